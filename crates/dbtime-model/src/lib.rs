@@ -1,0 +1,26 @@
+//! The nouns of dbtime, in the order in which a run makes them.
+//!
+//! Everything else in the workspace speaks in these terms: instants and durations on one clock,
+//! what became of a transaction, where its time went, histograms, per-second series and the run
+//! record on disk.
+//! This crate knows nothing of threads, sockets or databases, and prints nothing.
+#![forbid(unsafe_code)]
+
+pub mod budget;
+pub mod clock;
+pub mod histogram;
+pub mod outcome;
+pub mod record;
+pub mod recorder;
+pub mod sample;
+pub mod series;
+pub mod trace;
+pub mod units;
+
+pub use budget::{Budget, BudgetCells, Part, Parts};
+pub use clock::now;
+pub use histogram::Histogram;
+pub use outcome::{ErrorClass, Outcome};
+pub use recorder::Recorder;
+pub use sample::{OperationId, Sample, StatementId};
+pub use units::{MonoNanos, Nanos};

@@ -1,0 +1,197 @@
+//! The time budget of a run in `run.json`, and what stands beside it: layers, files, lock holders.
+
+use crate::budget::{Budget, Part, PartSet, Parts};
+use serde::{Deserialize, Serialize};
+
+/// Declares the parts as fields, so that the names in the file are written down once.
+macro_rules! budget_us {
+    ($($field:ident: $part:ident),* $(,)?) => {
+        /// Mean per transaction by part. Unit: microseconds. `null`: not measured. The others add
+        /// up to `total`, which is the mean response.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct BudgetUs {
+            $(#[doc = concat!("See [`Part::", stringify!($part), "`].")] pub $field: Option<f64>,)*
+            /// The mean response (statements: the mean time) the parts add up to.
+            pub total: f64,
+        }
+
+        impl BudgetUs {
+            /// One part; `None` when it was not measured.
+            pub fn get(&self, part: Part) -> Option<f64> {
+                match part { $(Part::$part => self.$field,)* }
+            }
+
+            pub(super) fn set(&mut self, part: Part, us: Option<f64>) {
+                match part { $(Part::$part => self.$field = us,)* }
+            }
+        }
+    };
+}
+
+budget_us! {
+    queue: Queue,
+    lag: Lag,
+    client: Client,
+    think: Think,
+    backoff: Backoff,
+    wire: Wire,
+    server_queue: ServerQueue,
+    cpu: Cpu,
+    runq: Runq,
+    lock: Lock,
+    io_read: IoRead,
+    io_write: IoWrite,
+    sync: Sync,
+    net: Net,
+    sleep: Sleep,
+    other: Other,
+    server_and_wire: ServerAndWire,
+    unexplained: Unexplained,
+}
+
+impl BudgetUs {
+    /// The means of `budget`, where `measured` says which parts are known.
+    pub fn from_budget(budget: &Budget, measured: PartSet) -> Self {
+        let mean = |ns: i64| ns as f64 / 1e3 / budget.count.max(1) as f64;
+        Self::from_sums(&budget.sums, measured, mean, mean(budget.response_ns.cast_signed()))
+    }
+
+    /// The parts of a single transaction.
+    pub fn from_parts(parts: &Parts, measured: PartSet) -> Self {
+        let us = |ns: i64| ns as f64 / 1e3;
+        Self::from_sums(parts, measured, us, us(parts.total()))
+    }
+
+    fn from_sums(sums: &Parts, known: PartSet, to_us: impl Fn(i64) -> f64, total: f64) -> Self {
+        let mut us = Self { total, ..Self::default() };
+        for part in Part::ALL {
+            us.set(
+                part,
+                (known.has(part) || part == Part::Unexplained).then(|| to_us(sums.get(part))),
+            );
+        }
+        us
+    }
+
+    /// The parts that were measured, in the order of a transaction's life.
+    pub fn measured(&self) -> impl Iterator<Item = (Part, f64)> {
+        Part::ALL.into_iter().filter_map(|part| self.get(part).map(|us| (part, us)))
+    }
+}
+
+/// The budget of the responses in one power-of-two bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetBucket {
+    /// Exclusive upper edge; the lower edge is half of it.
+    pub below_us: f64,
+    /// Sampled transactions in the bucket.
+    pub count: u64,
+    /// Their mean parts.
+    pub budget_us: BudgetUs,
+}
+
+/// How the budget was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetInfo {
+    /// The costly parts were measured on one transaction in so many.
+    pub every: u32,
+    /// Transactions whose parts were measured.
+    pub sampled: u64,
+    /// Transactions of the window they stand for.
+    pub of: u64,
+    /// How `every` was chosen: `given` or `auto`.
+    pub chosen: String,
+}
+
+/// Whether a figure was read off a clock or counter, or computed from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// Read off a clock or a counter.
+    #[default]
+    Measured,
+    /// Computed from measured figures.
+    Derived,
+}
+
+/// One layer under the statements, over the whole window: what it handled and what an operation on
+/// it costs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Layer {
+    /// Its name, such as `page cache`.
+    pub name: String,
+    /// Time spent in it and not in the layers below, in seconds.
+    pub time_s: f64,
+    /// Where `time_s` comes from.
+    pub time_from: Provenance,
+    /// Records the application asked it for.
+    pub records: u64,
+    /// Where `records` comes from.
+    pub records_from: Provenance,
+    /// Operations on the layer.
+    pub operations: u64,
+    /// Where `operations` comes from.
+    pub operations_from: Provenance,
+    /// `time_s / operations`, in nanoseconds; derived by nature.
+    pub time_per_op_ns: f64,
+    /// `time_per_op_ns` relative to the cheapest layer.
+    pub relative: f64,
+}
+
+/// Calls on one kind of file, over the whole window, all transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileIo {
+    /// `database`, `wal`, `journal`, `temporary`, …
+    pub file: String,
+    /// `read`, `write`, `sync`, `truncate`, `delete`, `open`, `lock`, …
+    pub call: String,
+    /// How many calls.
+    pub count: u64,
+    /// Bytes moved; zero for calls that move none.
+    pub bytes: u64,
+    /// Wall time in them, in seconds; `null` when calls of this kind are only counted.
+    pub wall_s: Option<f64>,
+    /// The longest call, in microseconds; `null` when only counted.
+    pub max_us: Option<f64>,
+}
+
+/// Waiting for a lock, by who held it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LockHolder {
+    /// The operation and statement that waited: `withdraw: begin`.
+    pub waiter: String,
+    /// Who held the lock: a worker's operation and statement, or `pid 1234 (sqlite3)`.
+    pub holder: String,
+    /// How often the waiter found it so.
+    pub count: u64,
+    /// How long was waited, in seconds.
+    pub wait_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nanos;
+
+    #[test]
+    fn unmeasured_parts_are_null_and_the_rest_adds_up() {
+        let mut parts = Parts::default();
+        parts.add(Part::Cpu, 900_000);
+        parts.close(Nanos(1_000_000));
+        let us = BudgetUs::from_parts(&parts, PartSet::of(&[Part::Cpu, Part::Sync]));
+        assert_eq!((us.cpu, us.sync, us.wire), (Some(900.0), Some(0.0), None));
+        assert_eq!(us.unexplained, Some(100.0));
+        assert!((us.measured().map(|(_, us)| us).sum::<f64>() - us.total).abs() < 1e-9);
+        let json = serde_json::to_value(us).expect("plain numbers");
+        assert_eq!(json["wire"], serde_json::Value::Null);
+        for part in Part::ALL {
+            assert!(json.get(part.name()).is_some(), "{} is missing", part.name());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading a run folder. Writing one is the lab's business alone.
+
+use super::{RunRecord, SCHEMA, file};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A run as read from its folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// `run.json`.
+    pub record: RunRecord,
+    /// `series.csv`, a row per second.
+    pub series: Vec<SeriesRow>,
+    /// `transactions.csv`; empty when the run kept none.
+    pub transactions: Vec<TransactionRow>,
+}
+
+/// One second of a run, as in `series.csv`. Latencies in microseconds, `%usr` and `%sys` in percent
+/// of one CPU, `steal` in percent of all CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeriesRow {
+    /// Seconds since the start of the load.
+    pub second: u32,
+    /// `warmup`, `measure` or `rundown`.
+    pub phase: String,
+    /// Transactions due in this second; `null` in a closed loop.
+    pub offered: Option<u64>,
+    /// Completed in this second.
+    pub completed: u64,
+    /// Failed in this second.
+    pub failed: u64,
+    /// Retries of what ended in this second.
+    pub retries: u64,
+    /// Mean response.
+    pub response_mean_us: f64,
+    /// Median response.
+    pub response_p50_us: f64,
+    /// 90th percentile.
+    pub response_p90_us: f64,
+    /// 99th percentile.
+    pub response_p99_us: f64,
+    /// Largest response.
+    pub response_max_us: f64,
+    /// Mean service time.
+    pub service_mean_us: f64,
+    /// User CPU of this process.
+    pub usr_pct: f64,
+    /// System CPU of this process.
+    pub sys_pct: f64,
+    /// CPU of all other processes.
+    pub foreign_pct: f64,
+    /// Tasks running or waiting for a CPU at the end of the second, machine-wide.
+    pub run_queue: u32,
+    /// CPU the hypervisor took away.
+    pub steal_pct: f64,
+}
+
+/// One transaction kept whole, as in `transactions.csv`. Unit: microseconds; an unmeasured part is
+/// empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TransactionRow {
+    /// `slowest` or `random`.
+    pub kept: String,
+    /// Its operation.
+    pub operation: String,
+    /// How it ended.
+    pub outcome: String,
+    /// Its due instant, since the start of the load.
+    pub due_us: f64,
+    /// Its retries.
+    pub retries: u32,
+    /// Its parts; `total` is its response.
+    pub budget: super::BudgetUs,
+}
+
+/// Why a folder is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A file is missing or cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There is no `run.json`.
+    #[error(
+        "{0} holds no run: there is no {run} in it (a run that was killed before its end leaves none)",
+        run = file::RUN
+    )]
+    NotARun(PathBuf),
+    /// A file does not have the form of its kind.
+    #[error("{path}, line {line}: {problem}")]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// The record was written by a later program.
+    #[error(
+        "{path} has record schema {schema}, this program reads up to {SCHEMA}: use a newer dbtime"
+    )]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its schema.
+        schema: u32,
+    },
+}
+
+/// Reads a run folder whole.
+///
+/// Errors: [`ReadError`] names the file, the line and what to do.
+pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
+    let run_file = folder.join(file::RUN);
+    if !run_file.exists() {
+        return Err(ReadError::NotARun(folder.to_owned()));
+    }
+    let record = read_run_json(&read_text(&run_file)?, &run_file)?;
+    let series_file = folder.join(file::SERIES);
+    let series = super::csv::series(&read_text(&series_file)?, &series_file)?;
+    let transactions_file = folder.join(file::TRANSACTIONS);
+    let transactions = if transactions_file.exists() {
+        super::csv::transactions(&read_text(&transactions_file)?, &transactions_file)?
+    } else {
+        Vec::new()
+    };
+    Ok(Run { record, series, transactions })
+}
+
+/// Reads the text of a `run.json`; `path` is only for messages.
+pub fn read_run_json(text: &str, path: &Path) -> Result<RunRecord, ReadError> {
+    let malformed = |error: serde_json::Error| ReadError::Malformed {
+        path: path.to_owned(),
+        line: error.line(),
+        problem: error.to_string(),
+    };
+    /// Only the version, so that a newer record is refused by name whatever else it holds.
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u32,
+    }
+    let version: Version = serde_json::from_str(text).map_err(malformed)?;
+    if version.schema > SCHEMA {
+        return Err(ReadError::Newer { path: path.to_owned(), schema: version.schema });
+    }
+    serde_json::from_str(text).map_err(malformed)
+}
+
+fn read_text(path: &Path) -> Result<String, ReadError> {
+    fs::read_to_string(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })
+}

@@ -1,0 +1,296 @@
+//! The run record: what a run was, how it went, and whether its figures can be trusted.
+//!
+//! A run is a folder: `run.json` (these types), `latency.hlog`, `series.csv`, `transactions.csv`.
+//! Times in microseconds unless a name says otherwise.
+//! Readers accept records of an older `schema`, ignore fields they do not know, and refuse a newer
+//! schema by name.
+//! This module is the only one that decides the file format; the command line and the engines have
+//! types of their own.
+
+mod budget;
+pub mod csv;
+mod folder;
+mod summary;
+mod validity;
+
+pub use budget::{BudgetBucket, BudgetInfo, BudgetUs, FileIo, Layer, LockHolder, Provenance};
+pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
+pub use summary::{
+    Check, HistogramBucket, LatencySet, LatencyUs, OperationSummary, PercentilePoint,
+    StatementSummary, ThinkSummary,
+};
+pub use validity::{Validity, Warning, WarningKind};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the record that this program writes.
+pub const SCHEMA: u32 = 1;
+
+/// The names of the files of a run folder.
+pub mod file {
+    /// What, how, summary and validity.
+    pub const RUN: &str = "run.json";
+    /// Per-second HdrHistogram interval log of response (tag `response`) and service (tag `service`).
+    pub const LATENCY: &str = "latency.hlog";
+    /// A line per second.
+    pub const SERIES: &str = "series.csv";
+    /// The slowest and a random choice of transactions with all their parts.
+    pub const TRANSACTIONS: &str = "transactions.csv";
+}
+
+/// One run, as in `run.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunRecord {
+    /// [`SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// Version of the program that wrote it.
+    pub dbtime: String,
+    /// The command that repeats it, without passwords.
+    pub command: String,
+    /// When the load started, UTC, RFC 3339.
+    pub started_at: String,
+    /// When the last transaction had ended, UTC, RFC 3339.
+    pub ended_at: String,
+    /// The machine, and how quiet it was.
+    pub environment: Environment,
+    /// What was run.
+    pub workload: WorkloadInfo,
+    /// Against what.
+    pub target: TargetInfo,
+    /// How the load was made.
+    pub load: LoadInfo,
+    /// What was measured.
+    pub window: WindowInfo,
+    /// `response` (from the due instant) or `service` (a closed loop has no due instant).
+    pub basis: Basis,
+    /// offered = completed + failed + dropped + unfinished.
+    pub counts: CountsInfo,
+    /// How often each error code occurred in the window, retried ones included.
+    pub errors: BTreeMap<String, u64>,
+    /// Completed transactions per second of the window.
+    pub throughput_tps: f64,
+    /// Response, service, queue, lag over all operations.
+    pub latency_us: LatencySet,
+    /// The response distribution on its way to the maximum, for plots.
+    pub percentiles: Vec<PercentilePoint>,
+    /// The response distribution by power-of-two bucket.
+    pub histogram: Vec<HistogramBucket>,
+    /// By operation.
+    pub operations: Vec<OperationSummary>,
+    /// By statement.
+    pub statements: Vec<StatementSummary>,
+    /// Mean per transaction; the non-null parts add up to `total`. `null` with `--no-budget`.
+    pub budget_us: Option<BudgetUs>,
+    /// Σ |unexplained| / Σ response over single transactions. `null` without a budget.
+    pub budget_error: Option<f64>,
+    /// How the budget was measured.
+    pub budget: Option<BudgetInfo>,
+    /// Cost by layer, from statements down to syncs (embedded engine only).
+    pub layers: Vec<Layer>,
+    /// Calls and time by file and kind of call (embedded engine only).
+    pub files: Vec<FileIo>,
+    /// Who held the lock that others waited for (embedded engine only).
+    pub lock_holders: Vec<LockHolder>,
+    /// Statements sent to the target per completed transaction. Zero round trips leave the process
+    /// on an embedded engine; there this counts calls.
+    pub round_trips_per_tx: f64,
+    /// What the driver itself used.
+    pub client: ClientInfo,
+    /// What the server used; `null` on an embedded engine, which is part of `client`.
+    pub server: Option<ServerInfo>,
+    /// Whether the figures can be trusted.
+    pub validity: Validity,
+}
+
+/// The machine, and how quiet it was during the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// Kernel release.
+    pub kernel: String,
+    /// Host name.
+    pub host: String,
+    /// CPUs this process may run on.
+    pub cpus: u32,
+    /// CPU model as the kernel names it.
+    pub cpu_model: String,
+    /// Main memory in bytes.
+    pub memory_bytes: u64,
+    /// Share of all CPU time the hypervisor took away, in percent.
+    pub steal_pct: f64,
+    /// Share of all CPU time used by other processes, in percent.
+    pub foreign_cpu_pct: f64,
+    /// Cost of one clock read, in nanoseconds.
+    pub clock_read_ns: f64,
+    /// How late the machine wakes a sleeper: median and 99th percentile of the self-test before
+    /// the run.
+    pub timer_late_p50_us: f64,
+    /// See `timer_late_p50_us`.
+    pub timer_late_p99_us: f64,
+    /// Cost of the two thread clocks read around a measured statement, in nanoseconds.
+    pub probe_ns: f64,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadInfo {
+    /// Its name.
+    pub name: String,
+    /// How many times its base size.
+    pub scale: u64,
+    /// Rows by table at that scale.
+    pub rows: BTreeMap<String, u64>,
+}
+
+/// Against what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetInfo {
+    /// `sqlite`, `null`, …
+    pub engine: String,
+    /// The engine's own version.
+    pub version: String,
+    /// As given, without password.
+    pub url: String,
+    /// Settings read back from the engine.
+    pub settings: BTreeMap<String, String>,
+    /// Bytes of its data before the load started; `null` when unknown.
+    pub data_bytes: Option<u64>,
+}
+
+/// How the load was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadInfo {
+    /// `closed` or `open`.
+    pub mode: String,
+    /// Offered rate of an open loop, per second (its mean where it changes); `null` closed.
+    pub rate_tps: Option<f64>,
+    /// The rate as given: `500/s`, `ramp:100/s..2000/s`, `auto:50%`.
+    pub rate: Option<String>,
+    /// How `auto` found the rate; `null` otherwise.
+    pub auto: Option<AutoRate>,
+    /// Width of the jitter around each due instant; `null` when arrivals are not steady.
+    pub jitter_us: Option<f64>,
+    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `closed` in a closed loop.
+    pub arrivals: String,
+    /// Clients of a closed loop, connections of an open one.
+    pub connections: u32,
+    /// Size of the worker pool; `null` when every connection has its own.
+    pub workers: Option<u32>,
+    /// Shards of the event loop; `null` on an engine with worker threads.
+    pub shards: Option<u32>,
+    /// Mean think time; `null` when there is none.
+    pub think_us: Option<f64>,
+    /// The think time as given.
+    pub think: Option<String>,
+    /// `wait`, `drop` or `deadline:50ms`.
+    pub on_backlog: String,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// How `--rate auto` found its rate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AutoRate {
+    /// Completed transactions per second flat out.
+    pub flat_out_tps: f64,
+    /// How long it was measured, in seconds.
+    pub measured_s: f64,
+    /// The share of it that was offered, in percent.
+    pub share_pct: f64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WindowInfo {
+    /// Load before the window, in seconds.
+    pub warmup_s: f64,
+    /// Length of the window, in seconds: as planned, or until an early end.
+    pub measure_s: f64,
+    /// Time after the window until the last transaction had ended, in seconds.
+    pub rundown_s: f64,
+    /// Transactions that ended but were due before or after the window.
+    pub outside: u64,
+    /// Whether Ctrl-C ended the run before its time.
+    pub ended_early: bool,
+}
+
+/// What `latency_us.response` starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The due instant.
+    Response,
+    /// The instant a closed loop's client was ready: no transaction had to wait for its turn.
+    #[default]
+    Service,
+}
+
+/// offered = completed + failed + dropped + unfinished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CountsInfo {
+    /// Due (closed: started) in the window.
+    pub offered: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended in an error.
+    pub failed: u64,
+    /// Given up by the backlog policy.
+    pub dropped: u64,
+    /// Still under way or waiting at the end.
+    pub unfinished: u64,
+    /// Attempts beyond the first.
+    pub retries: u64,
+}
+
+impl From<crate::recorder::Counts> for CountsInfo {
+    fn from(counts: crate::recorder::Counts) -> Self {
+        let crate::recorder::Counts { offered, completed, failed, dropped, unfinished, retries } =
+            counts;
+        Self { offered, completed, failed, dropped, unfinished, retries }
+    }
+}
+
+/// What the driver used, over the measured window. On an embedded engine the database is part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientInfo {
+    /// CPU of the whole process per completed transaction.
+    pub cpu_us_per_tx: f64,
+    /// User share of that CPU, in percent of one CPU.
+    pub usr_pct: f64,
+    /// System share, in percent of one CPU.
+    pub sys_pct: f64,
+    /// Share of time the busiest driver thread spent working for the driver and not the database,
+    /// `0.0..=1.0`.
+    pub busy: f64,
+    /// Exact CPU of all worker threads, in seconds.
+    pub threads_cpu_s: f64,
+    /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
+    pub threads_runq_s: Option<f64>,
+    /// Largest resident size, in bytes.
+    pub rss_peak_bytes: u64,
+}
+
+/// What a server used, over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerInfo {
+    /// CPU per completed transaction.
+    pub cpu_us_per_tx: f64,
+    /// User CPU, in percent of one CPU.
+    pub usr_pct: f64,
+    /// System CPU, in percent of one CPU.
+    pub sys_pct: f64,
+    /// Resident size in bytes.
+    pub rss_bytes: u64,
+    /// Virtual size in bytes.
+    pub vsize_bytes: u64,
+}

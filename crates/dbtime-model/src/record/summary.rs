@@ -1,0 +1,180 @@
+//! Latencies, operations and statements of a run, summarised for `run.json`.
+
+use super::budget::{BudgetBucket, BudgetUs};
+use crate::histogram::Histogram;
+use crate::recorder::Latencies;
+use hdrhistogram::Counter;
+use serde::{Deserialize, Serialize};
+
+/// A latency distribution in figures. Unit: microseconds; all zero when nothing was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LatencyUs {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl<C: Counter> From<&Histogram<C>> for LatencyUs {
+    fn from(h: &Histogram<C>) -> Self {
+        let at = |q| h.quantile(q).as_micros();
+        Self {
+            mean: h.mean_ns() / 1e3,
+            stddev: h.stddev_ns() / 1e3,
+            min: h.min().as_micros(),
+            p50: at(0.5),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: h.max().as_micros(),
+        }
+    }
+}
+
+/// The four distributions of a run or an operation, and connection times where there are any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LatencySet {
+    /// `done − due`.
+    pub response: LatencyUs,
+    /// `done − sent`.
+    pub service: LatencyUs,
+    /// `ready − due`.
+    pub queue: LatencyUs,
+    /// `sent − ready`.
+    pub lag: LatencyUs,
+    /// Time to make a connection.
+    pub connect: Option<LatencyUs>,
+}
+
+impl<C: Counter> From<&Latencies<C>> for LatencySet {
+    fn from(l: &Latencies<C>) -> Self {
+        Self {
+            response: (&l.response).into(),
+            service: (&l.service).into(),
+            queue: (&l.queue).into(),
+            lag: (&l.lag).into(),
+            connect: None,
+        }
+    }
+}
+
+/// One point of a distribution plot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PercentilePoint {
+    /// In `0.0..=100.0`; the last point is 100, the maximum.
+    pub percentile: f64,
+    /// Response at or below which that share lies.
+    pub response_us: f64,
+    /// Service time likewise.
+    pub service_us: f64,
+}
+
+/// One power-of-two bucket of the response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistogramBucket {
+    /// Exclusive upper edge; the lower edge is half of it.
+    pub below_us: f64,
+    /// Responses in the bucket.
+    pub count: u64,
+}
+
+/// One operation of the workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OperationSummary {
+    /// Its name.
+    pub name: String,
+    /// Completed.
+    pub count: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Attempts beyond the first.
+    pub retries: u64,
+    /// Its share of all offered transactions, `0.0..=1.0`.
+    pub share: f64,
+    /// The share its weight asks for.
+    pub share_wanted: f64,
+    /// Its distributions.
+    pub latency_us: LatencySet,
+    /// Mean per transaction over the sampled ones.
+    pub budget_us: Option<BudgetUs>,
+    /// Σ |unexplained| / Σ response over the sampled ones.
+    pub budget_error: Option<f64>,
+    /// The budget by power-of-two response bucket.
+    pub budget_buckets: Vec<BudgetBucket>,
+    /// Think time wanted and taken; `null` without think time.
+    pub think: Option<ThinkSummary>,
+    /// What was required of it, and whether it held.
+    pub limits: Vec<Check>,
+}
+
+/// Think time wanted and taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThinkSummary {
+    /// How many pauses.
+    pub count: u64,
+    /// Mean asked for.
+    pub wanted_us: f64,
+    /// Mean taken.
+    pub taken_us: f64,
+}
+
+/// One requirement and what was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Check {
+    /// `p90`, `avg`, `max`, `share`, `think`, `errors`, …
+    pub metric: String,
+    /// The requirement as text: `<= 5ms`, `20 % ± 2`.
+    pub text: String,
+    /// The required value: microseconds for times, percent for shares.
+    pub required: f64,
+    /// The measured value in the same unit.
+    pub measured: f64,
+    /// Whether it held.
+    pub passed: bool,
+}
+
+/// One statement of the workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatementSummary {
+    /// The operation it belongs to.
+    pub operation: String,
+    /// Its name in the workload.
+    pub name: String,
+    /// Its text with placeholders for parameters.
+    pub fingerprint: String,
+    /// Executions in the window.
+    pub count: u64,
+    /// Rows returned or changed.
+    pub rows: u64,
+    /// Messages to the target and back; on an embedded engine equal to `count`.
+    pub round_trips: u64,
+    /// Time per execution.
+    pub latency_us: LatencyUs,
+    /// Mean per execution over the sampled ones.
+    pub budget_us: Option<BudgetUs>,
+    /// Σ |unexplained| / Σ time over the sampled ones.
+    pub budget_error: Option<f64>,
+}

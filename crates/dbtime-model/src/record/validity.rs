@@ -1,0 +1,82 @@
+//! Whether a run's figures can be trusted, and what to do where they cannot.
+
+use serde::{Deserialize, Serialize};
+
+/// The verdict on a run's own figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validity {
+    /// No warning is of a kind that makes the figures wrong.
+    pub valid: bool,
+    /// The driver's own lateness or CPU use could have made the result.
+    pub client_limited: bool,
+    /// What a reader should know, worst first.
+    pub warnings: Vec<Warning>,
+}
+
+/// One thing a reader should know, with its remedy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// What was seen, with figures.
+    pub text: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// The kinds of warning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// Lag or the driver's CPU could have made the result.
+    ClientLimited,
+    /// Fewer transactions were completed than offered.
+    RateMissed,
+    /// More than 3 % of the response is unexplained.
+    BudgetError,
+    /// Other processes used the CPU.
+    ForeignCpu,
+    /// The hypervisor took CPU time away.
+    Steal,
+    /// The machine wakes sleepers late.
+    Timer,
+    /// The run ended before its time.
+    EndedEarly,
+    /// Too few transactions for the percentiles shown.
+    FewSamples,
+    /// The counts do not add up: a bug.
+    Counts,
+    /// Transactions failed.
+    Errors,
+    /// The share of an operation is off its weight.
+    Mix,
+    /// Think times are off what was asked for.
+    Think,
+    /// Something about the target, such as reads through mmap that cannot be timed.
+    Target,
+    /// Written by a version this one does not know.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+impl WarningKind {
+    /// Whether figures of a run with this warning may be wrong.
+    pub fn invalidates(self) -> bool {
+        matches!(self, Self::ClientLimited | Self::BudgetError | Self::Counts)
+    }
+}
+
+impl Validity {
+    /// A verdict from its warnings.
+    pub fn from_warnings(warnings: Vec<Warning>) -> Self {
+        let has = |test: fn(WarningKind) -> bool| warnings.iter().any(|w| test(w.kind));
+        Self {
+            valid: !has(WarningKind::invalidates),
+            client_limited: has(|kind| kind == WarningKind::ClientLimited),
+            warnings,
+        }
+    }
+}

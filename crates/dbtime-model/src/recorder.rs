@@ -1,0 +1,317 @@
+//! What one thread records while it drives: owned by the thread, merged at the end.
+//!
+//! Nothing here is shared or locked, and nothing is allocated per transaction.
+
+use crate::budget::{Budget, BudgetCells, Parts};
+use crate::histogram::Histogram;
+use crate::outcome::{ErrorClass, Outcome};
+use crate::sample::{OperationId, Sample, StatementId};
+use crate::trace::{Gallery, Trace};
+use crate::units::{MonoNanos, Nanos};
+use hdrhistogram::Counter;
+use std::collections::BTreeMap;
+
+/// The measured window: transactions due (closed: started) in `start..end` belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first instant that belongs to it.
+    pub start: MonoNanos,
+    /// The first instant after it.
+    pub end: MonoNanos,
+}
+
+impl Window {
+    /// Whether a transaction due at `due` belongs to the window.
+    #[inline]
+    pub fn contains(&self, due: MonoNanos) -> bool {
+        self.start <= due && due < self.end
+    }
+
+    /// Its length.
+    pub fn length(&self) -> Nanos {
+        self.end - self.start
+    }
+}
+
+/// What became of the transactions offered in the window.
+///
+/// offered = completed + failed + dropped + unfinished, always: `offered` is counted where a
+/// transaction enters the engine, the others where it leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Due (closed: started) in the window.
+    pub offered: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended in an error.
+    pub failed: u64,
+    /// Given up by the backlog policy.
+    pub dropped: u64,
+    /// Still under way, or still waiting, when the run ended.
+    pub unfinished: u64,
+    /// Attempts beyond the first, over all of them.
+    pub retries: u64,
+}
+
+impl Counts {
+    /// Adds another thread's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.dropped += other.dropped;
+        self.unfinished += other.unfinished;
+        self.retries += other.retries;
+    }
+
+    /// Whether the counts obey their identity.
+    pub fn add_up(&self) -> bool {
+        self.offered == self.completed + self.failed + self.dropped + self.unfinished
+    }
+}
+
+/// The four histograms of one operation, or of all.
+#[derive(Clone, Debug)]
+pub struct Latencies<C: Counter> {
+    /// `done − due`.
+    pub response: Histogram<C>,
+    /// `done − sent`.
+    pub service: Histogram<C>,
+    /// `ready − due`.
+    pub queue: Histogram<C>,
+    /// `sent − ready`.
+    pub lag: Histogram<C>,
+}
+
+impl<C: Counter> Default for Latencies<C> {
+    fn default() -> Self {
+        let empty = Histogram::fine;
+        Self { response: empty(), service: empty(), queue: empty(), lag: empty() }
+    }
+}
+
+impl<C: Counter> Latencies<C> {
+    /// Counts one ended transaction. Cost: four values.
+    #[inline]
+    pub fn record(&mut self, sample: &Sample) {
+        self.response.record(sample.response());
+        self.service.record(sample.service());
+        self.queue.record(sample.queue());
+        self.lag.record(sample.lag());
+    }
+}
+
+impl Latencies<u64> {
+    /// Adds another set.
+    pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.queue.merge(&other.queue);
+        self.lag.merge(&other.lag);
+    }
+}
+
+/// Everything recorded about one operation.
+#[derive(Clone, Debug)]
+pub struct OperationRecorder<C: Counter = u32> {
+    /// What became of its transactions.
+    pub counts: Counts,
+    /// Their four histograms.
+    pub latencies: Latencies<C>,
+    /// Their budgets by response bucket; only transactions whose parts were measured.
+    pub cells: BudgetCells,
+    /// Single transactions kept whole.
+    pub gallery: Gallery,
+    /// Think time wanted and taken, of the window, to check the deviation.
+    pub think: ThinkCheck,
+}
+
+/// Think time wanted by the workload and taken by the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThinkCheck {
+    /// How many pauses.
+    pub count: u64,
+    /// The sum of what was asked for. Unit: nanoseconds.
+    pub wanted_ns: u64,
+    /// The sum of what it came to. Unit: nanoseconds.
+    pub taken_ns: u64,
+}
+
+/// Everything recorded about one statement.
+#[derive(Clone, Debug)]
+pub struct StatementRecorder<C: Counter = u32> {
+    /// How often it was executed in the window, failed attempts included.
+    pub count: u64,
+    /// Rows it returned or changed.
+    pub rows: u64,
+    /// Time from handing it to the database until its last answer.
+    pub service: Histogram<C>,
+    /// Its budget, over the executions whose parts were measured.
+    pub budget: Budget,
+}
+
+impl<C: Counter> Default for StatementRecorder<C> {
+    fn default() -> Self {
+        Self { count: 0, rows: 0, service: Histogram::coarse(), budget: Budget::default() }
+    }
+}
+
+/// What one thread recorded in the measured window.
+#[derive(Clone, Debug)]
+pub struct Recorder<C: Counter = u32> {
+    window: Window,
+    /// By [`OperationId`].
+    pub operations: Vec<OperationRecorder<C>>,
+    /// By [`StatementId`].
+    pub statements: Vec<StatementRecorder<C>>,
+    /// Errors by the database's own code, warm-up left out.
+    pub errors: BTreeMap<String, u64>,
+    /// Transactions that ended but were due before or after the window.
+    pub outside: u64,
+}
+
+impl<C: Counter> Recorder<C> {
+    /// An empty recorder. `seed` decides the random choice of transactions kept whole.
+    pub fn new(window: Window, operations: usize, statements: usize, seed: u64) -> Self {
+        let operation = |index| OperationRecorder {
+            counts: Counts::default(),
+            latencies: Latencies::default(),
+            cells: BudgetCells::default(),
+            gallery: Gallery::new(seed ^ (index as u64) << 48),
+            think: ThinkCheck::default(),
+        };
+        Self {
+            window,
+            operations: (0..operations).map(operation).collect(),
+            statements: (0..statements).map(|_| StatementRecorder::default()).collect(),
+            errors: BTreeMap::new(),
+            outside: 0,
+        }
+    }
+
+    /// The window it records.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Counts a transaction that enters the engine.
+    #[inline]
+    pub fn offered(&mut self, operation: OperationId, due: MonoNanos) {
+        if self.window.contains(due) {
+            self.operations[operation.0 as usize].counts.offered += 1;
+        }
+    }
+
+    /// Counts a transaction that leaves the engine.
+    #[inline]
+    pub fn record(&mut self, sample: &Sample) {
+        if !self.window.contains(sample.due) {
+            self.outside += 1;
+            return;
+        }
+        let operation = &mut self.operations[sample.operation.0 as usize];
+        operation.counts.retries += u64::from(sample.retries);
+        match sample.outcome {
+            Outcome::Completed => operation.counts.completed += 1,
+            Outcome::Failed(_) => operation.counts.failed += 1,
+            Outcome::Dropped => {
+                operation.counts.dropped += 1;
+                return;
+            }
+            Outcome::Unfinished => {
+                // Its age enters the response, so that a stall at the end cannot hide.
+                operation.counts.unfinished += 1;
+                operation.latencies.response.record(sample.response());
+                return;
+            }
+        }
+        operation.latencies.record(sample);
+    }
+
+    /// Adds the measured parts of a transaction that ended. `parts` must be closed.
+    #[inline]
+    pub fn record_parts(&mut self, sample: &Sample, parts: &Parts) {
+        if !self.window.contains(sample.due) {
+            return;
+        }
+        let operation = &mut self.operations[sample.operation.0 as usize];
+        operation.cells.add(sample.response(), parts);
+        operation.gallery.add(&Trace { sample: *sample, parts: *parts });
+    }
+
+    /// Counts one executed statement of a transaction due at `due`.
+    #[inline]
+    pub fn statement(&mut self, statement: StatementId, due: MonoNanos, service: Nanos, rows: u64) {
+        if self.window.contains(due) {
+            let statement = &mut self.statements[statement.0 as usize];
+            statement.count += 1;
+            statement.rows += rows;
+            statement.service.record(service);
+        }
+    }
+
+    /// Adds the measured parts of one executed statement. `parts` must be closed.
+    #[inline]
+    pub fn statement_parts(
+        &mut self,
+        statement: StatementId,
+        due: MonoNanos,
+        service: Nanos,
+        parts: &Parts,
+    ) {
+        if self.window.contains(due) {
+            self.statements[statement.0 as usize].budget.add(service, parts);
+        }
+    }
+
+    /// Counts a database error by its code.
+    pub fn error(&mut self, due: MonoNanos, class: ErrorClass, code: &str) {
+        if self.window.contains(due) {
+            let key = if code.is_empty() { class.name() } else { code };
+            *self.errors.entry(key.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Counts one think-time pause.
+    #[inline]
+    pub fn think(&mut self, operation: OperationId, at: MonoNanos, wanted: Nanos, taken: Nanos) {
+        if self.window.contains(at) {
+            let think = &mut self.operations[operation.0 as usize].think;
+            think.count += 1;
+            think.wanted_ns += wanted.0;
+            think.taken_ns += taken.0;
+        }
+    }
+
+    /// The counts of all operations together.
+    pub fn counts(&self) -> Counts {
+        let mut total = Counts::default();
+        self.operations.iter().for_each(|operation| total.merge(&operation.counts));
+        total
+    }
+}
+
+impl Recorder<u64> {
+    /// Adds another thread's recorder of the same workload.
+    pub fn merge<D: Counter>(&mut self, other: &Recorder<D>) {
+        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            mine.counts.merge(&theirs.counts);
+            mine.latencies.merge(&theirs.latencies);
+            mine.cells.merge(&theirs.cells);
+            mine.gallery.merge(&theirs.gallery);
+            mine.think.count += theirs.think.count;
+            mine.think.wanted_ns += theirs.think.wanted_ns;
+            mine.think.taken_ns += theirs.think.taken_ns;
+        }
+        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
+            mine.count += theirs.count;
+            mine.rows += theirs.rows;
+            mine.service.merge(&theirs.service);
+            mine.budget.merge(&theirs.budget);
+        }
+        for (code, count) in &other.errors {
+            *self.errors.entry(code.clone()).or_default() += count;
+        }
+        self.outside += other.outside;
+    }
+}

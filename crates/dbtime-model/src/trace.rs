@@ -1,0 +1,166 @@
+//! Single transactions kept whole: the slowest and a random choice, with all their parts.
+
+use crate::budget::Parts;
+use crate::sample::Sample;
+
+/// How many of each kind are kept per operation.
+pub const KEPT: usize = 100;
+
+/// One transaction with its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Trace {
+    /// Its instants and outcome.
+    pub sample: Sample,
+    /// Its parts, closed against its response.
+    pub parts: Parts,
+}
+
+/// The slowest [`KEPT`] and a random [`KEPT`] of the transactions shown to it.
+///
+/// The random choice is reservoir sampling (Vitter 1985, algorithm R): every transaction has the
+/// same chance. Merging weighs each side by how many transactions it saw.
+#[derive(Clone, Debug)]
+pub struct Gallery {
+    slowest: Vec<Trace>,
+    random: Vec<Trace>,
+    seen: u64,
+    state: u64,
+}
+
+impl Gallery {
+    /// An empty gallery whose random choice follows from `seed`.
+    pub fn new(seed: u64) -> Self {
+        let with_room = || Vec::with_capacity(KEPT);
+        Self { slowest: with_room(), random: with_room(), seen: 0, state: seed }
+    }
+
+    /// Shows it one transaction.
+    #[inline]
+    pub fn add(&mut self, trace: &Trace) {
+        self.add_slowest(trace);
+        self.seen += 1;
+        if self.random.len() < KEPT {
+            self.random.push(*trace);
+        } else {
+            let place = self.draw(self.seen);
+            if place < KEPT as u64 {
+                self.random[place as usize] = *trace;
+            }
+        }
+    }
+
+    /// Adds another gallery's transactions.
+    pub fn merge(&mut self, other: &Self) {
+        other.slowest.iter().for_each(|trace| self.add_slowest(trace));
+        let (mut mine, mut theirs) = (std::mem::take(&mut self.random), other.random.clone());
+        let (mut my_weight, mut their_weight) = (self.seen, other.seen);
+        while self.random.len() < KEPT && !(mine.is_empty() && theirs.is_empty()) {
+            let from_mine = theirs.is_empty()
+                || !mine.is_empty() && self.draw(my_weight + their_weight) < my_weight;
+            let (side, weight) = if from_mine {
+                (&mut mine, &mut my_weight)
+            } else {
+                (&mut theirs, &mut their_weight)
+            };
+            let place = self.draw(side.len() as u64) as usize;
+            let trace = side.swap_remove(place);
+            *weight = weight.saturating_sub(1);
+            self.random.push(trace);
+        }
+        self.seen += other.seen;
+    }
+
+    /// The slowest, slowest first.
+    pub fn slowest(&self) -> Vec<Trace> {
+        let mut sorted = self.slowest.clone();
+        sorted.sort_by_key(|trace| std::cmp::Reverse(trace.sample.response()));
+        sorted
+    }
+
+    /// The random choice, in no order.
+    pub fn random(&self) -> &[Trace] {
+        &self.random
+    }
+
+    /// `slowest` is a binary heap with the least slow at its root: most transactions cost one
+    /// comparison.
+    fn add_slowest(&mut self, trace: &Trace) {
+        let key = |t: &Trace| t.sample.response();
+        if self.slowest.len() < KEPT {
+            self.slowest.push(*trace);
+            if self.slowest.len() == KEPT {
+                self.slowest.sort_by_key(key); // a sorted list is a heap
+            }
+            return;
+        }
+        if key(trace) <= key(&self.slowest[0]) {
+            return;
+        }
+        self.slowest[0] = *trace;
+        let mut at = 0;
+        loop {
+            let children = (2 * at + 1)..(2 * at + 3).min(KEPT);
+            let Some(least) = children.min_by_key(|&child| key(&self.slowest[child])) else {
+                break;
+            };
+            if key(&self.slowest[least]) >= key(&self.slowest[at]) {
+                break;
+            }
+            self.slowest.swap(at, least);
+            at = least;
+        }
+    }
+
+    /// A number in `0..below`, by SplitMix64 and a 128-bit product; zero when `below` is zero.
+    fn draw(&mut self, below: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        ((u128::from(z) * u128::from(below)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Outcome;
+    use crate::sample::OperationId;
+    use crate::units::MonoNanos;
+
+    fn trace(response: u64) -> Trace {
+        let at = MonoNanos(0);
+        let done = MonoNanos(response);
+        let operation = OperationId(0);
+        let outcome = Outcome::Completed;
+        let sample = Sample { operation, outcome, due: at, ready: at, sent: at, done, retries: 0 };
+        Trace { sample, parts: Parts::default() }
+    }
+
+    #[test]
+    fn the_slowest_are_exactly_the_slowest() {
+        let mut gallery = Gallery::new(1);
+        for i in 0..5000u64 {
+            gallery.add(&trace(i * 7919 % 5000));
+        }
+        let slowest: Vec<u64> = gallery.slowest().iter().map(|t| t.sample.response().0).collect();
+        assert_eq!(slowest, (4900..5000).rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn merged_random_choice_weighs_by_what_was_seen() {
+        let mut from_small = 0;
+        for seed in 0..200 {
+            let mut small = Gallery::new(seed);
+            let mut large = Gallery::new(seed + 1000);
+            (0..1000).for_each(|_| small.add(&trace(1)));
+            (0..3000).for_each(|_| large.add(&trace(2)));
+            small.merge(&large);
+            assert_eq!(small.random().len(), KEPT);
+            from_small += small.random().iter().filter(|t| t.sample.response().0 == 1).count();
+        }
+        // A quarter of 20 000, give or take five standard deviations (√(20000·¼·¾) = 61).
+        assert!((4694..=5306).contains(&from_small), "{from_small}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Durations and instants in integer nanoseconds, and how people write them.
+//!
+//! Microseconds appear only at the JSON and text edge (see [`Nanos::as_micros`]).
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+
+/// A duration. Unit: nanoseconds. Differences saturate at zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// An instant of `CLOCK_MONOTONIC`. Unit: nanoseconds since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MonoNanos(pub u64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A duration of whole microseconds.
+    pub const fn from_micros(us: u64) -> Self {
+        Self(us * 1_000)
+    }
+
+    /// A duration of whole milliseconds.
+    pub const fn from_millis(ms: u64) -> Self {
+        Self(ms * 1_000_000)
+    }
+
+    /// A duration of whole seconds.
+    pub const fn from_secs(s: u64) -> Self {
+        Self(s * 1_000_000_000)
+    }
+
+    /// A duration of `s` seconds, rounded to the nanosecond; negative and NaN give zero.
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * 1e9).round() as u64)
+    }
+
+    /// The duration in microseconds.
+    pub fn as_micros(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// The duration in seconds.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Nanos {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for Nanos {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        Self(iter.map(|n| n.0).sum())
+    }
+}
+
+impl Add<Nanos> for MonoNanos {
+    type Output = Self;
+    #[inline]
+    fn add(self, by: Nanos) -> Self {
+        Self(self.0.saturating_add(by.0))
+    }
+}
+
+impl Sub<Nanos> for MonoNanos {
+    type Output = Self;
+    #[inline]
+    fn sub(self, by: Nanos) -> Self {
+        Self(self.0.saturating_sub(by.0))
+    }
+}
+
+impl Sub for MonoNanos {
+    type Output = Nanos;
+    #[inline]
+    fn sub(self, earlier: Self) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Why a text is no duration or rate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {wanted}")]
+pub struct UnitError {
+    text: String,
+    wanted: &'static str,
+}
+
+const DURATION_WANTED: &str =
+    "a duration: write a number with its unit (ns, us, ms, s, m or h), such as 200us, 1.5ms or 30s";
+
+impl FromStr for Nanos {
+    type Err = UnitError;
+
+    /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number has no unit and is refused, except 0.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let refuse = || UnitError { text: text.to_owned(), wanted: DURATION_WANTED };
+        let trimmed = text.trim();
+        if trimmed == "0" {
+            return Ok(Self::ZERO);
+        }
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(refuse)?;
+        let (number, unit) = trimmed.split_at(split);
+        let scale = match unit.trim() {
+            "ns" => 1.0,
+            "us" | "µs" | "μs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "m" | "min" => 60e9,
+            "h" => 3600e9,
+            _ => return Err(refuse()),
+        };
+        let value: f64 = number.parse().map_err(|_| refuse())?;
+        let ns = value * scale;
+        // 2^63 ns is 292 years: longer than any run, and safe to add to an instant.
+        if !ns.is_finite() || ns >= 9.2e18 {
+            return Err(refuse());
+        }
+        Ok(Self(ns.round() as u64))
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// Writes three significant digits in the unit a reader would choose: `512 ns`, `51.2 µs`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&human_ns(self.0 as f64))
+    }
+}
+
+/// A duration in nanoseconds, signed, as people read it: three significant digits and a unit.
+pub fn human_ns(ns: f64) -> String {
+    let magnitude = ns.abs();
+    let (scale, unit) = match magnitude {
+        m if m < 999.5 => (1.0, "ns"),
+        m if m < 999.5e3 => (1e3, "µs"),
+        m if m < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = ns / scale;
+    if unit == "ns" { format!("{value:.0} ns") } else { format!("{} {unit}", three_digits(value)) }
+}
+
+/// A number with three significant digits, without exponent: `0.0512`, `5.12`, `51.2`, `512`, `5120`.
+pub fn three_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    // The exponent of the rounded value, so that 9.999 becomes 10.0 and not 10.00.
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    let decimals = (2 - rounded.abs().log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{rounded:.decimals$}")
+}
+
+/// Reads a rate: `500/s`, `30/m`, `1.5k/s`. Unit of the result: events per second, above zero.
+pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
+    let refuse = || UnitError {
+        text: text.to_owned(),
+        wanted: "a rate: write a number above 0 and `/s`, such as 500/s or 2.5k/s",
+    };
+    let (number, per) = text.trim().split_once('/').ok_or_else(refuse)?;
+    let seconds = match per.trim() {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(refuse()),
+    };
+    let number = number.trim();
+    let (digits, scale) = match number.strip_suffix('k') {
+        Some(digits) => (digits, 1e3),
+        None => (number, 1.0),
+    };
+    let value: f64 = digits.parse().map_err(|_| refuse())?;
+    let rate = value * scale / seconds;
+    if rate.is_finite() && rate > 0.0 { Ok(rate) } else { Err(refuse()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!("200us".parse(), Ok(Nanos(200_000)));
+        assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
+        assert_eq!("2m".parse(), Ok(Nanos::from_secs(120)));
+        assert_eq!("0".parse(), Ok(Nanos::ZERO));
+        for bad in ["", "5", "ms", "-1s", "1e3s", "99999999999h", "1.2.3s", "1 fortnight"] {
+            assert!(bad.parse::<Nanos>().is_err(), "{bad} was taken");
+        }
+    }
+
+    #[test]
+    fn people_read_three_digits() {
+        let shown = [0.0, 51.0, 999.6, 51_234.0, 999_600.0, 8.2e6, 3.25e9, -1500.0].map(human_ns);
+        assert_eq!(
+            shown,
+            ["0 ns", "51 ns", "1.00 µs", "51.2 µs", "1.00 ms", "8.20 ms", "3.25 s", "-1.50 µs"]
+        );
+        assert_eq!(
+            [0.051_234, 9.999, 512.3, 51_234.0].map(three_digits),
+            ["0.0512", "10.0", "512", "51200"]
+        );
+    }
+
+    #[test]
+    fn rates_are_per_time() {
+        assert_eq!(parse_rate("500/s"), Ok(500.0));
+        assert_eq!(parse_rate("1.5k/s"), Ok(1500.0));
+        assert_eq!(parse_rate("30/m"), Ok(0.5));
+        for bad in ["500", "0/s", "-1/s", "inf/s", "NaN/s", "x/s", "5/fortnight"] {
+            assert!(parse_rate(bad).is_err(), "{bad} was taken");
+        }
+    }
+}
