@@ -1,0 +1,15 @@
+//! The databases behind the load, and the loops that drive them.
+//!
+//! Two loops: [`shard`] keeps many connections on one thread, for databases that answer over a
+//! socket; [`pool`] gives each connection a thread, for an engine that blocks its caller.
+//! Engines are the only ones that know a database's client library.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod null;
+pub mod plan;
+pub mod pool;
+pub mod shard;
+pub mod sqlite;
+pub mod sqlite_pool;
+pub mod timing;
+pub mod wait;

@@ -1,0 +1,223 @@
+//! What an engine is asked to do, and what it brings back.
+
+use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
+use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
+use dbtime_load::session::Rules;
+use dbtime_load::think::Think;
+use dbtime_load::workload::{Plan as Programs, Workload};
+use dbtime_model::budget::PartSet;
+use dbtime_model::recorder::Window;
+use dbtime_model::series::Second;
+use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A load to be driven.
+#[derive(Clone)]
+pub struct Plan {
+    /// What is run.
+    pub workload: Arc<Workload>,
+    /// How many times its base size.
+    pub scale: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Who asks, and when.
+    pub demand: Demand,
+    /// What happens to what nobody is free for.
+    pub backlog: Backlog,
+    /// How many transactions can be under way at once: connections, or workers of a pool.
+    pub servers: u32,
+    /// Load before the window.
+    pub warmup: Nanos,
+    /// Length of the window; `None`: until `transactions` have been offered.
+    pub measure: Option<Nanos>,
+    /// How many transactions are offered, warm-up included; `None`: until the window ends.
+    pub transactions: Option<u64>,
+    /// How long waiting transactions are still served after the window.
+    pub rundown: Nanos,
+    /// The costly parts are measured on one transaction in so many; 0: on none.
+    pub budget_every: u32,
+    /// Shards of an event loop.
+    pub shards: u32,
+}
+
+/// Who asks, and when.
+#[derive(Clone, Debug)]
+pub enum Demand {
+    /// So many clients, each asking again when it has been served and has thought.
+    Closed {
+        /// How many.
+        clients: u32,
+        /// Replaces the think times of the workload.
+        think: Option<Think>,
+    },
+    /// A schedule.
+    Open {
+        /// How many are wanted by when.
+        rate: Rate,
+        /// How they fall around that.
+        arrivals: Arrivals,
+    },
+}
+
+impl Plan {
+    /// The window of a load that starts at `start`.
+    pub fn window(&self, start: MonoNanos) -> Window {
+        let from = start + self.warmup;
+        Window {
+            start: from,
+            end: self.measure.map_or(MonoNanos(u64::MAX), |length| from + length),
+        }
+    }
+
+    /// Whether clients share the servers, so that they may have to wait for one.
+    pub fn is_pooled(&self) -> bool {
+        match self.demand {
+            Demand::Closed { clients, .. } => clients > self.servers,
+            Demand::Open { .. } => true,
+        }
+    }
+
+    /// Where every connection gets a program of its own; what they share is made once.
+    pub fn programs(&self) -> Programs {
+        self.workload.plan(self.scale, self.seed)
+    }
+
+    /// What all sessions share.
+    pub fn rules(&self) -> Arc<Rules> {
+        Arc::new(self.workload.rules(self.seed))
+    }
+
+    /// The queue of an open loop for one shard out of so many; `None` in a closed loop.
+    pub fn open_queue(&self, start: MonoNanos, shard: u32, shards: u32) -> Option<OpenQueue> {
+        let Demand::Open { rate, arrivals } = &self.demand else { return None };
+        let length = self.measure.map(|measure| self.warmup + measure);
+        let schedule = Schedule::new(rate.clone(), *arrivals, self.seed, length, self.transactions);
+        let queue = OpenQueue::new(schedule, start, self.backlog, self.workload.mix(), self.seed);
+        Some(queue.of_shard(shard.into(), shards.into()))
+    }
+
+    /// The queue of a closed loop for some of its clients; `None` in an open loop.
+    pub fn closed_queue(
+        &self,
+        start: MonoNanos,
+        members: impl IntoIterator<Item = u32>,
+    ) -> Option<ClosedQueue> {
+        let Demand::Closed { clients, think } = &self.demand else { return None };
+        let of_operation = self.workload.operations.iter().map(|op| think.or(op.think));
+        let clients = Clients {
+            total: *clients,
+            start,
+            end: self.window(start).end,
+            transactions: self.transactions,
+            think: of_operation.collect(),
+        };
+        Some(ClosedQueue::new(clients, members, self.workload.mix(), self.seed))
+    }
+
+    /// An empty recorder for thread number `thread`.
+    pub fn recorder(&self, start: MonoNanos, thread: u32) -> Recorder {
+        let seed = dbtime_load::random::draw(
+            self.seed,
+            dbtime_load::random::Stream::Gallery,
+            thread.into(),
+        );
+        let (operations, statements) =
+            (self.workload.operations.len(), self.workload.statements.len());
+        Recorder::new(self.window(start), operations, statements, seed)
+    }
+}
+
+/// The parts that every engine measures, from the instants alone.
+pub const ALWAYS_MEASURED: PartSet =
+    PartSet::of(&[Part::Queue, Part::Lag, Part::Client, Part::Think, Part::Backoff]);
+
+/// What one thread brings back.
+pub struct ThreadResult {
+    /// What it recorded.
+    pub recorder: Recorder,
+    /// Which parts it measured on sampled transactions.
+    pub measured: PartSet,
+    /// Its CPU time in the window.
+    pub cpu: Nanos,
+    /// Its run-queue wait in the window; `None` where the kernel hides it.
+    pub runq: Option<Nanos>,
+    /// Time in the window it worked for the driver and not for the database.
+    pub driver: Nanos,
+    /// When its last transaction ended.
+    pub ended: MonoNanos,
+}
+
+/// What a run brings back.
+pub struct Driven {
+    /// When the load started.
+    pub start: MonoNanos,
+    /// When its last transaction ended.
+    pub ended: MonoNanos,
+    /// Everything recorded, all threads together.
+    pub recorder: Recorder<u64>,
+    /// Which parts were measured on sampled transactions.
+    pub measured: PartSet,
+    /// CPU, run-queue wait and driver time by thread.
+    pub threads: Vec<ThreadUse>,
+}
+
+/// What one thread used in the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThreadUse {
+    /// CPU time.
+    pub cpu: Nanos,
+    /// Run-queue wait.
+    pub runq: Option<Nanos>,
+    /// Time it worked for the driver.
+    pub driver: Nanos,
+}
+
+impl Driven {
+    /// All threads together.
+    pub fn gather(plan: &Plan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
+        let measured =
+            threads.iter().fold(ALWAYS_MEASURED, |set, thread| set.with(thread.measured));
+        let (operations, statements) =
+            (plan.workload.operations.len(), plan.workload.statements.len());
+        let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
+        threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
+        let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
+        let used = |t: &ThreadResult| ThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
+        Self { start, ended, recorder, measured, threads: threads.iter().map(used).collect() }
+    }
+}
+
+/// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.
+pub trait SecondSink: Send {
+    /// Takes `full` and gives an empty second for the same thread.
+    fn swap(&mut self, full: Box<Second>) -> Box<Second>;
+}
+
+/// Says from outside that the run shall end now. Shared by all threads of a run.
+#[derive(Debug)]
+pub struct Stop(AtomicU64);
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl Stop {
+    /// Ends the run as of `at`: nothing due later is offered.
+    pub fn at(&self, at: MonoNanos) {
+        self.0.fetch_min(at.0, Ordering::Relaxed);
+    }
+
+    /// The instant from which nothing is offered any more; far in the future until told otherwise.
+    #[inline]
+    pub fn instant(&self) -> MonoNanos {
+        MonoNanos(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Whether the run was ended.
+    pub fn is_set(&self) -> bool {
+        self.instant() < MonoNanos(u64::MAX)
+    }
+}

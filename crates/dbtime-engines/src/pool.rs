@@ -1,0 +1,404 @@
+//! Worker threads over a database that blocks its caller: an embedded engine.
+//!
+//! Each worker has its own connection, made on its own thread, and claims its own transactions.
+//! Workers share nothing but the queue, and a closed loop in which every client has its own worker
+//! not even that.
+
+use crate::plan::{ALWAYS_MEASURED, Demand, Driven, Plan, SecondSink, Stop, ThreadResult};
+use crate::timing::{Ledger, Timing};
+use crate::wait::{precise_timers, wait_until};
+use dbtime_load::program::{Ticket, Value};
+use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
+use dbtime_load::random::{Stream, draw};
+use dbtime_load::session::{Action, Session};
+use dbtime_model::budget::PartSet;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
+use std::sync::{Barrier, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Why a statement failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What a client can do about it.
+    pub class: ErrorClass,
+    /// The database's own code, such as `SQLITE_BUSY`.
+    pub code: String,
+    /// The database's own words.
+    pub message: String,
+    /// The database has rolled the transaction back by itself.
+    pub undone: bool,
+}
+
+/// A connection that blocks its caller. It lives on one thread.
+pub trait Connection {
+    /// Parts that [`Connection::execute_measured`] measures.
+    fn measured(&self) -> PartSet;
+
+    /// Executes a statement, reads its rows to the end and counts them.
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Result<u64, Failure>;
+
+    /// The same, with the time inside split into parts: adds them to `parts` and returns the
+    /// instants of begin and end.
+    fn execute_measured(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
+
+    /// The first row of the last statement, when it was wanted.
+    fn first_row(&self) -> &[Value];
+
+    /// The measured window begins; counters start from here. Gives nothing yet.
+    fn window_begins(&mut self);
+
+    /// The measured window has ended for this connection: the thread's CPU and run-queue wait in
+    /// it, the latter `None` where the kernel hides it.
+    fn window_ended(&mut self) -> (Nanos, Option<Nanos>);
+}
+
+/// A database that many workers can connect to.
+pub trait Database: Sync {
+    /// Its connections.
+    type Connection: Connection;
+    /// Why one cannot be made.
+    type Error: Send;
+
+    /// Makes the connection of a worker, on that worker's thread.
+    fn connect(&self, worker: u32) -> Result<Self::Connection, Self::Error>;
+
+    /// Takes a connection back after the run, with whatever it counted.
+    fn disconnect(&self, worker: u32, connection: Self::Connection);
+}
+
+/// The queue all workers share.
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Signalled when a client asks again, for workers that found nobody asking.
+    asked: Condvar,
+}
+
+enum Queue {
+    Open(OpenQueue),
+    Closed(ClosedQueue),
+}
+
+/// What workers learn when the load starts.
+struct Start {
+    at: MonoNanos,
+    /// `None` when every client of a closed loop has its own worker.
+    shared: Option<Shared>,
+}
+
+/// Drives the plan over a pool of workers and blocks until all have ended.
+///
+/// Errors: the first connection that cannot be made; then nothing was driven.
+pub fn drive<D: Database>(
+    plan: &Plan,
+    database: &D,
+    sink: impl Fn(u32) -> Box<dyn SecondSink>,
+    started: impl Fn(MonoNanos),
+    stop: &Stop,
+) -> Result<Driven, D::Error> {
+    // Workers come to the barrier connected; the start is chosen; they leave by the second wait.
+    let barrier = Barrier::new(plan.servers as usize + 1);
+    let start = OnceLock::<Start>::new();
+    let failed = Mutex::new(None);
+    let threads = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.servers)
+            .map(|id| {
+                let sink = sink(id);
+                let (barrier, start, failed) = (&barrier, &start, &failed);
+                let work = move || -> Option<ThreadResult> {
+                    precise_timers();
+                    let connection = database.connect(id);
+                    let mut connection = match connection {
+                        Ok(connection) => Some(connection),
+                        Err(error) => {
+                            lock(failed).get_or_insert(error);
+                            None
+                        }
+                    };
+                    barrier.wait();
+                    barrier.wait();
+                    let worker = Worker::new(id, plan, start.get()?, stop, sink);
+                    let result = worker.run(connection.as_mut()?);
+                    database.disconnect(id, connection?);
+                    Some(result)
+                };
+                let named = std::thread::Builder::new().name(format!("worker {id}"));
+                named.spawn_scoped(scope, work).expect("a thread can be started")
+            })
+            .collect();
+        barrier.wait();
+        if lock(&failed).is_none() {
+            let at = now();
+            let chosen = start.get_or_init(|| Start { at, shared: shared_queue(plan, at) });
+            started(chosen.at);
+        }
+        barrier.wait();
+        let joined = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.flatten().collect::<Vec<_>>()
+    });
+    if let Some(error) = lock(&failed).take() {
+        return Err(error);
+    }
+    let start = start.get().expect("set, for no worker failed").at;
+    Ok(Driven::gather(plan, start, threads))
+}
+
+/// Locks what a panicked thread may have held: everything under these locks changes in one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn shared_queue(plan: &Plan, start: MonoNanos) -> Option<Shared> {
+    let queue = match (plan.open_queue(start, 0, 1), &plan.demand) {
+        (Some(queue), _) => Queue::Open(queue),
+        (None, Demand::Closed { clients, .. }) if plan.is_pooled() => {
+            Queue::Closed(plan.closed_queue(start, 0..*clients)?)
+        }
+        _ => return None,
+    };
+    Some(Shared { queue: Mutex::new(queue), asked: Condvar::new() })
+}
+
+/// One worker: a thread with its session, its ledger, and its own clients if it has any.
+struct Worker<'a> {
+    plan: &'a Plan,
+    stop: &'a Stop,
+    shared: Option<&'a Shared>,
+    own: Option<ClosedQueue>,
+    session: Session,
+    ledger: Ledger,
+    end: MonoNanos,
+}
+
+/// What a worker does next.
+enum Turn {
+    Run(Ticket, MonoNanos),
+    Again,
+    Over,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        id: u32,
+        plan: &'a Plan,
+        start: &'a Start,
+        stop: &'a Stop,
+        sink: Box<dyn SecondSink>,
+    ) -> Self {
+        let Start { at: start, shared } = start;
+        let (start, shared) = (*start, shared.as_ref());
+        let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
+        let session = Session::new(plan.programs().program(), plan.rules());
+        let ledger = Ledger::new(plan.recorder(start, id), start, sink);
+        let end = plan.window(start).end;
+        Self { plan, stop, shared, own, session, ledger, end }
+    }
+
+    fn run<C: Connection>(mut self, connection: &mut C) -> ThreadResult {
+        let window = self.ledger.recorder.window();
+        let mut in_window = false;
+        let mut used = None;
+        let mut freed = now();
+        loop {
+            if !in_window && freed >= window.start {
+                connection.window_begins();
+                in_window = true;
+                freed = now();
+            }
+            if in_window && used.is_none() && freed >= window.end {
+                used = Some(connection.window_ended());
+                freed = now();
+            }
+            match self.claim(freed) {
+                Turn::Run(ticket, ready) => {
+                    self.transaction(connection, ticket, ready);
+                    freed = self.served(&ticket);
+                }
+                Turn::Again => freed = now(),
+                Turn::Over => break,
+            }
+        }
+        if !in_window {
+            connection.window_begins();
+        }
+        let (cpu, runq) = used.unwrap_or_else(|| connection.window_ended());
+        let measured = ALWAYS_MEASURED.with(connection.measured());
+        self.drain();
+        let (recorder, driver, ended) = self.ledger.finish();
+        ThreadResult { recorder, measured, cpu, runq, driver, ended }
+    }
+
+    /// Claims the next transaction and waits until it is due.
+    #[inline]
+    fn claim(&mut self, freed: MonoNanos) -> Turn {
+        if freed >= self.stop.instant() {
+            return Turn::Over;
+        }
+        let claim = match (&mut self.own, self.shared) {
+            (Some(own), _) => own.claim(freed, freed, true),
+            (None, Some(shared)) => match &mut *lock(&shared.queue) {
+                Queue::Open(queue) => queue.claim(freed),
+                Queue::Closed(queue) => queue.claim(freed, freed, false),
+            },
+            (None, None) => Claim::Over,
+        };
+        match claim {
+            Claim::Run { ticket, ready, think } => self.accept(ticket, ready, think, freed),
+            Claim::Dropped(ticket) => {
+                self.ledger.not_sent(&ticket, Outcome::Dropped, freed);
+                Turn::Again
+            }
+            Claim::Wait(until) => {
+                self.wait_for_clients(until);
+                Turn::Again
+            }
+            Claim::Over => Turn::Over,
+        }
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        ticket: Ticket,
+        ready: MonoNanos,
+        think: Option<(OperationId, Nanos)>,
+        freed: MonoNanos,
+    ) -> Turn {
+        if ready > freed {
+            let came_back = wait_until(ready, false, |at| at >= self.stop.instant());
+            if came_back < ready {
+                return Turn::Over; // ended early, before it was due
+            }
+            if let Some((operation, wanted)) = think {
+                let taken = wanted + (came_back - ready);
+                self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+            }
+        }
+        if self.plan.measure.is_some() && ready >= self.end + self.plan.rundown {
+            self.ledger.not_sent(&ticket, Outcome::Unfinished, ready);
+            return Turn::Again;
+        }
+        self.ledger.offered(&ticket);
+        Turn::Run(ticket, ready)
+    }
+
+    /// Nobody of the shared clients is asking: sleeps until one does, or is about to.
+    fn wait_for_clients(&self, until: Option<MonoNanos>) {
+        let Some(shared) = self.shared else { return };
+        let longest = Duration::from_millis(50);
+        let wait = until.map_or(longest, |at| Duration::from_nanos((at - now()).0).min(longest));
+        let guard = lock(&shared.queue);
+        // Woken for nothing is harmless: the caller claims again.
+        drop(shared.asked.wait_timeout(guard, wait));
+    }
+
+    /// Tells a closed loop that its client was served. Returns the moment the worker is free.
+    #[inline]
+    fn served(&mut self, ticket: &Ticket) -> MonoNanos {
+        let done = self.ledger.ended;
+        match (&mut self.own, self.shared) {
+            (Some(own), _) => own.served(ticket, done),
+            (None, Some(shared)) => {
+                if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+                    queue.served(ticket, done);
+                    shared.asked.notify_one();
+                }
+            }
+            (None, None) => {}
+        }
+        done
+    }
+
+    fn transaction<C: Connection>(&mut self, connection: &mut C, ticket: Ticket, ready: MonoNanos) {
+        let every = u64::from(self.plan.budget_every);
+        let sampled = every == 1
+            || every > 1 && draw(self.plan.seed, Stream::Budget, ticket.index) % every == 0;
+        let mut timing = Timing::new(ready, sampled);
+        let ledger = &mut self.ledger;
+        let session = &mut self.session;
+        let mut action = session.start(ticket);
+        let outcome = loop {
+            action = match action {
+                Action::Execute { statement, parameters, wants_row } => {
+                    let call = Call { statement, parameters, wants_row };
+                    match call.execute(connection, &ticket, &mut timing, ledger) {
+                        Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
+                        Ok(rows) => session.answered(rows, &[]),
+                        Err(failure) => {
+                            ledger.error(&ticket, failure.class, &failure.code);
+                            session.failed(failure.class, failure.undone)
+                        }
+                    }
+                }
+                Action::Pause { part, length } => {
+                    let from = now();
+                    let to = wait_until(from + length, false, |at| at >= self.stop.instant());
+                    timing.pause(part, from, to);
+                    session.resumed(part)
+                }
+                Action::End(outcome) => break outcome,
+            };
+        };
+        let sample = timing.sample(&ticket, outcome, session.retries());
+        ledger.ended(&timing, &sample);
+    }
+
+    /// Counts what was due and will not be served any more.
+    fn drain(&mut self) {
+        let Some(shared) = self.shared else { return };
+        let Queue::Open(queue) = &mut *lock(&shared.queue) else { return };
+        let (present, stopped) = (now(), self.stop.instant());
+        for ticket in queue.by_ref().take_while(|ticket| ticket.due < stopped.min(self.end)) {
+            self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        }
+    }
+}
+
+/// One statement to be executed.
+struct Call<'a> {
+    statement: StatementId,
+    parameters: &'a [Value],
+    wants_row: bool,
+}
+
+impl Call<'_> {
+    #[inline]
+    fn execute<C: Connection>(
+        &self,
+        connection: &mut C,
+        ticket: &Ticket,
+        timing: &mut Timing,
+        ledger: &mut Ledger,
+    ) -> Result<u64, Failure> {
+        let Self { statement, parameters, wants_row } = *self;
+        let (result, sent, done) = if timing.sampled {
+            let mut parts = Parts::default();
+            let (result, sent, done) =
+                connection.execute_measured(statement, parameters, wants_row, &mut parts);
+            timing.parts.add_all(&parts);
+            parts.close(done - sent);
+            ledger.recorder.statement_parts(statement, ticket.due, done - sent, &parts);
+            (result, sent, done)
+        } else {
+            let sent = now();
+            let result = connection.execute(statement, parameters, wants_row);
+            (result, sent, now())
+        };
+        timing.statement(sent, done);
+        let rows = *result.as_ref().unwrap_or(&0);
+        ledger.statement(statement, ticket, done - sent, rows);
+        result
+    }
+}

@@ -1,0 +1,390 @@
+//! One shard of the event loop: many connections on one thread, nothing shared.
+//!
+//! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
+//! a reactor whose clock only moves when the shard waits.
+
+use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
+use crate::pool::Failure;
+use crate::timing::{Ledger, Timing};
+use dbtime_load::program::{Ticket, Value};
+use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
+use dbtime_load::random::{Stream, draw};
+use dbtime_load::session::{Action, Session};
+use dbtime_model::budget::PartSet;
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part, Parts, StatementId};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// The connections of one shard, and its clock.
+pub trait Reactor {
+    /// The present instant on the reactor's clock.
+    fn now(&self) -> MonoNanos;
+
+    /// Hands a statement to a connection. `Some`: it has answered already.
+    fn submit(
+        &mut self,
+        connection: u32,
+        statement: StatementId,
+        parameters: &[Value],
+    ) -> Option<Answer>;
+
+    /// Waits until an answer is there or until `until`; adds answers to `answered`.
+    fn wait(&mut self, until: MonoNanos, answered: &mut Vec<(u32, Answer)>);
+
+    /// The first row of a connection's last answer, when it was wanted.
+    fn first_row(&self, connection: u32) -> &[Value];
+
+    /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
+    fn thread_use(&self) -> (Nanos, Option<Nanos>);
+}
+
+/// What became of a statement: its rows, or why it failed.
+pub type Answer = Result<u64, Failure>;
+
+/// How often a waiting shard looks at the stop flag.
+const NAP: Nanos = Nanos::from_millis(50);
+
+/// One shard of a run.
+pub struct Shard<'a, R> {
+    plan: &'a Plan,
+    stop: &'a Stop,
+    reactor: R,
+    queue: Queue,
+    /// When the next client of a closed loop will ask, as far as is known.
+    asks_at: Option<MonoNanos>,
+    /// The next transaction, claimed ahead of its due instant.
+    next: Option<Claimed>,
+    connections: Vec<Connection>,
+    /// Connections without a transaction, and since when, longest first.
+    idle: VecDeque<(u32, MonoNanos)>,
+    /// Pauses inside transactions, soonest first.
+    pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    ledger: Ledger,
+    end: MonoNanos,
+    /// Time it waited for answers or due instants.
+    waited: Nanos,
+}
+
+enum Queue {
+    Open(OpenQueue),
+    Closed(ClosedQueue),
+    Over,
+}
+
+struct Connection {
+    session: Session,
+    timing: Timing,
+    /// When its statement was sent, or its pause began.
+    sent: MonoNanos,
+    pause: Part,
+    executing: StatementId,
+}
+
+#[derive(Clone, Copy)]
+struct Claimed {
+    ticket: Ticket,
+    ready: MonoNanos,
+    think: Option<(OperationId, Nanos)>,
+}
+
+impl<'a, R: Reactor> Shard<'a, R> {
+    /// Shard number `shard` of the plan's, with its share of the connections, for a load that
+    /// starts at `start`.
+    pub fn new(
+        plan: &'a Plan,
+        shard: u32,
+        start: MonoNanos,
+        reactor: R,
+        sink: Box<dyn SecondSink>,
+        stop: &'a Stop,
+    ) -> Self {
+        let mine = |total: u32| (shard..total).step_by(plan.shards as usize);
+        let queue = match plan.open_queue(start, shard, plan.shards) {
+            Some(queue) => Queue::Open(queue),
+            None => {
+                let clients = match plan.demand {
+                    crate::plan::Demand::Closed { clients, .. } => clients,
+                    crate::plan::Demand::Open { .. } => 0,
+                };
+                plan.closed_queue(start, mine(clients)).map_or(Queue::Over, Queue::Closed)
+            }
+        };
+        let (programs, rules) = (plan.programs(), plan.rules());
+        let connection = |_| Connection {
+            session: Session::new(programs.program(), rules.clone()),
+            timing: Timing::new(start, false),
+            sent: start,
+            pause: Part::Think,
+            executing: StatementId(0),
+        };
+        let connections: Vec<Connection> = mine(plan.servers).map(connection).collect();
+        let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
+        let ledger = Ledger::new(plan.recorder(start, shard), start, sink);
+        let end = plan.window(start).end;
+        Self {
+            plan,
+            stop,
+            reactor,
+            queue,
+            asks_at: None,
+            next: None,
+            connections,
+            idle,
+            pauses: BinaryHeap::new(),
+            ledger,
+            end,
+            waited: Nanos::ZERO,
+        }
+    }
+
+    /// Runs until nothing is due any more and everything sent has ended.
+    pub fn run(mut self) -> ThreadResult {
+        let begun = self.reactor.now();
+        let (cpu_before, runq_before) = self.reactor.thread_use();
+        let mut answered = Vec::with_capacity(self.connections.len());
+        let mut present = begun;
+        loop {
+            present = self.send_due(present);
+            present = self.resume_paused(present);
+            let Some(until) = self.wake_at(present) else { break };
+            self.reactor.wait(until, &mut answered);
+            let woken = self.reactor.now();
+            self.waited += woken - present;
+            present = woken;
+            for (id, answer) in answered.drain(..) {
+                present = self.advance(id, Input::Answer(answer));
+            }
+        }
+        self.finish(begun, cpu_before, runq_before)
+    }
+
+    /// Starts what is due, as long as connections are idle. Returns the present instant.
+    #[inline]
+    fn send_due(&mut self, mut present: MonoNanos) -> MonoNanos {
+        while let Some(&(id, freed)) = self.idle.front() {
+            if self.next.is_none() {
+                self.next = self.claim(freed, present);
+            }
+            let Some(claimed) = self.next else { break };
+            if claimed.ready > present {
+                present = self.reactor.now();
+                if claimed.ready > present {
+                    break;
+                }
+            }
+            self.next = None;
+            if self.is_too_late(&claimed, present) {
+                self.ledger.not_sent(&claimed.ticket, Outcome::Unfinished, present);
+                continue;
+            }
+            self.idle.pop_front();
+            present = self.start(id, claimed, present);
+        }
+        present
+    }
+
+    fn is_too_late(&self, claimed: &Claimed, present: MonoNanos) -> bool {
+        self.plan.measure.is_some() && present >= self.end + self.plan.rundown
+            || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
+    }
+
+    fn start(&mut self, id: u32, claimed: Claimed, present: MonoNanos) -> MonoNanos {
+        let Claimed { ticket, ready, think } = claimed;
+        if let Some((operation, wanted)) = think {
+            let taken = wanted + (present - ready);
+            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+        }
+        self.ledger.offered(&ticket);
+        let every = u64::from(self.plan.budget_every);
+        let sampled = every == 1
+            || every > 1 && draw(self.plan.seed, Stream::Budget, ticket.index) % every == 0;
+        self.connections[id as usize].timing = Timing::new(ready, sampled);
+        self.advance(id, Input::Start(ticket))
+    }
+
+    /// Claims the next transaction; `None` when there is none to wait for yet.
+    #[inline]
+    fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<Claimed> {
+        loop {
+            if present >= self.stop.instant() {
+                return self.give_up(present);
+            }
+            let claim = match &mut self.queue {
+                Queue::Open(queue) => queue.claim(freed),
+                Queue::Closed(queue) => queue.claim(freed, present, false),
+                Queue::Over => return None,
+            };
+            match claim {
+                Claim::Run { ticket, ready, think } => {
+                    return Some(Claimed { ticket, ready, think });
+                }
+                Claim::Dropped(ticket) => {
+                    self.ledger.not_sent(&ticket, Outcome::Dropped, present);
+                }
+                Claim::Wait(until) => {
+                    self.asks_at = until;
+                    return None;
+                }
+                Claim::Over => self.queue = Queue::Over,
+            }
+        }
+    }
+
+    /// The run was ended from outside: counts what was due before that and claims no more.
+    #[cold]
+    fn give_up(&mut self, present: MonoNanos) -> Option<Claimed> {
+        let stopped = self.stop.instant().min(self.end);
+        if let Queue::Open(queue) = std::mem::replace(&mut self.queue, Queue::Over) {
+            for ticket in queue.take_while(|ticket| ticket.due < stopped) {
+                self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+            }
+        }
+        None
+    }
+
+    fn resume_paused(&mut self, mut present: MonoNanos) -> MonoNanos {
+        while let Some(&Reverse((at, id))) = self.pauses.peek() {
+            if at > present {
+                break;
+            }
+            self.pauses.pop();
+            present = self.advance(id, Input::Resumed);
+        }
+        present
+    }
+
+    /// When the shard has something to do even if nothing answers; `None` when all has ended.
+    fn wake_at(&self, present: MonoNanos) -> Option<MonoNanos> {
+        let busy = self.idle.len() < self.connections.len();
+        let over = matches!(self.queue, Queue::Over) && self.next.is_none();
+        if over && !busy {
+            return None;
+        }
+        let mut at = present + NAP;
+        if let Some(claimed) = &self.next {
+            // Claimed ahead by a connection that is idle; a busy shard waits for its answers.
+            if !self.idle.is_empty() {
+                at = at.min(claimed.ready);
+            }
+        } else if let (false, Some(asks)) = (self.idle.is_empty(), self.asks_at) {
+            at = at.min(asks);
+        }
+        if let Some(Reverse((resumes, _))) = self.pauses.peek() {
+            at = at.min(*resumes);
+        }
+        Some(at)
+    }
+
+    /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
+    /// the present instant.
+    #[inline]
+    fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
+        let Self { reactor, connections, ledger, .. } = self;
+        let Connection { session, timing, sent, pause, executing } = &mut connections[id as usize];
+        let mut action = match input {
+            Input::Start(ticket) => session.start(ticket),
+            Input::Answer(answer) => {
+                let done = reactor.now();
+                let ticket = *session.ticket();
+                account(timing, ledger, &ticket, (*executing, *sent, done), &answer);
+                answered(session, reactor, id, answer)
+            }
+            Input::Resumed => {
+                timing.pause(*pause, *sent, reactor.now());
+                session.resumed(*pause)
+            }
+        };
+        let outcome = loop {
+            action = match action {
+                Action::Execute { statement, parameters, .. } => {
+                    (*executing, *sent) = (statement, reactor.now());
+                    let Some(answer) = reactor.submit(id, statement, parameters) else {
+                        return *sent;
+                    };
+                    let done = reactor.now();
+                    let ticket = *session.ticket();
+                    account(timing, ledger, &ticket, (statement, *sent, done), &answer);
+                    answered(session, reactor, id, answer)
+                }
+                Action::Pause { part, length } => {
+                    let present = reactor.now();
+                    (*pause, *sent) = (part, present);
+                    self.pauses.push(Reverse((present + length, id)));
+                    return present;
+                }
+                Action::End(outcome) => break outcome,
+            };
+        };
+        let ticket = *session.ticket();
+        let sample = timing.sample(&ticket, outcome, session.retries());
+        ledger.ended(timing, &sample);
+        if let Queue::Closed(queue) = &mut self.queue {
+            queue.served(&ticket, sample.done);
+        }
+        self.idle.push_back((id, sample.done));
+        sample.done
+    }
+
+    fn finish(
+        self,
+        begun: MonoNanos,
+        cpu_before: Nanos,
+        runq_before: Option<Nanos>,
+    ) -> ThreadResult {
+        let (cpu, runq) = self.reactor.thread_use();
+        let runq = runq.zip(runq_before).map(|(after, before)| after - before);
+        let lived = self.reactor.now() - begun;
+        let (recorder, _, ended) = self.ledger.finish();
+        ThreadResult {
+            recorder,
+            measured: PartSet::of(&[Part::ServerAndWire]),
+            cpu: cpu - cpu_before,
+            runq,
+            driver: lived - self.waited,
+            ended,
+        }
+    }
+}
+
+/// What moves a transaction on.
+enum Input {
+    Start(Ticket),
+    Answer(Answer),
+    Resumed,
+}
+
+/// Books an answered statement.
+#[inline]
+fn account(
+    timing: &mut Timing,
+    ledger: &mut Ledger,
+    ticket: &Ticket,
+    (statement, sent, done): (StatementId, MonoNanos, MonoNanos),
+    answer: &Answer,
+) {
+    timing.statement(sent, done);
+    let took = done - sent;
+    ledger.statement(statement, ticket, took, *answer.as_ref().unwrap_or(&0));
+    if timing.sampled {
+        timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
+        let mut parts = Parts::default();
+        parts.add(Part::ServerAndWire, took.0.cast_signed());
+        ledger.recorder.statement_parts(statement, ticket.due, took, &parts);
+    }
+    if let Err(failure) = answer {
+        ledger.error(ticket, failure.class, &failure.code);
+    }
+}
+
+#[inline]
+fn answered<'s, R: Reactor>(
+    session: &'s mut Session,
+    reactor: &R,
+    connection: u32,
+    answer: Answer,
+) -> Action<'s> {
+    match answer {
+        Ok(rows) => session.answered(rows, reactor.first_row(connection)),
+        Err(failure) => session.failed(failure.class, failure.undone),
+    }
+}

@@ -1,0 +1,303 @@
+//! Creating, loading and checking a database.
+//!
+//! A new database is loaded under another name, without journal or syncs, and gets its own name
+//! once it is whole and on disk; one that exists is loaded in place with the target's settings. In
+//! both cases a row in the table `dbtime_load` is written last: without it the data does not count.
+
+use super::connection::{apply_settings, open_file};
+use super::context::Context;
+use super::database::Measure;
+use super::error::SqliteError;
+use super::ffi::{Db, text_of};
+use super::lock::LockRegistry;
+use super::outside::beside;
+use super::schema;
+use super::target::SqliteTarget;
+use dbtime_load::program::Value;
+use dbtime_load::workload::Table;
+use rusqlite::ffi;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Rows per transaction while loading: enough to make its end cheap, few enough for the progress
+/// shown to move.
+const ROWS_PER_TRANSACTION: u64 = 10_000;
+
+const MARKER_TABLE: &str = "CREATE TABLE IF NOT EXISTS dbtime_load (workload TEXT PRIMARY KEY, \
+     scale INTEGER NOT NULL, seed INTEGER NOT NULL, loaded_at TEXT NOT NULL, version TEXT NOT NULL)";
+
+/// What was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadMarker {
+    /// The workload's name.
+    pub workload: String,
+    /// Its scale.
+    pub scale: u64,
+    /// The seed its rows were drawn from.
+    pub seed: u64,
+    /// The version of dbtime that loaded it.
+    pub version: String,
+}
+
+/// How far loading is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// Rows it has.
+    pub done: u64,
+    /// Rows it will have.
+    pub total: u64,
+}
+
+/// A connection that creates and loads. Tables first, then rows, then indexes, then
+/// [`SqliteAdmin::finish`].
+pub struct SqliteAdmin {
+    db: Db,
+    /// The target itself, or what stands in for it until it is whole.
+    target: SqliteTarget,
+    /// Where a new database goes in the end.
+    new: Option<SqliteTarget>,
+}
+
+impl SqliteAdmin {
+    /// Opens the target for loading, and creates it where it does not exist.
+    pub fn create(target: &SqliteTarget) -> Result<Self, SqliteError> {
+        let is_empty = std::fs::metadata(&target.path).map_or(true, |file| file.len() == 0);
+        if !is_empty {
+            let db = open(target, ffi::SQLITE_OPEN_READWRITE)?;
+            apply_settings(&db, target)?;
+            return Ok(Self { db, target: target.clone(), new: None });
+        }
+        let stand_in = stand_in(target)?;
+        let db = open(&stand_in, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
+        let admin = Self { db, target: stand_in, new: Some(target.clone()) };
+        if let Some(page_size) = target.settings.get("page_size") {
+            admin.run(&format!("PRAGMA page_size={page_size}"))?;
+        }
+        // Nobody else knows the file, and a crash leaves it without its name.
+        for pragma in ["journal_mode=off", "synchronous=off", "cache_size=-65536"] {
+            admin.run(&format!("PRAGMA {pragma}"))?;
+        }
+        admin.run("PRAGMA locking_mode=exclusive")?;
+        Ok(admin)
+    }
+
+    /// Removes the tables, so that they can be created again, and the marker with them.
+    pub fn drop_tables(&self, tables: &[Table], workload: &str) -> Result<(), SqliteError> {
+        self.run(MARKER_TABLE)?;
+        let marker = [Value::Text(workload.to_owned())];
+        self.query("DELETE FROM dbtime_load WHERE workload = ?1", &marker, &mut Vec::new())?;
+        for table in tables {
+            self.run(&format!("DROP TABLE IF EXISTS {}", schema::quoted(&table.name)))?;
+        }
+        Ok(())
+    }
+
+    /// Creates the tables, empty.
+    pub fn create_tables(&self, tables: &[Table]) -> Result<(), SqliteError> {
+        tables.iter().try_for_each(|table| self.run(&schema::create_table(table)))
+    }
+
+    /// Fills a table: `fill` replaces its buffer by the values of row 0, 1, … for the columns that
+    /// the database does not assign, as [`dbtime_load::workload::TableData::fill_row`] does.
+    pub fn load(
+        &self,
+        table: &Table,
+        rows: u64,
+        mut fill: impl FnMut(u64, &mut Vec<Value>),
+        mut progress: impl FnMut(Progress<'_>),
+    ) -> Result<(), SqliteError> {
+        let what = || format!("cannot load table {}", table.name);
+        let refuse = |failure| SqliteError::from_failure(what(), &self.target, failure);
+        let mut insert = self.db.prepare(&schema::insert_row(table)).map_err(refuse)?;
+        let mut row = Vec::new();
+        let mut done = 0;
+        while done < rows {
+            self.run("BEGIN IMMEDIATE")?;
+            let end = rows.min(done + ROWS_PER_TRANSACTION);
+            for index in done..end {
+                fill(index, &mut row);
+                insert.run(&row, None).map_err(|code| refuse(self.db.failure(code)))?;
+            }
+            self.run("COMMIT")?;
+            done = end;
+            progress(Progress { table: &table.name, done, total: rows });
+        }
+        Ok(())
+    }
+
+    /// Creates the secondary indexes.
+    pub fn create_indexes(&self, tables: &[Table]) -> Result<(), SqliteError> {
+        let indexes = tables.iter().flat_map(schema::create_indexes);
+        indexes.into_iter().try_for_each(|sql| self.run(&sql))
+    }
+
+    /// Brings everything to disk, gives a new database its name and its settings, and writes the
+    /// marker.
+    pub fn finish(self, marker: &LoadMarker) -> Result<(), SqliteError> {
+        let Self { db, target, new } = self;
+        let Some(new) = new else { return write_marker(&db, &target, marker) };
+        drop(db);
+        settle(&target.path, &new).map_err(|source| SqliteError::System {
+            what: format!("cannot bring {} to disk", new.path.display()),
+            source,
+        })?;
+        let db = open(&new, ffi::SQLITE_OPEN_READWRITE)?;
+        apply_settings(&db, &new)?;
+        write_marker(&db, &new, marker)
+    }
+
+    fn run(&self, sql: &str) -> Result<(), SqliteError> {
+        run(&self.db, &self.target, sql)
+    }
+
+    fn query(&self, sql: &str, with: &[Value], row: &mut Vec<Value>) -> Result<u64, SqliteError> {
+        query(&self.db, &self.target, sql, with, row)
+    }
+}
+
+/// Looks whether the target holds the workload's data, whole and at the wanted scale.
+///
+/// Errors: each names the command that helps.
+pub fn check(
+    target: &SqliteTarget,
+    workload: &str,
+    tables: &[Table],
+    scale: Option<u64>,
+) -> Result<LoadMarker, SqliteError> {
+    let db = open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
+        SqliteError::Missing { path, target, .. } => {
+            SqliteError::Missing { path, target, workload: Some(workload.to_owned()) }
+        }
+        other => other,
+    })?;
+    let mut missing = Vec::new();
+    for table in tables {
+        if !has_table(&db, target, &table.name)? {
+            missing.push(table.name.as_str());
+        }
+    }
+    let names = || (workload.to_owned(), target.to_string());
+    let Some(marker) = read_marker(&db, target, workload)? else {
+        let (workload, shown) = names();
+        if missing.len() == tables.len() {
+            let found = other_workloads(&db, target)?;
+            return Err(SqliteError::NotLoaded { workload, target: shown, found });
+        }
+        let what = "it has tables, but loading them never finished".to_owned();
+        return Err(SqliteError::HalfLoaded { workload, target: shown, what });
+    };
+    let (workload, shown) = names();
+    if !missing.is_empty() {
+        let what = format!("without {}", missing.join(", "));
+        return Err(SqliteError::HalfLoaded { workload, target: shown, what });
+    }
+    match scale {
+        Some(asked) if asked != marker.scale => {
+            Err(SqliteError::Scale { workload, target: shown, loaded: marker.scale, asked })
+        }
+        _ => Ok(marker),
+    }
+}
+
+fn open(target: &SqliteTarget, flags: i32) -> Result<Db, SqliteError> {
+    let registry = Arc::new(LockRegistry::new(0));
+    let context = Rc::new(Context::new(target.path.clone(), registry, 0));
+    open_file(target, flags, Measure::Nothing, &context)
+}
+
+/// The target under which a new database is loaded, with an empty file that can be written.
+fn stand_in(target: &SqliteTarget) -> Result<SqliteTarget, SqliteError> {
+    let path = beside(&target.path, ".loading");
+    let refuse = |error: io::Error| SqliteError::Folder {
+        path: target.folder().to_owned(),
+        reason: error.to_string(),
+    };
+    if path.exists() {
+        std::fs::remove_file(&path).map_err(refuse)?;
+    }
+    std::fs::File::create(&path).map_err(refuse)?;
+    Ok(SqliteTarget { path, settings: target.settings.clone() })
+}
+
+/// Syncs a loaded file, renames it, and syncs its folder. No connection may be open on it.
+fn settle(loaded: &Path, target: &SqliteTarget) -> io::Result<()> {
+    std::fs::File::open(loaded)?.sync_all()?;
+    std::fs::rename(loaded, &target.path)?;
+    std::fs::File::open(target.folder())?.sync_all()
+}
+
+fn write_marker(db: &Db, target: &SqliteTarget, marker: &LoadMarker) -> Result<(), SqliteError> {
+    // The marker must not survive a crash that its data does not.
+    let synchronous = target.settings.get("synchronous").unwrap_or("normal");
+    run(db, target, "PRAGMA synchronous=full")?;
+    run(db, target, MARKER_TABLE)?;
+    let values = [
+        Value::Text(marker.workload.clone()),
+        Value::Integer(marker.scale.cast_signed()),
+        Value::Integer(marker.seed.cast_signed()),
+        Value::Text(marker.version.clone()),
+    ];
+    let sql = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
+               VALUES (?1, ?2, ?3, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?4)";
+    query(db, target, sql, &values, &mut Vec::new())?;
+    run(db, target, &format!("PRAGMA synchronous={synchronous}"))
+}
+
+fn read_marker(
+    db: &Db,
+    target: &SqliteTarget,
+    workload: &str,
+) -> Result<Option<LoadMarker>, SqliteError> {
+    if !has_table(db, target, "dbtime_load")? {
+        return Ok(None);
+    }
+    let mut row = Vec::new();
+    let sql = "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1";
+    query(db, target, sql, &[Value::Text(workload.to_owned())], &mut row)?;
+    Ok(match row.as_slice() {
+        [Value::Integer(scale), Value::Integer(seed), version] => Some(LoadMarker {
+            workload: workload.to_owned(),
+            scale: scale.cast_unsigned(),
+            seed: seed.cast_unsigned(),
+            version: text_of(version),
+        }),
+        _ => None,
+    })
+}
+
+fn other_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError> {
+    if !has_table(db, target, "dbtime_load")? {
+        return Ok(String::new());
+    }
+    let mut row = Vec::new();
+    query(db, target, "SELECT group_concat(workload, ', ') FROM dbtime_load", &[], &mut row)?;
+    Ok(match row.first() {
+        Some(Value::Text(names)) => format!(" (it holds {names})"),
+        _ => String::new(),
+    })
+}
+
+fn has_table(db: &Db, target: &SqliteTarget, name: &str) -> Result<bool, SqliteError> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
+    Ok(query(db, target, sql, &[Value::Text(name.to_owned())], &mut Vec::new())? > 0)
+}
+
+fn run(db: &Db, target: &SqliteTarget, sql: &str) -> Result<(), SqliteError> {
+    query(db, target, sql, &[], &mut Vec::new()).map(|_rows| ())
+}
+
+fn query(
+    db: &Db,
+    target: &SqliteTarget,
+    sql: &str,
+    parameters: &[Value],
+    row: &mut Vec<Value>,
+) -> Result<u64, SqliteError> {
+    let what = || format!("`{sql}` failed");
+    db.query_row(sql, parameters, row)
+        .map_err(|failure| SqliteError::from_failure(what(), target, failure))
+}

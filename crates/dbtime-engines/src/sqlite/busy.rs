@@ -1,0 +1,76 @@
+//! The busy handler: naps as SQLite's own does, and notes whom each nap was for.
+
+use super::context::Context;
+use super::lock::{Attribution, Holder};
+use super::outside;
+use dbtime_model::{Nanos, Part};
+use std::ffi::{c_int, c_void};
+use std::time::Duration;
+
+/// The naps of SQLite's default busy handler, in milliseconds; the last one repeats.
+///
+/// Source: measured behaviour of sqlite3_busy_timeout(), whose schedule every application has.
+const NAPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+/// The nap before try `count` (from 0) of a wait; `None` when the timeout is used up.
+fn nap(count: u64, timeout: Nanos) -> Option<Duration> {
+    let last = NAPS_MS.len() - 1;
+    let index = usize::try_from(count).unwrap_or(last).min(last);
+    let beyond = count.saturating_sub(last as u64).saturating_mul(NAPS_MS[last]);
+    let so_far = NAPS_MS[..index].iter().sum::<u64>().saturating_add(beyond);
+    let left = (timeout.0 / 1_000_000).saturating_sub(so_far);
+    let length = NAPS_MS[index].min(left);
+    (length > 0).then(|| Duration::from_millis(length))
+}
+
+/// Called by SQLite when a lock is held by somebody else; returns whether to try again.
+///
+/// # Safety
+/// `context` must point to the context of the connection, and stay valid while it is open.
+pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c_int {
+    // SAFETY: by contract; contexts are only ever used through shared references.
+    let Some(context) = (unsafe { context.cast::<Context>().as_ref() }) else { return 0 };
+    let Some(length) = nap(u64::from(count.unsigned_abs()), context.busy_timeout.get()) else {
+        return 0;
+    };
+    let holder = who(context);
+    let ((), wall) = context.timed(Part::Lock, || std::thread::sleep(length));
+    context.naps.set(context.naps.get().wrapping_add(1));
+    context.nap_ns.set(context.nap_ns.get().wrapping_add(wall.0));
+    let naps = Attribution { waiter: context.statement.get(), holder, count: 1, wait_ns: wall.0 };
+    if let Ok(mut waits) = context.waits.try_borrow_mut() {
+        Attribution::add_to(&mut waits, &naps);
+    }
+    1
+}
+
+/// Who stands in the way just now: a worker of this run, else another process. A reader does so
+/// only in the rollback modes.
+fn who(context: &Context) -> Holder {
+    let readers_count = !context.is_wal.get();
+    context
+        .registry
+        .holder(context.worker, readers_count)
+        .or_else(|| outside::holder(&context.path, readers_count))
+        .unwrap_or(Holder::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn naps_follow_the_default_schedule_and_fill_the_timeout() {
+        let all = |timeout| {
+            let naps = (0..).map_while(move |count| nap(count, timeout));
+            naps.map(|nap| nap.as_millis() as u64).collect::<Vec<_>>()
+        };
+        assert_eq!(all(Nanos::from_millis(10)), [1, 2, 5, 2]);
+        assert_eq!(all(Nanos::ZERO), [0; 0]);
+        let five_seconds = all(Nanos::from_secs(5));
+        assert_eq!(five_seconds.iter().sum::<u64>(), 5000);
+        assert_eq!(five_seconds[..12], NAPS_MS);
+        assert!(five_seconds[12..five_seconds.len() - 1].iter().all(|&ms| ms == 100));
+        assert_eq!(five_seconds.last(), Some(&72));
+    }
+}

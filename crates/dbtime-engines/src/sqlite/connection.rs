@@ -1,0 +1,314 @@
+//! One worker's connection: executes statements, samples where their time went.
+//!
+//! A sampled statement's wall time is covered by contiguous spans of the thread clock:
+//!
+//! ```text
+//!   sent                                                        done
+//!    │ SQLite's code │ VFS write │ … │ VFS sync │ SQLite's code │
+//!    │  cpu  runq    │ io_write  │   │   sync   │  cpu  runq    │
+//! ```
+//!
+//! In every span CPU time and run delay are measured; in calls on files and in naps for a lock
+//! what is left was spent blocked and goes to the part of that call. Blocked time in SQLite's own
+//! code (page faults, a stolen CPU) is nobody's, and stays unexplained.
+
+use super::context::Context;
+use super::database::{Measure, SqliteDatabase};
+use super::error::SqliteError;
+use super::failure::Failure;
+use super::ffi::{Db, Prepared, c_path};
+use super::figures::{CacheFigures, WorkerFigures};
+use super::target::SqliteTarget;
+use super::thread_clock::{Span, ThreadClock};
+use super::vfs;
+use dbtime_load::program::Value;
+use dbtime_model::budget::PartSet;
+use dbtime_model::{ErrorClass, MonoNanos, Part, Parts, StatementId};
+use rusqlite::ffi;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a statement answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Rows returned, or changed where none are returned.
+    pub rows: u64,
+}
+
+/// When a sampled statement ran, and what the thread did before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// The thread's time since the clock's last span ended: in a row of sampled statements, the
+    /// driver's own time between them.
+    pub before: Span,
+    /// The start of the first span.
+    pub sent: MonoNanos,
+    /// The end of the last span.
+    pub done: MonoNanos,
+}
+
+/// One worker's connection. It stays on the thread that opened it.
+pub struct SqliteConnection {
+    // Dropped before the connection they belong to.
+    prepared: Vec<Option<Prepared>>,
+    db: Db,
+    context: Rc<Context>,
+    sql: Arc<[String]>,
+    first_row: Vec<Value>,
+    settings: BTreeMap<String, String>,
+    cache_mark: [u64; 4],
+    measure: Measure,
+}
+
+/// Parts that are measured from inside a connection with [`Measure::Budget`].
+pub const MEASURED: PartSet = PartSet::of(&[
+    Part::Cpu,
+    Part::Runq,
+    Part::Lock,
+    Part::IoRead,
+    Part::IoWrite,
+    Part::Sync,
+    Part::Other,
+]);
+
+/// [`MEASURED`] where the kernel keeps no run delay.
+const MEASURED_WITHOUT_RUNQ: PartSet =
+    PartSet::of(&[Part::Cpu, Part::Lock, Part::IoRead, Part::IoWrite, Part::Sync, Part::Other]);
+
+const CACHE_COUNTERS: [i32; 4] = [
+    ffi::SQLITE_DBSTATUS_CACHE_HIT,
+    ffi::SQLITE_DBSTATUS_CACHE_MISS,
+    ffi::SQLITE_DBSTATUS_CACHE_WRITE,
+    ffi::SQLITE_DBSTATUS_CACHE_SPILL,
+];
+
+impl SqliteConnection {
+    pub(super) fn open(database: &SqliteDatabase, worker: usize) -> Result<Self, SqliteError> {
+        let target = &database.target;
+        let registry = Arc::clone(&database.registry);
+        let context = Rc::new(Context::new(target.path.clone(), registry, worker));
+        let db = open_file(target, ffi::SQLITE_OPEN_READWRITE, database.measure, &context)?;
+        let settings = apply_settings(&db, target)?;
+        Ok(Self {
+            prepared: database.sql.iter().map(|_| None).collect(),
+            db,
+            context,
+            sql: Arc::clone(&database.sql),
+            first_row: Vec::new(),
+            settings,
+            cache_mark: [0; 4],
+            measure: database.measure,
+        })
+    }
+
+    /// Executes a statement of the workload, preparing it on first use. Rows are read to the end
+    /// and counted; the first one is kept where it is wanted. A COMMIT that fails with SQLITE_BUSY
+    /// leaves the transaction open: the caller rolls back.
+    ///
+    /// Nothing is allocated once the statement is prepared, except for a failure.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Result<Answer, Failure> {
+        let context = &*self.context;
+        context.enter();
+        context.statement.set(statement);
+        context.registry.publish(context.worker, statement);
+        context.statements.set(context.statements.get() + 1);
+        let index = usize::from(statement.0);
+        let prepared = match self.prepared.get_mut(index) {
+            Some(Some(prepared)) => prepared,
+            _ => prepare(&self.db, &self.sql, &mut self.prepared, index)?,
+        };
+        let first = if wants_row { Some(&mut self.first_row) } else { None };
+        match prepared.run(parameters, first) {
+            Ok(rows) => {
+                context.rows.set(context.rows.get() + rows);
+                Ok(Answer { rows })
+            }
+            Err(code) => Err(self.db.failure(code)),
+        }
+    }
+
+    /// Executes a statement and adds where its time went to `parts`: everything but `unexplained`,
+    /// which the caller closes against `done − sent`, alone or for the whole transaction.
+    pub fn execute_sampled(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+        parts: &mut Parts,
+    ) -> (Result<Answer, Failure>, Timing) {
+        let before = self.context.begin_sample();
+        let sent = self.context.clock.last();
+        let result = self.execute(statement, parameters, wants_row);
+        self.context.end_sample(parts);
+        let done = self.context.clock.last();
+        (result, Timing { before, sent, done })
+    }
+
+    /// The first row of the last statement that wanted one; empty when it had none.
+    #[inline]
+    pub fn first_row(&self) -> &[Value] {
+        &self.first_row
+    }
+
+    /// Prepares every statement, so that the first transactions need not. Stops at the first one
+    /// SQLite refuses, which is also returned.
+    pub fn prepare_all(&mut self) -> Result<(), (StatementId, Failure)> {
+        for index in 0..self.sql.len() {
+            if self.prepared[index].is_none() {
+                prepare(&self.db, &self.sql, &mut self.prepared, index)
+                    .map_err(|failure| (StatementId(index as u16), failure))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The thread's clock. Restart it before a row of sampled statements.
+    pub fn clock(&self) -> &ThreadClock {
+        &self.context.clock
+    }
+
+    /// Which parts this connection measures when it samples.
+    pub fn measured(&self) -> PartSet {
+        match (self.measure, self.context.clock.knows_runq()) {
+            (Measure::Nothing, _) => PartSet::default(),
+            (Measure::Budget, true) => MEASURED,
+            (Measure::Budget, false) => MEASURED_WITHOUT_RUNQ,
+        }
+    }
+
+    /// The settings as SQLite has them, by name.
+    pub fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// Starts the window: figures count from here.
+    pub fn start_figures(&mut self) {
+        self.context.clear_figures();
+        self.cache_mark = self.cache_counters();
+    }
+
+    /// What was counted since [`SqliteConnection::start_figures`].
+    pub fn figures(&self) -> WorkerFigures {
+        let now = self.cache_counters();
+        // SQLite counts in 32 bits.
+        let since = |i: usize| u64::from((now[i] as u32).wrapping_sub(self.cache_mark[i] as u32));
+        let context = &*self.context;
+        WorkerFigures {
+            statements: context.statements.get(),
+            rows: context.rows.get(),
+            cache: CacheFigures {
+                hits: since(0),
+                misses: since(1),
+                writes: since(2),
+                spills: since(3),
+            },
+            io: context.io(),
+            naps: context.naps.get(),
+            nap_ns: context.nap_ns.get(),
+            waits: context.waits.borrow().clone(),
+        }
+    }
+
+    fn cache_counters(&self) -> [u64; 4] {
+        CACHE_COUNTERS.map(|counter| self.db.status(counter))
+    }
+}
+
+/// Prepares a statement into its place.
+#[cold]
+fn prepare<'a>(
+    db: &Db,
+    sql: &[String],
+    prepared: &'a mut [Option<Prepared>],
+    index: usize,
+) -> Result<&'a mut Prepared, Failure> {
+    let (Some(sql), Some(place)) = (sql.get(index), prepared.get_mut(index)) else {
+        return Err(Failure {
+            class: ErrorClass::Statement,
+            code: "SQLITE_MISUSE".to_owned(),
+            message: format!("the workload has no statement {index}"),
+            undone: db.is_autocommit(),
+        });
+    };
+    Ok(place.insert(db.prepare(sql)?))
+}
+
+/// Opens the target's file with the busy handler in place, before any setting is made.
+pub(super) fn open_file(
+    target: &SqliteTarget,
+    flags: i32,
+    measure: Measure,
+    context: &Rc<Context>,
+) -> Result<Db, SqliteError> {
+    context.busy_timeout.set(target.settings.busy_timeout());
+    context.is_wal.set(target.settings.get("journal_mode") == Some("wal"));
+    let vfs = match measure {
+        Measure::Budget => {
+            vfs::register().map_err(SqliteError::Vfs)?;
+            Some(vfs::NAME)
+        }
+        Measure::Nothing => None,
+    };
+    let what = format!("cannot open {}", target.path.display());
+    let refuse = |failure| SqliteError::from_failure(what.clone(), target, failure);
+    let path = c_path(&target.path).ok_or_else(|| SqliteError::System {
+        what: what.clone(),
+        source: std::io::ErrorKind::InvalidFilename.into(),
+    })?;
+    let db = Db::open(&path, flags, vfs, Rc::clone(context)).map_err(refuse)?;
+    // Opening reads nothing yet; this finds a file that is no database, or is locked.
+    db.query_text("PRAGMA schema_version").map_err(refuse)?;
+    Ok(db)
+}
+
+/// Makes the target's settings and reads all of them back.
+pub(super) fn apply_settings(
+    db: &Db,
+    target: &SqliteTarget,
+) -> Result<BTreeMap<String, String>, SqliteError> {
+    for (setting, asked) in target.settings.pragmas() {
+        let name = setting.name;
+        let refuse =
+            |failure| SqliteError::from_failure(format!("cannot set {name}"), target, failure);
+        db.query_text(&format!("PRAGMA {name}={asked}")).map_err(refuse)?;
+        let answer = db.query_text(&format!("PRAGMA {name}")).map_err(refuse)?.unwrap_or_default();
+        let got = setting.normalise(&answer);
+        if got != asked {
+            let (asked, why) = (asked.to_owned(), why_refused(name));
+            return Err(SqliteError::Setting { name, asked, got, why });
+        }
+    }
+    read_settings(db, target)
+}
+
+fn why_refused(name: &str) -> &'static str {
+    match name {
+        "journal_mode" => {
+            "WAL needs a file system with shared memory; a database that others use keeps its mode"
+        }
+        "page_size" => {
+            "the page size is fixed once a database has tables; give it to `dbtime init`"
+        }
+        "mmap_size" => "the build or the system limits memory maps",
+        _ => "the build or the database does not allow it",
+    }
+}
+
+fn read_settings(db: &Db, target: &SqliteTarget) -> Result<BTreeMap<String, String>, SqliteError> {
+    let read = |setting: &'static super::settings::Setting| {
+        let value = match setting.is_pragma {
+            true => db.query_text(&format!("PRAGMA {}", setting.name))?.unwrap_or_default(),
+            false => target.settings.get(setting.name).unwrap_or_default().to_owned(),
+        };
+        Ok((setting.name.to_owned(), setting.normalise(&value)))
+    };
+    let all: Result<_, Failure> = super::settings::SETTINGS.iter().map(read).collect();
+    all.map_err(|failure| SqliteError::from_failure("cannot read the settings", target, failure))
+}

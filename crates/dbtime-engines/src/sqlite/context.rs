@@ -1,0 +1,195 @@
+//! What the callbacks of one connection know: its thread's clock, whether a statement is being
+//! sampled, the figures counted so far.
+//!
+//! SQLite calls back into the VFS and the busy handler while the connection executes a statement.
+//! Everything here is a `Cell`, so that both may hold shared references at once; a context belongs
+//! to one thread, and so do its connection and all of that connection's files.
+
+use super::figures::{Call, CallFigures, FileKind, IoFigures};
+use super::lock::{Attribution, LockRegistry};
+use super::thread_clock::{Span, ThreadClock};
+use dbtime_model::budget::PART_COUNT;
+use dbtime_model::{Nanos, Part, Parts, StatementId, clock};
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One connection's context. Its address is handed to SQLite, so it lives in a box of its own.
+pub(super) struct Context {
+    pub(super) clock: ThreadClock,
+    pub(super) path: PathBuf,
+    pub(super) registry: Arc<LockRegistry>,
+    pub(super) worker: usize,
+    pub(super) busy_timeout: Cell<Nanos>,
+    /// In WAL mode readers stand in nobody's way.
+    pub(super) is_wal: Cell<bool>,
+    pub(super) statement: Cell<StatementId>,
+    pub(super) statements: Cell<u64>,
+    pub(super) rows: Cell<u64>,
+    pub(super) naps: Cell<u64>,
+    pub(super) nap_ns: Cell<u64>,
+    pub(super) waits: RefCell<Vec<Attribution>>,
+    is_sampling: Cell<bool>,
+    parts: [Cell<i64>; PART_COUNT],
+    calls: [[CallCell; Call::ALL.len()]; FileKind::ALL.len()],
+}
+
+#[derive(Default)]
+struct CallCell {
+    count: Cell<u64>,
+    bytes: Cell<u64>,
+    wall_ns: Cell<u64>,
+    max_ns: Cell<u64>,
+}
+
+thread_local! {
+    /// The context of the connection this thread executes a statement on. Files opened meanwhile
+    /// belong to it.
+    static CURRENT: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
+}
+
+impl Context {
+    pub(super) fn new(path: PathBuf, registry: Arc<LockRegistry>, worker: usize) -> Self {
+        Self {
+            clock: ThreadClock::new(),
+            path,
+            registry,
+            worker,
+            busy_timeout: Cell::default(),
+            is_wal: Cell::default(),
+            statement: Cell::default(),
+            statements: Cell::default(),
+            rows: Cell::default(),
+            naps: Cell::default(),
+            nap_ns: Cell::default(),
+            waits: RefCell::default(),
+            is_sampling: Cell::default(),
+            parts: Default::default(),
+            calls: Default::default(),
+        }
+    }
+
+    /// Makes this the context of files the thread opens from now on.
+    #[inline]
+    pub(super) fn enter(&self) {
+        CURRENT.set(self);
+    }
+
+    /// Undoes [`Context::enter`] before the context goes away.
+    pub(super) fn leave(&self) {
+        if std::ptr::eq(CURRENT.get(), self) {
+            CURRENT.set(std::ptr::null());
+        }
+    }
+
+    /// The context entered last on this thread, or null.
+    #[inline]
+    pub(super) fn current() -> *const Self {
+        CURRENT.get()
+    }
+
+    /// Ends the span before a sampled statement and starts the statement's own.
+    #[inline]
+    pub(super) fn begin_sample(&self) -> Span {
+        let before = self.clock.advance();
+        self.is_sampling.set(true);
+        before
+    }
+
+    /// Ends a sampled statement and moves its parts to where they are wanted.
+    #[inline]
+    pub(super) fn end_sample(&self, parts: &mut Parts) {
+        self.end_body_span();
+        self.is_sampling.set(false);
+        for (part, ns) in parts.0.iter_mut().zip(&self.parts) {
+            *part += ns.replace(0);
+        }
+    }
+
+    /// Runs a call in which the thread may block, and says how long it took. In a sampled statement
+    /// the time it was blocked is added to `part`.
+    #[inline]
+    pub(super) fn timed<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
+        if self.is_sampling.get() {
+            return self.timed_sample(part, call);
+        }
+        let start = clock::now();
+        let result = call();
+        (result, clock::now() - start)
+    }
+
+    #[cold]
+    fn timed_sample<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
+        self.end_body_span();
+        // Two more readings, so that the figures of the call do not contain those of the clocks.
+        let start = clock::now();
+        let result = call();
+        let wall = clock::now() - start;
+        let span = self.clock.advance();
+        self.add(&span);
+        self.add_part(part, span.blocked());
+        (result, wall)
+    }
+
+    /// What the thread did in SQLite's own code. If it was blocked there, no part says why: that
+    /// stays in the unexplained remainder.
+    #[inline]
+    fn end_body_span(&self) {
+        let span = self.clock.advance();
+        self.add(&span);
+    }
+
+    #[inline]
+    fn add(&self, span: &Span) {
+        self.add_part(Part::Cpu, span.cpu);
+        self.add_part(Part::Runq, span.runq);
+    }
+
+    #[inline]
+    fn add_part(&self, part: Part, by: Nanos) {
+        if let Some(cell) = self.parts.get(part as usize) {
+            cell.set(cell.get().wrapping_add(by.0.cast_signed()));
+        }
+    }
+
+    /// Counts a call that is not timed.
+    #[inline]
+    pub(super) fn count(&self, file: FileKind, call: Call) {
+        let cell = &self.calls[file as usize][call as usize];
+        cell.count.set(cell.count.get().wrapping_add(1));
+    }
+
+    /// Counts a call that was timed.
+    #[inline]
+    pub(super) fn record(&self, file: FileKind, call: Call, bytes: u64, wall: Nanos) {
+        let cell = &self.calls[file as usize][call as usize];
+        cell.count.set(cell.count.get().wrapping_add(1));
+        cell.bytes.set(cell.bytes.get().wrapping_add(bytes));
+        cell.wall_ns.set(cell.wall_ns.get().wrapping_add(wall.0));
+        cell.max_ns.set(cell.max_ns.get().max(wall.0));
+    }
+
+    /// The calls counted so far.
+    pub(super) fn io(&self) -> IoFigures {
+        let read = |cell: &CallCell| CallFigures {
+            count: cell.count.get(),
+            bytes: cell.bytes.get(),
+            wall_ns: cell.wall_ns.get(),
+            max_ns: cell.max_ns.get(),
+        };
+        IoFigures(self.calls.each_ref().map(|file| file.each_ref().map(read)))
+    }
+
+    /// Sets every figure back to zero.
+    pub(super) fn clear_figures(&self) {
+        for counter in [&self.statements, &self.rows, &self.naps, &self.nap_ns] {
+            counter.set(0);
+        }
+        self.waits.borrow_mut().clear();
+        for cell in self.calls.iter().flatten() {
+            for counter in [&cell.count, &cell.bytes, &cell.wall_ns, &cell.max_ns] {
+                counter.set(0);
+            }
+        }
+    }
+}

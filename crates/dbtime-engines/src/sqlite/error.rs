@@ -1,0 +1,187 @@
+//! Why a database cannot be used. A failed statement of a run is no such error but an outcome.
+
+use super::failure::Failure;
+use super::lock::Holder;
+use super::outside;
+use super::target::SqliteTarget;
+use dbtime_model::ErrorClass;
+use std::path::{Path, PathBuf};
+
+/// Why a database cannot be opened, loaded or used.
+#[derive(Debug, thiserror::Error)]
+pub enum SqliteError {
+    /// There is no such file.
+    #[error("there is no database {}; run `dbtime init {workload} --target {target}`", path.display(), workload = workload.as_deref().unwrap_or("WORKLOAD"))]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// As `--target` takes it.
+        target: String,
+        /// The workload that was asked for, where known.
+        workload: Option<String>,
+    },
+    /// The folder is missing or may not be written.
+    #[error("cannot write in {}: {reason}; SQLite needs to create its journal there, so name another folder or change its permissions", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// The file may only be read.
+    #[error("{} may only be read ({message}); change its permissions or name another file", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's words.
+        message: String,
+    },
+    /// The file is something else.
+    #[error("{} is not an SQLite database (or it is encrypted); name another file, or remove it and run `dbtime init`", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is damaged.
+    #[error("{} is damaged ({message}); restore it, or remove it with its -wal and -shm files and run `dbtime init` again", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's words.
+        message: String,
+    },
+    /// No room left.
+    #[error("no room left for {} ({message}); free space on its file system, or raise its max_page_count", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's words.
+        message: String,
+    },
+    /// Somebody else has it.
+    #[error("{} is locked by {holder}; end it, or raise busy_timeout", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// Who has it: `pid 1234 (sqlite3)`, or `another connection`.
+        holder: String,
+    },
+    /// A setting did not take.
+    #[error("{name}={asked} was refused by SQLite: it stays at {got} ({why})")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What it is.
+        got: String,
+        /// What may be the reason.
+        why: &'static str,
+    },
+    /// No data of this workload.
+    #[error(
+        "{target} holds no data of workload {workload}{found}; run `dbtime init {workload} --target {target}`"
+    )]
+    NotLoaded {
+        /// The workload.
+        workload: String,
+        /// As `--target` takes it.
+        target: String,
+        /// What it holds instead, if anything.
+        found: String,
+    },
+    /// Loading was interrupted.
+    #[error(
+        "the data of workload {workload} in {target} is incomplete ({what}); run `dbtime init {workload} --target {target}` again"
+    )]
+    HalfLoaded {
+        /// The workload.
+        workload: String,
+        /// As `--target` takes it.
+        target: String,
+        /// What is there and what is not.
+        what: String,
+    },
+    /// Loaded, but at another scale.
+    #[error(
+        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --target {target}`"
+    )]
+    Scale {
+        /// The workload.
+        workload: String,
+        /// As `--target` takes it.
+        target: String,
+        /// The scale it has.
+        loaded: u64,
+        /// The scale wanted.
+        asked: u64,
+    },
+    /// The timing VFS could not be registered.
+    #[error("SQLite refused the timing VFS (code {0}); use --no-budget")]
+    Vfs(i32),
+    /// Anything else.
+    #[error("{what}: {} ({})", failure.message, failure.code)]
+    Failed {
+        /// What was attempted.
+        what: String,
+        /// How it failed.
+        failure: Failure,
+    },
+    /// The operating system refused.
+    #[error("{what}: {source}")]
+    System {
+        /// What was attempted.
+        what: String,
+        /// Its reason.
+        source: std::io::Error,
+    },
+}
+
+impl SqliteError {
+    /// What a failure means for a whole database.
+    pub(super) fn from_failure(
+        what: impl Into<String>,
+        target: &SqliteTarget,
+        failure: Failure,
+    ) -> Self {
+        let path = target.path.clone();
+        let message = failure.message.clone();
+        match failure.class {
+            ErrorClass::Busy => Self::Locked { holder: holder(&path), path },
+            ErrorClass::Full => Self::Full { path, message },
+            ErrorClass::Corrupt if failure.code.starts_with("SQLITE_NOTADB") => {
+                Self::NotADatabase { path }
+            }
+            ErrorClass::Corrupt => Self::Corrupt { path, message },
+            ErrorClass::ReadOnly if failure.code == "SQLITE_READONLY_DIRECTORY" => {
+                Self::Folder { path: target.folder().to_owned(), reason: message }
+            }
+            ErrorClass::ReadOnly => Self::ReadOnly { path, message },
+            ErrorClass::Connection => Self::cannot_open(what.into(), target, failure),
+            _ => Self::Failed { what: what.into(), failure },
+        }
+    }
+
+    /// SQLite only says that it cannot open the file; the system knows why.
+    fn cannot_open(what: String, target: &SqliteTarget, failure: Failure) -> Self {
+        let path = target.path.clone();
+        let folder = target.folder();
+        if let Err(error) = folder.read_dir() {
+            return Self::Folder { path: folder.to_owned(), reason: error.to_string() };
+        }
+        if !path.exists() {
+            return match rustix::fs::access(folder, rustix::fs::Access::WRITE_OK) {
+                Err(error) => Self::Folder { path: folder.to_owned(), reason: error.to_string() },
+                Ok(()) => Self::Missing { path, target: target.to_string(), workload: None },
+            };
+        }
+        Self::Failed { what, failure }
+    }
+}
+
+fn holder(path: &Path) -> String {
+    match outside::holder(path, true) {
+        Some(Holder::Unknown) | None => "another connection".to_owned(),
+        Some(holder) => holder.describe(|_| String::new()),
+    }
+}

@@ -1,0 +1,338 @@
+//! SQLite's C interface behind safe methods, as few as the engine needs.
+//!
+//! A connection is used by one thread only and opened without SQLite's own mutex. Parameters are
+//! bound without copying: [`Prepared::run`] binds, steps to the end and resets in one call, so what
+//! it was given outlives every use SQLite makes of it.
+
+use super::busy;
+use super::context::Context;
+use super::failure::{self, Failure};
+use dbtime_load::program::Value;
+use rusqlite::ffi;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// An open connection.
+pub(super) struct Db {
+    raw: NonNull<ffi::sqlite3>,
+    /// Files and the busy handler point here until the connection is closed.
+    context: Rc<Context>,
+}
+
+impl Db {
+    /// Opens a file through the VFS of that name, or SQLite's default one.
+    pub(super) fn open(
+        path: &CStr,
+        flags: c_int,
+        vfs: Option<&CStr>,
+        context: Rc<Context>,
+    ) -> Result<Self, Failure> {
+        let mut raw = std::ptr::null_mut();
+        let flags = flags | ffi::SQLITE_OPEN_NOMUTEX | ffi::SQLITE_OPEN_EXRESCODE;
+        context.enter();
+        // SAFETY: the strings are C strings and `raw` is a place for the connection.
+        let code = unsafe {
+            ffi::sqlite3_open_v2(
+                path.as_ptr(),
+                &mut raw,
+                flags,
+                vfs.map_or(std::ptr::null(), CStr::as_ptr),
+            )
+        };
+        let Some(raw) = NonNull::new(raw) else {
+            return Err(Failure {
+                class: failure::class(ffi::SQLITE_NOMEM),
+                code: failure::name(ffi::SQLITE_NOMEM).to_owned(),
+                message: "out of memory".to_owned(),
+                undone: true,
+            });
+        };
+        // A connection that could not be opened still has the message, and is closed all the same.
+        let db = Self { raw, context };
+        if code != ffi::SQLITE_OK {
+            return Err(db.failure(code));
+        }
+        let context = Rc::as_ptr(&db.context).cast_mut().cast();
+        // SAFETY: the context outlives the connection, which holds a share in it.
+        unsafe { ffi::sqlite3_busy_handler(raw.as_ptr(), Some(busy::on_busy), context) };
+        Ok(db)
+    }
+
+    /// Prepares a statement that will be executed often.
+    pub(super) fn prepare(&self, sql: &str) -> Result<Prepared, Failure> {
+        let mut raw = std::ptr::null_mut();
+        let bytes = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
+        // SAFETY: the text has that many bytes, and `raw` is a place for the statement.
+        let code = unsafe {
+            ffi::sqlite3_prepare_v3(
+                self.raw.as_ptr(),
+                sql.as_ptr().cast(),
+                bytes,
+                ffi::SQLITE_PREPARE_PERSISTENT as u32,
+                &mut raw,
+                std::ptr::null_mut(),
+            )
+        };
+        if code != ffi::SQLITE_OK {
+            return Err(self.failure(code));
+        }
+        let Some(raw) = NonNull::new(raw) else { return Err(self.failure(ffi::SQLITE_MISUSE)) };
+        // SAFETY: the statement was prepared just now.
+        let (columns, parameters) = unsafe {
+            (
+                ffi::sqlite3_column_count(raw.as_ptr()),
+                ffi::sqlite3_bind_parameter_count(raw.as_ptr()),
+            )
+        };
+        Ok(Prepared { raw, db: self.raw, columns, parameters, counts_changes: counts_changes(sql) })
+    }
+
+    /// The first column of the first row, as text; `None` without rows.
+    pub(super) fn query_text(&self, sql: &str) -> Result<Option<String>, Failure> {
+        let mut row = Vec::new();
+        let rows = self.query_row(sql, &[], &mut row)?;
+        Ok((rows > 0).then(|| row.first().map(text_of).unwrap_or_default()))
+    }
+
+    /// Fills in the first row and returns the number of rows.
+    pub(super) fn query_row(
+        &self,
+        sql: &str,
+        parameters: &[Value],
+        row: &mut Vec<Value>,
+    ) -> Result<u64, Failure> {
+        self.prepare(sql)?.run(parameters, Some(row)).map_err(|code| self.failure(code))
+    }
+
+    /// What the last call on this connection failed of.
+    #[cold]
+    pub(super) fn failure(&self, code: c_int) -> Failure {
+        // SAFETY: the connection is open; the message is a C string valid until the next call.
+        let (extended, message) = unsafe {
+            let message = CStr::from_ptr(ffi::sqlite3_errmsg(self.raw.as_ptr()));
+            (ffi::sqlite3_extended_errcode(self.raw.as_ptr()), message.to_string_lossy())
+        };
+        // Binding a wrong number of parameters is found before SQLite is asked.
+        let told = extended & 0xff == code & 0xff;
+        let extended = if told { extended } else { code };
+        let message = match code {
+            ffi::SQLITE_RANGE => "wrong number of parameters".to_owned(),
+            _ if told => message.into_owned(),
+            _ => failure::name(code).to_owned(),
+        };
+        let code = failure::name(extended).to_owned();
+        Failure { class: failure::class(extended), code, message, undone: self.is_autocommit() }
+    }
+
+    /// Whether no transaction is open.
+    pub(super) fn is_autocommit(&self) -> bool {
+        // SAFETY: the connection is open.
+        unsafe { ffi::sqlite3_get_autocommit(self.raw.as_ptr()) != 0 }
+    }
+
+    /// A counter of the connection since it was opened, such as `SQLITE_DBSTATUS_CACHE_HIT`.
+    pub(super) fn status(&self, counter: c_int) -> u64 {
+        let (mut current, mut highest) = (0, 0);
+        // SAFETY: the connection is open and both numbers are places to write to.
+        unsafe {
+            ffi::sqlite3_db_status(self.raw.as_ptr(), counter, &mut current, &mut highest, 0);
+        }
+        // The counters are 32 bits wide and wrap.
+        u64::from(current.cast_unsigned())
+    }
+}
+
+impl Drop for Db {
+    fn drop(&mut self) {
+        // Closing may checkpoint, and so open, read and write files.
+        self.context.enter();
+        // SAFETY: the owner drops its statements before its connection; SQLite refuses to close
+        // otherwise, and the connection would leak rather than dangle.
+        let code = unsafe { ffi::sqlite3_close(self.raw.as_ptr()) };
+        debug_assert_eq!(code, ffi::SQLITE_OK, "a statement outlived its connection");
+        self.context.leave();
+        if code != ffi::SQLITE_OK {
+            // The leaked connection's files keep pointing to the context.
+            std::mem::forget(Rc::clone(&self.context));
+        }
+    }
+}
+
+/// Whether `sqlite3_changes` speaks of this statement after it ran.
+fn counts_changes(sql: &str) -> bool {
+    let word = sql.split_ascii_whitespace().next().unwrap_or_default();
+    ["insert", "update", "delete", "replace", "with"].iter().any(|w| word.eq_ignore_ascii_case(w))
+}
+
+/// A prepared statement. It must be dropped before its connection.
+pub(super) struct Prepared {
+    raw: NonNull<ffi::sqlite3_stmt>,
+    db: NonNull<ffi::sqlite3>,
+    columns: c_int,
+    parameters: c_int,
+    counts_changes: bool,
+}
+
+impl Prepared {
+    /// Binds the parameters, steps to the end and resets. Returns the rows returned, or changed
+    /// where none are; the first row goes to `first`. The error is SQLite's result code.
+    #[inline]
+    pub(super) fn run(
+        &mut self,
+        parameters: &[Value],
+        first: Option<&mut Vec<Value>>,
+    ) -> Result<u64, c_int> {
+        // A parameter left unbound would keep the pointer of an earlier execution.
+        if parameters.len() != self.parameters as usize {
+            return Err(ffi::SQLITE_RANGE);
+        }
+        for (index, value) in (1..).zip(parameters) {
+            let code = self.bind(index, value);
+            if code != ffi::SQLITE_OK {
+                return Err(code);
+            }
+        }
+        let (rows, code) = self.step_to_end(first);
+        // SAFETY: the statement is valid; the result repeats that of the last step.
+        unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
+        match code {
+            ffi::SQLITE_DONE if self.columns == 0 && self.counts_changes => Ok(self.changes()),
+            ffi::SQLITE_DONE => Ok(rows),
+            code => Err(code),
+        }
+    }
+
+    #[inline]
+    fn step_to_end(&mut self, first: Option<&mut Vec<Value>>) -> (u64, c_int) {
+        let mut rows = 0;
+        // SAFETY: the statement is valid, and its parameters are alive (see `run`).
+        let mut code = unsafe { ffi::sqlite3_step(self.raw.as_ptr()) };
+        if let Some(first) = first {
+            match code {
+                ffi::SQLITE_ROW => self.read_row(first),
+                _ => first.clear(),
+            }
+        }
+        while code == ffi::SQLITE_ROW {
+            rows += 1;
+            // SAFETY: as above.
+            code = unsafe { ffi::sqlite3_step(self.raw.as_ptr()) };
+        }
+        (rows, code)
+    }
+
+    /// Only for [`Prepared::run`], which keeps the value alive until the statement is reset.
+    #[inline]
+    fn bind(&mut self, index: c_int, value: &Value) -> c_int {
+        let raw = self.raw.as_ptr();
+        // SAFETY: the statement is valid and reset; text is bound without copying and read only
+        // while it is borrowed by `run`.
+        unsafe {
+            match value {
+                Value::Null => ffi::sqlite3_bind_null(raw, index),
+                Value::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
+                Value::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
+                Value::Text(text) => ffi::sqlite3_bind_text64(
+                    raw,
+                    index,
+                    text.as_ptr().cast::<c_char>(),
+                    text.len() as u64,
+                    ffi::SQLITE_STATIC(),
+                    ffi::SQLITE_UTF8 as u8,
+                ),
+            }
+        }
+    }
+
+    /// Reads the row the statement stands on, into the buffers of an earlier one.
+    fn read_row(&mut self, row: &mut Vec<Value>) {
+        row.resize(self.columns.unsigned_abs() as usize, Value::Null);
+        for (index, value) in (0..).zip(row.iter_mut()) {
+            self.read_column(index, value);
+        }
+    }
+
+    fn read_column(&mut self, index: c_int, value: &mut Value) {
+        let raw = self.raw.as_ptr();
+        // SAFETY: the statement stands on a row and the column exists; text and its length are read
+        // in the documented order, and copied before the next call.
+        unsafe {
+            match ffi::sqlite3_column_type(raw, index) {
+                ffi::SQLITE_INTEGER => {
+                    *value = Value::Integer(ffi::sqlite3_column_int64(raw, index));
+                }
+                ffi::SQLITE_FLOAT => *value = Value::Real(ffi::sqlite3_column_double(raw, index)),
+                ffi::SQLITE_NULL => *value = Value::Null,
+                _ => {
+                    let start = ffi::sqlite3_column_text(raw, index);
+                    let bytes = ffi::sqlite3_column_bytes(raw, index).unsigned_abs() as usize;
+                    let text = match start.is_null() {
+                        true => &[],
+                        false => std::slice::from_raw_parts(start, bytes),
+                    };
+                    set_text(value, text);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn changes(&self) -> u64 {
+        // SAFETY: the connection outlives its statements.
+        unsafe { ffi::sqlite3_changes64(self.db.as_ptr()) }.cast_unsigned()
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // SAFETY: the statement is valid and not used again.
+        unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };
+    }
+}
+
+/// Text of the database is UTF-8 by promise only; blobs come here too.
+fn set_text(value: &mut Value, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match value {
+        Value::Text(buffer) => {
+            buffer.clear();
+            buffer.push_str(&text);
+        }
+        _ => *value = Value::Text(text.into_owned()),
+    }
+}
+
+/// A value as text, as pragmas are read.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// A path as SQLite takes it; `None` when it contains a zero byte, or is empty, which SQLite would
+/// take for a temporary database.
+pub(super) fn c_path(path: &std::path::Path) -> Option<CString> {
+    use std::os::unix::ffi::OsStrExt;
+    CString::new(path.as_os_str().as_bytes()).ok().filter(|path| !path.is_empty())
+}
+
+/// The version of the SQLite library that is built in.
+pub(super) fn library_version() -> &'static str {
+    // SAFETY: a static C string.
+    unsafe { CStr::from_ptr(ffi::sqlite3_libversion()) }.to_str().unwrap_or("unknown")
+}
+
+/// The options the library was built with, without their `SQLITE_` prefix.
+pub(super) fn compile_options() -> Vec<String> {
+    let option = |index| {
+        // SAFETY: any index is allowed; beyond the last one the result is null.
+        let name = unsafe { ffi::sqlite3_compileoption_get(index) };
+        // SAFETY: otherwise it is a static C string.
+        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    };
+    (0..).map_while(option).collect()
+}

@@ -1,0 +1,68 @@
+//! The layers under the statements: what each handled, and what an operation on it costs.
+
+use super::figures::{Call, CallFigures, WorkerFigures};
+use dbtime_model::Nanos;
+use dbtime_model::record::{Layer, Provenance};
+
+/// The layer table of all workers together.
+///
+/// `statement_wall` is the wall time of all statements they executed. Reads, writes and syncs were
+/// timed by the VFS; what is left of the statements after these and after naps for locks is the
+/// time between the application and the page cache, the cheapest layer and the unit of the others.
+pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
+    let io = |call| figures.io.over_files(call);
+    let below: u64 = Call::ALL.into_iter().map(|call| io(call).wall_ns).sum();
+    let above = statement_wall.0.saturating_sub(below).saturating_sub(figures.nap_ns);
+    let accesses = CallFigures {
+        count: figures.cache.hits + figures.cache.misses,
+        wall_ns: above,
+        ..CallFigures::default()
+    };
+    let mut layers = vec![
+        layer("SQL to page cache", figures.rows, &accesses, Provenance::Derived),
+        layer("page cache: file reads", figures.rows, &io(Call::Read), Provenance::Measured),
+        layer("page cache: file writes", figures.rows, &io(Call::Write), Provenance::Measured),
+        layer("file system: syncs", figures.rows, &io(Call::Sync), Provenance::Measured),
+    ];
+    let unit = layers[0].time_per_op_ns;
+    for layer in &mut layers {
+        layer.relative = if unit > 0.0 { layer.time_per_op_ns / unit } else { 0.0 };
+    }
+    layers
+}
+
+fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -> Layer {
+    Layer {
+        name: name.to_owned(),
+        time_s: calls.wall_ns as f64 / 1e9,
+        time_from,
+        records,
+        records_from: Provenance::Measured,
+        operations: calls.count,
+        operations_from: Provenance::Measured,
+        time_per_op_ns: calls.wall_ns as f64 / calls.count.max(1) as f64,
+        relative: 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::FileKind;
+    use super::*;
+
+    #[test]
+    fn each_layer_has_its_own_time() {
+        let mut figures = WorkerFigures { rows: 100, nap_ns: 50, ..WorkerFigures::default() };
+        figures.cache.hits = 8;
+        figures.cache.misses = 2;
+        let calls = |count, wall_ns| CallFigures { count, wall_ns, ..CallFigures::default() };
+        figures.io.0[FileKind::Database as usize][Call::Read as usize] = calls(2, 100);
+        figures.io.0[FileKind::Wal as usize][Call::Sync as usize] = calls(1, 750);
+        let layers = layers(&figures, Nanos(1000));
+        let times: Vec<f64> = layers.iter().map(|layer| layer.time_per_op_ns).collect();
+        assert_eq!(times, [10.0, 50.0, 0.0, 750.0]);
+        assert_eq!(layers.iter().map(|l| l.relative).collect::<Vec<_>>(), [1.0, 5.0, 0.0, 75.0]);
+        let whole: f64 = layers.iter().map(|layer| layer.time_s).sum();
+        assert!((whole - 950e-9).abs() < 1e-12, "{whole}");
+    }
+}

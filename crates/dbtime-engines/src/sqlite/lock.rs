@@ -1,0 +1,194 @@
+//! Who holds the database's write lock, and who waited for whom.
+//!
+//! Each worker notes in its own slot which statement it executes and which locks it has; a worker
+//! that must wait reads the others' slots. Nobody waits for anybody here.
+
+use dbtime_load::statement::Statement;
+use dbtime_model::StatementId;
+use dbtime_model::record::LockHolder;
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
+
+/// Levels of the lock on the database file, as SQLite numbers them.
+pub(crate) mod level {
+    pub(crate) const SHARED: u8 = 1;
+    pub(crate) const RESERVED: u8 = 2;
+}
+
+/// One worker's slot, on cache lines of its own: it is written once per statement.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Slot {
+    statement: AtomicU16,
+    file_level: AtomicU8,
+    wal_writer: AtomicU8,
+}
+
+/// The slots of all workers on one database.
+#[derive(Debug)]
+pub(crate) struct LockRegistry {
+    slots: Box<[Slot]>,
+}
+
+impl LockRegistry {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { slots: (0..workers).map(|_| Slot::default()).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn publish(&self, worker: usize, statement: StatementId) {
+        if let Some(slot) = self.slots.get(worker) {
+            slot.statement.store(statement.0, Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_file_level(&self, worker: usize, level: u8) {
+        if let Some(slot) = self.slots.get(worker) {
+            slot.file_level.store(level, Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_wal_writer(&self, worker: usize, holds: bool) {
+        if let Some(slot) = self.slots.get(worker) {
+            slot.wal_writer.store(u8::from(holds), Relaxed);
+        }
+    }
+
+    /// Another worker that stands in the way of `waiter`: the writer, or in the rollback modes a
+    /// reader (in WAL mode every connection has a shared lock on the file, and it stops nobody).
+    pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<Holder> {
+        let others = || self.slots.iter().enumerate().filter(|&(worker, _)| worker != waiter);
+        let writes = |slot: &Slot| {
+            slot.wal_writer.load(Relaxed) != 0 || slot.file_level.load(Relaxed) >= level::RESERVED
+        };
+        let reads = |slot: &Slot| readers_count && slot.file_level.load(Relaxed) == level::SHARED;
+        let found = others()
+            .find(|(_, slot)| writes(slot))
+            .or_else(|| others().find(|(_, slot)| reads(slot)));
+        found.map(|(_, slot)| Holder::Worker(StatementId(slot.statement.load(Relaxed))))
+    }
+}
+
+/// Who held the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A worker of this run, in (or after) this statement.
+    Worker(StatementId),
+    /// Another process.
+    Process {
+        /// Its id.
+        pid: u32,
+        /// Its name, cut and filled with zeros as the kernel keeps it.
+        name: [u8; 16],
+    },
+    /// It let go before it could be named, or the kernel does not tell.
+    Unknown,
+}
+
+impl Holder {
+    /// As reports name it, where the names of statements are given.
+    pub fn describe(&self, statement_name: impl Fn(StatementId) -> String) -> String {
+        match self {
+            Self::Worker(statement) => statement_name(*statement),
+            Self::Process { pid, name } => {
+                let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+                format!("pid {pid} ({})", String::from_utf8_lossy(&name[..end]))
+            }
+            Self::Unknown => "unknown".to_owned(),
+        }
+    }
+}
+
+/// Naps of one statement because of one holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribution {
+    /// The statement that waited.
+    pub waiter: StatementId,
+    /// Who held the lock.
+    pub holder: Holder,
+    /// How many naps.
+    pub count: u64,
+    /// Their wall time. Unit: nanoseconds.
+    pub wait_ns: u64,
+}
+
+impl Attribution {
+    /// Adds naps to a table. The table is short: a handful of statements wait for a handful.
+    pub fn add_to(table: &mut Vec<Self>, naps: &Self) {
+        let same = |row: &&mut Self| row.waiter == naps.waiter && row.holder == naps.holder;
+        match table.iter_mut().find(same) {
+            Some(row) => {
+                row.count += naps.count;
+                row.wait_ns += naps.wait_ns;
+            }
+            None => table.push(*naps),
+        }
+    }
+}
+
+/// The records of a table of naps, the longest waits first.
+///
+/// `operations` are the names of the operations, by [`dbtime_model::OperationId`].
+pub fn lock_holders(
+    waits: &[Attribution],
+    statements: &[Statement],
+    operations: &[String],
+) -> Vec<LockHolder> {
+    let name = |id: StatementId| {
+        let Some(statement) = statements.get(usize::from(id.0)) else {
+            return "unknown".to_owned();
+        };
+        match operations.get(usize::from(statement.operation.0)) {
+            Some(operation) => format!("{operation}: {}", statement.name),
+            None => statement.name.clone(),
+        }
+    };
+    let mut sorted = waits.to_vec();
+    sorted.sort_by_key(|row| std::cmp::Reverse(row.wait_ns));
+    let record = |row: Attribution| LockHolder {
+        waiter: name(row.waiter),
+        holder: row.holder.describe(name),
+        count: row.count,
+        wait_s: row.wait_ns as f64 / 1e9,
+    };
+    sorted.into_iter().map(record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_writer_is_named_before_a_reader() {
+        let registry = LockRegistry::new(4);
+        assert_eq!(registry.holder(0, true), None);
+        registry.publish(1, StatementId(11));
+        registry.set_file_level(1, level::SHARED);
+        assert_eq!(registry.holder(0, false), None);
+        assert_eq!(registry.holder(0, true), Some(Holder::Worker(StatementId(11))));
+        registry.publish(3, StatementId(33));
+        registry.set_wal_writer(3, true);
+        assert_eq!(registry.holder(0, true), Some(Holder::Worker(StatementId(33))));
+        assert_eq!(registry.holder(3, false), None);
+        registry.set_wal_writer(3, false);
+        registry.set_file_level(1, 0);
+        assert_eq!(registry.holder(0, true), None);
+    }
+
+    #[test]
+    fn naps_of_one_pair_are_one_row() {
+        let mut table = Vec::new();
+        let nap = |waiter, wait_ns| Attribution {
+            waiter: StatementId(waiter),
+            holder: Holder::Unknown,
+            count: 1,
+            wait_ns,
+        };
+        for naps in [nap(1, 5), nap(2, 7), nap(1, 11)] {
+            Attribution::add_to(&mut table, &naps);
+        }
+        assert_eq!(table.len(), 2);
+        assert_eq!((table[0].count, table[0].wait_ns), (2, 16));
+    }
+}

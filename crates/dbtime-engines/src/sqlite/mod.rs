@@ -1,0 +1,42 @@
+//! The embedded engine: SQLite, in the process of the driver.
+//!
+//! In the order of use: a [`SqliteTarget`] says which file and how; [`SqliteAdmin`] creates, loads
+//! and checks its data; a [`SqliteDatabase`] is what the workers of a run share; each worker opens
+//! a [`SqliteConnection`] on its own thread and executes statements, some of them sampled: split
+//! into parts by a [`ThreadClock`] and a VFS that times calls on files. What was counted over the
+//! window becomes [`WorkerFigures`], and from them the records of files, layers and lock holders.
+//!
+//! Threads, schedules and transactions are not its affair: it executes one statement at a time.
+
+mod admin;
+mod busy;
+mod connection;
+mod context;
+mod database;
+mod error;
+mod facts;
+mod failure;
+mod ffi;
+mod figures;
+mod layer;
+mod lock;
+mod outside;
+mod schema;
+mod settings;
+mod target;
+mod thread_clock;
+mod vfs;
+mod vfs_file;
+
+pub use admin::{LoadMarker, Progress, SqliteAdmin, check};
+pub use connection::{Answer, MEASURED, SqliteConnection, Timing};
+pub use database::{Measure, SqliteDatabase};
+pub use error::SqliteError;
+pub use facts::{SqliteFacts, library_version};
+pub use failure::Failure;
+pub use figures::{CacheFigures, Call, CallFigures, FileKind, IoFigures, WorkerFigures};
+pub use layer::layers;
+pub use lock::{Attribution, Holder, lock_holders};
+pub use settings::{Allowed, SETTINGS, Setting, Settings};
+pub use target::{SqliteTarget, TargetError};
+pub use thread_clock::{Span, ThreadClock, ThreadTotals};

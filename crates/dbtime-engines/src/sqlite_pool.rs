@@ -1,0 +1,102 @@
+//! SQLite behind the worker pool: a connection per worker, and what they counted, gathered.
+
+use crate::pool::{Connection, Database, Failure};
+use crate::sqlite::{
+    Measure, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, ThreadTotals,
+    WorkerFigures,
+};
+use dbtime_load::program::Value;
+use dbtime_load::statement::Statement;
+use dbtime_model::budget::PartSet;
+use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
+use std::sync::{Mutex, PoisonError};
+
+/// An SQLite database for a pool of workers.
+pub struct SqlitePool {
+    database: SqliteDatabase,
+    figures: Mutex<WorkerFigures>,
+}
+
+impl SqlitePool {
+    /// For so many workers that execute these statements.
+    pub fn new(
+        target: SqliteTarget,
+        statements: &[Statement],
+        workers: u32,
+        measure: Measure,
+    ) -> Self {
+        let database = SqliteDatabase::new(target, statements, workers as usize, measure);
+        Self { database, figures: Mutex::default() }
+    }
+
+    /// What all workers together counted in the window, once they have ended.
+    pub fn into_figures(self) -> WorkerFigures {
+        self.figures.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One worker's connection.
+pub struct PooledConnection {
+    connection: SqliteConnection,
+    begun: ThreadTotals,
+    figures: WorkerFigures,
+}
+
+impl Database for SqlitePool {
+    type Connection = PooledConnection;
+    type Error = SqliteError;
+
+    fn connect(&self, worker: u32) -> Result<PooledConnection, SqliteError> {
+        let connection = self.database.connect(worker as usize)?;
+        let (begun, figures) = (ThreadTotals::default(), WorkerFigures::default());
+        Ok(PooledConnection { connection, begun, figures })
+    }
+
+    fn disconnect(&self, _: u32, connection: PooledConnection) {
+        let mut all = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        all.merge(&connection.figures);
+    }
+}
+
+impl Connection for PooledConnection {
+    fn measured(&self) -> PartSet {
+        self.connection.measured()
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Result<u64, Failure> {
+        Ok(self.connection.execute(statement, parameters, wants_row)?.rows)
+    }
+
+    fn execute_measured(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+        let (result, timing) =
+            self.connection.execute_sampled(statement, parameters, wants_row, parts);
+        (result.map(|answer| answer.rows), timing.sent, timing.done)
+    }
+
+    fn first_row(&self) -> &[Value] {
+        self.connection.first_row()
+    }
+
+    fn window_begins(&mut self) {
+        self.connection.start_figures();
+        self.begun = self.connection.clock().thread_totals();
+    }
+
+    fn window_ended(&mut self) -> (Nanos, Option<Nanos>) {
+        self.figures = self.connection.figures();
+        let used = self.connection.clock().thread_totals().since(self.begun);
+        (used.cpu, used.runq)
+    }
+}

@@ -1,0 +1,202 @@
+//! One transaction's instants and parts while it is under way, and its record when it ends.
+
+use dbtime_load::program::Ticket;
+use dbtime_model::series::Second;
+use dbtime_model::{
+    ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId,
+};
+
+use crate::plan::SecondSink;
+
+/// One transaction's instants and parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// When it was ready to be sent.
+    pub ready: MonoNanos,
+    /// When its first statement was handed to the database; zero until then.
+    sent: MonoNanos,
+    /// When its last answer came.
+    done: MonoNanos,
+    /// Inside statements.
+    statements: Nanos,
+    /// Deliberate pauses.
+    think: Nanos,
+    backoff: Nanos,
+    /// Parts measured inside its statements; only when `sampled`.
+    pub parts: Parts,
+    /// Whether its costly parts are measured.
+    pub sampled: bool,
+}
+
+impl Timing {
+    /// A transaction that is ready and not yet sent.
+    #[inline]
+    pub fn new(ready: MonoNanos, sampled: bool) -> Self {
+        Self {
+            ready,
+            sent: MonoNanos(0),
+            done: ready,
+            statements: Nanos::ZERO,
+            think: Nanos::ZERO,
+            backoff: Nanos::ZERO,
+            parts: Parts::default(),
+            sampled,
+        }
+    }
+
+    /// A statement took from `sent` to `done`.
+    #[inline]
+    pub fn statement(&mut self, sent: MonoNanos, done: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.sent = sent;
+        }
+        self.statements += done - sent;
+        self.done = done;
+    }
+
+    /// A pause took from `from` to `to`.
+    pub fn pause(&mut self, part: Part, from: MonoNanos, to: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.sent = from;
+        }
+        match part {
+            Part::Backoff => self.backoff += to - from,
+            _ => self.think += to - from,
+        }
+        self.done = to;
+    }
+
+    /// When its last answer came, so far.
+    #[inline]
+    pub fn done(&self) -> MonoNanos {
+        self.done
+    }
+
+    /// The driver's own time between statements, so far.
+    #[inline]
+    pub fn client(&self) -> Nanos {
+        (self.done - self.sent) - self.statements - self.think - self.backoff
+    }
+
+    /// Time inside statements, so far.
+    #[inline]
+    pub fn statements(&self) -> Nanos {
+        self.statements
+    }
+
+    /// The finished transaction.
+    #[inline]
+    pub fn sample(&self, ticket: &Ticket, outcome: Outcome, retries: u32) -> Sample {
+        let sent = if self.sent == MonoNanos(0) { self.done } else { self.sent };
+        Sample {
+            operation: ticket.operation,
+            outcome,
+            due: ticket.due,
+            ready: self.ready,
+            sent,
+            done: self.done,
+            retries,
+        }
+    }
+
+    /// The parts of the finished transaction, closed against its response.
+    #[inline]
+    pub fn close(&self, sample: &Sample) -> Parts {
+        let mut parts = self.parts;
+        for (part, amount) in [
+            (Part::Queue, sample.queue()),
+            (Part::Lag, sample.lag()),
+            (Part::Client, self.client()),
+            (Part::Think, self.think),
+            (Part::Backoff, self.backoff),
+        ] {
+            parts.add(part, amount.0.cast_signed());
+        }
+        parts.close(sample.response());
+        parts
+    }
+}
+
+/// A thread's recorder and the second it is filling.
+pub struct Ledger {
+    /// What it records of the window.
+    pub recorder: Recorder,
+    start: MonoNanos,
+    second: Box<Second>,
+    second_end: MonoNanos,
+    sink: Box<dyn SecondSink>,
+    /// Time in the window the thread worked for the driver.
+    pub driver: Nanos,
+    /// When its last transaction ended.
+    pub ended: MonoNanos,
+}
+
+const SECOND: Nanos = Nanos::from_secs(1);
+
+impl Ledger {
+    /// An empty ledger of a load that starts at `start`.
+    pub fn new(recorder: Recorder, start: MonoNanos, sink: Box<dyn SecondSink>) -> Self {
+        let second = Box::new(Second::new(0));
+        let second_end = start + SECOND;
+        let (driver, ended) = (Nanos::ZERO, start);
+        Self { recorder, start, second, second_end, sink, driver, ended }
+    }
+
+    /// Counts a transaction that has ended after being sent.
+    #[inline]
+    pub fn ended(&mut self, timing: &Timing, sample: &Sample) {
+        if sample.done >= self.second_end {
+            self.turn_second(sample.done);
+        }
+        self.ended = sample.done;
+        self.second.record(sample);
+        self.recorder.record(sample);
+        if self.recorder.window().contains(sample.due) {
+            self.driver += timing.client();
+        }
+        if timing.sampled {
+            let parts = timing.close(sample);
+            self.recorder.record_parts(sample, &parts);
+        }
+    }
+
+    /// Counts a transaction that entered the engine.
+    #[inline]
+    pub fn offered(&mut self, ticket: &Ticket) {
+        self.recorder.offered(ticket.operation, ticket.due);
+    }
+
+    /// Counts a transaction that was never sent.
+    pub fn not_sent(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) {
+        self.recorder.offered(ticket.operation, ticket.due);
+        let done = now.max(ticket.due);
+        self.recorder.record(&Timing::new(done, false).sample(ticket, outcome, 0));
+    }
+
+    /// Counts an executed statement.
+    #[inline]
+    pub fn statement(&mut self, statement: StatementId, ticket: &Ticket, took: Nanos, rows: u64) {
+        self.recorder.statement(statement, ticket.due, took, rows);
+    }
+
+    /// Counts a database error.
+    pub fn error(&mut self, ticket: &Ticket, class: ErrorClass, code: &str) {
+        self.recorder.error(ticket.due, class, code);
+    }
+
+    /// Hands the last second over and gives the recorder back.
+    pub fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
+        self.sink.swap(self.second);
+        (self.recorder, self.driver, self.ended)
+    }
+
+    #[cold]
+    fn turn_second(&mut self, done: MonoNanos) {
+        let empty = Box::new(Second::new(0));
+        let full = std::mem::replace(&mut self.second, empty);
+        self.second = self.sink.swap(full);
+        let index = (done - self.start).0 / SECOND.0;
+        self.second.reset(index as u32);
+        self.second_end = self.start + Nanos((index + 1) * SECOND.0);
+    }
+}

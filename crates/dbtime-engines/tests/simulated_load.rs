@@ -1,0 +1,204 @@
+//! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
+
+use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
+use dbtime_engines::shard::{Answer, Reactor, Shard};
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::program::Value;
+use dbtime_load::queue::Backlog;
+use dbtime_load::think::Think;
+use dbtime_load::workload::Workload;
+use dbtime_model::series::Second;
+use dbtime_model::{MonoNanos, Nanos, Recorder, StatementId};
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex};
+
+const MS: Nanos = Nanos::from_millis(1);
+const SECOND: Nanos = Nanos::from_secs(1);
+
+/// A database that takes `service` over each statement and stands still for a while once.
+#[derive(Default)]
+struct SimReactor {
+    clock: Cell<MonoNanos>,
+    service: Nanos,
+    stall: Option<(MonoNanos, MonoNanos)>,
+    answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Reactor for SimReactor {
+    fn now(&self) -> MonoNanos {
+        self.clock.get()
+    }
+
+    fn submit(&mut self, connection: u32, id: StatementId, parameters: &[Value]) -> Option<Answer> {
+        self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
+        let mut answers_at = self.clock.get() + self.service;
+        if let Some((from, to)) = self.stall {
+            if answers_at > from && self.clock.get() < to {
+                answers_at = to + self.service;
+            }
+        }
+        self.answering.push(Reverse((answers_at, connection)));
+        None
+    }
+
+    fn wait(&mut self, until: MonoNanos, answered: &mut Vec<(u32, Answer)>) {
+        let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
+        self.clock.set(self.clock.get().max(first.min(until)));
+        while let Some(&Reverse((at, connection))) = self.answering.peek() {
+            if at > self.clock.get() {
+                break;
+            }
+            self.answering.pop();
+            answered.push((connection, Ok(1)));
+        }
+    }
+
+    fn first_row(&self, _: u32) -> &[Value] {
+        &[]
+    }
+
+    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
+        (Nanos::ZERO, None)
+    }
+}
+
+struct Forget;
+
+impl SecondSink for Forget {
+    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+        full.reset(0);
+        full
+    }
+}
+
+fn plan(demand: Demand, servers: u32) -> Plan {
+    Plan {
+        workload: Arc::new(Workload::find("point-select").expect("shipped")),
+        scale: 1,
+        seed: 42,
+        demand,
+        backlog: Backlog::Wait,
+        servers,
+        warmup: Nanos::ZERO,
+        measure: Some(Nanos::from_secs(10)),
+        transactions: None,
+        rundown: SECOND,
+        budget_every: 1,
+        shards: 1,
+    }
+}
+
+fn open(rate: f64) -> Demand {
+    Demand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson }
+}
+
+/// Runs all shards of a plan one after the other, each on a clock of its own.
+fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
+    let stop = Stop::default();
+    let start = MonoNanos(SECOND.0);
+    let shards: Vec<ThreadResult> = (0..plan.shards)
+        .map(|shard| {
+            let reactor = reactor();
+            reactor.clock.set(start);
+            Shard::new(plan, shard, start, reactor, Box::new(Forget), &stop).run()
+        })
+        .collect();
+    dbtime_engines::plan::Driven::gather(plan, start, shards).recorder
+}
+
+#[test]
+fn a_stall_shows_in_the_response_and_not_in_the_service() {
+    let stall = (MonoNanos(4 * SECOND.0), MonoNanos(5 * SECOND.0));
+    let recorder = simulate(&plan(open(1000.0), 4), || SimReactor {
+        service: MS,
+        stall: Some(stall),
+        ..SimReactor::default()
+    });
+    let latencies = &recorder.operations[0].latencies;
+    assert!(latencies.response.quantile(0.99) > Nanos::from_millis(800));
+    assert!(latencies.service.quantile(0.99) < Nanos::from_micros(1010));
+    assert!(latencies.service.max() >= SECOND, "the four caught in it took a second");
+    assert!(latencies.lag.max() < MS, "the driver itself was on time");
+    assert!(recorder.counts().add_up());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_statements_whatever_the_shards() {
+    let statements = |shards, servers| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let plan = Plan { shards, ..plan(open(500.0), servers) };
+        simulate(&plan, || SimReactor {
+            service: MS,
+            seen: Arc::clone(&seen),
+            ..SimReactor::default()
+        });
+        let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+        seen.sort_unstable();
+        seen
+    };
+    let one = statements(1, 6);
+    assert!(one.len() > 4000);
+    assert_eq!(one, statements(2, 6));
+    assert_eq!(one, statements(3, 9));
+    assert_eq!(one, statements(5, 5));
+}
+
+#[test]
+fn queueing_is_what_theory_says() {
+    // M/D/1 at half load: the mean wait is ρ·s/(2(1−ρ)) = 0.5 ms for a service of 1 ms.
+    let long = Plan { measure: Some(Nanos::from_secs(2000)), ..plan(open(500.0), 1) };
+    let recorder = simulate(&long, || SimReactor { service: MS, ..SimReactor::default() });
+    let latencies = &recorder.operations[0].latencies;
+    let wait = latencies.queue.mean_ns() / 1e6;
+    assert!((wait - 0.5).abs() < 0.02, "mean wait {wait} ms");
+    assert!(recorder.counts().add_up());
+}
+
+#[test]
+fn overload_is_counted_by_policy() {
+    let overloaded = |backlog| Plan { backlog, ..plan(open(1000.0), 1) };
+    let half = || SimReactor { service: Nanos::from_millis(2), ..SimReactor::default() };
+    let waits = simulate(&overloaded(Backlog::Wait), half).counts();
+    assert!(waits.add_up() && waits.dropped == 0 && waits.unfinished > 4000, "{waits:?}");
+    let drops = simulate(&overloaded(Backlog::Drop), half).counts();
+    assert!(drops.add_up() && drops.dropped > 4000 && drops.unfinished == 0, "{drops:?}");
+    let deadline = overloaded(Backlog::Deadline(Nanos::from_millis(50)));
+    let recorder = simulate(&deadline, half);
+    assert!(recorder.counts().add_up() && recorder.counts().dropped > 4000);
+    assert!(recorder.operations[0].latencies.queue.max() <= Nanos::from_micros(50_050));
+}
+
+#[test]
+fn think_time_and_pool_obey_littles_law() {
+    // 20 clients, 10 ms service, 90 ms think, enough workers: X = N/(R+Z) = 200/s.
+    let think = Some(Think::Fixed(Nanos::from_millis(90)));
+    let demand = Demand::Closed { clients: 20, think };
+    let slow = || SimReactor { service: Nanos::from_millis(10), ..SimReactor::default() };
+    let recorder = simulate(&plan(demand.clone(), 20), slow);
+    let rate = recorder.counts().completed as f64 / 10.0;
+    assert!((rate - 200.0).abs() < 4.0, "{rate}/s");
+    // One worker carries 100/s; the other clients wait for it.
+    let recorder = simulate(&plan(demand, 1), slow);
+    let rate = recorder.counts().completed as f64 / 10.0;
+    assert!((rate - 100.0).abs() < 2.0, "{rate}/s");
+    assert!(recorder.operations[0].latencies.queue.quantile(0.5) > Nanos::from_millis(50));
+    assert!(recorder.counts().add_up());
+}
+
+#[test]
+fn a_number_of_transactions_is_kept_to_the_last() {
+    let demand = Demand::Closed { clients: 7, think: None };
+    let counted = Plan { measure: None, transactions: Some(101), shards: 3, ..plan(demand, 7) };
+    let recorder = simulate(&counted, || SimReactor { service: MS, ..SimReactor::default() });
+    assert_eq!(recorder.counts().completed, 101);
+    let at_once = Demand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
+    let counted = Plan { measure: None, transactions: Some(80), ..plan(at_once, 4) };
+    let recorder = simulate(&counted, || SimReactor { service: MS, ..SimReactor::default() });
+    assert_eq!(recorder.counts().completed, 80);
+    // 80 requests, four at a time, 1 ms each: the k-th four end after k ms, so the mean is 10.5.
+    let mean = recorder.operations[0].latencies.response.mean_ns() / 1e6;
+    assert!((mean - 10.5).abs() < 0.02, "{mean} ms");
+}

@@ -1,0 +1,26 @@
+//! Why a run could not be made at all, and whose affair it is.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a run could not be made. Failed transactions are no error, they are counted.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The request contradicts itself or asks for the impossible.
+    #[error("{0}")]
+    Usage(String),
+    /// The target cannot be reached, prepared or used.
+    #[error("{0}")]
+    Target(String),
+    /// The record's folder is there already.
+    #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
+    OutExists(PathBuf),
+    /// The record cannot be written.
+    #[error("cannot write the record to {path}: {source}; nothing half-written was left behind")]
+    Record {
+        /// Where it should go.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}

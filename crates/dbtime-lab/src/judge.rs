@@ -1,0 +1,247 @@
+//! Whether a run's figures can be trusted: looks at the record and adds what a reader must know.
+//!
+//! A run is client-limited when its own lateness could have made the result. That is judged on lag
+//! and on the driver's CPU alone, never on queue.
+
+use dbtime_model::Nanos;
+use dbtime_model::record::{LatencyUs, RunRecord, Validity, Warning, WarningKind};
+
+/// Lag below this cannot matter to anybody: it is what a good machine's timer does.
+const LAG_FLOOR: Nanos = Nanos::from_micros(50);
+
+/// The largest share of the response that may be the driver's lateness.
+const LAG_SHARE: f64 = 0.10;
+
+/// Busy shares of the driver above which its queueing delays the load.
+const BUSY_OPEN: f64 = 0.40;
+const BUSY_CLOSED: f64 = 0.80;
+
+/// The largest share of all response that may stay unexplained.
+const BUDGET_ERROR: f64 = 0.03;
+
+/// Foreign CPU and steal above which a repeat elsewhere or later would differ.
+const FOREIGN_PCT: f64 = 3.0;
+
+/// The verdict on a record that is complete but for it.
+pub fn judge(record: &RunRecord) -> Validity {
+    let rules: [fn(&RunRecord) -> Option<Warning>; 10] = [
+        counts,
+        lag,
+        busy,
+        budget_error,
+        rate_missed,
+        errors,
+        foreign,
+        steal,
+        few_samples,
+        ended_early,
+    ];
+    let mut warnings: Vec<Warning> = rules.iter().filter_map(|rule| rule(record)).collect();
+    warnings.extend(record.validity.warnings.iter().cloned());
+    Validity::from_warnings(warnings)
+}
+
+fn warning(kind: WarningKind, text: String, remedy: &str) -> Option<Warning> {
+    Some(Warning { kind, text, remedy: remedy.to_owned() })
+}
+
+fn counts(record: &RunRecord) -> Option<Warning> {
+    let c = &record.counts;
+    if c.offered == c.completed + c.failed + c.dropped + c.unfinished {
+        return None;
+    }
+    warning(
+        WarningKind::Counts,
+        format!(
+            "the counts do not add up: offered {} is not completed {} + failed {} + dropped {} + unfinished {}",
+            c.offered, c.completed, c.failed, c.dropped, c.unfinished
+        ),
+        "this is a bug in dbtime: please report it with the record",
+    )
+}
+
+/// Like is compared with like: the median of lag with the median of the response, tail with tail.
+fn lag(record: &RunRecord) -> Option<Warning> {
+    let (lag, response) = (&record.latency_us.lag, &record.latency_us.response);
+    let figures: [(&str, fn(&LatencyUs) -> f64); 2] =
+        [("median", |l| l.p50), ("99th percentile", |l| l.p99)];
+    let (name, lag_us, response_us) = figures
+        .into_iter()
+        .map(|(name, of)| (name, of(lag), of(response)))
+        .find(|(_, lag, response)| *lag > LAG_FLOOR.as_micros().max(LAG_SHARE * response))?;
+    let us = |us: f64| dbtime_model::units::human_ns(us * 1e3);
+    warning(
+        WarningKind::ClientLimited,
+        format!(
+            "the driver was late: the {name} of lag is {}, of the response {}",
+            us(lag_us),
+            us(response_us)
+        ),
+        "lower the rate, use fewer workers than CPUs, or give the driver a CPU that nothing else uses",
+    )
+}
+
+fn busy(record: &RunRecord) -> Option<Warning> {
+    let limit = if record.load.mode == "open" { BUSY_OPEN } else { BUSY_CLOSED };
+    if record.client.busy <= limit {
+        return None;
+    }
+    warning(
+        WarningKind::ClientLimited,
+        format!(
+            "a driver thread was busy {:.0} % of the time with its own work (limit {:.0} %)",
+            100.0 * record.client.busy,
+            100.0 * limit
+        ),
+        "add --shards or --workers on free CPUs, or lower the rate",
+    )
+}
+
+fn budget_error(record: &RunRecord) -> Option<Warning> {
+    let error = record.budget_error.filter(|error| *error > BUDGET_ERROR)?;
+    warning(
+        WarningKind::BudgetError,
+        format!(
+            "{:.1} % of the response is unexplained (limit {:.0} %)",
+            100.0 * error,
+            100.0 * BUDGET_ERROR
+        ),
+        "look for steal, page faults or mmap reads; a quieter machine explains more",
+    )
+}
+
+fn rate_missed(record: &RunRecord) -> Option<Warning> {
+    let (rate, window) = (record.load.rate_tps?, record.window.measure_s);
+    let short = record.throughput_tps < 0.98 * rate
+        && record.counts.offered > record.counts.completed
+        || record.counts.unfinished > 0;
+    if !short || record.load.arrivals == "at-once" || window <= 0.0 {
+        return None;
+    }
+    warning(
+        WarningKind::RateMissed,
+        format!(
+            "{:.0} transactions a second were completed of {rate:.0} offered; {} were dropped, {} unfinished",
+            record.throughput_tps, record.counts.dropped, record.counts.unfinished
+        ),
+        "the target does not carry this rate: responses grow for as long as the run lasts; lower it",
+    )
+}
+
+fn errors(record: &RunRecord) -> Option<Warning> {
+    if record.counts.failed == 0 {
+        return None;
+    }
+    let codes: Vec<String> =
+        record.errors.iter().map(|(code, n)| format!("{code} {n} times")).collect();
+    warning(
+        WarningKind::Errors,
+        format!("{} transactions failed: {}", record.counts.failed, codes.join(", ")),
+        "failed transactions are in the latencies; see the errors, or allow retries in the workload",
+    )
+}
+
+fn foreign(record: &RunRecord) -> Option<Warning> {
+    let pct = record.environment.foreign_cpu_pct;
+    if pct <= FOREIGN_PCT {
+        return None;
+    }
+    warning(
+        WarningKind::ForeignCpu,
+        format!("other processes used {pct:.0} % of the machine's CPU during the window"),
+        "stop them, or repeat the run when the machine is quiet",
+    )
+}
+
+fn steal(record: &RunRecord) -> Option<Warning> {
+    let pct = record.environment.steal_pct;
+    if pct <= FOREIGN_PCT {
+        return None;
+    }
+    warning(
+        WarningKind::Steal,
+        format!("the hypervisor took {pct:.0} % of the machine's CPU away during the window"),
+        "repeat the run on a host with fewer neighbours",
+    )
+}
+
+fn few_samples(record: &RunRecord) -> Option<Warning> {
+    let ended = record.counts.completed + record.counts.failed;
+    if ended >= 1000 {
+        return None;
+    }
+    let text = match ended {
+        0 => "no transaction ended in the window".to_owned(),
+        n if n < 100 => format!("{n} transactions ended: their 99th percentile is their maximum"),
+        n => format!("{n} transactions ended: their 99.9th percentile is their maximum"),
+    };
+    warning(WarningKind::FewSamples, text, "run longer, or at a higher rate")
+}
+
+fn ended_early(record: &RunRecord) -> Option<Warning> {
+    if !record.window.ended_early {
+        return None;
+    }
+    warning(
+        WarningKind::EndedEarly,
+        format!("the run was ended after {:.1} s of its window", record.window.measure_s),
+        "figures cover what was measured until then",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(record: &RunRecord) -> Vec<WarningKind> {
+        judge(record).warnings.into_iter().map(|w| w.kind).collect()
+    }
+
+    fn quiet() -> RunRecord {
+        let mut record = RunRecord::default();
+        record.counts.offered = 5000;
+        record.counts.completed = 5000;
+        record.latency_us.response.p50 = 1000.0;
+        record.latency_us.response.p99 = 4000.0;
+        record.load.mode = "open".into();
+        record.load.rate_tps = Some(500.0);
+        record.throughput_tps = 500.0;
+        record.window.measure_s = 10.0;
+        record
+    }
+
+    #[test]
+    fn a_quiet_run_is_valid() {
+        assert_eq!(
+            judge(&quiet()),
+            Validity { valid: true, client_limited: false, warnings: vec![] }
+        );
+    }
+
+    #[test]
+    fn lag_is_judged_against_the_same_percentile() {
+        let mut record = quiet();
+        record.latency_us.lag.p99 = 390.0;
+        assert_eq!(kinds(&record), []);
+        record.latency_us.lag.p99 = 410.0;
+        assert!(judge(&record).client_limited);
+        record.latency_us.lag.p99 = 0.0;
+        record.latency_us.lag.p50 = 101.0;
+        assert!(judge(&record).client_limited);
+    }
+
+    #[test]
+    fn queue_alone_never_makes_a_run_client_limited() {
+        let mut record = quiet();
+        record.latency_us.queue.p99 = 1e6;
+        assert_eq!(kinds(&record), []);
+    }
+
+    #[test]
+    fn lost_transactions_are_noticed() {
+        let mut record = quiet();
+        record.counts.completed -= 1;
+        assert!(kinds(&record).contains(&WarningKind::Counts));
+        assert!(!judge(&record).valid);
+    }
+}

@@ -1,0 +1,22 @@
+//! Runs: prepares a target, drives the load, judges and records the result.
+//!
+//! The lab is the only writer of run folders. It prints nothing: what happens on the way it tells
+//! as [`progress::Progress`].
+#![forbid(unsafe_code)]
+
+pub mod checks;
+pub mod error;
+pub mod judge;
+pub mod monitor;
+pub mod progress;
+pub mod request;
+pub mod run;
+pub mod store;
+pub mod summary;
+pub mod target;
+
+pub use error::LabError;
+pub use progress::Progress;
+pub use request::{BudgetChoice, Load, RateChoice, RunRequest};
+pub use run::{Finished, run};
+pub use target::Target;

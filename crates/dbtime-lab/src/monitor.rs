@@ -1,0 +1,302 @@
+//! Watches a run go by: gathers the seconds its threads hand over, samples the machine once a
+//! second, writes the interval log, tells progress.
+//!
+//! Runs on a thread of its own; the driving threads never wait for it.
+
+use crate::progress::{Progress, SecondSeen};
+use dbtime_engines::plan::SecondSink;
+use dbtime_model::record::SeriesRow;
+use dbtime_model::recorder::Window;
+use dbtime_model::series::Second;
+use dbtime_model::{Histogram, MonoNanos, Nanos, now};
+use dbtime_observe::machine::MachineSample;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// How many seconds a late thread may still add to before a second is closed and logged.
+const OPEN_SECONDS: usize = 20;
+
+/// The driving threads' end of the way seconds take.
+pub struct Sinks(Mutex<Vec<Option<Box<dyn SecondSink>>>>);
+
+/// The monitor's end of it.
+pub struct Seconds {
+    from_threads: Receiver<(u32, Box<Second>)>,
+    back: Vec<SyncSender<Box<Second>>>,
+}
+
+/// Both ends, for so many threads.
+pub fn seconds(threads: u32) -> (Sinks, Seconds) {
+    let (to_monitor, from_threads) = sync_channel(threads as usize * 4 + 16);
+    let (mut sinks, mut backs): (Vec<Option<Box<dyn SecondSink>>>, _) = (Vec::new(), Vec::new());
+    for thread in 0..threads {
+        let (back, spare) = sync_channel(4);
+        for _ in 0..2 {
+            back.try_send(Box::new(Second::new(0))).expect("there is room for four");
+        }
+        backs.push(back);
+        sinks.push(Some(Box::new(Sink { thread, to_monitor: to_monitor.clone(), spare })));
+    }
+    (Sinks(Mutex::new(sinks)), Seconds { from_threads, back: backs })
+}
+
+impl Sinks {
+    /// The sink of one thread; each can be taken once.
+    pub fn take(&self, thread: u32) -> Box<dyn SecondSink> {
+        let mut sinks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sinks[thread as usize].take().expect("a thread takes its sink once")
+    }
+}
+
+/// A thread's end of it.
+struct Sink {
+    thread: u32,
+    to_monitor: SyncSender<(u32, Box<Second>)>,
+    spare: Receiver<Box<Second>>,
+}
+
+impl SecondSink for Sink {
+    fn swap(&mut self, full: Box<Second>) -> Box<Second> {
+        // Only a monitor that has ended does not take it, and then nobody asks.
+        let _ = self.to_monitor.send((self.thread, full));
+        self.spare.try_recv().unwrap_or_else(|_| Box::new(Second::new(0)))
+    }
+}
+
+/// What the monitor brings back.
+pub struct Watched {
+    /// A row per second.
+    pub series: Vec<SeriesRow>,
+    /// The machine at the start of the load, at the start and end of the window, and at the end.
+    pub machine: [MachineSample; 3],
+    /// Why the interval log could not be written, if it could not.
+    pub log_error: Option<io::Error>,
+}
+
+/// Watches until every sink is gone. `log` receives the interval log.
+pub struct Monitor<'a> {
+    start: MonoNanos,
+    window: Window,
+    seconds: BTreeMap<u32, Open>,
+    rows: BTreeMap<u32, SeriesRow>,
+    samples: Vec<MachineSample>,
+    window_samples: [Option<MachineSample>; 2],
+    log: Box<dyn Write + 'a>,
+    log_error: Option<io::Error>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// A second that threads may still add to.
+struct Open {
+    completed: u64,
+    failed: u64,
+    retries: u64,
+    response: Histogram,
+    service: Histogram,
+}
+
+impl<'a> Monitor<'a> {
+    /// A monitor of the load that starts at `start`.
+    pub fn new(
+        start: MonoNanos,
+        window: Window,
+        log: Box<dyn Write + 'a>,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Self {
+        Self {
+            start,
+            window,
+            seconds: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            samples: vec![MachineSample::take()],
+            window_samples: [None; 2],
+            log,
+            log_error: None,
+            progress,
+        }
+    }
+
+    /// Watches until the driving threads have dropped their sinks.
+    pub fn watch(mut self, seconds: Seconds) -> Watched {
+        let Seconds { from_threads, back } = seconds;
+        loop {
+            let wait = self.next_tick() - now();
+            match from_threads.recv_timeout(Duration::from_nanos(wait.0)) {
+                Ok((thread, second)) => {
+                    self.take(&second);
+                    if let Some(back) = back.get(thread as usize) {
+                        let _ = back.try_send(second);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.tick(),
+                Err(RecvTimeoutError::Disconnected) => return self.finish(),
+            }
+        }
+    }
+
+    /// The next instant at which the machine is sampled: a full second, or an edge of the window.
+    fn next_tick(&self) -> MonoNanos {
+        let full = self.start + Nanos::from_secs(self.samples.len() as u64);
+        let edges = [self.window.start, self.window.end].into_iter().zip(&self.window_samples);
+        let pending = edges.filter(|(_, taken)| taken.is_none()).map(|(edge, _)| edge).min();
+        pending.map_or(full, |edge| edge.min(full))
+    }
+
+    fn tick(&mut self) {
+        let sample = MachineSample::take();
+        for (edge, slot) in
+            [self.window.start, self.window.end].into_iter().zip(&mut self.window_samples)
+        {
+            if slot.is_none() && sample.at >= edge {
+                *slot = Some(sample);
+            }
+        }
+        let full = self.start + Nanos::from_secs(self.samples.len() as u64);
+        if sample.at >= full {
+            self.samples.push(sample);
+            self.tell(self.samples.len() as u32 - 2);
+            self.close_old();
+        }
+    }
+
+    fn take(&mut self, second: &Second) {
+        if second.is_empty() {
+            return;
+        }
+        // A thread that was held up for longer than seconds stay open adds to the oldest open one.
+        let logged = self.rows.last_key_value().map_or(0, |(index, _)| index + 1);
+        let open = self.seconds.entry(second.index.max(logged)).or_insert_with(|| Open {
+            completed: 0,
+            failed: 0,
+            retries: 0,
+            response: Histogram::coarse(),
+            service: Histogram::coarse(),
+        });
+        open.completed += second.completed;
+        open.failed += second.failed;
+        open.retries += second.retries;
+        open.response.merge(&second.response);
+        open.service.merge(&second.service);
+    }
+
+    fn tell(&self, second: u32) {
+        let seen = self.seconds.get(&second).map_or_else(SecondSeen::default, |open| SecondSeen {
+            second,
+            completed: open.completed,
+            failed: open.failed,
+            p50: open.response.quantile(0.5),
+            p99: open.response.quantile(0.99),
+        });
+        (self.progress)(Progress::Second(SecondSeen { second, ..seen }));
+    }
+
+    fn close_old(&mut self) {
+        while self.seconds.len() > OPEN_SECONDS {
+            let Some((index, open)) = self.seconds.pop_first() else { return };
+            self.close(index, &open);
+        }
+    }
+
+    fn close(&mut self, index: u32, open: &Open) {
+        if self.log_error.is_none() {
+            self.log_error = self.log(index, open).err();
+        }
+        let us = |q| open.response.quantile(q).as_micros();
+        self.rows.insert(
+            index,
+            SeriesRow {
+                second: index,
+                completed: open.completed,
+                failed: open.failed,
+                retries: open.retries,
+                response_mean_us: open.response.mean_ns() / 1e3,
+                response_p50_us: us(0.5),
+                response_p90_us: us(0.9),
+                response_p99_us: us(0.99),
+                response_max_us: open.response.max().as_micros(),
+                service_mean_us: open.service.mean_ns() / 1e3,
+                ..SeriesRow::default()
+            },
+        );
+    }
+
+    fn log(&mut self, index: u32, open: &Open) -> io::Result<()> {
+        let mut serializer = V2DeflateSerializer::new();
+        let mut text = Vec::new();
+        {
+            let mut writer = IntervalLogWriterBuilder::new()
+                .with_max_value_divisor(1e6)
+                .begin_log_with(&mut text, &mut serializer)?;
+            let (at, length) = (Duration::from_secs(index.into()), Duration::from_secs(1));
+            for (name, histogram) in [("response", &open.response), ("service", &open.service)] {
+                writer
+                    .write_histogram(histogram.hdr(), at, length, Tag::new(name))
+                    .map_err(|error| io::Error::other(error.to_string()))?;
+            }
+        }
+        // Each use of the writer opens a log with its heading; the file has one heading of its own.
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            if !line.starts_with(b"#") && !line.starts_with(b"\"") {
+                self.log.write_all(line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Watched {
+        while let Some((index, open)) = self.seconds.pop_first() {
+            self.close(index, &open);
+        }
+        if self.log_error.is_none() {
+            self.log_error = self.log.flush().err();
+        }
+        let end = MachineSample::take();
+        self.samples.push(end);
+        let seconds = self.rows.last_key_value().map_or(0, |(index, _)| index + 1);
+        let series = (0..seconds).map(|index| self.row(index)).collect();
+        let [begin, finish] = self.window_samples;
+        let machine = [self.samples[0], begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
+        Watched { series, machine, log_error: self.log_error }
+    }
+
+    /// A second with its phase and the machine's figures.
+    fn row(&mut self, index: u32) -> SeriesRow {
+        let mut row = self.rows.remove(&index).unwrap_or_default();
+        row.second = index;
+        let at = self.start + Nanos::from_secs(index.into());
+        let phase = match at {
+            at if at + Nanos::from_millis(500) < self.window.start => "warmup",
+            at if at + Nanos::from_millis(500) >= self.window.end => "rundown",
+            _ => "measure",
+        };
+        row.phase = phase.to_owned();
+        let index = index as usize;
+        if let (Some(from), Some(to)) = (self.samples.get(index), self.samples.get(index + 1)) {
+            let used = to.since(from);
+            row.usr_pct = used.usr_pct;
+            row.sys_pct = used.sys_pct;
+            row.foreign_pct = used.foreign_pct;
+            row.steal_pct = used.steal_pct;
+            row.run_queue = to.running;
+        }
+        row
+    }
+}
+
+/// The comment lines that open an interval log of a load that started at `started`.
+pub fn log_heading(started: SystemTime) -> String {
+    let since = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs_f64();
+    format!(
+        "#[Histogram log format version 1.3]\n\
+         #[Values in nanoseconds, Interval_Max in milliseconds]\n\
+         #[StartTime: {seconds:.3} (seconds since epoch)]\n\
+         #[BaseTime: {seconds:.3} (seconds since epoch)]\n\
+         \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+    )
+}

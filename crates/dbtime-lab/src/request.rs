@@ -1,0 +1,77 @@
+//! What is asked of a run, after the command line and before any machine is touched.
+
+use crate::target::Target;
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::queue::Backlog;
+use dbtime_load::think::Think;
+use dbtime_load::workload::{Limit, Workload};
+use dbtime_model::Nanos;
+use std::path::PathBuf;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// What is run.
+    pub workload: Workload,
+    /// How many times its base size.
+    pub scale: u64,
+    /// Against what.
+    pub target: Target,
+    /// How the load is made.
+    pub load: Load,
+    /// Load before the window.
+    pub warmup: Nanos,
+    /// Length of the window; `None` with `transactions`.
+    pub time: Option<Nanos>,
+    /// How many transactions are offered.
+    pub transactions: Option<u64>,
+    /// Which transactions have their parts measured.
+    pub budget: BudgetChoice,
+    /// Requirements beyond those of the workload; they apply to every operation.
+    pub limits: Vec<Limit>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where the record goes; `None`: nowhere.
+    pub out: Option<PathBuf>,
+    /// The command that repeats the run, without passwords.
+    pub command: String,
+}
+
+/// How the load is made.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// `None`: a closed loop.
+    pub rate: Option<RateChoice>,
+    /// How arrivals fall around the rate of an open loop.
+    pub arrivals: Arrivals,
+    /// Clients of a closed loop, connections of an open one.
+    pub connections: u32,
+    /// Size of the worker pool; `None`: one worker or connection per client.
+    pub workers: Option<u32>,
+    /// Replaces the think times of the workload; closed loop only.
+    pub think: Option<Think>,
+    /// What happens to what nobody is free for.
+    pub backlog: Backlog,
+    /// Shards of an event loop.
+    pub shards: u32,
+}
+
+/// The rate of an open loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RateChoice {
+    /// As given.
+    Given(Rate),
+    /// This share of the flat-out rate, which is measured first. Unit: percent.
+    Auto(f64),
+}
+
+/// Which transactions have their parts measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetChoice {
+    /// One in so many that measuring costs at most about 2 % of the service time.
+    Auto,
+    /// One in so many.
+    Every(u32),
+    /// None.
+    Off,
+}

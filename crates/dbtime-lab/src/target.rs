@@ -1,0 +1,303 @@
+//! Targets: what the load is driven against, from its name to its figures.
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::{BudgetChoice, RunRequest};
+use dbtime_engines::null::{self, NullTarget};
+use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::pool;
+use dbtime_engines::sqlite::{
+    self, LoadMarker, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
+    WorkerFigures,
+};
+use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::workload::Workload;
+use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
+use dbtime_model::{MonoNanos, Nanos};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+/// What the load is driven against. To add an engine, add a variant here and its arms in
+/// [`crate::run`].
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// Nothing: the driver itself is measured.
+    Null(NullTarget),
+    /// An SQLite database.
+    Sqlite {
+        /// Where, and with which settings; the path counts for nothing when `temporary`.
+        target: SqliteTarget,
+        /// Whether it is made, loaded and removed by the run.
+        temporary: bool,
+        /// As given.
+        url: String,
+    },
+}
+
+/// The forms `--target` takes.
+const FORMS: [&str; 3] = ["sqlite", "sqlite:PATH", "null"];
+
+impl FromStr for Target {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let usage = |error: &dyn std::fmt::Display| LabError::Usage(error.to_string());
+        let scheme = text.split([':', '?']).next().unwrap_or(text);
+        match scheme {
+            "null" => Ok(Self::Null(text.parse().map_err(|e| usage(&e))?)),
+            "sqlite" => {
+                let rest = text["sqlite".len()..].trim_start_matches(':');
+                let temporary = rest.is_empty() || rest.starts_with('?');
+                let named =
+                    if temporary { format!("sqlite:temporary{rest}") } else { text.to_owned() };
+                let target = SqliteTarget::from_str(&named).map_err(|e| usage(&e))?;
+                Ok(Self::Sqlite { target, temporary, url: text.to_owned() })
+            }
+            _ => {
+                let near = FORMS.iter().find(|form| strsim::damerau_levenshtein(form, scheme) <= 2);
+                let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
+                Err(LabError::Usage(format!(
+                    "`{text}` is no target: write {}{hint}",
+                    FORMS.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+/// A target that is ready to be driven. A temporary one is removed when this is dropped.
+pub struct Prepared {
+    kind: Kind,
+    url: String,
+}
+
+enum Kind {
+    Null(NullTarget),
+    Sqlite {
+        target: SqliteTarget,
+        measure: Measure,
+        probe: Nanos,
+        /// What the workers of the last load counted.
+        figures: Mutex<WorkerFigures>,
+        /// Removes the folder of a temporary database.
+        _folder: Option<tempfile::TempDir>,
+    },
+}
+
+/// What is known of a target before the load starts.
+#[derive(Default)]
+pub struct Facts {
+    /// For the record.
+    pub target: TargetInfo,
+    /// What a reader must know of it.
+    pub warnings: Vec<Warning>,
+}
+
+impl Target {
+    /// Makes the target ready: a temporary one is created and loaded, a given one is checked.
+    ///
+    /// Errors: each names the cause and what to do, where it can the command.
+    pub fn prepare(
+        &self,
+        request: &RunRequest,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &Stop,
+    ) -> Result<Prepared, LabError> {
+        let workload = &request.workload;
+        workload.check_scale(request.scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        let (target, temporary, url) = match self {
+            Self::Null(target) => {
+                return Ok(Prepared { kind: Kind::Null(*target), url: "null:".to_owned() });
+            }
+            Self::Sqlite { target, temporary, url } => (target, *temporary, url),
+        };
+        let mut target = target.clone();
+        let folder = if temporary {
+            let folder = tempfile::Builder::new().prefix("dbtime-").tempdir().map_err(|error| {
+                LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
+            })?;
+            target.path = folder.path().join(format!("{}.db", workload.name));
+            load(&target, workload, request.scale, request.seed, progress, stop)?;
+            Some(folder)
+        } else {
+            if !workload.tables.is_empty() {
+                sqlite::check(&target, &workload.name, &workload.tables, Some(request.scale))?;
+            }
+            None
+        };
+        let measure = match request.budget {
+            BudgetChoice::Off => Measure::Nothing,
+            _ => Measure::Budget,
+        };
+        let probe = sqlite::ThreadClock::new().probe_cost();
+        let figures = Mutex::default();
+        let kind = Kind::Sqlite { target, measure, probe, figures, _folder: folder };
+        Ok(Prepared { kind, url: url.clone() })
+    }
+
+    /// Creates and loads a workload's tables. Returns a sentence on what was done.
+    ///
+    /// Errors: as [`Target::prepare`].
+    pub fn init(
+        &self,
+        workload: &Workload,
+        scale: u64,
+        seed: u64,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &Stop,
+    ) -> Result<String, LabError> {
+        workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        match self {
+            Self::Sqlite { target, temporary: false, .. } => {
+                let begun = dbtime_model::now();
+                let rows = load(target, workload, scale, seed, progress, stop)?;
+                let took = dbtime_model::now() - begun;
+                let name = &workload.name;
+                Ok(format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}"))
+            }
+            Self::Sqlite { .. } => Err(LabError::Usage(
+                "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
+                    .to_owned(),
+            )),
+            Self::Null(_) => {
+                Err(LabError::Usage("null holds no data: there is nothing to init".into()))
+            }
+        }
+    }
+}
+
+/// Creates the tables, fills them and marks them as whole. Returns the number of rows.
+fn load(
+    target: &SqliteTarget,
+    workload: &Workload,
+    scale: u64,
+    seed: u64,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<u64, LabError> {
+    let interrupted =
+        || LabError::Target("interrupted while loading; nothing was measured".to_owned());
+    let admin = SqliteAdmin::create(target)?;
+    admin.drop_tables(&workload.tables, &workload.name)?;
+    admin.create_tables(&workload.tables)?;
+    let mut rows = 0;
+    for (index, table) in workload.tables.iter().enumerate() {
+        let data = workload.table_data(index, scale, seed);
+        let fill = |row, values: &mut Vec<_>| data.fill_row(row, values);
+        admin.load(table, data.row_count(), fill, |at| {
+            let (table, done, total) = (at.table.to_owned(), at.done, at.total);
+            progress(Progress::Loading { table, done, total });
+        })?;
+        if stop.is_set() {
+            return Err(interrupted());
+        }
+        rows += data.row_count();
+    }
+    admin.create_indexes(&workload.tables)?;
+    admin.finish(&LoadMarker {
+        workload: workload.name.clone(),
+        scale,
+        seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })?;
+    Ok(rows)
+}
+
+impl Prepared {
+    /// Drives a load against it and blocks until it has ended.
+    pub fn drive(
+        &self,
+        plan: &Plan,
+        sink: impl Fn(u32) -> Box<dyn SecondSink>,
+        started: impl Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, LabError> {
+        match &self.kind {
+            Kind::Null(target) => Ok(null::drive(plan, *target, sink, started, stop)),
+            Kind::Sqlite { target, measure, figures, .. } => {
+                let statements = &plan.workload.statements;
+                let database = SqlitePool::new(target.clone(), statements, plan.servers, *measure);
+                let driven = pool::drive(plan, &database, sink, started, stop)?;
+                *figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();
+                Ok(driven)
+            }
+        }
+    }
+
+    /// What measuring one statement costs here and now, in nanoseconds.
+    pub fn probe_ns(&self) -> f64 {
+        match &self.kind {
+            Kind::Null(_) => 0.0,
+            // One reading before and one after.
+            Kind::Sqlite { probe, .. } => 2.0 * probe.0 as f64,
+        }
+    }
+
+    /// Whether it is driven by an event loop.
+    pub fn is_sharded(&self) -> bool {
+        matches!(self.kind, Kind::Null(_))
+    }
+
+    /// What is known before the load starts. Executes nothing but the statements' preparation, so
+    /// that a statement the database refuses is known before the run.
+    pub fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
+        let Kind::Sqlite { target, measure, .. } = &self.kind else {
+            let (engine, version) = ("null".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+            let target =
+                TargetInfo { engine, version, url: self.url.clone(), ..TargetInfo::default() };
+            return Ok(Facts { target, warnings: Vec::new() });
+        };
+        let statements = &plan.workload.statements;
+        let database = SqliteDatabase::new(target.clone(), statements, 1, *measure);
+        let mut connection = database.connect(0)?;
+        connection.prepare_all().map_err(|(id, failure)| {
+            let statement = &statements[id.0 as usize];
+            LabError::Target(format!(
+                "{} refuses statement `{}` ({}): {}",
+                target,
+                statement.name,
+                statement.kind.fingerprint(),
+                failure.message
+            ))
+        })?;
+        let facts = SqliteFacts::of(&connection, target);
+        let mut settings = facts.settings.clone();
+        settings.insert("file_system".to_owned(), facts.file_system.clone());
+        let mut warnings = Vec::new();
+        if facts.reads_by_page_fault && *measure == Measure::Budget {
+            warnings.push(Warning {
+                kind: WarningKind::Target,
+                text:
+                    "mmap_size is above 0: reads by page fault cannot be timed and stay unexplained"
+                        .to_owned(),
+                remedy: "set mmap_size=0 in the target to see reads".to_owned(),
+            });
+        }
+        let target = TargetInfo {
+            engine: "sqlite".to_owned(),
+            version: facts.version,
+            url: self.url.clone(),
+            settings,
+            data_bytes: Some(facts.data_bytes),
+        };
+        Ok(Facts { target, warnings })
+    }
+
+    /// Adds to the record what only this target knows.
+    pub fn fill(&self, record: &mut RunRecord, workload: &Workload, statement_wall: Nanos) {
+        let Kind::Sqlite { figures, measure: Measure::Budget, .. } = &self.kind else { return };
+        let figures = figures.lock().unwrap_or_else(PoisonError::into_inner);
+        let operations: Vec<String> =
+            workload.operations.iter().map(|op| op.name.clone()).collect();
+        record.layers = sqlite::layers(&figures, statement_wall);
+        record.files = figures.io.records();
+        record.lock_holders =
+            sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
+    }
+}
+
+impl From<SqliteError> for LabError {
+    fn from(error: SqliteError) -> Self {
+        Self::Target(error.to_string())
+    }
+}

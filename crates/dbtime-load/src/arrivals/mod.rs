@@ -1,0 +1,82 @@
+//! When transactions are due: a pure function of (seed, index), whatever the number of connections,
+//! shards or threads.
+//!
+//! A [`Rate`] says how many are wanted by when; an [`Arrivals`] process says how they fall around
+//! that; a [`Schedule`] walks both and gives each transaction its number and its due instant.
+//! A shard that serves only some of the 64 virtual streams walks the same schedule and passes over
+//! the rest.
+
+mod rate;
+mod schedule;
+
+pub use rate::{Rate, RateError};
+pub use schedule::{Arrival, Schedule};
+
+use dbtime_model::Nanos;
+use std::fmt;
+use std::str::FromStr;
+
+/// How many virtual streams a schedule is dealt out in: transaction `index` belongs to stream
+/// `index % STREAMS`.
+pub const STREAMS: u64 = 64;
+
+/// How due instants fall around the wanted rate. To add a process, add a variant and its line in
+/// [`Schedule`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrivals {
+    /// One each period, moved by a uniform jitter of this width around its absolute instant; by
+    /// default a tenth of the period at that moment. No drift, whatever the jitter.
+    Steady {
+        /// Width of the jitter.
+        jitter: Option<Nanos>,
+    },
+    /// Independent arrivals: exponential gaps.
+    Poisson,
+    /// Gaps uniform between zero and twice the period.
+    Uniform,
+    /// So many at once, the next group after as many periods.
+    Burst(u64),
+    /// All at the start.
+    AtOnce,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self::Steady { jitter: None }
+    }
+}
+
+impl FromStr for Arrivals {
+    type Err = ArrivalsError;
+
+    /// Reads `steady`, `poisson`, `uniform`, `burst:20`, `at-once`.
+    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+        match text {
+            "steady" => Ok(Self::default()),
+            "poisson" => Ok(Self::Poisson),
+            "uniform" => Ok(Self::Uniform),
+            "at-once" => Ok(Self::AtOnce),
+            _ => match text.strip_prefix("burst:").map(str::parse) {
+                Some(Ok(size)) if size > 0 => Ok(Self::Burst(size)),
+                _ => Err(ArrivalsError(text.to_owned())),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steady { .. } => write!(f, "steady"),
+            Self::Poisson => write!(f, "poisson"),
+            Self::Uniform => write!(f, "uniform"),
+            Self::Burst(size) => write!(f, "burst:{size}"),
+            Self::AtOnce => write!(f, "at-once"),
+        }
+    }
+}
+
+/// Why a text names no arrival process.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no arrival process: write steady, poisson, uniform, burst:20 or at-once")]
+pub struct ArrivalsError(String);

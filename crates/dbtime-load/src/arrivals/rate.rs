@@ -1,0 +1,233 @@
+//! How many transactions are wanted by when: constant, in steps, or as a ramp.
+
+use dbtime_model::Nanos;
+use dbtime_model::units::{UnitError, parse_rate};
+use std::fmt;
+use std::str::FromStr;
+
+/// The wanted rate over the time of the load.
+///
+/// Everything is defined through the cumulative count Λ(t) = ∫ rate: arrival number `x` is wanted
+/// at Λ⁻¹(x), so steps and ramps need no special case in any arrival process.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rate {
+    /// The same throughout. Unit: transactions per second.
+    Constant(f64),
+    /// From each offset on, its rate; the first offset is zero.
+    Steps(Vec<(Nanos, f64)>),
+    /// Linear from one rate to another over the whole length of the load.
+    Ramp(f64, f64),
+}
+
+/// Why a text or a rate cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RateError {
+    /// A rate or duration in it is none.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// The form is not known.
+    #[error(
+        "`{0}` is no rate: write 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s or auto (auto:50%)"
+    )]
+    Form(String),
+    /// Steps are out of order.
+    #[error("the steps of `{0}` must start at 0s and come in ascending order")]
+    Steps(String),
+    /// More than any machine can offer.
+    #[error("{rate} transactions a second cannot be offered: the limit is {limit} a second")]
+    Impossible {
+        /// What was asked for.
+        rate: f64,
+        /// [`Rate::LIMIT`].
+        limit: f64,
+    },
+}
+
+impl Rate {
+    /// The highest rate taken: one transaction a 50 nanoseconds, below what one clock read costs
+    /// twice.
+    pub const LIMIT: f64 = 20e6;
+
+    /// When arrival `x` (fractional in between) is wanted, in seconds, where the load lasts
+    /// `length` seconds (only a ramp needs to know). Never NaN; infinite if it never comes.
+    pub fn due_s(&self, x: f64, length: f64) -> f64 {
+        match self {
+            Self::Constant(rate) => x / rate,
+            Self::Steps(steps) => due_in_steps(steps, x),
+            Self::Ramp(from, to) => due_in_ramp(*from, *to, length, x),
+        }
+    }
+
+    /// The rate at a moment, in transactions per second.
+    pub fn at(&self, offset: Nanos, length: f64) -> f64 {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(steps) => {
+                let begun = steps.iter().take_while(|(from, _)| *from <= offset);
+                begun.last().map_or(0.0, |(_, rate)| *rate)
+            }
+            Self::Ramp(from, to) => {
+                let share = if length > 0.0 { (offset.as_secs() / length).min(1.0) } else { 1.0 };
+                from + (to - from) * share
+            }
+        }
+    }
+
+    /// The mean rate over `start..end` of a load that lasts `end`, in transactions per second.
+    pub fn mean(&self, start: Nanos, end: Nanos) -> f64 {
+        if end <= start {
+            return self.at(start, end.as_secs());
+        }
+        let length = end.as_secs();
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Ramp(..) => self.at(start, length).midpoint(self.at(end, length)),
+            Self::Steps(steps) => {
+                let ends = steps.iter().skip(1).map(|(from, _)| *from).chain([Nanos(u64::MAX)]);
+                let spans = steps.iter().zip(ends).map(|((from, rate), to)| {
+                    let overlap = to.min(end) - (*from).max(start);
+                    overlap.as_secs() * rate
+                });
+                spans.sum::<f64>() / (end - start).as_secs()
+            }
+        }
+    }
+
+    /// Refuses rates above [`Rate::LIMIT`].
+    pub fn check(&self) -> Result<(), RateError> {
+        let highest = match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(steps) => steps.iter().map(|(_, rate)| *rate).fold(0.0, f64::max),
+            Self::Ramp(from, to) => from.max(*to),
+        };
+        if highest <= Self::LIMIT {
+            return Ok(());
+        }
+        Err(RateError::Impossible { rate: highest, limit: Self::LIMIT })
+    }
+}
+
+fn due_in_steps(steps: &[(Nanos, f64)], x: f64) -> f64 {
+    let mut before = 0.0;
+    for (index, (from, rate)) in steps.iter().enumerate() {
+        let from = from.as_secs();
+        let Some((until, _)) = steps.get(index + 1) else {
+            return from + (x - before) / rate;
+        };
+        let within = (until.as_secs() - from) * rate;
+        if x < before + within {
+            return from + (x - before) / rate;
+        }
+        before += within;
+    }
+    f64::INFINITY
+}
+
+/// Λ(t) = from·t + (to − from)·t²/(2·length); solved for t in the form that does not cancel.
+fn due_in_ramp(from: f64, to: f64, length: f64, x: f64) -> f64 {
+    let slope = (to - from) / length.max(1e-9);
+    let root = from * from + 2.0 * slope * x;
+    if root < 0.0 {
+        return f64::INFINITY;
+    }
+    2.0 * x / (from + root.sqrt())
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let rate = match text.strip_prefix("ramp:") {
+            Some(range) => {
+                let (from, to) =
+                    range.split_once("..").ok_or_else(|| RateError::Form(text.to_owned()))?;
+                // `ramp:100..2000/s`: the unit once is enough.
+                let unit = to.split_once('/').map_or("", |(_, unit)| unit);
+                let from =
+                    if from.contains('/') { from.to_owned() } else { format!("{from}/{unit}") };
+                Self::Ramp(parse_rate(&from)?, parse_rate(to)?)
+            }
+            None if text.contains(':') => parse_steps(text)?,
+            None if text.contains('/') => Self::Constant(parse_rate(text)?),
+            None => return Err(RateError::Form(text.to_owned())),
+        };
+        rate.check()?;
+        Ok(rate)
+    }
+}
+
+fn parse_steps(text: &str) -> Result<Rate, RateError> {
+    let mut steps: Vec<(Nanos, f64)> = Vec::new();
+    for step in text.split(',') {
+        let (from, rate) = step.split_once(':').ok_or_else(|| RateError::Form(text.to_owned()))?;
+        let from: Nanos = from.trim().parse()?;
+        let in_order = steps.last().map_or(from == Nanos::ZERO, |(last, _)| *last < from);
+        if !in_order {
+            return Err(RateError::Steps(text.to_owned()));
+        }
+        steps.push((from, parse_rate(rate)?));
+    }
+    Ok(Rate::Steps(steps))
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(rate) => write!(f, "{rate}/s"),
+            Self::Ramp(from, to) => write!(f, "ramp:{from}/s..{to}/s"),
+            Self::Steps(steps) => {
+                for (index, (from, rate)) in steps.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma}{}s:{rate}/s", from.as_secs())?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_and_written() {
+        for text in ["500/s", "0s:100/s,30s:500/s", "ramp:100/s..2000/s"] {
+            let rate: Rate = text.parse().expect(text);
+            assert_eq!(rate.to_string(), text);
+        }
+        assert_eq!("ramp:100..2000/s".parse(), Ok(Rate::Ramp(100.0, 2000.0)));
+    }
+
+    #[test]
+    fn impossible_and_malformed_rates_are_refused() {
+        for bad in [
+            "500",
+            "1e9/s",
+            "5s:100/s",
+            "0s:1/s,0s:2/s",
+            "ramp:5/s",
+            "0/s",
+            "ramp:0/s..9/s",
+            "-5/s",
+            "",
+        ] {
+            assert!(bad.parse::<Rate>().is_err(), "{bad} was taken");
+        }
+    }
+
+    #[test]
+    fn cumulative_counts_match_the_rate() {
+        let steps: Rate = "0s:100/s,10s:500/s".parse().expect("steps");
+        assert!((steps.due_s(1000.0, 20.0) - 10.0).abs() < 1e-9);
+        assert!((steps.due_s(1500.0, 20.0) - 11.0).abs() < 1e-9);
+        assert!((steps.mean(Nanos::ZERO, Nanos::from_secs(20)) - 300.0).abs() < 1e-9);
+
+        let ramp = Rate::Ramp(100.0, 300.0);
+        // Λ(10 s) of a ramp over 10 s is the mean rate times 10.
+        assert!((ramp.due_s(2000.0, 10.0) - 10.0).abs() < 1e-9);
+        let down = Rate::Ramp(300.0, 100.0);
+        assert!((down.due_s(2000.0, 10.0) - 10.0).abs() < 1e-9);
+        assert!(down.due_s(1e9, 10.0).is_infinite());
+    }
+}

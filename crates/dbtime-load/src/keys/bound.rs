@@ -1,0 +1,245 @@
+//! Generators at work: bound to a scale and a seed, ready to draw.
+
+use crate::keys::bijection::Bijection;
+use crate::keys::dictionary::Dictionary;
+use crate::keys::formula::Formula;
+use crate::keys::pattern::Pattern;
+use crate::keys::skew::{self, HotSpot, Zipf};
+use crate::keys::{Range, Spec};
+use crate::program::Value;
+use crate::random::{Random, Stream, draw};
+use std::sync::Arc;
+
+/// A generator bound to a scale and a seed.
+///
+/// `n` numbers the draws of a key over the whole run: transaction index × draws per transaction +
+/// position. `low..=high` is the range, `size` its length.
+#[derive(Clone, Debug)]
+pub(crate) enum Bound {
+    /// Always the same.
+    Constant(Value),
+    /// Computed from other keys.
+    Formula(Formula),
+    /// Every number of `low..=high` equally often (Lemire's multiplication, one draw).
+    Uniform { low: i64, high: i64 },
+    /// The same, with ends that depend on other keys.
+    UniformBetween { low: Formula, high: Formula },
+    /// `low + (high − low)·U` with U uniform in `[0, 1)`.
+    Real { low: f64, high: f64 },
+    /// `low` + [`Zipf`].
+    Zipf { low: i64, zipf: Box<Zipf> },
+    /// `low` + [`skew::gaussian`].
+    Gaussian { low: i64, size: u64, parameter: f64 },
+    /// `low` + [`skew::exponential`]; `cut` is e⁻ᵖ.
+    Exponential { low: i64, size: u64, parameter: f64, cut: f64 },
+    /// [`skew::nurand`].
+    NuRand { low: i64, high: i64, a: i64, c: i64 },
+    /// `low` + [`HotSpot`].
+    HotSpot { low: i64, spot: HotSpot },
+    /// `low + n mod size`; without a last number, `low + n`.
+    Sequence { low: i64, size: Option<u64> },
+    /// `low + 2³¹·⌊n / 2³¹⌋ + π(n mod 2³¹)` with a [`Bijection`] π of 2³¹ numbers: scattered, and
+    /// never twice however long the run; the first 2³¹ of them fit 32 bits if `low` is small.
+    Unique { low: i64, shuffle: Box<Bijection> },
+    /// `low + π(n mod size)`: every number once, then again in the same order.
+    Permutation { low: i64, shuffle: Box<Bijection> },
+    /// [`Dictionary`].
+    Dictionary { words: Arc<Dictionary>, shuffle: Option<Box<Bijection>> },
+    /// [`Pattern`].
+    Pattern(Arc<Pattern>),
+    /// The first alternative whose cumulated share of the weights exceeds U.
+    Choose(Box<[(f64, Bound)]>),
+}
+
+/// What binding needs to know.
+pub(crate) struct Binding<'a> {
+    /// Rows of every table.
+    pub(crate) rows: &'a [u64],
+    /// The scale.
+    pub(crate) scale: u64,
+    /// Seed of shuffles.
+    pub(crate) seed: u64,
+}
+
+impl Binding<'_> {
+    /// The number at one end of a range. Ends that depend on keys were refused when the file was
+    /// read, except where [`Bound::UniformBetween`] takes them.
+    fn end(&self, formula: &Formula) -> i64 {
+        formula.bind(self.rows, self.scale).value(&[])
+    }
+
+    fn ends(&self, range: &Range) -> (i64, i64) {
+        let low = self.end(&range.low);
+        (low, self.end(&range.high).max(low))
+    }
+
+    /// Low end and size, the size saturated at 64 bits.
+    fn span(&self, range: &Range) -> (i64, u64) {
+        let (low, high) = self.ends(range);
+        (low, high.abs_diff(low).saturating_add(1))
+    }
+}
+
+impl Bound {
+    /// Binds a generator. `key` tells the shuffles of different keys apart.
+    pub(crate) fn new(spec: &Spec, binding: &Binding<'_>, key: u64) -> Self {
+        let shuffle_seed = || draw(binding.seed, Stream::Parameters, !key);
+        match spec {
+            Spec::Constant(value) => Self::Constant(value.clone()),
+            Spec::Formula(formula) => {
+                let formula = formula.bind(binding.rows, binding.scale);
+                formula
+                    .constant()
+                    .map_or(Self::Formula(formula), |n| Self::Constant(Value::Integer(n)))
+            }
+            Spec::Uniform(range) => Self::uniform(range, binding),
+            Spec::Real(low, high) => Self::Real { low: *low, high: *high },
+            Spec::Zipf { range, exponent, scramble } => {
+                let (low, size) = binding.span(range);
+                Self::Zipf { low, zipf: Box::new(Zipf::new(size, *exponent, *scramble)) }
+            }
+            Spec::Gaussian { range, parameter } => {
+                let (low, size) = binding.span(range);
+                Self::Gaussian { low, size, parameter: *parameter }
+            }
+            Spec::Exponential { range, parameter } => {
+                let (low, size) = binding.span(range);
+                let cut = (-parameter).exp();
+                Self::Exponential { low, size, parameter: *parameter, cut }
+            }
+            Spec::NuRand { range, a, c } => {
+                let (low, high) = binding.ends(range);
+                Self::NuRand { low, high, a: *a, c: *c }
+            }
+            Spec::HotSpot { range, draws, keys } => {
+                let (low, size) = binding.span(range);
+                Self::HotSpot { low, spot: HotSpot::new(size, *draws, *keys) }
+            }
+            Spec::Sequence { first, last } => {
+                let low = binding.end(first);
+                let size = last
+                    .as_ref()
+                    .map(|last| binding.end(last).max(low).abs_diff(low).saturating_add(1));
+                Self::Sequence { low, size }
+            }
+            Spec::Unique { first } => {
+                let shuffle = Box::new(Bijection::new(UNIQUE_BLOCK, shuffle_seed()));
+                Self::Unique { low: binding.end(first), shuffle }
+            }
+            Spec::Permutation(range) => {
+                let (low, size) = binding.span(range);
+                let shuffle = Box::new(Bijection::new(size, shuffle_seed()));
+                Self::Permutation { low, shuffle }
+            }
+            Spec::Dictionary(words) => {
+                let shuffle = words.shuffle(shuffle_seed()).map(Box::new);
+                Self::Dictionary { words: Arc::clone(words), shuffle }
+            }
+            Spec::Pattern(pattern) => Self::Pattern(Arc::clone(pattern)),
+            Spec::Choose(choices) => Self::choose(choices, binding, key),
+        }
+    }
+
+    fn uniform(range: &Range, binding: &Binding<'_>) -> Self {
+        let low = range.low.bind(binding.rows, binding.scale);
+        let high = range.high.bind(binding.rows, binding.scale);
+        match (low.constant(), high.constant()) {
+            (Some(low), Some(high)) => Self::Uniform { low, high },
+            _ => Self::UniformBetween { low, high },
+        }
+    }
+
+    fn choose(choices: &[(f64, Spec)], binding: &Binding<'_>, key: u64) -> Self {
+        let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
+        let mut cumulated = 0.0;
+        let bind = |(position, (weight, spec)): (usize, &(f64, Spec))| {
+            cumulated += weight / total;
+            // Alternatives of one key shuffle differently.
+            let key = key.wrapping_add((position as u64 + 1) << 32);
+            (cumulated, Self::new(spec, binding, key))
+        };
+        Self::Choose(choices.iter().enumerate().map(bind).collect())
+    }
+
+    /// Draws into a slot: draw number `n`, other keys in `slots`.
+    #[inline]
+    pub(crate) fn draw(&self, n: u64, random: &mut Random, slots: &mut [Value], slot: usize) {
+        match self {
+            Self::Uniform { low, high } => {
+                slots[slot] = Value::Integer(random.between(*low, *high));
+            }
+            Self::Formula(formula) => slots[slot] = Value::Integer(formula.value(slots)),
+            Self::Constant(Value::Integer(number)) => slots[slot] = Value::Integer(*number),
+            _ => self.draw_other(n, random, slots, slot),
+        }
+    }
+
+    fn draw_other(&self, n: u64, random: &mut Random, slots: &mut [Value], slot: usize) {
+        match self {
+            Self::Constant(value) => assign(&mut slots[slot], value),
+            Self::Real { low, high } => {
+                slots[slot] = Value::Real((high - low).mul_add(random.unit(), *low));
+            }
+            Self::Dictionary { words, shuffle } => {
+                words.write(n, shuffle.as_deref(), random, text(&mut slots[slot]));
+            }
+            Self::Pattern(pattern) => pattern.write(random, text(&mut slots[slot])),
+            Self::Choose(choices) => {
+                let u = random.unit();
+                let chosen = choices.iter().find(|(share, _)| u < *share).or(choices.last());
+                if let Some((_, bound)) = chosen {
+                    bound.draw(n, random, slots, slot);
+                }
+            }
+            _ => slots[slot] = Value::Integer(self.integer(n, random, slots)),
+        }
+    }
+
+    fn integer(&self, n: u64, random: &mut Random, slots: &[Value]) -> i64 {
+        let (low, offset) = match self {
+            Self::UniformBetween { low, high } => {
+                return random.between(low.value(slots), high.value(slots));
+            }
+            Self::NuRand { low, high, a, c } => return skew::nurand(*low, *high, *a, *c, random),
+            Self::Zipf { low, zipf } => (low, zipf.offset(random)),
+            Self::Gaussian { low, size, parameter } => {
+                (low, skew::gaussian(*size, *parameter, random))
+            }
+            Self::Exponential { low, size, parameter, cut } => {
+                (low, skew::exponential(*size, *parameter, *cut, random))
+            }
+            Self::HotSpot { low, spot } => (low, spot.offset(random)),
+            Self::Sequence { low, size } => (low, size.map_or(n, |size| n % size)),
+            Self::Unique { low, shuffle } => {
+                let block = n & !(UNIQUE_BLOCK - 1);
+                (low, block | shuffle.apply(n & (UNIQUE_BLOCK - 1)))
+            }
+            Self::Permutation { low, shuffle } => (low, shuffle.apply(n)),
+            _ => (&0, 0),
+        };
+        low.wrapping_add(offset.cast_signed())
+    }
+}
+
+const UNIQUE_BLOCK: u64 = 1 << 31;
+
+/// The text of a slot, to be replaced; its buffer is kept.
+fn text(value: &mut Value) -> &mut String {
+    if !matches!(value, Value::Text(_)) {
+        *value = Value::Text(String::new());
+    }
+    match value {
+        Value::Text(text) => text,
+        _ => unreachable!("made a text above"),
+    }
+}
+
+/// `to = from`, keeping the buffer of a text.
+#[inline]
+pub(crate) fn assign(to: &mut Value, from: &Value) {
+    match (to, from) {
+        (Value::Text(to), Value::Text(from)) => to.clone_from(from),
+        (to, Value::Integer(number)) => *to = Value::Integer(*number),
+        (to, from) => *to = from.clone(),
+    }
+}

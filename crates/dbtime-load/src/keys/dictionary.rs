@@ -1,0 +1,128 @@
+//! Dictionaries: words from a file, a list or a template, handed out at random, in order, or each
+//! once.
+
+use crate::keys::bijection::Bijection;
+use crate::keys::template::Template;
+use crate::random::{Random, below};
+
+/// Where words come from and in which order they are handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct Dictionary {
+    pub(crate) words: Words,
+    pub(crate) order: Order,
+}
+
+/// The words themselves; at least one.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    /// As they stand in a list or a file.
+    List(Vec<String>),
+    /// The texts of a template for `first`, `first + 1`, …: nothing is kept in memory.
+    Template { template: Template, first: u64, count: u64 },
+}
+
+/// The order in which words are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Each draw uniform over all words.
+    Random,
+    /// The n-th draw of the run is word n mod count.
+    Sequential,
+    /// As sequential, shuffled by the seed: no word twice until all have been used.
+    Unique,
+}
+
+impl Dictionary {
+    /// The most words of a template.
+    pub(crate) const COUNT_MAX: i64 = 1 << 40;
+
+    /// How many words there are.
+    pub(crate) fn count(&self) -> u64 {
+        match &self.words {
+            Words::List(words) => words.len() as u64,
+            Words::Template { count, .. } => *count,
+        }
+    }
+
+    /// The shuffle that the order `unique` needs.
+    pub(crate) fn shuffle(&self, seed: u64) -> Option<Bijection> {
+        (self.order == Order::Unique).then(|| Bijection::new(self.count(), seed))
+    }
+
+    /// Replaces `out` by the word of draw `n`; `shuffle` is what [`Self::shuffle`] gave.
+    pub(crate) fn write(
+        &self,
+        n: u64,
+        shuffle: Option<&Bijection>,
+        random: &mut Random,
+        out: &mut String,
+    ) {
+        let count = self.count().max(1);
+        let index = match (self.order, shuffle) {
+            (Order::Random, _) => below(random.bits(), count),
+            (Order::Unique, Some(shuffle)) => shuffle.apply(n % count),
+            _ => n % count,
+        };
+        match &self.words {
+            Words::List(words) => {
+                out.clear();
+                out.push_str(words.get(index as usize).map_or("", String::as_str));
+            }
+            Words::Template { template, first, .. } => {
+                template.write(first.saturating_add(index), out);
+            }
+        }
+    }
+
+    /// Bytes of a typical word.
+    pub(crate) fn length(&self) -> usize {
+        match &self.words {
+            Words::List(words) => words.iter().map(String::len).sum::<usize>() / words.len().max(1),
+            Words::Template { template, first, count } => {
+                let mut out = String::new();
+                template.write(first.saturating_add(count / 2), &mut out);
+                out.len()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+    use std::collections::BTreeSet;
+
+    fn words(order: Order) -> Vec<String> {
+        let template = Template::parse("w%d").expect("a template");
+        let words = Words::Template { template, first: 1, count: 5 };
+        let dictionary = Dictionary { words, order };
+        let shuffle = dictionary.shuffle(9);
+        let word = |n| {
+            let mut out = String::new();
+            let mut random = Random::new(1, Stream::Parameters, n);
+            dictionary.write(n, shuffle.as_ref(), &mut random, &mut out);
+            out
+        };
+        (0..10).map(word).collect()
+    }
+
+    #[test]
+    fn sequential_words_come_in_order_and_start_again() {
+        assert_eq!(words(Order::Sequential)[3..7], ["w4", "w5", "w1", "w2"]);
+    }
+
+    #[test]
+    fn unique_words_come_once_until_all_were_used() {
+        let words = words(Order::Unique);
+        let first: BTreeSet<_> = words[..5].iter().collect();
+        assert_eq!(first.len(), 5);
+        assert_eq!(words[..5], words[5..]);
+    }
+
+    #[test]
+    fn random_words_repeat() {
+        let distinct: BTreeSet<_> = words(Order::Random).into_iter().collect();
+        assert!(distinct.len() < 10 && distinct.len() > 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! Keys: where the parameters of statements and the data of tables come from.
+//!
+//! A [`Spec`] is a generator as a workload file describes it, its ranges still formulas over table
+//! sizes; bound to a scale and a seed it becomes a [`Bound`], which draws. Every draw is a pure
+//! function of the seed, the number of the transaction (or row) and the position of the draw in it,
+//! so that neither shards nor retries change what is drawn.
+
+pub(crate) mod bijection;
+pub(crate) mod bound;
+pub(crate) mod dictionary;
+pub(crate) mod formula;
+pub(crate) mod pattern;
+pub(crate) mod skew;
+pub(crate) mod template;
+
+use crate::keys::dictionary::Dictionary;
+use crate::keys::formula::Formula;
+use crate::keys::pattern::Pattern;
+use crate::program::Value;
+pub(crate) use bound::Bound;
+use std::sync::Arc;
+
+/// A generator as a workload file describes it. The exact definitions stand with [`Bound`].
+#[derive(Clone, Debug)]
+pub(crate) enum Spec {
+    /// Always the same.
+    Constant(Value),
+    /// Computed from other keys.
+    Formula(Formula),
+    /// Uniform integers.
+    Uniform(Range),
+    /// Uniform doubles.
+    Real(f64, f64),
+    /// Zipf's law.
+    Zipf { range: Range, exponent: f64, scramble: bool },
+    /// A bell over the middle.
+    Gaussian { range: Range, parameter: f64 },
+    /// Hot at the low end.
+    Exponential { range: Range, parameter: f64 },
+    /// TPC-C's non-uniform random.
+    NuRand { range: Range, a: i64, c: i64 },
+    /// Some keys get most of the draws.
+    HotSpot { range: Range, draws: f64, keys: f64 },
+    /// One after the other, from `first` on, for ever or round and round.
+    Sequence { first: Formula, last: Option<Formula> },
+    /// Scattered, never twice in a run.
+    Unique { first: Formula },
+    /// A shuffled range, round and round.
+    Permutation(Range),
+    /// A word.
+    Dictionary(Arc<Dictionary>),
+    /// A random text.
+    Pattern(Arc<Pattern>),
+    /// One of several generators, by weight.
+    Choose(Vec<(f64, Spec)>),
+}
+
+/// A range of integers, both ends in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    pub(crate) low: Formula,
+    pub(crate) high: Formula,
+}
+
+/// What a generator makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Integer,
+    Real,
+    Text,
+}
+
+impl Spec {
+    /// What it makes. A choice makes integers only if all its alternatives do.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Constant(Value::Text(_) | Value::Null) => Kind::Text,
+            Self::Constant(Value::Real(_)) | Self::Real(..) => Kind::Real,
+            Self::Dictionary(_) | Self::Pattern(_) => Kind::Text,
+            Self::Choose(choices) => {
+                let mut kinds = choices.iter().map(|(_, spec)| spec.kind());
+                kinds.find(|kind| *kind != Kind::Integer).unwrap_or(Kind::Integer)
+            }
+            _ => Kind::Integer,
+        }
+    }
+
+    /// Calls `visit` with every formula in it.
+    pub(crate) fn formulas(&self, visit: &mut dyn FnMut(&Formula)) {
+        match self {
+            Self::Formula(formula) | Self::Unique { first: formula } => visit(formula),
+            Self::Uniform(range)
+            | Self::Permutation(range)
+            | Self::Zipf { range, .. }
+            | Self::Gaussian { range, .. }
+            | Self::Exponential { range, .. }
+            | Self::NuRand { range, .. }
+            | Self::HotSpot { range, .. } => {
+                visit(&range.low);
+                visit(&range.high);
+            }
+            Self::Sequence { first, last } => {
+                visit(first);
+                last.iter().for_each(visit);
+            }
+            Self::Choose(choices) => choices.iter().for_each(|(_, spec)| spec.formulas(visit)),
+            Self::Constant(_) | Self::Real(..) | Self::Dictionary(_) | Self::Pattern(_) => {}
+        }
+    }
+
+    /// The slots of the keys it reads.
+    pub(crate) fn slots(&self) -> Vec<u16> {
+        let mut slots = Vec::new();
+        self.formulas(&mut |formula| formula.slots(&mut |slot| slots.push(slot)));
+        slots
+    }
+
+    /// Whether it draws random bits, rather than computing from the number of the draw.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            Self::Constant(_)
+            | Self::Formula(_)
+            | Self::Sequence { .. }
+            | Self::Unique { .. }
+            | Self::Permutation(_) => false,
+            Self::Dictionary(words) => words.order == dictionary::Order::Random,
+            _ => true,
+        }
+    }
+
+    /// Bytes of a typical value, where it is a text.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match self {
+            Self::Constant(Value::Text(text)) => Some(text.len()),
+            Self::Constant(Value::Null) => Some(0),
+            Self::Dictionary(words) => Some(words.length()),
+            Self::Pattern(pattern) => Some(pattern.length),
+            Self::Choose(choices) => {
+                let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
+                let part = |(weight, spec): &(f64, Self)| {
+                    spec.length().map(|length| length as f64 * weight / total)
+                };
+                choices.iter().map(part).sum::<Option<f64>>().map(|length| length as usize)
+            }
+            _ => None,
+        }
+    }
+}

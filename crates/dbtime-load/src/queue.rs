@@ -1,0 +1,341 @@
+//! Deals transactions to whoever is free.
+//!
+//! Two queues, both pure: [`OpenQueue`] walks a schedule, [`ClosedQueue`] waits for its clients.
+//! Whoever is free claims the next transaction ahead of its due instant and sleeps until then, so
+//! that no dispatcher stands between the schedule and the database: `ready` is the later of the due
+//! instant and the moment the claimant was free, whatever the machine did in between.
+
+use crate::arrivals::{Arrival, STREAMS, Schedule};
+use crate::program::Ticket;
+use crate::random::{Stream, draw};
+use crate::think::Think;
+use crate::workload::Mix;
+use dbtime_model::{MonoNanos, Nanos, OperationId};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What happens to a transaction that is due while nobody is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backlog {
+    /// It waits for its turn, however long.
+    #[default]
+    Wait,
+    /// It is dropped at once, and counted.
+    Drop,
+    /// It is dropped once it has waited this long, and counted.
+    Deadline(Nanos),
+}
+
+impl Backlog {
+    fn gives_up(self, waited: Nanos) -> bool {
+        match self {
+            Self::Wait => false,
+            Self::Drop => waited > Nanos::ZERO,
+            Self::Deadline(limit) => waited > limit,
+        }
+    }
+}
+
+/// Why a text is no backlog policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no backlog policy: write wait, drop or deadline:50ms")]
+pub struct BacklogError(String);
+
+impl FromStr for Backlog {
+    type Err = BacklogError;
+
+    fn from_str(text: &str) -> Result<Self, BacklogError> {
+        let deadline = || text.strip_prefix("deadline:")?.parse().ok().map(Self::Deadline);
+        match text {
+            "wait" => Ok(Self::Wait),
+            "drop" => Ok(Self::Drop),
+            _ => deadline().ok_or_else(|| BacklogError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Backlog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wait => write!(f, "wait"),
+            Self::Drop => write!(f, "drop"),
+            Self::Deadline(limit) => write!(f, "deadline:{}us", limit.as_micros()),
+        }
+    }
+}
+
+/// The answer to a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Run this one, not before `ticket.due`.
+    Run {
+        /// The transaction.
+        ticket: Ticket,
+        /// The later of its due instant and the moment the claimant was free.
+        ready: MonoNanos,
+        /// The think time before it, and the operation it followed; closed loop only.
+        think: Option<(OperationId, Nanos)>,
+    },
+    /// The backlog policy gave this one up: count it and claim again.
+    Dropped(Ticket),
+    /// Nobody is ready. Ask again at this instant, or when another client has been served.
+    Wait(Option<MonoNanos>),
+    /// No further transaction will come.
+    Over,
+}
+
+/// Transactions of an open loop: due when a schedule says so.
+#[derive(Clone, Debug)]
+pub struct OpenQueue {
+    schedule: Schedule,
+    start: MonoNanos,
+    backlog: Backlog,
+    mix: Mix,
+    seed: u64,
+    /// This walker serves the streams `shard`, `shard + shards`, …
+    shard: u64,
+    shards: u64,
+}
+
+impl OpenQueue {
+    /// The queue of one walker out of `shards`.
+    pub fn new(
+        schedule: Schedule,
+        start: MonoNanos,
+        backlog: Backlog,
+        mix: Mix,
+        seed: u64,
+    ) -> Self {
+        Self { schedule, start, backlog, mix, seed, shard: 0, shards: 1 }
+    }
+
+    /// The same queue, for the streams of one shard out of so many.
+    #[must_use]
+    pub fn of_shard(mut self, shard: u64, shards: u64) -> Self {
+        (self.shard, self.shards) = (shard, shards);
+        self
+    }
+
+    /// The next transaction for a claimant that is free since `freed`.
+    #[inline]
+    pub fn claim(&mut self, freed: MonoNanos) -> Claim {
+        let Some(ticket) = self.next() else { return Claim::Over };
+        let ready = ticket.due.max(freed);
+        if self.backlog.gives_up(ready - ticket.due) {
+            return Claim::Dropped(ticket);
+        }
+        Claim::Run { ticket, ready, think: None }
+    }
+}
+
+/// What is left in the queue, for the count of the unfinished at the end of a run.
+impl Iterator for OpenQueue {
+    type Item = Ticket;
+
+    #[inline]
+    fn next(&mut self) -> Option<Ticket> {
+        loop {
+            let Arrival { index, due } = self.schedule.next()?;
+            if self.shards == 1 || index % STREAMS % self.shards == self.shard {
+                let operation = self.mix.pick(self.seed, index);
+                return Some(Ticket { index, operation, due: self.start + due, client: 0 });
+            }
+        }
+    }
+}
+
+/// What the clients of a closed loop do.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    /// How many there are over all queues of the run.
+    pub total: u32,
+    /// When they first ask.
+    pub start: MonoNanos,
+    /// None asks from this instant on.
+    pub end: MonoNanos,
+    /// Transactions in all, over all clients and queues.
+    pub transactions: Option<u64>,
+    /// Think time after each operation, by [`OperationId`].
+    pub think: Vec<Option<Think>>,
+}
+
+/// Transactions of a closed loop: due when a client has thought.
+#[derive(Clone, Debug)]
+pub struct ClosedQueue {
+    clients: Clients,
+    mix: Mix,
+    seed: u64,
+    /// Clients that are thinking or waiting, soonest first.
+    asking: BinaryHeap<Reverse<Asking>>,
+    /// Clients being served.
+    served: u32,
+}
+
+/// One client that will ask, or has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asking {
+    at: MonoNanos,
+    client: u32,
+    round: u64,
+    think: Option<(OperationId, Nanos)>,
+}
+
+impl ClosedQueue {
+    /// The queue of the clients `members` out of `clients.total`.
+    pub fn new(
+        clients: Clients,
+        members: impl IntoIterator<Item = u32>,
+        mix: Mix,
+        seed: u64,
+    ) -> Self {
+        let at = clients.start;
+        let first = |client| Reverse(Asking { at, client, round: 0, think: None });
+        let asking = members.into_iter().map(first).collect();
+        Self { clients, mix, seed, asking, served: 0 }
+    }
+
+    /// The next transaction for a claimant that is free since `freed`. One that is not yet due is
+    /// given only when `ahead` is set: fine for a claimant whose clients are all its own, while in
+    /// a shared pool another client may ask sooner, so there it must [`Claim::Wait`].
+    #[inline]
+    pub fn claim(&mut self, freed: MonoNanos, now: MonoNanos, ahead: bool) -> Claim {
+        loop {
+            let Some(&Reverse(asking)) = self.asking.peek() else {
+                return if self.served == 0 { Claim::Over } else { Claim::Wait(None) };
+            };
+            let index = self.index(&asking);
+            let over = asking.at >= self.clients.end
+                || self.clients.transactions.is_some_and(|limit| index >= limit);
+            if over {
+                self.asking.pop();
+                continue;
+            }
+            if asking.at > now && !ahead {
+                return Claim::Wait(Some(asking.at));
+            }
+            self.asking.pop();
+            self.served += 1;
+            let operation = self.mix.pick(self.seed, index);
+            let ticket = Ticket { index, operation, due: asking.at, client: asking.client };
+            return Claim::Run { ticket, ready: asking.at.max(freed), think: asking.think };
+        }
+    }
+
+    /// The client of `ticket` has been served at `done`: it thinks, then asks again.
+    #[inline]
+    pub fn served(&mut self, ticket: &Ticket, done: MonoNanos) {
+        self.served -= 1;
+        let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
+            (ticket.operation, think.draw(draw(self.seed, Stream::Think, ticket.index)))
+        });
+        self.asking.push(Reverse(Asking {
+            at: done + think.map_or(Nanos::ZERO, |(_, pause)| pause),
+            client: ticket.client,
+            round: ticket.index / u64::from(self.clients.total) + 1,
+            think,
+        }));
+    }
+
+    /// No client asks from `end` on.
+    pub fn stop(&mut self, end: MonoNanos) {
+        self.clients.end = self.clients.end.min(end);
+    }
+
+    /// Number of a client's transaction: clients take turns, so that a number of transactions is
+    /// split evenly and every number belongs to one client whatever the timing.
+    #[inline]
+    fn index(&self, asking: &Asking) -> u64 {
+        asking.round * u64::from(self.clients.total) + u64::from(asking.client)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrivals::{Arrivals, Rate};
+
+    fn open(backlog: Backlog) -> OpenQueue {
+        let schedule = Schedule::new(Rate::Constant(1000.0), Arrivals::Burst(1), 1, None, Some(4));
+        OpenQueue::new(schedule, MonoNanos(0), backlog, Mix::single(), 1)
+    }
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn ready_is_the_later_of_due_and_free() {
+        let mut queue = open(Backlog::Wait);
+        let claims = [0, 5 * MS].map(|freed| match queue.claim(MonoNanos(freed)) {
+            Claim::Run { ticket, ready, .. } => (ticket.due.0, ready.0),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(claims, [(0, 0), (MS, 5 * MS)]);
+    }
+
+    #[test]
+    fn policies_give_up_what_nobody_was_free_for() {
+        // A claimant is free again at 2.5 ms: due 0 and 1 ms have waited 2.5 and 1.5 ms.
+        let freed = MonoNanos(5 * MS / 2);
+        let outcome = |backlog| {
+            let mut queue = open(backlog);
+            std::iter::from_fn(|| match queue.claim(freed) {
+                Claim::Over => None,
+                Claim::Dropped(_) => Some('d'),
+                _ => Some('r'),
+            })
+            .collect::<String>()
+        };
+        assert_eq!(outcome(Backlog::Wait), "rrrr");
+        assert_eq!(outcome(Backlog::Drop), "dddr");
+        assert_eq!(outcome(Backlog::Deadline(Nanos::from_millis(1))), "ddrr");
+    }
+
+    #[test]
+    fn shards_share_one_schedule_without_overlap() {
+        let all = |shard, shards| {
+            let schedule =
+                Schedule::new(Rate::Constant(1e5), Arrivals::Poisson, 9, None, Some(5000));
+            OpenQueue::new(schedule, MonoNanos(7), Backlog::Wait, Mix::single(), 9)
+                .of_shard(shard, shards)
+                .collect::<Vec<_>>()
+        };
+        let mut dealt: Vec<Ticket> = (0..3).flat_map(|shard| all(shard, 3)).collect();
+        dealt.sort_by_key(|ticket| ticket.index);
+        assert_eq!(dealt, all(0, 1));
+    }
+
+    fn clients(total: u32, transactions: Option<u64>, think: Option<Think>) -> Clients {
+        let (start, end) = (MonoNanos(0), MonoNanos(100 * MS));
+        Clients { total, start, end, transactions, think: vec![think] }
+    }
+
+    #[test]
+    fn a_pool_serves_the_client_that_asks_first() {
+        let think = Some(Think::Fixed(Nanos::from_millis(3)));
+        let mut queue = ClosedQueue::new(clients(2, None, think), 0..2, Mix::single(), 1);
+        let Claim::Run { ticket: a, .. } = queue.claim(MonoNanos(0), MonoNanos(0), false) else {
+            panic!("client 0 asks at the start");
+        };
+        queue.served(&a, MonoNanos(MS));
+        let Claim::Run { ticket: b, ready, .. } = queue.claim(MonoNanos(MS), MonoNanos(MS), false)
+        else {
+            panic!("client 1 has asked at the start");
+        };
+        assert_eq!((b.client, b.due, ready), (1, MonoNanos(0), MonoNanos(MS)));
+        let wait = queue.claim(MonoNanos(MS), MonoNanos(MS), false);
+        assert_eq!(wait, Claim::Wait(Some(MonoNanos(4 * MS))));
+    }
+
+    #[test]
+    fn a_number_of_transactions_is_kept_whatever_the_timing() {
+        let mut queue = ClosedQueue::new(clients(3, Some(10), None), 0..3, Mix::single(), 1);
+        let mut indexes = Vec::new();
+        while let Claim::Run { ticket, .. } = queue.claim(MonoNanos(0), MonoNanos(0), true) {
+            indexes.push(ticket.index);
+            queue.served(&ticket, MonoNanos(ticket.index * 17 % 5));
+        }
+        indexes.sort_unstable();
+        assert_eq!(indexes, (0..10).collect::<Vec<_>>());
+    }
+}

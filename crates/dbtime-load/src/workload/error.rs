@@ -1,0 +1,150 @@
+//! Why a workload was refused: where in its file, what was found, what was expected.
+
+use std::fmt;
+
+/// A place in a workload file, shown as `path:line:column`, both counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as it was named.
+    pub path: Box<str>,
+    /// Its line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path, self.line, self.column)
+    }
+}
+
+/// Why a workload was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The file cannot be read.
+    #[error("cannot read workload file {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The text is not TOML.
+    #[error("{place}: not valid TOML: {message}")]
+    Syntax {
+        /// Where.
+        place: Place,
+        /// What the parser said.
+        message: String,
+    },
+    /// A key that this part of the file does not have.
+    #[error("{place}: unknown key `{found}` in {section}{hint}")]
+    UnknownKey {
+        /// Where.
+        place: Place,
+        /// The key.
+        found: String,
+        /// The part of the file.
+        section: String,
+        /// The nearest key, or all of them.
+        hint: String,
+    },
+    /// A key that must be there is not.
+    #[error("{place}: {section} has no `{key}`, expected {expected}")]
+    MissingKey {
+        /// Where the part of the file begins.
+        place: Place,
+        /// The part of the file.
+        section: String,
+        /// The key.
+        key: String,
+        /// What it should have been.
+        expected: String,
+    },
+    /// Something is not what it should be.
+    #[error("{place}: found {found}, expected {expected}")]
+    Unexpected {
+        /// Where.
+        place: Place,
+        /// What is there.
+        found: String,
+        /// What should be.
+        expected: String,
+    },
+    /// A name refers to nothing.
+    #[error("{place}: {kind} `{name}` does not exist{hint}")]
+    UnknownName {
+        /// Where.
+        place: Place,
+        /// What kind of thing it should name.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The nearest name, or all of them.
+        hint: String,
+    },
+    /// Two things have one name.
+    #[error("{place}: {kind} `{name}` is there twice, expected names that differ")]
+    Duplicate {
+        /// Where the second one is.
+        place: Place,
+        /// What kind of thing it is.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A dictionary's file cannot be used.
+    #[error("{place}: cannot read dictionary file {path}: {reason}")]
+    DictionaryFile {
+        /// Where the file is named.
+        place: Place,
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
+    /// No shipped workload has this name.
+    #[error("no workload is called `{name}`{hint}; give a shipped name or a path to a .toml file")]
+    UnknownWorkload {
+        /// The name.
+        name: String,
+        /// The nearest name and the list.
+        hint: String,
+    },
+    /// The workload makes no sense at this scale.
+    #[error("workload `{workload}` cannot run at scale {scale}: {reason}")]
+    Scale {
+        /// The workload.
+        workload: String,
+        /// The scale.
+        scale: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// What to say after an unknown name: the nearest known one, else the whole list.
+pub(crate) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    if known.is_empty() {
+        return "; there are none".to_owned();
+    }
+    match nearest(name, &known) {
+        Some(near) => format!(", did you mean `{near}`?"),
+        None if known.len() > 30 => format!("; there are {}", known.len()),
+        None => format!("; known: {}", known.join(", ")),
+    }
+}
+
+/// The known name that a typist may have meant.
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Distances of long hostile names cost quadratic time.
+    if name.len() > 100 {
+        return None;
+    }
+    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.75).then_some(best.1)
+}

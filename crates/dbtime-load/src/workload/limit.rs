@@ -1,0 +1,237 @@
+//! Limits: what is required of an operation, or of the whole run, and whether it was met.
+
+use dbtime_model::Nanos;
+use dbtime_model::units::{human_ns, parse_rate, three_digits};
+use std::fmt;
+
+/// One requirement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// What it is about.
+    pub metric: Metric,
+    /// The value required, in the unit of [`Metric`].
+    pub required: f64,
+    /// How far off the value may be, either way; only [`Metric::Share`] has one.
+    pub tolerance: f64,
+    /// As it was written.
+    pub text: String,
+}
+
+/// What a limit is about, and in which unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Metric {
+    /// Response time at this percentile (above 0, below 100) at most. Unit: nanoseconds.
+    Percentile(f64),
+    /// Mean response time at most. Unit: nanoseconds.
+    Mean,
+    /// Longest response time at most. Unit: nanoseconds.
+    Max,
+    /// Share of the operation in all transactions, within the tolerance. Unit: 0 to 1.
+    Share,
+    /// Failed transactions of those offered, at most. Unit: 0 to 1.
+    Errors,
+    /// Completed transactions per second at least.
+    Throughput,
+}
+
+/// Why a text is no limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a limit: expected {expected}")]
+pub struct LimitError {
+    /// The text, cut where it is long.
+    pub text: String,
+    /// What would have been one.
+    pub expected: &'static str,
+}
+
+const EXPECTED: &str = "a form such as `p90 <= 5ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`, \
+                        `errors <= 0.1%` or `throughput >= 500/s`";
+
+impl Limit {
+    /// Reads a limit: `p90 <= 5ms`, `p99.9 <= 20ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`
+    /// (or `+-`, both in percent), `errors <= 0.1%`, `throughput >= 500/s`.
+    ///
+    /// # Errors
+    /// Says what was expected in the place of what was found.
+    pub fn parse(text: &str) -> Result<Self, LimitError> {
+        let refuse = |expected| LimitError { text: super::document::abridged(text), expected };
+        let trimmed = text.trim();
+        if let Some(rest) = trimmed.strip_prefix("share") {
+            let (required, tolerance) = share(rest)
+                .ok_or_else(|| refuse("`share 20% ± 2` or `share 20% +- 2`, from 0 to 100"))?;
+            return Ok(Self { metric: Metric::Share, required, tolerance, text: trimmed.into() });
+        }
+        let at = trimmed.find(['<', '>', '≤', '≥', '=']).ok_or_else(|| refuse(EXPECTED))?;
+        let (name, rest) = trimmed.split_at(at);
+        let metric = Metric::parse(name.trim()).ok_or_else(|| refuse(EXPECTED))?;
+        let [ascii, sign] =
+            if metric == Metric::Throughput { [">=", "≥"] } else { ["<=", "≤"] };
+        let value = rest.strip_prefix(ascii).or_else(|| rest.strip_prefix(sign));
+        let value = value.ok_or_else(|| {
+            let at_least = metric == Metric::Throughput;
+            refuse(if at_least { "`>=` after throughput" } else { "`<=` after this metric" })
+        })?;
+        let required = match metric {
+            Metric::Errors => percent(value).ok_or_else(|| refuse("a percentage such as 0.1%"))?,
+            Metric::Throughput => {
+                parse_rate(value).map_err(|_| refuse("a rate such as 500/s after `>=`"))?
+            }
+            _ => {
+                value
+                    .parse::<Nanos>()
+                    .map_err(|_| refuse("a duration with its unit, such as 5ms, after `<=`"))?
+                    .0 as f64
+            }
+        };
+        Ok(Self { metric, required, tolerance: 0.0, text: trimmed.to_owned() })
+    }
+
+    /// Whether a measured value meets it. Unit: that of the metric. NaN does not.
+    pub fn passed(&self, measured: f64) -> bool {
+        match self.metric {
+            Metric::Share => (measured - self.required).abs() <= self.tolerance,
+            Metric::Throughput => measured >= self.required,
+            _ => measured <= self.required,
+        }
+    }
+
+    /// What is required, for a table: `≤ 5.00 ms`, `20 % ± 2`, `≥ 500/s`.
+    pub fn required_text(&self) -> String {
+        match self.metric {
+            Metric::Share => {
+                let (required, tolerance) = (self.required * 100.0, self.tolerance * 100.0);
+                format!("{} % ± {}", three_digits(required), three_digits(tolerance))
+            }
+            Metric::Throughput => format!("≥ {}", self.metric.value_text(self.required)),
+            metric => format!("≤ {}", metric.value_text(self.required)),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// Writes it as it was read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl Metric {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "avg" | "mean" => Some(Self::Mean),
+            "max" => Some(Self::Max),
+            "errors" => Some(Self::Errors),
+            "throughput" => Some(Self::Throughput),
+            _ => {
+                let percentile: f64 = plain_number(name.strip_prefix('p')?)?;
+                (percentile > 0.0 && percentile < 100.0).then_some(Self::Percentile(percentile))
+            }
+        }
+    }
+
+    /// A value of this metric as people read it: `5.00 ms`, `20 %`, `500/s`.
+    pub fn value_text(self, value: f64) -> String {
+        match self {
+            Self::Percentile(_) | Self::Mean | Self::Max => human_ns(value),
+            Self::Share | Self::Errors => format!("{} %", three_digits(value * 100.0)),
+            Self::Throughput => format!("{}/s", three_digits(value)),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    /// Writes `p99.9`, `avg`, `max`, `share`, `errors`, `throughput`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percentile(percentile) => f.pad(&format!("p{percentile}")),
+            Self::Mean => f.pad("avg"),
+            Self::Max => f.pad("max"),
+            Self::Share => f.pad("share"),
+            Self::Errors => f.pad("errors"),
+            Self::Throughput => f.pad("throughput"),
+        }
+    }
+}
+
+/// `20% ± 2`, also with `=` before it.
+fn share(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim_start().trim_start_matches('=');
+    let (required, tolerance) = text.split_once('±').or_else(|| text.split_once("+-"))?;
+    let tolerance = plain_number(tolerance.trim().trim_end_matches('%').trim_end())?;
+    Some((percent(required)?, tolerance / 100.0))
+}
+
+/// A percentage as a part of 1.
+fn percent(text: &str) -> Option<f64> {
+    let value = plain_number(text.trim().strip_suffix('%')?.trim_end())?;
+    (value <= 100.0).then_some(value / 100.0)
+}
+
+/// Digits and a point: no sign, no exponent, no infinity.
+fn plain_number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    text.parse().ok().filter(|_| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(text: &str) -> Limit {
+        Limit::parse(text).expect(text)
+    }
+
+    #[test]
+    fn limits_are_read_and_judged() {
+        assert_eq!(limit("p90 <= 5ms").metric, Metric::Percentile(90.0));
+        assert!(limit("p90<=5ms").passed(5e6) && !limit("p90 ≤ 5ms").passed(5.1e6));
+        assert_eq!(limit("p99.9 <= 20us").metric, Metric::Percentile(99.9));
+        assert!(limit("throughput >= 500/s").passed(500.0));
+        assert!(!limit("throughput>=0.5k/s").passed(499.9));
+        assert!(limit("share 20% ± 2").passed(0.215) && !limit("share 20% +- 2%").passed(0.23));
+        assert!(limit("errors <= 0.1%").passed(0.001));
+        assert!(limit("errors <= 0%").passed(0.0));
+        assert!(!limit("avg <= 1s").passed(f64::NAN));
+    }
+
+    #[test]
+    fn requirements_are_printed() {
+        let text = |t| limit(t).required_text();
+        assert_eq!(text("avg <= 2ms"), "≤ 2.00 ms");
+        assert_eq!(text("share 20% +- 2"), "20.0 % ± 2.00");
+        assert_eq!(text("errors <= 0.1%"), "≤ 0.100 %");
+        assert_eq!(text("throughput >= 500/s"), "≥ 500/s");
+        assert_eq!(limit("p99.9<=1s").metric.to_string(), "p99.9");
+        assert_eq!(limit("p99.9<=1s").to_string(), "p99.9<=1s");
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for bad in [
+            "",
+            "p90",
+            "p90 < 5ms",
+            "p90 >= 5ms",
+            "p90 <= 5",
+            "p0 <= 1s",
+            "p100 <= 1s",
+            "pNaN <= 1s",
+            "p-5 <= 1s",
+            "share 20%",
+            "share 120% ± 2",
+            "share 20 ± 2",
+            "errors <= 2",
+            "max <= x",
+            "throughput <= 5/s",
+            "throughput >= 5",
+            "speed <= 1s",
+            "<= 1s",
+            "p1e1 <= 1s",
+            "=",
+        ] {
+            assert!(Limit::parse(bad).is_err(), "{bad}");
+        }
+        let error = Limit::parse("p90 <= 5").expect_err("no unit").to_string();
+        assert!(error.contains("`p90 <= 5`") && error.contains("5ms"), "{error}");
+    }
+}

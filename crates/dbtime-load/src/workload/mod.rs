@@ -1,0 +1,241 @@
+//! Workloads: tables, their data, and the operations that run on them, read from a TOML file.
+//!
+//! ```text
+//!   file ── read ──► Workload ── plan(scale, seed) ──► Plan ── program() ──► one per connection
+//!                        └────── table_data(…) ──────► TableData ──► rows for the loader
+//! ```
+//!
+//! The format is described in `docs/workloads.md`; [`SHIPPED`] lists the files that come along.
+
+mod data;
+pub(crate) mod document;
+mod error;
+mod limit;
+mod mix;
+mod plan;
+mod read;
+mod script;
+mod shipped;
+mod sql;
+
+pub use data::{TableData, TableSize};
+pub use error::{Place, WorkloadError};
+pub use limit::{Limit, LimitError, Metric};
+pub use mix::Mix;
+pub use plan::Plan;
+pub use shipped::SHIPPED;
+
+use crate::keys::bound::Binding;
+use crate::program::Program;
+use crate::session::{Retry, Rules};
+use crate::statement::Statement;
+use crate::think::Think;
+use data::DataSpec;
+use script::Scripts;
+use std::path::Path;
+
+/// A workload, checked and ready to run.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// One sentence on what it is.
+    pub description: String,
+    /// The file it was read from, as text.
+    pub source: String,
+    /// Tables in the order of their creation.
+    pub tables: Vec<Table>,
+    /// Operations, by [`dbtime_model::OperationId`].
+    pub operations: Vec<Operation>,
+    /// Statements of all operations, by [`dbtime_model::StatementId`].
+    pub statements: Vec<Statement>,
+    /// What is required of the run as a whole.
+    pub limits: Vec<Limit>,
+    scripts: Scripts,
+    /// How the tables are filled, by position.
+    data: Vec<DataSpec>,
+}
+
+/// One operation: a transaction that clients ask for.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Its name.
+    pub name: String,
+    /// Its weight among all; above zero.
+    pub weight: f64,
+    /// What a client waits after it.
+    pub think: Option<Think>,
+    /// Which failures are tried again.
+    pub retry: Retry,
+    /// What is required of it.
+    pub limits: Vec<Limit>,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Rows at scale 1, before `per_scale` applies.
+    pub rows: u64,
+    /// Whether `rows` is multiplied by the scale.
+    pub per_scale: bool,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its secondary indexes, created after loading.
+    pub indexes: Vec<Index>,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type, which each engine writes its own way.
+    pub kind: ColumnType,
+    /// Whether it is (part of) the primary key.
+    pub primary_key: bool,
+    /// Whether the database assigns it (AUTO_INCREMENT, rowid, IDENTITY); then the loader and
+    /// INSERT statements leave it out.
+    pub auto: bool,
+}
+
+/// Types every engine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// 32 bits.
+    Integer,
+    /// 64 bits.
+    BigInt,
+    /// A double.
+    Double,
+    /// Text of a fixed length in characters, padded with blanks where the database does that.
+    Char(u32),
+    /// Text up to a length in characters.
+    Varchar(u32),
+    /// Text of any length.
+    Text,
+    /// Date and time of day.
+    Timestamp,
+}
+
+/// A secondary index.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Its columns in order.
+    pub columns: Vec<String>,
+    /// Whether no two rows may agree in them.
+    pub unique: bool,
+}
+
+impl Workload {
+    /// Reads a workload from the text of its file; `path` is used in errors, and dictionary files
+    /// are looked for beside it.
+    ///
+    /// # Errors
+    /// The first thing wrong with the text, with its file and line.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, WorkloadError> {
+        read::workload(text, path)
+    }
+
+    /// Reads a workload from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, and as [`Self::parse`].
+    pub fn load(path: &Path) -> Result<Self, WorkloadError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| WorkloadError::Read { path: path.display().to_string(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// A shipped workload by its name, or a user's own by its path: what contains `/` or ends in
+    /// `.toml` is a path.
+    ///
+    /// # Errors
+    /// An unknown name gets the nearest one and the list; else as [`Self::load`].
+    pub fn find(name_or_path: &str) -> Result<Self, WorkloadError> {
+        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+            return Self::load(Path::new(name_or_path));
+        }
+        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) else {
+            let near = error::nearest(name_or_path, &names)
+                .map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            let hint = format!("{near} (shipped: {})", names.join(", "));
+            return Err(WorkloadError::UnknownWorkload {
+                name: document::abridged(name_or_path),
+                hint,
+            });
+        };
+        Self::parse(text, Path::new(&format!("workloads/{name}.toml")))
+    }
+
+    /// A workload of one statement without parameters, in auto-commit: one operation `query`, no
+    /// tables.
+    ///
+    /// # Errors
+    /// When the SQL is empty, more than one statement, or has parameters.
+    pub fn from_sql(sql: &str) -> Result<Self, WorkloadError> {
+        read::from_sql(sql)
+    }
+
+    /// Checks that the workload makes sense at a scale: rows that can be counted, ranges that are
+    /// not empty. Nothing else depends on the scale.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub fn check_scale(&self, scale: u64) -> Result<(), WorkloadError> {
+        read::check_scale(self, scale)
+    }
+
+    /// Binds the workload to a scale and a seed. Programs for many connections share a plan.
+    pub fn plan(&self, scale: u64, seed: u64) -> Plan {
+        Plan::new(&self.scripts, &self.rows(scale), scale, seed)
+    }
+
+    /// A program of the workload: `plan(scale, seed).program()`.
+    pub fn program(&self, scale: u64, seed: u64) -> Box<dyn Program> {
+        self.plan(scale, seed).program()
+    }
+
+    /// The mix of its operations.
+    pub fn mix(&self) -> Mix {
+        let weights: Vec<f64> = self.operations.iter().map(|op| op.weight).collect();
+        Mix::new(&weights)
+    }
+
+    /// What all sessions of a run share.
+    pub fn rules(&self, seed: u64) -> Rules {
+        let retry = self.operations.iter().map(|op| op.retry.clone()).collect();
+        Rules::new(self.statements.clone(), retry, seed)
+    }
+
+    /// The rows to load a table with; `table` is its position in [`Self::tables`].
+    ///
+    /// # Panics
+    /// When there is no such table.
+    pub fn table_data(&self, table: usize, scale: u64, seed: u64) -> TableData {
+        let rows = self.rows(scale);
+        let binding = Binding { rows: &rows, scale, seed };
+        TableData::new(table, &self.tables[table], &self.data[table], &binding, scale)
+    }
+
+    /// An estimate of every table's size.
+    pub fn size(&self, scale: u64) -> Vec<TableSize> {
+        let tables = self.tables.iter().zip(&self.data);
+        tables.map(|(table, data)| data::size(table, data, scale)).collect()
+    }
+
+    fn rows(&self, scale: u64) -> Vec<u64> {
+        self.tables.iter().map(|table| table.row_count(scale)).collect()
+    }
+}
+
+impl Table {
+    /// Its rows at a scale. Saturates; see [`Workload::check_scale`].
+    pub fn row_count(&self, scale: u64) -> u64 {
+        if self.per_scale { self.rows.saturating_mul(scale) } else { self.rows }
+    }
+}

@@ -1,0 +1,27 @@
+//! Writes the reports of the hand-made runs into a folder, to be looked at.
+//!
+//! `cargo run -p dbtime-report --example fixture -- FOLDER`
+#![allow(clippy::print_stdout, reason = "a developer's tool that prints what it did")]
+
+#[path = "../tests/fixtures/mod.rs"]
+mod fixtures;
+
+use dbtime_report::{SweepRow, TerminalOptions, compare, html, terminal};
+use std::path::PathBuf;
+
+fn main() -> std::io::Result<()> {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "reports".to_owned()));
+    std::fs::create_dir_all(&folder)?;
+    let options = TerminalOptions { color: true, histogram: true };
+    for (name, run) in fixtures::all() {
+        std::fs::write(folder.join(format!("{name}.html")), html::report(&run))?;
+        std::fs::write(folder.join(format!("{name}.txt")), terminal::run_report(&run, &options))?;
+    }
+    let (a, b) = (fixtures::open(), fixtures::closed());
+    std::fs::write(folder.join("compare.txt"), compare::side_by_side(&a, &b))?;
+    let rows: Vec<_> =
+        fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
+    std::fs::write(folder.join("sweep.txt"), terminal::sweep_table(&rows))?;
+    println!("written to {}", folder.display());
+    Ok(())
+}

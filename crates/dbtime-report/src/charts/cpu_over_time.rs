@@ -1,0 +1,108 @@
+//! CPU over the run: this process, the others, what the hypervisor took, and the run queue.
+
+use super::Chart;
+use super::axis::{Scale, plain_tick};
+use super::svg::Anchor;
+use super::timeline::{BOTTOM, Bin, LEFT, RIGHT, TOP, Timeline, bins};
+use crate::format::percent;
+use dbtime_model::record::{Run, SeriesRow};
+
+/// See the file.
+pub(super) const CHART: Chart = Chart {
+    name: "cpu-over-time",
+    title: "CPU over the run",
+    hint: "Percent of one CPU, stacked. Foreign and stolen CPU is time this run could not have.",
+    draw,
+};
+
+/// Above it the CPU, below it the run queue on a scale of its own.
+const MIDDLE: f64 = 150.0;
+
+/// How many CPUs the record speaks of; at least one.
+fn cpus(run: &Run) -> f64 {
+    f64::from(run.record.environment.cpus.max(1))
+}
+
+/// The figures of a second from the bottom of the stack up, in percent of one CPU.
+fn stack(row: &SeriesRow, cpus: f64) -> [f64; 4] {
+    // The record has steal in percent of all CPUs.
+    [row.usr_pct, row.sys_pct, row.foreign_pct, row.steal_pct * cpus].map(crate::format::finite)
+}
+
+const NAMES: [(&str, &str); 4] =
+    [("usr", "usr"), ("sys", "sys"), ("foreign", "foreign"), ("steal", "steal")];
+
+fn draw(run: &Run) -> Option<String> {
+    let cpus = cpus(run);
+    let all = bins(run);
+    let sums = |bin: &Bin<'_>| -> [f64; 4] {
+        let mut sum = 0.0;
+        std::array::from_fn(|i| {
+            sum += bin.mean(|row| stack(row, cpus)[i]).max(0.0);
+            sum
+        })
+    };
+    let most = all.iter().map(|bin| sums(bin)[3]).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    let capacity = cpus * 100.0;
+    // With the capacity far away, a chart up to it would show a flat line.
+    let show_capacity = capacity <= most * 4.0;
+    let top = if show_capacity { most.max(capacity) } else { most };
+    let y = Scale::linear(top, (MIDDLE, TOP));
+    let means: [f64; 4] = std::array::from_fn(|i| {
+        run.series.iter().map(|row| stack(row, cpus)[i]).sum::<f64>() / run.series.len() as f64
+    });
+    let shown: Vec<_> =
+        NAMES.iter().zip(means).map(|((_, n), m)| format!("{n} {}", percent(m))).collect();
+    let description =
+        format!("CPU in percent of one CPU, mean over the run: {}.", shown.join(", "));
+    let mut timeline = Timeline::new(run, CHART.name, CHART.title, &description)?;
+    timeline.grid(&y, plain_tick);
+    for (index, (class, _)) in NAMES.into_iter().enumerate() {
+        let class = format!("cpu-{class}");
+        timeline.band(&y, &class, |bin| {
+            let sums = sums(bin);
+            (if index == 0 { 0.0 } else { sums[index - 1] }, sums[index])
+        });
+    }
+    if show_capacity {
+        timeline.svg.line((LEFT, y.at(capacity)), (RIGHT, y.at(capacity)), "capacity");
+        let text = format!("{cpus:.0} CPU{}", if cpus > 1.0 { "s" } else { "" });
+        timeline.svg.text((RIGHT + 6.0, y.at(capacity) + 4.0), Anchor::Start, "tick", &text);
+    }
+    run_queue(&mut timeline);
+    key(&mut timeline);
+    timeline.tips(|bin| tip(bin, cpus));
+    Some(timeline.svg.finish())
+}
+
+/// The run queue as a strip under the stack.
+fn run_queue(timeline: &mut Timeline<'_>) {
+    let longest = |bin: &Bin<'_>| bin.worst(|row| f64::from(row.run_queue));
+    let most = timeline.bins.iter().map(longest).fold(0.0, f64::max);
+    let y = Scale::linear(most, (BOTTOM, MIDDLE + 16.0));
+    timeline.svg.line((LEFT, MIDDLE), (RIGHT, MIDDLE), "axis");
+    timeline.band(&y, "run-queue", |bin| (0.0, longest(bin)));
+    let tick = |value| (LEFT - 7.0, y.at(value) + 4.0);
+    timeline.svg.text(tick(most), Anchor::End, "tick", &plain_tick(most));
+    timeline.svg.text((RIGHT + 6.0, BOTTOM), Anchor::Start, "tick", "run queue");
+}
+
+/// The key stands at the right, from the top of the stack down.
+fn key(timeline: &mut Timeline<'_>) {
+    for (index, (class, name)) in NAMES.into_iter().rev().enumerate() {
+        let at = MIDDLE - 58.0 + 17.0 * index as f64;
+        timeline.svg.rect((RIGHT + 6.0, at - 9.0), (10.0, 10.0), &format!("cpu-{class}"), "");
+        timeline.svg.text((RIGHT + 20.0, at), Anchor::Start, "tick", name);
+    }
+}
+
+fn tip(bin: &Bin<'_>, cpus: f64) -> String {
+    let means: [f64; 4] = std::array::from_fn(|i| bin.mean(|row| stack(row, cpus)[i]));
+    let shown =
+        NAMES.iter().zip(means).map(|((_, name), mean)| format!("{name} {}", percent(mean)));
+    let queue = bin.worst(|row| f64::from(row.run_queue));
+    format!("{}, run queue {queue:.0}", shown.collect::<Vec<_>>().join(", "))
+}

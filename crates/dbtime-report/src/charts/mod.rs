@@ -1,0 +1,43 @@
+//! Charts of a run as inline SVG: drawn here, readable without scripts, safe to print.
+//!
+//! A chart is one file with one function from a run to SVG, and one line in [`CHARTS`].
+//! Colours come from the classes of the page's style sheet, so that one drawing serves light and
+//! dark.
+
+mod axis;
+mod budget_bars;
+mod cpu_over_time;
+mod percentiles;
+mod response_over_time;
+mod stacked;
+mod svg;
+mod throughput_over_time;
+mod timeline;
+
+pub(crate) use stacked::{Bar, Labels, bar, legend};
+pub(crate) use svg::escape;
+
+use dbtime_model::record::Run;
+
+/// One chart.
+#[derive(Clone, Copy, Debug)]
+pub struct Chart {
+    /// Short name; part of the ids in the page.
+    pub name: &'static str,
+    /// What stands above it.
+    pub title: &'static str,
+    /// What to look for in it.
+    pub hint: &'static str,
+    /// Draws it; `None` when the run holds nothing to draw.
+    pub draw: fn(&Run) -> Option<String>,
+}
+
+/// The charts of a report, in reading order.
+pub const CHARTS: &[Chart] = &[
+    percentiles::CHART,
+    response_over_time::CHART,
+    throughput_over_time::CHART,
+    cpu_over_time::CHART,
+    budget_bars::BY_OPERATION,
+    budget_bars::BY_BUCKET,
+];

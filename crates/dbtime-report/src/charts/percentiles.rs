@@ -1,0 +1,102 @@
+//! The response distribution on an axis that gives every nine the same room.
+
+use super::Chart;
+use super::axis::{Scale, time_tick};
+use super::svg::{Anchor, Svg};
+use crate::format::us;
+use crate::story;
+use dbtime_model::record::{PercentilePoint, Run};
+
+/// See the file.
+pub(super) const CHART: Chart = Chart {
+    name: "percentiles",
+    title: "Response distribution",
+    hint: "Each step to the right is ten times rarer. The gap between the lines is waiting before the transaction was sent.",
+    draw,
+};
+
+const SIZE: (f64, f64) = (520.0, 300.0);
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 438.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 252.0;
+
+fn draw(run: &Run) -> Option<String> {
+    let record = &run.record;
+    let points: Vec<(f64, &PercentilePoint)> = placed(run)?;
+    let furthest = points.last().map_or(1.0, |(nines, _)| *nines).max(1.0);
+    let x = |nines: f64| LEFT + nines / furthest * (RIGHT - LEFT);
+    let values = points.iter().flat_map(|(_, p)| [p.response_us, p.service_us]);
+    let y = Scale::fitting(values, (BOTTOM, TOP));
+    let response = &record.latency_us.response;
+    let description = format!(
+        "Response time at each percentile: median {}, 90th {}, 99th {}, 99.9th {}, maximum {}. {}.",
+        us(response.p50),
+        us(response.p90),
+        us(response.p99),
+        us(response.p999),
+        us(response.max),
+        story::basis(record.basis)
+    );
+    let mut svg = Svg::new("percentiles", SIZE, CHART.title, &description);
+    grid(&mut svg, &y, furthest, &x);
+    let line = |of: fn(&PercentilePoint) -> f64| -> Vec<Option<(f64, f64)>> {
+        points.iter().map(|(nines, p)| Some((x(*nines), y.at(of(p))))).collect()
+    };
+    svg.path(&line(|p| p.service_us), "service");
+    svg.path(&line(|p| p.response_us), "response");
+    labels(&mut svg, &y, points.last().map(|(_, p)| *p)?);
+    for (nines, p) in &points {
+        let tip = format!(
+            "{} % of responses took at most {} (service {})",
+            p.percentile,
+            us(p.response_us),
+            us(p.service_us)
+        );
+        svg.rect((x(*nines) - 4.0, TOP), (8.0, BOTTOM - TOP), "hit", &tip);
+    }
+    Some(svg.finish())
+}
+
+/// The points with their number of nines; the maximum stands where one in all of them lies.
+fn placed(run: &Run) -> Option<Vec<(f64, &PercentilePoint)>> {
+    let all = run.record.counts;
+    let all = (all.completed as f64 + all.failed as f64 + all.unfinished as f64).max(2.0);
+    let nines = |p: &PercentilePoint| {
+        let beyond = (1.0 - p.percentile / 100.0).clamp(0.0, 1.0).max(1.0 / all);
+        -beyond.log10()
+    };
+    let points = run.record.percentiles.iter().filter(|p| p.percentile.is_finite());
+    let mut points: Vec<_> = points.map(|p| (nines(p), p)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.percentile.total_cmp(&b.1.percentile)));
+    let any = points.iter().any(|(_, p)| p.response_us > 0.0);
+    (points.len() > 1 && any).then_some(points)
+}
+
+fn grid(svg: &mut Svg, y: &Scale, furthest: f64, x: &impl Fn(f64) -> f64) {
+    for tick in y.ticks() {
+        svg.line((LEFT, y.at(tick)), (RIGHT, y.at(tick)), "grid");
+        svg.text((LEFT - 7.0, y.at(tick) + 4.0), Anchor::End, "tick", &time_tick(tick));
+    }
+    let named = [(0.0, "0"), (0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9")];
+    let rarer = [(0.9999, "99.99"), (0.99999, "99.999"), (0.999_999, "99.9999")];
+    for (p, name) in named.into_iter().chain(rarer) {
+        let nines = -(1.0f64 - p).log10();
+        if nines <= furthest * 1.001 {
+            svg.line((x(nines), TOP), (x(nines), BOTTOM), "grid");
+            svg.text((x(nines), BOTTOM + 17.0), Anchor::Middle, "tick", name);
+        }
+    }
+    svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
+    let kind = if y.is_log() { " · time on a log scale" } else { "" };
+    let caption = format!("percentile of transactions{kind}");
+    svg.text(((LEFT + RIGHT) / 2.0, BOTTOM + 38.0), Anchor::Middle, "caption", &caption);
+}
+
+/// Names at the right ends of the lines, moved apart where they would lie on each other.
+fn labels(svg: &mut Svg, y: &Scale, last: &PercentilePoint) {
+    let (response, mut service) = (y.at(last.response_us), y.at(last.service_us));
+    service = service.max(response + 14.0);
+    svg.text((RIGHT + 6.0, response + 4.0), Anchor::Start, "label response", "response");
+    svg.text((RIGHT + 6.0, service + 4.0), Anchor::Start, "label service", "service");
+}

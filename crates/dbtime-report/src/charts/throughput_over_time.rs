@@ -1,0 +1,71 @@
+//! Throughput over the run, with what was offered.
+
+use super::Chart;
+use super::axis::{Scale, plain_tick};
+use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
+use crate::format::rate;
+use dbtime_model::record::Run;
+
+/// See the file.
+pub(super) const CHART: Chart = Chart {
+    name: "throughput-over-time",
+    title: "Throughput over the run",
+    hint: "Where completed stays below offered, a backlog grows.",
+    draw,
+};
+
+fn draw(run: &Run) -> Option<String> {
+    let all = bins(run);
+    let most = all.iter().map(|bin| completed(bin).max(offered(bin).unwrap_or(0.0)));
+    let most = most.fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    let y = Scale::linear(most * 1.05, (BOTTOM, TOP));
+    let description = format!(
+        "Transactions completed in each second; {} per second over the measured window.",
+        rate(run.record.throughput_tps)
+    );
+    let mut timeline = Timeline::new(run, CHART.name, CHART.title, &description)?;
+    timeline.grid(&y, plain_tick);
+    timeline.line(&y, "offered", offered);
+    timeline.line(&y, "completed", |bin| Some(completed(bin)));
+    let any_failed = all.iter().any(|bin| failed(bin) > 0.0);
+    if any_failed {
+        timeline.line(&y, "failed", |bin| Some(failed(bin)));
+    }
+    // The last second of the window stands for the ends of the lines: run-down goes to zero.
+    let measured = run.series.iter().rev().find(|row| row.phase == "measure");
+    let row = measured.or(run.series.last())?;
+    let mut labels = Vec::new();
+    if let Some(offered) = row.offered {
+        labels.push(("label offered", "offered", offered as f64));
+    }
+    labels.push(("label completed", "completed", row.completed as f64));
+    labels.sort_by(|a, b| b.2.total_cmp(&a.2));
+    if any_failed {
+        labels.push(("label failed", "failed", row.failed as f64));
+    }
+    timeline.labels(&y, &labels);
+    timeline.tips(tip);
+    Some(timeline.svg.finish())
+}
+
+fn completed(bin: &Bin<'_>) -> f64 {
+    bin.mean(|row| row.completed as f64)
+}
+
+fn failed(bin: &Bin<'_>) -> f64 {
+    bin.mean(|row| row.failed as f64)
+}
+
+fn offered(bin: &Bin<'_>) -> Option<f64> {
+    // NaN marks seconds of a closed loop, which offers nothing.
+    let any = bin.worst(|row| row.offered.map_or(f64::NAN, |n| n as f64 + 1.0)) > 0.0;
+    any.then(|| bin.mean(|row| row.offered.unwrap_or(0) as f64))
+}
+
+fn tip(bin: &Bin<'_>) -> String {
+    let offered = offered(bin).map_or(String::new(), |n| format!(", offered {}/s", rate(n)));
+    format!("completed {}/s{offered}, failed {}/s", rate(completed(bin)), rate(failed(bin)))
+}

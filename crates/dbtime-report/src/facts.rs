@@ -1,0 +1,168 @@
+//! The machine, the cost per transaction and the checks, as pairs of a name and a text.
+
+use crate::format::{bytes, clean, count, percent, rate, seconds, us};
+use dbtime_model::record::{Check, RunRecord};
+
+/// One line of facts: what it is about, and what there is to say.
+pub(crate) type Fact = (&'static str, String);
+
+/// The machine, and how quiet it was.
+pub(crate) fn environment(record: &RunRecord) -> Vec<Fact> {
+    let e = &record.environment;
+    let model = if e.cpu_model.is_empty() { String::new() } else { format!(" ({})", e.cpu_model) };
+    let host = if e.host.is_empty() { String::new() } else { format!("{}, ", e.host) };
+    let machine = format!(
+        "{host}kernel {}, {} CPU{}{model}, {} of memory",
+        if e.kernel.is_empty() { "unknown" } else { &e.kernel },
+        e.cpus,
+        if e.cpus == 1 { "" } else { "s" },
+        bytes(e.memory_bytes)
+    );
+    vec![
+        ("machine", clean(&machine)),
+        (
+            "quiet",
+            format!(
+                "steal {}, other processes {} of all CPU time",
+                percent(e.steal_pct),
+                percent(e.foreign_cpu_pct)
+            ),
+        ),
+        (
+            "timer",
+            format!(
+                "wakes a sleeper {} late (p99 {}), clock read {}, probe {} per measured statement",
+                us(e.timer_late_p50_us),
+                us(e.timer_late_p99_us),
+                us(e.clock_read_ns / 1e3),
+                us(e.probe_ns / 1e3)
+            ),
+        ),
+    ]
+}
+
+/// Whether the engine lives inside the driver's process.
+fn is_embedded(record: &RunRecord) -> bool {
+    record.server.is_none() && matches!(record.target.engine.as_str(), "sqlite" | "null")
+}
+
+/// What one transaction costs in messages and CPU.
+pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
+    let embedded = is_embedded(record);
+    let trips = rate(record.round_trips_per_tx);
+    let client = &record.client;
+    let mut facts = vec![(
+        "round trips",
+        if embedded {
+            format!("{trips} per transaction (calls: the engine runs inside this process)")
+        } else {
+            format!("{trips} per transaction")
+        },
+    )];
+    facts.push((
+        "client CPU",
+        format!(
+            "{} per transaction{}, {} usr + {} sys of one CPU, driver {} busy{}",
+            us(client.cpu_us_per_tx),
+            if embedded { ", database included" } else { "" },
+            percent(client.usr_pct),
+            percent(client.sys_pct),
+            percent(client.busy * 100.0),
+            memory(client.rss_peak_bytes),
+        ),
+    ));
+    facts.push(("threads", threads(record)));
+    if let Some(server) = &record.server {
+        facts.push((
+            "server CPU",
+            format!(
+                "{} per transaction, {} usr + {} sys of one CPU, {} resident, {} virtual",
+                us(server.cpu_us_per_tx),
+                percent(server.usr_pct),
+                percent(server.sys_pct),
+                bytes(server.rss_bytes),
+                bytes(server.vsize_bytes)
+            ),
+        ));
+    }
+    facts
+}
+
+fn memory(rss_peak_bytes: u64) -> String {
+    if rss_peak_bytes == 0 { String::new() } else { format!(", {} peak", bytes(rss_peak_bytes)) }
+}
+
+fn threads(record: &RunRecord) -> String {
+    let client = &record.client;
+    let waited = client.threads_runq_s.map_or("not known to this kernel".to_owned(), seconds_of);
+    format!(
+        "{} on a CPU, waiting for one: {} (all driver threads, whole window)",
+        seconds_of(client.threads_cpu_s),
+        waited
+    )
+}
+
+fn seconds_of(s: f64) -> String {
+    us(s * 1e6)
+}
+
+/// What was run, against what, when.
+pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let target = &record.target;
+    if !target.url.is_empty() {
+        let size = target.data_bytes.map_or(String::new(), |n| format!(", {} of data", bytes(n)));
+        facts.push(("target", format!("{}{size}", clean(&target.url))));
+    }
+    if !target.settings.is_empty() {
+        facts.push(("settings", pairs(target.settings.iter().map(|(k, v)| (k, v.clone())))));
+    }
+    if !record.workload.rows.is_empty() {
+        facts.push(("rows", pairs(record.workload.rows.iter().map(|(k, n)| (k, count(*n))))));
+    }
+    facts.push(("seed", record.load.seed.to_string()));
+    if !record.dbtime.is_empty() {
+        facts.push(("recorded by", format!("dbtime {}", clean(&record.dbtime))));
+    }
+    facts
+}
+
+fn pairs<'a>(pairs: impl Iterator<Item = (&'a String, String)>) -> String {
+    pairs.map(|(k, v)| clean(&format!("{k} = {v}"))).collect::<Vec<_>>().join(", ")
+}
+
+/// A required or measured value in the unit of its metric.
+///
+/// The record states times in microseconds and everything else in percent.
+pub(crate) fn check_value(check: &Check, value: f64) -> String {
+    let is_percentile = check.metric.strip_prefix('p').is_some_and(|rest| {
+        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
+    });
+    let is_time = is_percentile
+        || matches!(check.metric.as_str(), "avg" | "mean" | "median" | "min" | "max" | "stddev");
+    if is_time { us(value) } else { percent(value) }
+}
+
+/// `PASSED` or `FAILED`.
+pub(crate) fn passed(passed: bool) -> &'static str {
+    if passed { "PASSED" } else { "FAILED" }
+}
+
+/// When the run started and ended: `2026-11-20 10:00:00 UTC`.
+pub(crate) fn instant(rfc3339: &str) -> String {
+    if rfc3339.is_empty() {
+        return "unknown".to_owned();
+    }
+    let text = clean(rfc3339).replacen('T', " ", 1);
+    match text.strip_suffix('Z') {
+        Some(rest) => format!("{} UTC", rest.split('.').next().unwrap_or(rest)),
+        None => text,
+    }
+}
+
+/// How long calls of a kind took in all; calls that are only counted say so.
+pub(crate) fn wall(wall_s: Option<f64>) -> String {
+    wall_s.map_or("counted only".to_owned(), |s| {
+        if s.fract() == 0.0 && s > 0.0 { seconds(s) } else { seconds_of(s) }
+    })
+}

@@ -1,0 +1,250 @@
+//! Numbers and foreign texts as people read them.
+//!
+//! Everything that comes from a record passes through here: a number may be NaN or span hours, a
+//! name may hold control characters.
+
+use dbtime_model::units::{human_ns, three_digits};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What stands where there is nothing to show.
+pub(crate) const NONE: &str = "–";
+
+/// `value`, or zero when it is no number: a chart or table must survive any record.
+pub(crate) fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// A count with thousands separators; from 10¹⁵ on with an exponent.
+pub(crate) fn count(n: u64) -> String {
+    if n >= 1_000_000_000_000_000 {
+        return format!("{:.2e}", n as f64);
+    }
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 transaction`, `2,500 transactions`.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// Microseconds with three significant digits in the unit a reader would choose.
+pub(crate) fn us(us: f64) -> String {
+    if !us.is_finite() {
+        return NONE.to_owned();
+    }
+    let hours = us / 3.6e9;
+    // Thousands of seconds say nothing to a reader.
+    if hours.abs() < 2.0 {
+        human_ns(us * 1e3)
+    } else if hours.abs() < 1e9 {
+        format!("{} h", three_digits(hours))
+    } else {
+        format!("{hours:.2e} h")
+    }
+}
+
+/// Microseconds with an explicit sign.
+pub(crate) fn signed_us(value: f64) -> String {
+    let magnitude = us(value.abs());
+    match value {
+        v if v < 0.0 && !magnitude.starts_with("0 ") => format!("−{magnitude}"),
+        v if v > 0.0 && !magnitude.starts_with("0 ") => format!("+{magnitude}"),
+        _ => magnitude,
+    }
+}
+
+/// A share in percent: `62 %`, `3.1 %`, `< 0.1 %`.
+pub(crate) fn percent(value: f64) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    match value.abs() {
+        0.0 => "0 %".to_owned(),
+        v if v < 0.05 => (if value < 0.0 { "> −0.1 %" } else { "< 0.1 %" }).to_owned(),
+        v if v >= 1e6 => format!("{} %", minus(format!("{value:.1e}"))),
+        v if v >= 9.95 => format!("{} %", minus(format!("{value:.0}"))),
+        _ => format!("{} %", minus(format!("{value:.1}"))),
+    }
+}
+
+/// A number with the typographic minus, which is as wide as a digit.
+fn minus(text: String) -> String {
+    text.replace('-', "−")
+}
+
+/// Events per second, without the unit: `12,345`, `499.8`, `1.88`.
+pub(crate) fn rate(value: f64) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    match value.abs() {
+        v if v >= 999.95 || value.fract() == 0.0 => count(value.round() as u64),
+        v if v >= 99.95 => format!("{value:.1}"),
+        _ => three_digits(value),
+    }
+}
+
+/// Seconds of a window: `30 s`, `0.12 s`.
+pub(crate) fn seconds(value: f64) -> String {
+    let value = finite(value);
+    if value.fract() == 0.0 && value.abs() < 7200.0 {
+        format!("{value:.0} s")
+    } else {
+        us(value * 1e6)
+    }
+}
+
+/// Seconds as a bare number: two decimals as in the tables of old, more where two say nothing.
+pub(crate) fn bare_seconds(value: f64) -> String {
+    match finite(value) {
+        v if v == 0.0 || v.abs() >= 0.1 => format!("{v:.2}"),
+        v => three_digits(v),
+    }
+}
+
+/// Bytes in binary units.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let step = ((63 - n.leading_zeros()) / 10) as usize;
+    format!("{} {}", three_digits(n as f64 / (1u64 << (10 * step)) as f64), UNITS[step - 1])
+}
+
+/// A factor such as `81` or `1.07`.
+pub(crate) fn factor(value: f64) -> String {
+    let value = finite(value);
+    if value >= 9.95 || value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
+}
+
+/// A foreign text on one line and without characters that could move the cursor, reorder the line
+/// or hide what stands there.
+pub(crate) fn clean(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' | '\r' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => '\u{fffd}',
+        '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// How many columns of a terminal a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text`, cut to `columns` with an ellipsis where it is longer.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1; // the ellipsis
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(c);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
+/// The words of a text; a figure and its unit are one.
+fn words(text: &str) -> Vec<String> {
+    const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "h", "MiB", "GiB"];
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let bare = word.trim_end_matches([',', ';', '.', ')', ':']);
+        match words.last_mut() {
+            Some(last) if UNITS.contains(&bare) && last.ends_with(|c: char| c.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// `text` in lines of at most `columns`, broken at spaces, and within a word only where the word
+/// alone is longer than a line.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for mut word in words(text) {
+        loop {
+            let line = lines.last_mut().expect("never empty");
+            let gap = usize::from(!line.is_empty());
+            if width(line) + gap + width(&word) <= columns {
+                if gap == 1 {
+                    line.push(' ');
+                }
+                line.push_str(&word);
+                break;
+            }
+            if line.is_empty() {
+                let head = fit(&word, columns).trim_end_matches('…').to_owned();
+                word = word.chars().skip(head.chars().count()).collect();
+                line.push_str(&head);
+            }
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_get_separators() {
+        let shown = [0, 999, 1000, 1_234_567, u64::MAX].map(count);
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567", "1.84e19"]);
+    }
+
+    #[test]
+    fn times_reach_from_nothing_to_years() {
+        let shown = [0.0, 1240.0, 7.2e9, 3.6e13, f64::NAN].map(us);
+        assert_eq!(shown, ["0 ns", "1.24 ms", "2.00 h", "10000 h", "–"]);
+        assert_eq!([-1.5, 1.5, 0.0].map(signed_us), ["−1.50 µs", "+1.50 µs", "0 ns"]);
+    }
+
+    #[test]
+    fn shares_keep_what_matters() {
+        let shown = [62.4, 3.14, 0.01, 0.0, -0.3, 100.0].map(percent);
+        assert_eq!(shown, ["62 %", "3.1 %", "< 0.1 %", "0 %", "−0.3 %", "100 %"]);
+    }
+
+    #[test]
+    fn binary_units_step_at_1024() {
+        let shown = [0, 1023, 1024, 5 << 20, u64::MAX].map(bytes);
+        assert_eq!(shown, ["0 B", "1023 B", "1.00 KiB", "5.00 MiB", "16.0 EiB"]);
+    }
+
+    #[test]
+    fn foreign_text_cannot_move_the_cursor() {
+        assert_eq!(clean("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb c\u{fffd}d");
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_in_words_longer_than_a_line() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one 12 % more", 7), ["one", "12 %", "more"]);
+        assert_eq!(wrap("ab abcdefghij", 4), ["ab", "abc", "def", "ghij"]);
+        assert_eq!(fit("abcdef", 4), "abc…");
+    }
+}

@@ -1,0 +1,174 @@
+//! The top of the page: what ran, what to beware of, where the time went, and the figures.
+
+use super::budget::chip;
+use crate::charts::{Bar, Labels, bar, escape, legend};
+use crate::facts::instant;
+use crate::format::{percent, rate, us};
+use crate::means::Means;
+use crate::story::{self, Answer, Limits};
+use crate::tail;
+use dbtime_model::record::{Run, RunRecord};
+use std::fmt::Write;
+
+pub(super) fn header(run: &Run, out: &mut String) {
+    let record = &run.record;
+    let mut load = vec![story::load(&record.load)];
+    load.extend(story::auto_rate(&record.load));
+    let _ = writeln!(
+        out,
+        "<header><p class=\"kicker\">dbtime run · {}</p><h1>{}</h1><p class=\"dim\">{}</p></header>",
+        escape(&instant(&record.started_at)),
+        escape(&story::headline(record)),
+        escape(&load.join(" · ")),
+    );
+}
+
+pub(super) fn warnings(run: &Run, out: &mut String) {
+    let record = &run.record;
+    if let Some(why) = story::invalid(record) {
+        let remedy = story::culprit(record).map_or("", |warning| &warning.remedy);
+        callout(out, "invalid", "NOT VALID", &why, remedy);
+    }
+    for warning in story::other_warnings(record) {
+        let class = if warning.kind.invalidates() { "invalid" } else { "warn" };
+        callout(out, class, "Warning", &warning.text, &warning.remedy);
+    }
+}
+
+fn callout(out: &mut String, class: &str, name: &str, text: &str, remedy: &str) {
+    let remedy = match remedy {
+        "" => String::new(),
+        remedy => format!("<span class=\"remedy\">→ {}</span>", escape(remedy)),
+    };
+    let text = escape(text);
+    let _ =
+        writeln!(out, "<p class=\"callout {class}\"><strong>{name}</strong> {text}{remedy}</p>");
+}
+
+pub(super) fn section(run: &Run, out: &mut String) {
+    let record = &run.record;
+    out.push_str("<section class=\"answer\" aria-label=\"Where the time goes\">\n");
+    sentence(record, out);
+    tiles(record, out);
+    out.push_str("</section>\n");
+}
+
+fn sentence(record: &RunRecord, out: &mut String) {
+    let Some(means) = record.budget_us.as_ref().map(Means::from) else {
+        let _ = writeln!(
+            out,
+            "<p class=\"big\">Where the time goes: {}</p>",
+            escape(&story::where_it_goes(record))
+        );
+        return;
+    };
+    let Some(answer) = story::answer(&means) else {
+        out.push_str("<p class=\"big\">No transaction was measured.</p>\n");
+        return;
+    };
+    let subject = format!("of a transaction’s {}", us(means.total));
+    let _ = writeln!(out, "<p class=\"big\">{}.</p>", spoken(&answer, &subject));
+    out.push_str(&bar(&Bar {
+        means: &means,
+        full_us: means.positive().max(means.total),
+        height: 46,
+        title: "Where the time of a mean transaction goes".to_owned(),
+        labels: Labels::Within(780.0),
+    }));
+    let tail = tail::tail(&record.operations);
+    if let Some(tail) = &tail {
+        tail_bar(tail, out);
+    }
+    out.push_str(&legend(
+        [Some(&means), tail.as_ref().map(|tail| &tail.slow.means)].into_iter().flatten(),
+    ));
+}
+
+/// The answer with its figures and parts set off.
+fn spoken(answer: &Answer, subject: &str) -> String {
+    let (part, share) = answer.parts[0];
+    let mut out = format!(
+        "<strong>{}</strong> {subject} is <strong>{}</strong> <span class=\"dim\">({})</span>",
+        escape(&percent(share)),
+        chip(part),
+        part.meaning()
+    );
+    for (part, share) in &answer.parts[1..] {
+        let _ = write!(out, ", {} {}", escape(&percent(*share)), chip(*part));
+    }
+    out
+}
+
+fn tail_bar(tail: &tail::Tail, out: &mut String) {
+    let slow = &tail.slow;
+    let Some(answer) = story::answer(&slow.means) else {
+        return;
+    };
+    let name = story::slow_name(slow);
+    let subject = format!("of their {}", us(slow.means.total));
+    let _ = writeln!(
+        out,
+        "<p class=\"tail\">The {} (from {} up): {}.</p>",
+        escape(&name),
+        us(slow.from_us),
+        spoken(&answer, &subject)
+    );
+    out.push_str(&bar(&Bar {
+        means: &slow.means,
+        full_us: slow.means.positive().max(slow.means.total),
+        height: 30,
+        title: format!("Where the time of the {name} goes"),
+        labels: Labels::Within(780.0),
+    }));
+}
+
+fn tiles(record: &RunRecord, out: &mut String) {
+    let response = &record.latency_us.response;
+    let shown = |us| story::latency(record, us);
+    let limits = story::limits(record);
+    let limits_class = match limits {
+        Limits::None => "dim",
+        Limits::Passed => "good",
+        Limits::Failed(..) => "bad",
+    };
+    let (limits, limits_note) = match limits {
+        Limits::None => ("none set".to_owned(), String::new()),
+        Limits::Passed => ("PASSED".to_owned(), "all met".to_owned()),
+        Limits::Failed(failed, all) => ("FAILED".to_owned(), format!("{failed} of {all} missed")),
+    };
+    out.push_str("<dl class=\"tiles\">");
+    tile(
+        out,
+        "Throughput",
+        &format!("{}/s", rate(record.throughput_tps)),
+        &story::offered_rate(record),
+        "",
+    );
+    tile(
+        out,
+        "Median response",
+        &shown(response.p50),
+        &format!("mean {}", shown(response.mean)),
+        "",
+    );
+    tile(out, "99th percentile", &shown(response.p99), &format!("max {}", shown(response.max)), "");
+    tile(out, "Limits", &limits, &limits_note, limits_class);
+    let (valid, class) = match (record.validity.valid, record.validity.client_limited) {
+        (true, false) => ("valid", "good"),
+        (_, true) => ("client-limited", "bad"),
+        (false, false) => ("NOT VALID", "bad"),
+    };
+    let warned = record.validity.warnings.len() as u64;
+    tile(out, "Figures", valid, &crate::format::counted(warned, "warning"), class);
+    out.push_str("</dl>\n");
+    let _ = writeln!(out, "<p class=\"dim note\">Response: {}.</p>", story::basis(record.basis));
+}
+
+fn tile(out: &mut String, name: &str, figure: &str, note: &str, class: &str) {
+    let _ = write!(
+        out,
+        "<div><dt>{name}</dt><dd class=\"{class}\">{}</dd><dd class=\"sub\">{}</dd></div>",
+        escape(figure),
+        escape(note)
+    );
+}

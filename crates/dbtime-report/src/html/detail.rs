@@ -1,0 +1,123 @@
+//! Latencies in figures, the statements, and who held the locks that were waited for.
+
+use super::table::{Cell, Head, Table};
+use crate::charts::{Bar, Labels, bar, escape};
+use crate::format::{count, rate, us};
+use crate::means::Means;
+use crate::story;
+use dbtime_model::record::{LatencyUs, Run, StatementSummary};
+use std::fmt::Write;
+
+pub(super) fn latency(run: &Run, out: &mut String) {
+    let record = &run.record;
+    let figures = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
+    let mut heads = vec![Head::Text("Time"), Head::Text("From – to")];
+    heads.extend(figures.map(Head::Figure));
+    let mut table = Table::new(story::basis(record.basis), heads);
+    let set = &record.latency_us;
+    let rows = [
+        ("response", "due – done: what a client waits", Some(&set.response)),
+        ("service", "sent – done", Some(&set.service)),
+        ("queue", "due – ready", Some(&set.queue)),
+        ("lag", "ready – sent", Some(&set.lag)),
+        ("connect", "making a connection", set.connect.as_ref()),
+    ];
+    for (name, meaning, latency) in rows {
+        if let Some(latency) = latency {
+            let mut cells = vec![Cell::text(name), Cell::text(meaning).class("dim")];
+            cells.extend(figures_of(latency).map(|us| Cell::text(story::latency(record, us))));
+            table.row(cells);
+        }
+    }
+    let _ =
+        writeln!(out, "<section class=\"meanings\"><h2>Latency</h2>\n{}</section>", table.finish());
+}
+
+fn figures_of(l: &LatencyUs) -> [f64; 7] {
+    [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max]
+}
+
+pub(super) fn section(run: &Run, out: &mut String) {
+    statements(run, out);
+    lock_holders(run, out);
+}
+
+fn statements(run: &Run, out: &mut String) {
+    let statements = &run.record.statements;
+    if statements.is_empty() {
+        return;
+    }
+    let heads = vec![
+        Head::Text("Statement"),
+        Head::Text("Operation"),
+        Head::Figure("Count"),
+        Head::Figure("Rows each"),
+        Head::Figure("Mean"),
+        Head::Figure("p99"),
+        Head::Text("Where its time goes"),
+        Head::Text("Text"),
+    ];
+    let mut table = Table::new("Time per execution; bars are shares of it", heads);
+    for statement in statements {
+        let executed = statement.count > 0;
+        let time = |value| if executed { Cell::text(us(value)) } else { Cell::none() };
+        let rows = statement.rows as f64 / statement.count.max(1) as f64;
+        table.row(vec![
+            Cell::text(&statement.name),
+            Cell::text(&statement.operation),
+            Cell::text(count(statement.count)),
+            Cell::text(rate(rows)).class("dim"),
+            time(statement.latency_us.mean),
+            time(statement.latency_us.p99),
+            shares(statement),
+            Cell::html(format!("<code>{}</code>", escape(&statement.fingerprint))).class("sql"),
+        ]);
+    }
+    let _ = writeln!(out, "<section><h2>Statements</h2>\n{}</section>", table.finish());
+}
+
+fn shares(statement: &StatementSummary) -> Cell {
+    let Some(budget) = &statement.budget_us else {
+        return Cell::text("not measured").class("dim");
+    };
+    small_bar(&Means::from(budget), &format!("Budget of {}", statement.name))
+}
+
+/// A bar of shares without labels, for a cell.
+pub(super) fn small_bar(means: &Means, title: &str) -> Cell {
+    let drawn = bar(&Bar {
+        means,
+        full_us: means.positive(),
+        height: 14,
+        title: title.to_owned(),
+        labels: Labels::Hidden,
+    });
+    Cell::html(drawn).class("bar-cell")
+}
+
+fn lock_holders(run: &Run, out: &mut String) {
+    let mut holders: Vec<_> = run.record.lock_holders.iter().collect();
+    if holders.is_empty() {
+        return;
+    }
+    holders.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
+    let heads = vec![
+        Head::Text("Waiting"),
+        Head::Text("for the lock of"),
+        Head::Figure("Times"),
+        Head::Figure("Waited in all"),
+        Head::Figure("Each time"),
+    ];
+    let mut table = Table::new("Waiting for locks, by who held them", heads);
+    for holder in holders {
+        let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;
+        table.row(vec![
+            Cell::text(&holder.waiter),
+            Cell::text(&holder.holder),
+            Cell::text(count(holder.count)),
+            Cell::text(us(holder.wait_s * 1e6)),
+            Cell::text(us(each)),
+        ]);
+    }
+    let _ = writeln!(out, "<section><h2>Who was waited for</h2>\n{}</section>", table.finish());
+}

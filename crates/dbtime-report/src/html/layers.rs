@@ -1,0 +1,67 @@
+//! The layers under the statements, and the calls on files.
+
+use super::table::{Cell, Head, Table};
+use crate::facts;
+use crate::format::{bare_seconds, bytes, count, factor, finite, us};
+use dbtime_model::record::{Provenance, Run};
+use std::fmt::Write;
+
+pub(super) fn section(run: &Run, out: &mut String) {
+    layers(run, out);
+    files(run, out);
+}
+
+fn layers(run: &Run, out: &mut String) {
+    if run.record.layers.is_empty() {
+        return;
+    }
+    let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
+    let mut heads = vec![Head::Text("Layer")];
+    heads.extend(figures.map(Head::Figure));
+    let caption = "What an operation costs at each layer. m: measured, read off a clock or counter; d: derived, computed from measured figures.";
+    let mut table = Table::new(caption, heads);
+    for layer in &run.record.layers {
+        let per_op = finite(layer.time_per_op_ns).max(0.0).round() as u64;
+        table.row(vec![
+            Cell::text(&layer.name),
+            marked(bare_seconds(layer.time_s), layer.time_from),
+            marked(count(layer.records), layer.records_from),
+            marked(count(layer.operations), layer.operations_from),
+            marked(count(per_op), Provenance::Derived),
+            marked(factor(layer.relative), Provenance::Derived),
+        ]);
+    }
+    let _ = writeln!(out, "<section><h2>Layers</h2>\n{}</section>", table.finish());
+}
+
+/// A figure with its origin.
+fn marked(figure: String, from: Provenance) -> Cell {
+    let (mark, name) = match from {
+        Provenance::Measured => ("m", "measured"),
+        Provenance::Derived => ("d", "derived"),
+    };
+    Cell::html(format!("{figure} <abbr class=\"mark\" title=\"{name}\">{mark}</abbr>"))
+}
+
+fn files(run: &Run, out: &mut String) {
+    if run.record.files.is_empty() {
+        return;
+    }
+    let mut heads = vec![Head::Text("File"), Head::Text("Call")];
+    heads.extend(["Count", "Bytes", "Time in all", "Each", "Max"].map(Head::Figure));
+    let mut table = Table::new("Calls on files, whole window", heads);
+    for file in &run.record.files {
+        let each = file.wall_s.map(|s| us(s * 1e6 / file.count.max(1) as f64));
+        let some = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
+        table.row(vec![
+            Cell::text(&file.file),
+            Cell::text(&file.call),
+            Cell::text(count(file.count)),
+            some((file.bytes > 0).then(|| bytes(file.bytes))),
+            Cell::text(facts::wall(file.wall_s)),
+            some(each),
+            some(file.max_us.map(us)),
+        ]);
+    }
+    let _ = writeln!(out, "<section><h2>Files</h2>\n{}</section>", table.finish());
+}

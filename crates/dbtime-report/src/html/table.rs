@@ -1,0 +1,91 @@
+//! Tables with headers a screen reader can follow; wide ones scroll within themselves.
+
+use crate::charts::escape;
+use std::fmt::Write;
+
+/// A column heading; figures stand right.
+pub(super) enum Head {
+    Text(&'static str),
+    Figure(&'static str),
+}
+
+/// One cell: its markup and its class.
+pub(super) struct Cell {
+    html: String,
+    class: &'static str,
+}
+
+impl Cell {
+    /// Text of the record or of ours, escaped.
+    pub(super) fn text(text: impl AsRef<str>) -> Self {
+        Self { html: escape(text.as_ref()), class: "" }
+    }
+
+    /// Markup made here.
+    pub(super) fn html(html: String) -> Self {
+        Self { html, class: "" }
+    }
+
+    /// The same with a class.
+    pub(super) fn class(self, class: &'static str) -> Self {
+        Self { class, ..self }
+    }
+
+    /// `PASSED` or `FAILED`.
+    pub(super) fn verdict(passed: bool) -> Self {
+        let class = if passed { "good" } else { "bad" };
+        Self::text(crate::facts::passed(passed)).class(class)
+    }
+
+    /// Nothing to show.
+    pub(super) fn none() -> Self {
+        Self::text(crate::format::NONE).class("dim")
+    }
+}
+
+/// A table in the making.
+pub(super) struct Table {
+    out: String,
+    heads: Vec<Head>,
+}
+
+impl Table {
+    /// A table; the caption says what it shows.
+    pub(super) fn new(caption: &str, heads: Vec<Head>) -> Self {
+        let mut out = format!(
+            "<div class=\"scroll\" tabindex=\"0\"><table><caption><span>{}</span></caption><thead><tr>",
+            escape(caption)
+        );
+        for head in &heads {
+            let (class, text) = match head {
+                Head::Text(text) => ("", text),
+                Head::Figure(text) => (" class=\"n\"", text),
+            };
+            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(text));
+        }
+        out.push_str("</tr></thead><tbody>");
+        Self { out, heads }
+    }
+
+    /// A row; its first cell heads it.
+    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.heads.len());
+        self.out.push_str("<tr>");
+        for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
+            let figure = if matches!(head, Head::Figure(_)) { "n " } else { "" };
+            let class = format!("{figure}{}", cell.class);
+            let class = match class.trim() {
+                "" => String::new(),
+                class => format!(" class=\"{class}\""),
+            };
+            let (open, close) = if index == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
+            let _ = write!(self.out, "<{open}{class}>{}</{close}>", cell.html);
+        }
+        self.out.push_str("</tr>");
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.push_str("</tbody></table></div>\n");
+        self.out
+    }
+}

@@ -1,0 +1,22 @@
+//! Shows what a run recorded: as text in a terminal, as one HTML file, and beside another run.
+//!
+//! Everything here is a pure function from the nouns of `dbtime-model` to text; nothing is printed,
+//! read or measured.
+//! [`terminal`] and [`html`] tell the same story with the same sentences (`story`, `facts`), in the
+//! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
+//! pass, and only then everything else.
+//! A chart is one file in [`charts`] and one line in its list.
+#![forbid(unsafe_code)]
+
+mod facts;
+mod format;
+mod means;
+mod story;
+mod tail;
+
+pub mod charts;
+pub mod compare;
+pub mod html;
+pub mod terminal;
+
+pub use terminal::{SweepRow, TerminalOptions};

@@ -1,0 +1,285 @@
+//! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
+
+use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
+use crate::means::Means;
+use crate::tail::{Slice, Tail};
+use dbtime_model::budget::Part;
+use dbtime_model::record::{Basis, LoadInfo, RunRecord, Warning};
+
+/// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
+pub(crate) fn headline(record: &RunRecord) -> String {
+    let workload = &record.workload;
+    let scale = if workload.scale > 1 {
+        format!(" at scale {}", count(workload.scale))
+    } else {
+        String::new()
+    };
+    let name = or(&workload.name, "unnamed workload");
+    let target = format!("{} {}", record.target.engine, record.target.version);
+    format!("{}{scale} on {}", clean(name), clean(or(target.trim(), "an unnamed target")))
+}
+
+fn or<'a>(text: &'a str, instead: &'a str) -> &'a str {
+    if text.is_empty() { instead } else { text }
+}
+
+/// How the load was made: `open loop: 500/s, steady arrivals, 64 connections`.
+pub(crate) fn load(load: &LoadInfo) -> String {
+    let mut words = Vec::new();
+    let many = u64::from(load.connections);
+    if is_open(load) {
+        words.push(format!("open loop: {}", offered(load)));
+        words.push(format!("{} arrivals", clean(or(&load.arrivals, "unnamed"))));
+        words.push(counted(many, "connection"));
+    } else {
+        words.push(format!("closed loop: {}", counted(many, "client")));
+    }
+    words.extend(load.workers.map(|workers| counted(workers.into(), "worker")));
+    words.extend(load.shards.map(|shards| counted(shards.into(), "shard")));
+    if let Some(think) = think(load) {
+        words.push(format!("think {think}"));
+    }
+    if let Some(jitter) = load.jitter_us.filter(|jitter| *jitter > 0.0) {
+        words.push(format!("jitter {}", us(jitter)));
+    }
+    if !load.on_backlog.is_empty() && load.on_backlog != "wait" {
+        words.push(format!("on backlog {}", clean(&load.on_backlog)));
+    }
+    words.join(", ")
+}
+
+/// The offered rate, and as what it was given where that says more.
+fn offered(load: &LoadInfo) -> String {
+    let mean = load.rate_tps.map(|tps| format!("{}/s", rate(tps)));
+    match (mean, load.rate.as_deref().map(clean)) {
+        (Some(mean), Some(given)) if given != mean && given.contains(':') => {
+            format!("{mean} ({given})")
+        }
+        (Some(mean), _) => mean,
+        (None, Some(given)) => given,
+        (None, None) if load.arrivals == "at-once" => "no delay".to_owned(),
+        (None, None) => "rate not recorded".to_owned(),
+    }
+}
+
+/// The think time as given, or its mean.
+fn think(load: &LoadInfo) -> Option<String> {
+    load.think.as_deref().map(clean).or_else(|| load.think_us.map(us))
+}
+
+/// Whether transactions were due at instants of their own.
+pub(crate) fn is_open(load: &LoadInfo) -> bool {
+    load.mode == "open" || (load.mode.is_empty() && load.rate_tps.is_some())
+}
+
+/// How `--rate auto` found its rate.
+pub(crate) fn auto_rate(load: &LoadInfo) -> Option<String> {
+    let auto = load.auto.as_ref()?;
+    Some(format!(
+        "rate auto: {} of the {}/s that {} flat out gave",
+        percent(auto.share_pct),
+        rate(auto.flat_out_tps),
+        seconds(auto.measured_s)
+    ))
+}
+
+/// What response times start from.
+pub(crate) fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Response => "measured from the instant each transaction was due",
+        Basis::Service => "closed loop: measured from the instant the client was ready",
+    }
+}
+
+/// Where the time of a group of transactions went, largest part first.
+pub(crate) struct Answer {
+    /// Its parts with their shares in percent: the largest and, where it matters, the next.
+    pub(crate) parts: Vec<(Part, f64)>,
+    /// The mean response.
+    pub(crate) total_us: f64,
+}
+
+/// The answer for one group; `None` when there is nothing to explain.
+pub(crate) fn answer(means: &Means) -> Option<Answer> {
+    let shares =
+        means.largest().into_iter().filter_map(|(part, _)| Some((part, means.share(part)?)));
+    // A second part is worth its words when it is at least an eighth of the whole.
+    let keep = |(index, (_, share)): &(usize, (Part, f64))| *index == 0 || *share >= 12.5;
+    let parts: Vec<_> = shares.enumerate().filter(keep).map(|(_, part)| part).take(3).collect();
+    (!parts.is_empty()).then_some(Answer { parts, total_us: means.total })
+}
+
+impl Answer {
+    /// The largest part as the predicate of a sentence, the others after it.
+    pub(crate) fn text(&self, subject: &str) -> String {
+        let (part, share) = self.parts[0];
+        let head = format!("{} of {subject} is {}", percent(share), named(part));
+        let rest: Vec<_> = self.parts[1..].iter().map(|(p, s)| also(*p, *s)).collect();
+        if rest.is_empty() { head } else { format!("{head}, {}", rest.join(", ")) }
+    }
+}
+
+/// A part with its meaning: `sync (blocked in fsync)`.
+pub(crate) fn named(part: Part) -> String {
+    format!("{} ({})", part.name(), part.meaning())
+}
+
+fn also(part: Part, share: f64) -> String {
+    format!("{} {}", percent(share), part.name())
+}
+
+/// Where the time of a mean transaction goes, in one sentence.
+pub(crate) fn where_it_goes(record: &RunRecord) -> String {
+    let Some(budget) = &record.budget_us else {
+        return "not measured (run without --no-budget to learn it)".to_owned();
+    };
+    match answer(&budget.into()) {
+        Some(answer) => answer.text(&format!("a transaction's {}", us(answer.total_us))),
+        None => "no transaction was measured".to_owned(),
+    }
+}
+
+/// Where the time of the slowest goes, in one sentence without its subject.
+pub(crate) fn tail_sentence(tail: &Tail) -> Option<String> {
+    let answer = answer(&tail.slow.means)?;
+    Some(answer.text(&format!("their mean {}", us(answer.total_us))))
+}
+
+/// Which the slowest are: `slowest 0.9 %`.
+pub(crate) fn slow_name(slice: &Slice) -> String {
+    format!("slowest {}", percent(slice.share))
+}
+
+/// Why the figures may be wrong; `None` when nothing speaks against them.
+pub(crate) fn invalid(record: &RunRecord) -> Option<String> {
+    let validity = &record.validity;
+    if validity.valid && !validity.client_limited {
+        return None;
+    }
+    let why = culprit(record).map(|warning| clean(&warning.text));
+    Some(match (validity.client_limited, why) {
+        (true, Some(why)) => format!("client-limited: {why}"),
+        (true, None) => {
+            "client-limited: the driver, not the database, may have made the result".into()
+        }
+        (false, Some(why)) => why,
+        (false, None) => "the record does not vouch for its figures".into(),
+    })
+}
+
+/// The warning that makes the figures doubtful.
+pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
+    let validity = &record.validity;
+    let about = validity.warnings.iter().find(|warning| warning.kind.invalidates());
+    about.filter(|_| !validity.valid || validity.client_limited)
+}
+
+/// The warnings beside that one.
+pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warning> {
+    let culprit = culprit(record);
+    let told = move |warning: &Warning| culprit.is_some_and(|told| std::ptr::eq(told, warning));
+    record.validity.warnings.iter().filter(move |warning| !told(warning))
+}
+
+/// How the limits came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    /// Nothing was required.
+    None,
+    /// Everything required was met.
+    Passed,
+    /// So many of so many were missed.
+    Failed(usize, usize),
+}
+
+/// All limits of all operations together.
+pub(crate) fn limits(record: &RunRecord) -> Limits {
+    let checks = || record.operations.iter().flat_map(|operation| &operation.limits);
+    match (checks().count(), checks().filter(|check| !check.passed).count()) {
+        (0, _) => Limits::None,
+        (_, 0) => Limits::Passed,
+        (all, failed) => Limits::Failed(failed, all),
+    }
+}
+
+/// The limits in words.
+pub(crate) fn limits_text(record: &RunRecord) -> String {
+    let all: usize = record.operations.iter().map(|operation| operation.limits.len()).sum();
+    match limits(record) {
+        Limits::None => "none set (require one with --limit 'p90<=5ms')".to_owned(),
+        Limits::Passed => format!("PASSED: {} met", counted(all as u64, "limit")),
+        Limits::Failed(failed, all) => format!("FAILED: {failed} of {all} limits missed"),
+    }
+}
+
+/// The identity of the counts, and whether it holds.
+pub(crate) fn counts_identity(record: &RunRecord) -> (bool, String) {
+    let c = record.counts;
+    let parts = [c.completed, c.failed, c.dropped, c.unfinished];
+    let sum = parts.iter().map(|n| u128::from(*n)).sum::<u128>();
+    let holds = sum == u128::from(c.offered);
+    let [completed, failed, dropped, unfinished] = parts.map(count);
+    let text = format!(
+        "offered {} {} completed {completed} + failed {failed} + dropped {dropped} + unfinished {unfinished}",
+        count(c.offered),
+        if holds { "=" } else { "≠" },
+    );
+    (holds, if holds { text } else { format!("{text}: the counts do not add up, which is a bug") })
+}
+
+/// What was left out of the window, with figures.
+pub(crate) fn outside(record: &RunRecord) -> String {
+    let window = &record.window;
+    format!(
+        "measured {}; left out: {} of warm-up, {} of run-down, {} due outside the window{}",
+        seconds(window.measure_s),
+        seconds(window.warmup_s),
+        seconds(window.rundown_s),
+        counted(window.outside, "transaction"),
+        if window.ended_early { "; ended early" } else { "" },
+    )
+}
+
+/// How many transactions the budget stands on.
+pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
+    let info = record.budget.as_ref()?;
+    let chosen = match info.chosen.as_str() {
+        "auto" => ", chosen automatically",
+        _ => "",
+    };
+    Some(match info.every {
+        0 | 1 => {
+            format!("parts measured on {} of {} transactions", count(info.sampled), count(info.of))
+        }
+        every => format!(
+            "parts measured on 1 of {every} transactions ({} of {}){chosen}",
+            count(info.sampled),
+            count(info.of)
+        ),
+    })
+}
+
+/// How well the parts add up on single transactions.
+pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
+    let error = record.budget_error?;
+    Some(format!("budget error {} (Σ |unexplained| / Σ response)", percent(error * 100.0)))
+}
+
+/// The offered rate, or what stands in for one.
+pub(crate) fn offered_rate(record: &RunRecord) -> String {
+    match (is_open(&record.load), record.load.rate_tps) {
+        (true, Some(tps)) => format!("{}/s offered", rate(tps)),
+        (true, None) if record.load.arrivals == "at-once" => "offered at once".to_owned(),
+        (true, None) => "offered rate not recorded".to_owned(),
+        (false, _) => match think(&record.load) {
+            Some(think) => format!("in a closed loop with think time {think}"),
+            None => "flat out".to_owned(),
+        },
+    }
+}
+
+/// A latency, or a dash when no transaction ended.
+pub(crate) fn latency(record: &RunRecord, value_us: f64) -> String {
+    let ended = record.counts.completed | record.counts.failed | record.counts.unfinished;
+    if ended == 0 { NONE.to_owned() } else { us(value_us) }
+}

@@ -1,0 +1,134 @@
+//! How the budget of slow transactions differs from that of ordinary ones.
+//!
+//! A mean cannot explain a p99; the record's budgets by response bucket can.
+//! The buckets are powers of two, so the slowest "1 %" is whatever whole buckets come closest to
+//! it, and the report states the share it really is.
+
+use crate::means::Means;
+use dbtime_model::record::{BudgetUs, OperationSummary};
+use std::collections::BTreeMap;
+
+/// A set of whole response buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Slice {
+    /// Its share of the sampled transactions, in percent.
+    pub(crate) share: f64,
+    /// Responses at or above this. Unit: microseconds.
+    pub(crate) from_us: f64,
+    /// Responses below this. Unit: microseconds.
+    pub(crate) below_us: f64,
+    /// Its mean parts, and how many transactions it holds.
+    pub(crate) means: Means,
+}
+
+/// All transactions, the bucket of the median, and the slowest.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tail {
+    pub(crate) all: Slice,
+    pub(crate) median: Slice,
+    pub(crate) slow: Slice,
+}
+
+type Bucket<'a> = (f64, Vec<(&'a BudgetUs, u64)>);
+
+/// The buckets of the given operations put together, one slice each, fastest first.
+pub(crate) fn buckets<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Slice> {
+    let buckets = merged(operations);
+    let total = buckets.iter().map(size).sum::<u64>();
+    buckets.chunks(1).map(|bucket| slice(bucket, total)).collect()
+}
+
+/// What to compare, over all operations; `None` with fewer than two buckets.
+pub(crate) fn tail(operations: &[OperationSummary]) -> Option<Tail> {
+    let buckets = merged(operations.iter());
+    let total: u64 = buckets.iter().map(size).sum();
+    if buckets.len() < 2 || total == 0 {
+        return None;
+    }
+    let mut below = 0u64;
+    let median = buckets.iter().position(|bucket| {
+        below += size(bucket);
+        below * 2 >= total
+    })?;
+    let slow = slowest(&buckets, total).max(median + 1);
+    (slow < buckets.len()).then(|| Tail {
+        all: slice(&buckets, total),
+        median: slice(&buckets[median..=median], total),
+        slow: slice(&buckets[slow..], total),
+    })
+}
+
+/// Where the buckets begin that together come closest to the slowest 1 %, by ratio.
+fn slowest(buckets: &[Bucket<'_>], total: u64) -> usize {
+    let mut above = 0u64;
+    let mut best = (f64::INFINITY, buckets.len() - 1);
+    for index in (0..buckets.len()).rev() {
+        above += size(&buckets[index]);
+        let distance = (above as f64 / total as f64 / 0.01).ln().abs();
+        if distance < best.0 {
+            best = (distance, index);
+        }
+    }
+    best.1
+}
+
+fn merged<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Bucket<'a>> {
+    // Positive floats sort by their bits.
+    let mut buckets: BTreeMap<u64, Bucket<'a>> = BTreeMap::new();
+    for operation in operations {
+        for bucket in operation.budget_buckets.iter().filter(|bucket| bucket.count > 0) {
+            let edge = bucket.below_us.abs();
+            let entry = buckets.entry(edge.to_bits()).or_insert_with(|| (edge, Vec::new()));
+            entry.1.push((&bucket.budget_us, bucket.count));
+        }
+    }
+    buckets.into_values().collect()
+}
+
+fn size(bucket: &Bucket<'_>) -> u64 {
+    bucket.1.iter().map(|(_, count)| count).sum()
+}
+
+fn slice(buckets: &[Bucket<'_>], total: u64) -> Slice {
+    let means = Means::of(buckets.iter().flat_map(|bucket| bucket.1.iter().copied()));
+    Slice {
+        share: means.count as f64 / total.max(1) as f64 * 100.0,
+        from_us: buckets.first().map_or(0.0, |bucket| bucket.0 / 2.0),
+        below_us: buckets.last().map_or(0.0, |bucket| bucket.0),
+        means,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::BudgetBucket;
+
+    fn operation(buckets: &[(f64, u64)]) -> OperationSummary {
+        let bucket = |&(below_us, count): &(f64, u64)| BudgetBucket {
+            below_us,
+            count,
+            budget_us: BudgetUs { total: below_us * 0.75, ..BudgetUs::default() },
+        };
+        let budget_buckets = buckets.iter().map(bucket).collect();
+        OperationSummary { budget_buckets, ..OperationSummary::default() }
+    }
+
+    #[test]
+    fn the_slowest_are_the_whole_buckets_nearest_to_one_percent() {
+        let operations = [
+            operation(&[(1.0, 400), (2.0, 200), (4.0, 2)]),
+            operation(&[(1.0, 390), (4.0, 5), (8.0, 3)]),
+        ];
+        let tail = tail(&operations).expect("four buckets");
+        assert_eq!((tail.all.means.count, tail.median.means.count), (1000, 790));
+        assert_eq!((tail.slow.means.count, tail.slow.from_us), (10, 2.0));
+        assert!((tail.slow.share - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_bucket_has_no_tail() {
+        assert_eq!(tail(&[operation(&[(1.0, 400)])]), None);
+        assert_eq!(tail(&[]), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! The first lines: what ran, how fast, where the time went, and whether to believe it.
+
+use super::style::{Ink, Page};
+use crate::format::{clean, rate};
+use crate::story::{self, Limits};
+use crate::tail;
+use dbtime_model::record::{Run, RunRecord, Warning};
+
+pub(super) fn section(run: &Run, page: &mut Page) {
+    let record = &run.record;
+    for line in crate::format::wrap(&story::headline(record), super::COLUMNS) {
+        let line = page.paint(&line, Ink::Bold);
+        page.line(&line);
+    }
+    invalid(record, page);
+    page.fact("load", &story::load(&record.load), Ink::Plain);
+    if let Some(auto) = story::auto_rate(&record.load) {
+        page.fact("", &auto, Ink::Dim);
+    }
+    page.fact("throughput", &throughput(record), Ink::Bold);
+    page.fact("response", &response(record), Ink::Bold);
+    page.fact("", story::basis(record.basis), Ink::Dim);
+    page.fact("where it goes", &story::where_it_goes(record), Ink::Bold);
+    if let Some(tail) = tail::tail(&record.operations) {
+        let sentence = story::tail_sentence(&tail).unwrap_or_default();
+        page.fact(&story::slow_name(&tail.slow), &sentence, Ink::Plain);
+    }
+    verdict(record, page);
+    warnings(record, page);
+}
+
+fn throughput(record: &RunRecord) -> String {
+    if record.counts.completed == 0 {
+        return format!("0/s: no transaction completed ({})", story::offered_rate(record));
+    }
+    let flat = if story::is_open(&record.load) { "of " } else { "" };
+    format!("{}/s {flat}{}", rate(record.throughput_tps), story::offered_rate(record))
+}
+
+fn response(record: &RunRecord) -> String {
+    let response = &record.latency_us.response;
+    let shown = |us| story::latency(record, us);
+    format!("p50 {}, p99 {}, max {}", shown(response.p50), shown(response.p99), shown(response.max))
+}
+
+/// Whoever reads only two lines must have read this.
+fn invalid(record: &RunRecord, page: &mut Page) {
+    if let Some(why) = story::invalid(record) {
+        page.fact("NOT VALID", &why, Ink::Bad);
+        if let Some(warning) = story::culprit(record) {
+            remedy(warning, page);
+        }
+    }
+}
+
+fn verdict(record: &RunRecord, page: &mut Page) {
+    if story::invalid(record).is_none() {
+        page.fact("valid", "nothing found that makes these figures wrong", Ink::Good);
+    }
+    let ink = match story::limits(record) {
+        Limits::None => Ink::Dim,
+        Limits::Passed => Ink::Good,
+        Limits::Failed(..) => Ink::Bad,
+    };
+    page.fact("limits", &story::limits_text(record), ink);
+}
+
+fn warnings(record: &RunRecord, page: &mut Page) {
+    for warning in story::other_warnings(record) {
+        let ink = if warning.kind.invalidates() { Ink::Bad } else { Ink::Warn };
+        page.fact("! warning", &clean(&warning.text), ink);
+        remedy(warning, page);
+    }
+}
+
+fn remedy(warning: &Warning, page: &mut Page) {
+    if !warning.remedy.is_empty() {
+        page.fact("", &format!("→ {}", clean(&warning.remedy)), Ink::Plain);
+    }
+}

@@ -1,0 +1,77 @@
+//! The layers under the statements, and the calls on files.
+
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use crate::facts;
+use crate::format::{NONE, bare_seconds, bytes, clean, count, factor, finite, us};
+use dbtime_model::record::{Provenance, Run};
+
+/// The table of layered costs, every cell marked as measured or derived.
+pub(super) fn section(run: &Run, page: &mut Page) {
+    if run.record.layers.is_empty() {
+        return;
+    }
+    page.heading("Layers");
+    let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
+    let columns = figures.into_iter().map(Column::figure);
+    let mut table = Table::new([Column::text("Layer")].into_iter().chain(columns).collect());
+    for layer in &run.record.layers {
+        let per_op = finite(layer.time_per_op_ns).max(0.0).round() as u64;
+        table.row(vec![
+            clean(&layer.name).into(),
+            marked(&bare_seconds(layer.time_s), layer.time_from),
+            marked(&count(layer.records), layer.records_from),
+            marked(&count(layer.operations), layer.operations_from),
+            marked(&count(per_op), Provenance::Derived),
+            marked(&factor(layer.relative), Provenance::Derived),
+        ]);
+    }
+    page.table(&table);
+    page.text(
+        "m measured: read off a clock or counter; d derived: computed from measured figures",
+        Ink::Dim,
+    );
+}
+
+/// A figure with its origin.
+fn marked(figure: &str, from: Provenance) -> Cell {
+    format!("{figure} {}", mark(from)).into()
+}
+
+fn mark(from: Provenance) -> char {
+    match from {
+        Provenance::Measured => 'm',
+        Provenance::Derived => 'd',
+    }
+}
+
+/// Calls by file and kind.
+pub(super) fn files(run: &Run, page: &mut Page) {
+    if run.record.files.is_empty() {
+        return;
+    }
+    page.heading("Files");
+    let mut table = Table::new(vec![
+        Column::text("File"),
+        Column::text("Call"),
+        Column::figure("Count"),
+        Column::figure("Bytes"),
+        Column::figure("Time in all"),
+        Column::figure("Each"),
+        Column::figure("Max"),
+    ]);
+    for file in &run.record.files {
+        let each = file.wall_s.map(|s| us(s * 1e6 / file.count.max(1) as f64));
+        let moved = if file.bytes == 0 { NONE.to_owned() } else { bytes(file.bytes) };
+        table.row(vec![
+            clean(&file.file).into(),
+            clean(&file.call).into(),
+            count(file.count).into(),
+            moved.into(),
+            facts::wall(file.wall_s).into(),
+            each.unwrap_or(NONE.to_owned()).into(),
+            file.max_us.map_or(NONE.to_owned(), us).into(),
+        ]);
+    }
+    page.table(&table);
+}

@@ -1,0 +1,66 @@
+//! Reports as text for a terminal of a hundred columns.
+//!
+//! A report is a list of sections, each a function from the run to lines; a section with nothing
+//! to show gives none and leaves no heading behind.
+
+mod answer;
+mod bars;
+mod budget;
+mod layers;
+mod machine;
+mod operations;
+mod statements;
+mod style;
+mod sweep;
+mod table;
+mod times;
+
+pub use sweep::{SweepRow, sweep_table};
+
+pub(crate) use style::{Ink, Page};
+pub(crate) use table::{Cell, Column, Table};
+
+use dbtime_model::record::Run;
+
+/// No line is longer than this.
+pub const COLUMNS: usize = 100;
+
+/// How a report is to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Whether to colour with ANSI escapes; nothing is told by colour alone.
+    pub color: bool,
+    /// Whether to add the response histogram.
+    pub histogram: bool,
+}
+
+/// A section appends its lines to the page.
+type Section = fn(&Run, &mut Page);
+
+/// The sections in reading order: the answer, its reasons, the checks, everything else.
+const SECTIONS: [Section; 12] = [
+    answer::section,
+    budget::section,
+    budget::tail_section,
+    operations::section,
+    times::section,
+    times::histogram,
+    times::errors,
+    statements::section,
+    statements::lock_holders,
+    layers::section,
+    layers::files,
+    machine::section,
+];
+
+/// The report of one run: the answer first, then its reasons.
+///
+/// Shape: lines of at most [`COLUMNS`] columns, the last one ended; no escapes unless
+/// `options.color`.
+pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
+    let mut page = Page::new(*options);
+    for section in SECTIONS {
+        section(run, &mut page);
+    }
+    page.finish()
+}

@@ -1,0 +1,122 @@
+//! The table of operations with what was required of them, and the counts.
+
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use crate::facts::{check_value, instant, passed};
+use crate::format::{NONE, clean, count, percent, us};
+use crate::story::{self, Limits};
+use dbtime_model::record::{Check, OperationSummary, Run, RunRecord};
+
+pub(super) fn section(run: &Run, page: &mut Page) {
+    let record = &run.record;
+    page.heading("Operations");
+    page.fact("start", &instant(&record.started_at), Ink::Plain);
+    page.fact("end", &instant(&record.ended_at), Ink::Plain);
+    let (holds, identity) = story::counts_identity(record);
+    let total = record.counts.completed.saturating_add(record.counts.failed);
+    let retries = count(record.counts.retries);
+    page.fact("operations", &format!("{} in all, retries: {retries}", count(total)), Ink::Plain);
+    page.fact("counts", &identity, if holds { Ink::Plain } else { Ink::Bad });
+    page.fact("window", &story::outside(record), Ink::Plain);
+    let (text, ink) = overall(record);
+    page.fact("pass/fail", &text, ink);
+    if !record.operations.is_empty() {
+        page.line("");
+        page.table(&table(&record.operations));
+    }
+    other_limits(&record.operations, page);
+}
+
+fn overall(record: &RunRecord) -> (String, Ink) {
+    match story::limits(record) {
+        Limits::None => ("no limits set".to_owned(), Ink::Dim),
+        Limits::Passed => ("PASSED".to_owned(), Ink::Good),
+        Limits::Failed(failed, all) => (format!("FAILED ({failed} of {all} limits)"), Ink::Bad),
+    }
+}
+
+fn table(operations: &[OperationSummary]) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("Type"),
+        Column::figure("Count"),
+        Column::figure("Failed"),
+        Column::figure("Share"),
+        Column::figure("Wanted"),
+        Column::figure("Avg"),
+        Column::figure("Max"),
+        Column::figure("90th"),
+        Column::figure("Required\n90th"),
+        Column::text("Pass/Fail"),
+    ]);
+    for operation in operations {
+        let response = &operation.latency_us.response;
+        let ended = operation.count > 0 || operation.failed > 0;
+        let time = |value| if ended { us(value) } else { NONE.to_owned() };
+        let required =
+            p90(operation).map_or(NONE.to_owned(), |check| check_value(check, check.required));
+        let failed = if operation.failed > 0 { Ink::Warn } else { Ink::Dim };
+        table.row(vec![
+            clean(&operation.name).into(),
+            count(operation.count).into(),
+            Cell::new(count(operation.failed), failed),
+            percent(operation.share * 100.0).into(),
+            Cell::new(percent(operation.share_wanted * 100.0), Ink::Dim),
+            time(response.mean).into(),
+            time(response.max).into(),
+            time(response.p90).into(),
+            required.into(),
+            result(operation),
+        ]);
+    }
+    table
+}
+
+/// The requirement that has a column of its own.
+fn p90(operation: &OperationSummary) -> Option<&Check> {
+    operation.limits.iter().find(|check| check.metric == "p90")
+}
+
+fn result(operation: &OperationSummary) -> Cell {
+    if operation.limits.is_empty() {
+        return Cell::new(NONE, Ink::Dim);
+    }
+    let all = operation.limits.iter().all(|check| check.passed);
+    Cell::new(passed(all), if all { Ink::Good } else { Ink::Bad })
+}
+
+/// Every limit but the one shown in the table.
+fn other_limits(operations: &[OperationSummary], page: &mut Page) {
+    let mut table = Table::new(vec![
+        Column::text("Limit on"),
+        Column::text("Metric"),
+        Column::text("Required"),
+        Column::figure("Measured"),
+        Column::text("Pass/Fail"),
+    ]);
+    let mut any = false;
+    for operation in operations {
+        let shown = p90(operation);
+        for check in &operation.limits {
+            if shown.is_some_and(|shown| std::ptr::eq(shown, check)) {
+                continue;
+            }
+            any = true;
+            table.row(vec![
+                clean(&operation.name).into(),
+                clean(&check.metric).into(),
+                required(check).into(),
+                check_value(check, check.measured).into(),
+                Cell::new(passed(check.passed), if check.passed { Ink::Good } else { Ink::Bad }),
+            ]);
+        }
+    }
+    if any {
+        page.line("");
+        page.table(&table);
+    }
+}
+
+/// The requirement as the workload or the user wrote it.
+fn required(check: &Check) -> String {
+    if check.text.is_empty() { check_value(check, check.required) } else { clean(&check.text) }
+}

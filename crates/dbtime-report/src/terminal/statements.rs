@@ -1,0 +1,80 @@
+//! The statements, and who held the locks that were waited for.
+
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use crate::format::{NONE, clean, count, percent, rate, us};
+use crate::means::Means;
+use dbtime_model::record::{Run, StatementSummary};
+
+pub(super) fn section(run: &Run, page: &mut Page) {
+    let record = &run.record;
+    if record.statements.is_empty() {
+        return;
+    }
+    page.heading("Statements");
+    let mut table = Table::new(vec![
+        Column::text("Operation"),
+        Column::text("Statement"),
+        Column::figure("Count"),
+        Column::figure("Rows\neach"),
+        Column::figure("Mean"),
+        Column::figure("p99"),
+        Column::text("Where its time goes"),
+    ]);
+    for statement in &record.statements {
+        let executed = statement.count > 0;
+        let time = |value| if executed { us(value) } else { NONE.to_owned() };
+        let rows = statement.rows as f64 / statement.count.max(1) as f64;
+        table.row(vec![
+            clean(&statement.operation).into(),
+            clean(&statement.name).into(),
+            count(statement.count).into(),
+            Cell::new(if executed { rate(rows) } else { NONE.to_owned() }, Ink::Dim),
+            time(statement.latency_us.mean).into(),
+            time(statement.latency_us.p99).into(),
+            largest(statement).into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+/// Its two largest parts with their shares.
+fn largest(statement: &StatementSummary) -> String {
+    let Some(budget) = &statement.budget_us else {
+        return "not measured".to_owned();
+    };
+    let means = Means::from(budget);
+    let named =
+        |part| Some(format!("{} {}", dbtime_model::Part::name(part), percent(means.share(part)?)));
+    let parts = means.largest().into_iter().take(2);
+    let parts: Vec<_> = parts.filter_map(|(part, _)| named(part)).collect();
+    if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") }
+}
+
+/// Waiting for locks, by who held them.
+pub(super) fn lock_holders(run: &Run, page: &mut Page) {
+    let mut holders: Vec<_> = run.record.lock_holders.iter().collect();
+    if holders.is_empty() {
+        return;
+    }
+    holders.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
+    page.heading("Who was waited for");
+    let mut table = Table::new(vec![
+        Column::text("Waiting"),
+        Column::text("for the lock of"),
+        Column::figure("Times"),
+        Column::figure("Waited in all"),
+        Column::figure("Each time"),
+    ]);
+    for holder in holders {
+        let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;
+        table.row(vec![
+            clean(&holder.waiter).into(),
+            clean(&holder.holder).into(),
+            count(holder.count).into(),
+            us(holder.wait_s * 1e6).into(),
+            us(each).into(),
+        ]);
+    }
+    page.table(&table);
+}

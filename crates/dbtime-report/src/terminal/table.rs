@@ -1,0 +1,167 @@
+//! Columns of text that never take more room than there is.
+
+use super::style::Ink;
+use crate::format::{fit, width};
+
+/// The gap between two columns.
+const GAP: usize = 2;
+
+/// The least a column is shrunk to.
+const LEAST: usize = 6;
+
+/// What a column is headed with and how it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    /// May hold line breaks.
+    heading: String,
+    right: bool,
+}
+
+impl Column {
+    /// A column of names.
+    pub(crate) fn text(heading: &str) -> Self {
+        Self { heading: heading.to_owned(), right: false }
+    }
+
+    /// A column of figures.
+    pub(crate) fn figure(heading: &str) -> Self {
+        Self { heading: heading.to_owned(), right: true }
+    }
+}
+
+/// One cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    ink: Ink,
+}
+
+impl Cell {
+    /// A cell in its colour.
+    pub(crate) fn new(text: impl Into<String>, ink: Ink) -> Self {
+        Self { text: text.into(), ink }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text, Ink::Plain)
+    }
+}
+
+/// Rows under headings.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row; it has as many cells as there are columns.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(cells);
+    }
+
+    /// Whether it has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines, none wider than `room` columns.
+    pub(crate) fn lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
+        let widths = self.widths(room);
+        let mut lines = self.headings(&widths, &paint);
+        for row in &self.rows {
+            let cells = row.iter().map(|cell| (cell.text.as_str(), cell.ink));
+            lines.push(self.line(cells, &widths, &paint));
+        }
+        lines
+    }
+
+    fn headings(&self, widths: &[usize], paint: &impl Fn(&str, Ink) -> String) -> Vec<String> {
+        let split: Vec<Vec<&str>> =
+            self.columns.iter().map(|c| c.heading.split('\n').collect()).collect();
+        let height = split.iter().map(Vec::len).max().unwrap_or(0);
+        let row = |at: usize| {
+            // Headings stand on their columns: short ones sink to the last line.
+            let cells = split.iter().map(|lines| {
+                let text = (at + lines.len()).checked_sub(height).map_or("", |line| lines[line]);
+                (text, Ink::Dim)
+            });
+            self.line(cells, widths, paint)
+        };
+        (0..height).map(row).filter(|line| !line.is_empty()).collect()
+    }
+
+    fn line<'a>(
+        &self,
+        cells: impl Iterator<Item = (&'a str, Ink)>,
+        widths: &[usize],
+        paint: &impl Fn(&str, Ink) -> String,
+    ) -> String {
+        let mut line = String::new();
+        let mut gap = 0;
+        for (((text, ink), column), columns) in cells.zip(&self.columns).zip(widths) {
+            let text = fit(text, *columns);
+            let pad = columns - width(&text);
+            let before = if column.right { gap + pad } else { gap };
+            if !text.is_empty() {
+                line.push_str(&" ".repeat(before));
+                line.push_str(&paint(&text, ink));
+                gap = if column.right { GAP } else { GAP + pad };
+            } else {
+                gap += columns + GAP;
+            }
+        }
+        line
+    }
+
+    /// Natural widths, the widest column shrunk until the row fits: names first, figures only
+    /// where names alone cannot make room.
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let natural = |(index, column): (usize, &Column)| {
+            let cells = self.rows.iter().map(|row| width(&row[index].text));
+            cells.chain(column.heading.split('\n').map(width)).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
+        let gaps = GAP * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > room {
+            let shrink = |names: bool| {
+                let columns = widths.iter().enumerate();
+                let open = columns.filter(|&(i, w)| *w > LEAST && self.columns[i].right != names);
+                open.max_by_key(|(_, w)| **w).map(|(i, _)| i)
+            };
+            match shrink(true).or_else(|| shrink(false)) {
+                Some(index) => widths[index] -= 1,
+                None => break,
+            }
+        }
+        widths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(table: &Table, room: usize) -> String {
+        table.lines(room, |text, _| text.to_owned()).join("\n")
+    }
+
+    #[test]
+    fn names_give_way_before_figures() {
+        let mut table = Table::new(vec![Column::text("Name"), Column::figure("Mean\ntime")]);
+        table.row(vec!["a rather long name".into(), "123".into()]);
+        table.row(vec!["b".into(), "".into()]);
+        assert_eq!(
+            plain(&table, 99),
+            "                    Mean\nName                time\na rather long name   123\nb"
+        );
+        assert_eq!(plain(&table, 16), "            Mean\nName        time\na rather…    123\nb");
+    }
+}

@@ -1,0 +1,85 @@
+//! Latencies in figures, the response histogram, and errors by code.
+
+use super::bars::bar;
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use crate::format::{clean, count, percent, us};
+use crate::story;
+use dbtime_model::record::{LatencyUs, Run};
+
+pub(super) fn section(run: &Run, page: &mut Page) {
+    let record = &run.record;
+    page.heading("Latency");
+    let headings = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
+    let columns = headings.into_iter().map(Column::figure);
+    let names = [Column::text(""), Column::text("")];
+    let mut table = Table::new(names.into_iter().chain(columns).collect());
+    let set = &record.latency_us;
+    let rows = [
+        ("response", "what a client waits", Some(&set.response)),
+        ("service", "sent until done", Some(&set.service)),
+        ("queue", "due until ready", Some(&set.queue)),
+        ("lag", "ready until sent", Some(&set.lag)),
+        ("connect", "to make a connection", set.connect.as_ref()),
+    ];
+    for (name, meaning, latency) in rows {
+        if let Some(latency) = latency {
+            let mut row = vec![name.into(), Cell::new(meaning, Ink::Dim)];
+            row.extend(figures(latency).map(|us| story::latency(record, us).into()));
+            table.row(row);
+        }
+    }
+    page.table(&table);
+    page.text(story::basis(record.basis), Ink::Dim);
+}
+
+fn figures(l: &LatencyUs) -> [f64; 7] {
+    [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max]
+}
+
+/// Responses by power of two, on request.
+pub(super) fn histogram(run: &Run, page: &mut Page) {
+    if !page.wants_histogram() {
+        return;
+    }
+    page.heading("Response histogram");
+    let buckets = &run.record.histogram;
+    let total: u64 = buckets.iter().map(|bucket| bucket.count).sum();
+    let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+    if most == 0 {
+        page.text("no response was counted", Ink::Dim);
+        return;
+    }
+    let mut table = Table::new(vec![
+        Column::figure("From"),
+        Column::figure("Below"),
+        Column::figure("Count"),
+        Column::figure("Share"),
+        Column::text(""),
+    ]);
+    for bucket in buckets {
+        table.row(vec![
+            us(bucket.below_us / 2.0).into(),
+            us(bucket.below_us).into(),
+            count(bucket.count).into(),
+            percent(bucket.count as f64 / total as f64 * 100.0).into(),
+            bar(bucket.count as f64 / most as f64, 48).into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+/// Errors by the database's own code.
+pub(super) fn errors(run: &Run, page: &mut Page) {
+    if run.record.errors.is_empty() {
+        return;
+    }
+    page.heading("Errors by code, retried ones included");
+    let mut errors: Vec<_> = run.record.errors.iter().collect();
+    errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
+    let mut table = Table::new(vec![Column::text("Code"), Column::figure("Count")]);
+    for (code, times) in errors {
+        table.row(vec![clean(code).into(), Cell::new(count(*times), Ink::Warn)]);
+    }
+    page.table(&table);
+}

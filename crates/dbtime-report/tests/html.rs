@@ -1,0 +1,157 @@
+//! The HTML report of every hand-made run: well-formed, self-contained, and safe whatever the
+//! record holds.
+
+mod fixtures;
+
+use dbtime_report::charts::CHARTS;
+use dbtime_report::html;
+use roxmltree::{Document, Node};
+
+/// The page as a strict parser of XML sees it.
+fn parse<'a>(name: &str, page: &'a str) -> Document<'a> {
+    let text = page.strip_prefix("<!DOCTYPE html>\n").expect("a doctype");
+    Document::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn elements<'a, 'i>(document: &'a Document<'i>) -> impl Iterator<Item = Node<'a, 'i>> {
+    document.descendants().filter(Node::is_element)
+}
+
+#[test]
+fn every_page_is_well_formed() {
+    for (name, run) in fixtures::all() {
+        let page = html::report(&run);
+        let document = parse(name, &page);
+        assert_eq!(document.root_element().tag_name().name(), "html", "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_fetched_or_run() {
+    for (name, run) in fixtures::all() {
+        let page = html::report(&run);
+        let document = parse(name, &page);
+        for element in elements(&document) {
+            let tag = element.tag_name().name();
+            assert!(
+                !matches!(tag, "script" | "img" | "iframe" | "object" | "embed"),
+                "{name}: {tag}"
+            );
+            for attribute in element.attributes() {
+                let (key, value) = (attribute.name(), attribute.value());
+                assert!(!key.starts_with("on"), "{name}: {tag} {key}");
+                let loads = matches!(key, "src" | "href" | "srcset" | "data" | "action" | "poster");
+                assert!(!loads || value == "data:,", "{name}: {tag} {key}={value}");
+            }
+        }
+        let style = elements(&document).find(|e| e.has_tag_name("style")).expect("a style sheet");
+        let rules = style.text().expect("rules");
+        for load in ["url(", "@import", "http:", "https:"] {
+            assert!(!rules.contains(load), "{name}: {load} in the style sheet");
+        }
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let page = html::report(&fixtures::hostile());
+    let document = parse("hostile", &page);
+    // The text is all there, and none of it became an element.
+    let text: String =
+        document.descendants().filter(Node::is_text).filter_map(|n| n.text()).collect();
+    assert!(text.matches("<script>alert(1)</script>").count() > 20);
+    assert!(!page.contains("<script") && !page.contains("<img"));
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}') && !page.contains('\0'));
+}
+
+#[test]
+fn no_coordinate_is_anything_but_a_number() {
+    for (name, run) in fixtures::all() {
+        for chart in CHARTS {
+            let Some(drawing) = (chart.draw)(&run) else { continue };
+            let document = Document::parse(&drawing)
+                .unwrap_or_else(|error| panic!("{name} {}: {error}", chart.name));
+            for element in elements(&document) {
+                for attribute in element.attributes() {
+                    let value = attribute.value();
+                    match attribute.name() {
+                        "x" | "y" | "x1" | "x2" | "y1" | "y2" | "width" | "height" => {
+                            let number: f64 =
+                                value.trim_end_matches('%').parse().unwrap_or(f64::NAN);
+                            assert!(number.is_finite(), "{name} {}: {value}", chart.name);
+                        }
+                        "d" => assert!(
+                            value.chars().all(|c| matches!(
+                                c,
+                                'M' | 'L' | 'Z' | ' ' | '.' | '-' | '0'..='9'
+                            )),
+                            "{name} {}: {value}",
+                            chart.name
+                        ),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn drawings_and_tables_can_be_read_aloud() {
+    let page = html::report(&fixtures::open());
+    let document = parse("open", &page);
+    let mut ids: Vec<&str> = elements(&document).filter_map(|e| e.attribute("id")).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an id is used twice");
+    let outer = |e: &Node<'_, '_>| e.has_tag_name("svg") && e.attribute("class").is_some();
+    for svg in elements(&document).filter(outer) {
+        assert_eq!(svg.attribute("role"), Some("img"));
+        for wanted in ["title", "desc"] {
+            let found = svg.children().find(|child| child.has_tag_name(wanted));
+            assert!(found.and_then(|child| child.text()).is_some(), "a drawing without {wanted}");
+        }
+    }
+    for table in elements(&document).filter(|e| e.has_tag_name("table")) {
+        assert!(table.descendants().any(|e| e.has_tag_name("caption")));
+        for head in table.descendants().filter(|e| e.has_tag_name("th")) {
+            assert!(matches!(head.attribute("scope"), Some("col" | "row")));
+        }
+    }
+}
+
+#[test]
+fn every_chart_is_drawn_from_a_full_run_and_none_from_an_empty_one() {
+    let (full, empty) = (fixtures::open(), dbtime_model::record::Run::default());
+    for chart in CHARTS {
+        assert!((chart.draw)(&full).is_some(), "{}", chart.name);
+        assert_eq!((chart.draw)(&empty), None, "{}", chart.name);
+    }
+    let one = fixtures::one_second();
+    for chart in CHARTS {
+        assert!((chart.draw)(&one).is_some(), "{} of one second", chart.name);
+    }
+}
+
+#[test]
+fn the_page_says_what_the_terminal_says() {
+    let page = html::report(&fixtures::client_limited());
+    for wanted in [
+        "NOT VALID",
+        "client-limited",
+        "sync",
+        "blocked in fsync",
+        "Parts measured on 1 of 16 transactions (15,423 of 246,780",
+        "offered 246,780 = completed 246,765 + failed 3 + dropped 0 + unfinished 12",
+        "Not measured: wire, server_queue, net, sleep",
+        "Time per op (nsec)",
+        "Required 90th",
+        "withdraw: commit",
+        "dbtime run atm --target sqlite:/tmp/atm.db",
+    ] {
+        assert!(page.contains(wanted), "no {wanted}");
+    }
+    let closed = html::report(&fixtures::closed());
+    assert!(closed.contains("closed loop: measured from the instant the client was ready"));
+}

@@ -1,0 +1,171 @@
+//! The terminal report of every hand-made run: golden, never wider than the terminal, and the
+//! facts that must not be missing.
+
+mod fixtures;
+
+use dbtime_model::record::Run;
+use dbtime_report::{SweepRow, TerminalOptions, compare, terminal};
+use unicode_width::UnicodeWidthStr;
+
+fn plain(run: &Run) -> String {
+    terminal::run_report(run, &TerminalOptions::default())
+}
+
+fn assert_fits(name: &str, text: &str) {
+    for line in text.lines() {
+        assert!(line.width() <= terminal::COLUMNS, "{name}: {} columns: {line}", line.width());
+        assert_eq!(line, line.trim_end(), "{name}: blanks at the end of a line");
+    }
+    assert!(
+        text.ends_with('\n') && !text.contains("NaN") && !text.contains("inf"),
+        "{name}:\n{text}"
+    );
+}
+
+#[test]
+fn reports_are_golden() {
+    for (name, run) in fixtures::all() {
+        let options = TerminalOptions { histogram: true, ..TerminalOptions::default() };
+        insta::assert_snapshot!(format!("run-{name}"), terminal::run_report(&run, &options));
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for (name, run) in fixtures::all() {
+        let options = TerminalOptions { color: false, histogram: true };
+        assert_fits(name, &terminal::run_report(&run, &options));
+        for (other, b) in fixtures::all() {
+            assert_fits(&format!("{name} | {other}"), &compare::side_by_side(&run, &b));
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    for (name, run) in fixtures::all() {
+        let colored =
+            terminal::run_report(&run, &TerminalOptions { color: true, histogram: false });
+        let mut stripped = String::new();
+        let mut rest = colored.as_str();
+        while let Some(at) = rest.find('\u{1b}') {
+            stripped.push_str(&rest[..at]);
+            let end = rest[at..].find('m').expect("every escape ends in m");
+            rest = &rest[at + end + 1..];
+        }
+        stripped.push_str(rest);
+        assert_eq!(stripped, plain(&run), "{name}");
+        assert!(!plain(&run).contains('\u{1b}'), "{name}: an escape of the record came through");
+    }
+}
+
+#[test]
+fn the_answer_comes_first() {
+    let text = plain(&fixtures::open());
+    let top: Vec<_> = text.lines().take(10).collect();
+    let top = top.join("\n");
+    for wanted in
+        ["atm", "sqlite", "8,226/s", "p50 1.00 ms", "p99 5.43 ms", "is sync (blocked in fsync)"]
+    {
+        assert!(top.contains(wanted), "no {wanted} in\n{top}");
+    }
+}
+
+#[test]
+fn invalid_runs_say_so_at_the_top() {
+    let text = plain(&fixtures::client_limited());
+    let at = text.find("NOT VALID").expect("said at all");
+    assert!(at < text.find("Where the time goes\n").expect("a budget"));
+    assert!(text[at..].contains("client-limited"));
+    assert!(!plain(&fixtures::open()).contains("NOT VALID"));
+}
+
+#[test]
+fn unmeasured_parts_are_named_and_never_zero() {
+    let text = plain(&fixtures::open());
+    assert!(text.contains("not measured: wire, server_queue, net, sleep"));
+    assert!(!text.contains("\n  wire "), "{text}");
+    assert!(text.contains("\n  unexplained "));
+    assert!(text.contains("parts measured on 1 of 16 transactions (15,423 of 246,780"));
+}
+
+#[test]
+fn a_closed_loop_says_what_it_measures_from() {
+    let text = plain(&fixtures::closed());
+    assert!(text.contains("closed loop: measured from the instant the client was ready"));
+    assert!(text.contains("server_and_wire"));
+    assert!(text.contains("unexplained") && text.contains("−1.50 µs"));
+}
+
+#[test]
+fn limits_show_required_beside_measured() {
+    let text = plain(&fixtures::failed_limits());
+    assert!(text.contains("FAILED (2 of 4 limits)"));
+    let row = |name: &str| {
+        text.lines().find(|line| line.trim_start().starts_with(name) && line.contains("ED"))
+    };
+    assert!(row("withdraw").expect("a row").contains("1.00 ms  FAILED"));
+    assert!(row("balance").expect("a row").contains("PASSED"));
+    assert!(text.contains("<= 0.1 %") && text.contains("2.5 %"));
+}
+
+#[test]
+fn counts_state_their_identity() {
+    let text = plain(&fixtures::open());
+    assert!(
+        text.contains("offered 246,780 = completed 246,765 + failed 3 + dropped 0 + unfinished 12")
+    );
+    assert!(plain(&fixtures::huge()).contains("the counts do not add up"));
+}
+
+#[test]
+fn the_layer_table_has_the_columns_of_the_talk() {
+    let text = plain(&fixtures::open());
+    let heading =
+        text.lines().find(|line| line.trim_start().starts_with("Layer ")).expect("a table");
+    let columns: Vec<_> = heading.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
+    let wanted = ["Layer", "Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
+    assert_eq!(columns, wanted);
+}
+
+#[test]
+fn the_sweep_table_is_the_classic_one_and_more() {
+    let row = |arrivals: &str, rate: Option<f64>, workers: u32, latency_s: f64, tps: f64| {
+        let mut record = fixtures::open().record;
+        record.load.arrivals = arrivals.to_owned();
+        record.load.rate_tps = rate;
+        record.load.workers = Some(workers);
+        record.counts.completed = 80;
+        (record.counts.failed, record.counts.unfinished) = (0, 0);
+        record.latency_us.response.mean = latency_s * 1e6;
+        record.latency_us.queue.mean = (latency_s - 1.9).max(0.0) * 1e6;
+        record.latency_us.service.mean = 1.9e6;
+        record.throughput_tps = tps;
+        SweepRow::from_record(&record)
+    };
+    let rows = [
+        row("at-once", None, 40, 32.15, 1.70).with_factor("workers", "40"),
+        row("at-once", None, 4, 22.0, 1.89).with_factor("workers", "4"),
+        row("steady", Some(10.0), 4, 18.51, 1.88),
+        row("steady", Some(2.0), 4, 0.9, 1.97),
+    ];
+    insta::assert_snapshot!("sweep", terminal::sweep_table(&rows));
+    let mut varied = rows.clone().map(|row| row.with_factor("synchronous", "normal"));
+    varied[3] = varied[3].clone().with_factor("cache", "64 MB");
+    (varied[1].valid, varied[1].lost) = (false, 3);
+    insta::assert_snapshot!("sweep-factors", terminal::sweep_table(&varied));
+    assert_fits("sweep", &terminal::sweep_table(&varied));
+    let extreme: Vec<_> =
+        fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
+    assert_fits("sweep of all", &terminal::sweep_table(&extreme));
+    assert_fits("no sweep", &terminal::sweep_table(&[]));
+}
+
+#[test]
+fn two_runs_carry_no_verdict() {
+    let text = compare::side_by_side(&fixtures::open(), &fixtures::closed());
+    insta::assert_snapshot!("compare", text);
+    assert!(text.contains("No verdict"));
+    let same = compare::side_by_side(&fixtures::open(), &fixtures::open());
+    assert!(same.contains("recorded as the same"), "{same}");
+}

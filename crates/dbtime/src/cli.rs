@@ -1,0 +1,231 @@
+//! Flags and their help. What is said here reaches the lab through [`crate::options`].
+
+use clap::{Args, Parser, Subcommand};
+use dbtime_load::arrivals::Arrivals;
+use dbtime_load::queue::Backlog;
+use dbtime_load::think::Think;
+use dbtime_load::workload::Limit;
+use dbtime_model::Nanos;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   fine; warnings stand in the report where a figure may be wrong
+  1   a limit or a comparison failed
+  2   wrong usage or configuration
+  3   target, permission or environment
+  4   the measurement is invalid (with --strict)
+  70  a bug";
+
+/// Finds where database time goes, and proves how to get rid of it.
+#[derive(Debug, Parser)]
+#[command(name = "dbtime", version, after_help = EXIT_CODES, args_override_self = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What dbtime can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Drive a database and show where the time of its transactions went.
+    ///
+    /// With nothing named: workload atm on an embedded SQLite database in a temporary folder, at
+    /// half of the rate it carries flat out.
+    Run(RunArgs),
+    /// Create and load a workload's tables on a target.
+    Init(InitArgs),
+    /// List the shipped workloads, or show one: its file, tables and size.
+    Workloads(WorkloadsArgs),
+    /// Turn a run's record into one self-contained HTML file.
+    Report(ReportArgs),
+    /// Show two runs side by side.
+    Compare(CompareArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  dbtime run
+      atm on a temporary SQLite database, at half of its flat-out rate
+  dbtime run point-select --workers 1 --time 10s
+      closed loop: one worker flat out
+  dbtime run atm --connections 150 --think exp:10ms
+      150 clients that think 10 ms on average
+  dbtime run atm --rate 500/s --jitter 200us --workers 4 --limit 'p90<=5ms'
+      a steady rate, whatever the number of workers; exit code 1 if the limit fails
+  dbtime run report-scan --transactions 80 --sweep \\
+      'arrivals=at-once workers=40,10,4; workers=4 rate=auto:500%,auto:250%,auto:95%'
+      latency against throughput, as one table
+
+";
+
+#[derive(Args, Clone, Debug)]
+#[command(before_long_help = "", after_long_help = format!("{RUN_EXAMPLES}{EXIT_CODES}"), args_override_self = true)]
+pub(crate) struct RunArgs {
+    /// A shipped workload (see `dbtime workloads`) or the path of a workload file.
+    pub(crate) workload: Option<String>,
+
+    /// Run this one statement instead of a workload.
+    #[arg(long, value_name = "SQL", conflicts_with = "workload")]
+    pub(crate) query: Option<String>,
+
+    /// sqlite (temporary), sqlite:PATH?setting=value&…, or null:?service=1ms.
+    #[arg(long, value_name = "URL", default_value = "sqlite")]
+    pub(crate) target: String,
+
+    /// Clients of a closed loop, connections of an open one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connections: Option<u32>,
+
+    /// Put a work queue and a pool of so many workers between clients and database.
+    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) workers: Option<u32>,
+
+    /// Open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% (share of the
+    /// rate found flat out). Absent: closed loop.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+
+    /// How arrivals fall around the rate: steady, poisson, uniform, burst:20, at-once.
+    #[arg(long, value_name = "PROCESS", default_value = "steady")]
+    pub(crate) arrivals: Arrivals,
+
+    /// Width of the jitter around each due instant of steady arrivals [default: a tenth of the
+    /// period].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jitter: Option<Nanos>,
+
+    /// What a client of a closed loop waits between transactions: 10ms, exp:10ms,
+    /// uniform:5ms..15ms. Replaces the workload's own.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) think: Option<Think>,
+
+    /// Length of the measured window [default: 20s, or until --transactions have ended].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<Nanos>,
+
+    /// Offer so many transactions, then end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) transactions: Option<u64>,
+
+    /// Load before the window, not measured [default: 3s; none with --transactions].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<Nanos>,
+
+    /// Shards of the event loop (engines with sockets, and null).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) shards: u32,
+
+    /// How many times the workload's base size.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: u64,
+
+    /// What happens to a transaction that nobody is free for: wait, drop, deadline:50ms.
+    #[arg(long, value_name = "POLICY", default_value = "wait")]
+    pub(crate) on_backlog: Backlog,
+
+    /// Require this of every operation, besides the workload's own limits: 'p90<=5ms',
+    /// 'avg<=2ms', 'errors<=0.1%', 'throughput>=500/s'. Repeatable.
+    #[arg(long = "limit", value_name = "LIMIT", value_parser = parse_limit)]
+    pub(crate) limits: Vec<Limit>,
+
+    /// Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces
+    /// cross, groups separated by `;` follow each other. Repeatable.
+    #[arg(long, value_name = "FACTORS")]
+    pub(crate) sweep: Vec<String>,
+
+    /// Measure the costly parts of the time budget on one transaction in N [default: so that it
+    /// costs about 2 %].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget_every: Option<u32>,
+
+    /// Measure no time budget.
+    #[arg(long, conflicts_with = "budget_every")]
+    pub(crate) no_budget: bool,
+
+    /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Seed of everything random: same seed, same statements.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Folder for the record; must not exist [default: dbtime-runs/TIME-WORKLOAD].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Write no record.
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) no_record: bool,
+
+    /// Print the record as one JSON document (a line each with --sweep) and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Add the response histogram to the report.
+    #[arg(long)]
+    pub(crate) histogram: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime init atm --target sqlite:/var/tmp/atm.db --scale 10")]
+pub(crate) struct InitArgs {
+    /// A shipped workload or the path of a workload file.
+    pub(crate) workload: String,
+
+    /// Where to create and load it: sqlite:PATH.
+    #[arg(long, value_name = "URL")]
+    pub(crate) target: String,
+
+    /// How many times the workload's base size.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: u64,
+
+    /// Seed of the data.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  dbtime workloads\n  dbtime workloads atm --scale 10")]
+pub(crate) struct WorkloadsArgs {
+    /// Show this one.
+    pub(crate) workload: Option<String>,
+
+    /// Size at this scale.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: u64,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
+pub(crate) struct ReportArgs {
+    /// A run's folder.
+    pub(crate) run: PathBuf,
+
+    /// Where the HTML goes [default: report.html in the run's folder].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print the text report instead.
+    #[arg(long, conflicts_with = "html")]
+    pub(crate) text: bool,
+
+    /// Add the response histogram to the text report.
+    #[arg(long, requires = "text")]
+    pub(crate) histogram: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime compare before after")]
+pub(crate) struct CompareArgs {
+    /// A run's folder.
+    pub(crate) a: PathBuf,
+    /// Another run's folder.
+    pub(crate) b: PathBuf,
+}
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    Limit::parse(text).map_err(|error| error.to_string())
+}

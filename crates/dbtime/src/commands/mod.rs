@@ -1,0 +1,21 @@
+//! One file a command.
+
+mod compare;
+mod init;
+mod report;
+mod run;
+mod workloads;
+
+use crate::cli::Command;
+use crate::exit::{Exit, Failure};
+
+/// Does what was asked for.
+pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Workloads(args) => workloads::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
+    }
+}

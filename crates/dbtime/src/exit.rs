@@ -1,0 +1,83 @@
+//! How dbtime ends: one list of exit codes, and the errors that lead to them.
+
+use crate::screen;
+use dbtime_lab::LabError;
+use std::process::ExitCode;
+
+/// Exit codes, as documented in the help of every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Fine, with warnings in the report where a figure may be wrong.
+    Fine = 0,
+    /// A limit or a comparison failed.
+    Failed = 1,
+    /// Wrong usage or configuration.
+    Usage = 2,
+    /// Target, permission or environment.
+    Environment = 3,
+    /// The measurement is invalid, and `--strict` was given.
+    Invalid = 4,
+    /// A bug.
+    Bug = 70,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What ends a command before its work is done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Wrong usage or configuration.
+    Usage(anyhow::Error),
+    /// Target, permission or environment.
+    Environment(anyhow::Error),
+}
+
+impl Failure {
+    /// Wrong usage, in a sentence.
+    pub(crate) fn usage(text: impl std::fmt::Display) -> Self {
+        Self::Usage(anyhow::anyhow!("{text}"))
+    }
+
+    /// Trouble with target, permission or environment, in a sentence.
+    pub(crate) fn environment(text: impl std::fmt::Display) -> Self {
+        Self::Environment(anyhow::anyhow!("{text}"))
+    }
+
+    /// Prints it and gives the exit code.
+    pub(crate) fn tell(self) -> Exit {
+        let (error, exit) = match self {
+            Self::Usage(error) => (error, Exit::Usage),
+            Self::Environment(error) => (error, Exit::Environment),
+        };
+        match error.downcast_ref::<clap::Error>() {
+            Some(clap) => {
+                // Help and version are asked for, not failures; clap prints them to stdout.
+                let _ = clap.print();
+                if clap.use_stderr() { exit } else { Exit::Fine }
+            }
+            None => {
+                screen::error(&format!("{error:#}"));
+                exit
+            }
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Usage(_) | LabError::OutExists(_) => Self::Usage(error.into()),
+            LabError::Target(_) | LabError::Record { .. } => Self::Environment(error.into()),
+        }
+    }
+}
+
+impl From<dbtime_model::record::ReadError> for Failure {
+    fn from(error: dbtime_model::record::ReadError) -> Self {
+        Self::Environment(error.into())
+    }
+}

@@ -1,0 +1,25 @@
+//! Ctrl-C and SIGTERM: the first ends the run early, the second ends dbtime.
+
+use dbtime_engines::plan::Stop;
+use dbtime_model::now;
+use std::sync::Arc;
+
+/// What Ctrl-C sets. Installed once per process.
+pub(crate) fn install() -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    let told = Arc::clone(&stop);
+    let handler = move || {
+        if told.is_set() {
+            crate::screen::note("\ninterrupted again: nothing was recorded");
+            // The handler's thread cannot return through main.
+            #[allow(clippy::exit)]
+            std::process::exit(crate::exit::Exit::Environment as i32);
+        }
+        told.at(now());
+        crate::screen::note("\nending the run early; once more ends dbtime at once");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        crate::screen::note(&format!("Ctrl-C will end dbtime without a report: {error}"));
+    }
+    stop
+}

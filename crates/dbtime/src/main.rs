@@ -1,0 +1,36 @@
+//! The command line: reads flags, calls the lab, shows what comes back.
+
+mod cli;
+mod commands;
+mod exit;
+mod interrupt;
+mod live;
+mod options;
+mod screen;
+mod sweep;
+
+use clap::Parser;
+use exit::{Exit, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let outcome = std::panic::catch_unwind(|| {
+        let cli = cli::Cli::try_parse()?;
+        commands::dispatch(cli.command)
+    });
+    let exit = match outcome {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => failure.tell(),
+        Err(_) => {
+            screen::error("this is a bug in dbtime: please report the lines above");
+            Exit::Bug
+        }
+    };
+    exit.into()
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Usage(error.into())
+    }
+}

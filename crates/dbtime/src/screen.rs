@@ -1,0 +1,37 @@
+//! The only place that prints: results to stdout, everything else to stderr.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::io::{self, IsTerminal, Write};
+
+/// Prints a result. A reader that has gone away (`| head`) is no failure.
+pub(crate) fn result(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Prints an error.
+pub(crate) fn error(text: &str) {
+    eprintln!("dbtime: {text}");
+}
+
+/// Prints a note that is not part of the result.
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Replaces the present line on stderr.
+pub(crate) fn status(text: &str) {
+    let mut err = io::stderr().lock();
+    // Back to the first column, the text, and whatever was longer before is erased.
+    let _ = write!(err, "\r{text}\x1b[K").and_then(|()| err.flush());
+}
+
+/// Whether progress has somebody to look at it.
+pub(crate) fn has_audience() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Whether results go to a terminal and colour is welcome.
+pub(crate) fn wants_color() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}

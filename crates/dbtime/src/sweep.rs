@@ -1,0 +1,107 @@
+//! `--sweep`: the same run over values of other flags.
+//!
+//! A sweep is text: `workers=40,10,4` is a factor; factors separated by spaces cross; groups
+//! separated by `;` follow each other; several `--sweep` flags cross their groups.
+
+use crate::exit::Failure;
+
+/// One combination: flag names and their values.
+pub(crate) type Combination = Vec<(String, String)>;
+
+/// Flags that are not for sweeping: they belong to the whole sweep.
+const WHOLE: [&str; 6] = ["sweep", "out", "json", "no-record", "strict", "histogram"];
+
+/// All combinations, in the order they are run.
+pub(crate) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Failure> {
+    let mut all: Vec<Combination> = vec![Vec::new()];
+    for sweep in sweeps {
+        let mut groups = Vec::new();
+        for group in sweep.split(';') {
+            groups.extend(cross_group(group)?);
+        }
+        all = cross(&all, &groups);
+    }
+    Ok(all)
+}
+
+fn cross_group(group: &str) -> Result<Vec<Combination>, Failure> {
+    let mut combinations: Vec<Combination> = vec![Vec::new()];
+    for factor in group.split_whitespace() {
+        let (name, values) = factor.split_once('=').unwrap_or((factor, ""));
+        let name = name.trim_start_matches("--");
+        if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
+            return Err(Failure::usage(format!(
+                "`{factor}` cannot be swept: write a flag of run and its values, such as workers=40,10,4"
+            )));
+        }
+        let values = values.split(',').map(|value| vec![(name.to_owned(), value.to_owned())]);
+        combinations = cross(&combinations, &values.collect::<Vec<_>>());
+    }
+    if combinations.iter().all(Vec::is_empty) {
+        return Err(Failure::usage("--sweep has an empty group: write workers=40,10,4"));
+    }
+    Ok(combinations)
+}
+
+fn cross(left: &[Combination], right: &[Combination]) -> Vec<Combination> {
+    let joined = |a: &Combination, b: &Combination| a.iter().chain(b).cloned().collect();
+    left.iter().flat_map(|a| right.iter().map(move |b| joined(a, b))).collect()
+}
+
+/// The command line of one combination: the whole one without the sweep, and the values appended.
+pub(crate) fn arguments(whole: &[String], combination: &Combination) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut skip = false;
+    for argument in whole {
+        let is = |flag: &str| argument == flag;
+        let starts = |flag: &str| argument.starts_with(flag);
+        if std::mem::take(&mut skip) || starts("--sweep=") || starts("--out=") {
+            continue;
+        }
+        if is("--sweep") || is("--out") {
+            skip = true;
+            continue;
+        }
+        arguments.push(argument.clone());
+    }
+    arguments.extend(combination.iter().map(|(name, value)| format!("--{name}={value}")));
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(sweeps: &[&str]) -> Vec<String> {
+        let sweeps: Vec<String> = sweeps.iter().map(|s| (*s).to_owned()).collect();
+        let text = |c: &Combination| {
+            c.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ")
+        };
+        combinations(&sweeps).expect("a sweep").iter().map(text).collect()
+    }
+
+    #[test]
+    fn factors_cross_and_groups_follow() {
+        assert_eq!(shown(&["workers=4,2 scale=1,2"]).len(), 4);
+        assert_eq!(
+            shown(&["arrivals=at-once workers=40,10; rate=5/s"]),
+            ["arrivals=at-once workers=40", "arrivals=at-once workers=10", "rate=5/s"]
+        );
+        assert_eq!(shown(&["workers=1,2", "scale=1,2"]).len(), 4);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for bad in ["workers", "=4", "workers=", "", "out=x", "workers=1; "] {
+            assert!(combinations(&[bad.to_owned()]).is_err(), "{bad:?} was taken");
+        }
+    }
+
+    #[test]
+    fn a_combination_replaces_the_sweep() {
+        let whole = ["dbtime", "run", "--sweep", "workers=1,2", "--out=x", "--time", "1s"];
+        let whole: Vec<String> = whole.iter().map(|s| (*s).to_owned()).collect();
+        let one = vec![("workers".to_owned(), "2".to_owned())];
+        assert_eq!(arguments(&whole, &one), ["dbtime", "run", "--time", "1s", "--workers=2"]);
+    }
+}
