@@ -1,1 +1,57 @@
-fn main() {}
+//! Developer automation: the rules of the workspace that neither the compiler nor clippy knows.
+//!
+//! ```text
+//! cargo run -p xtask -- floors    dependencies only point down
+//! cargo run -p xtask -- tidy      files, names, lists and documents hold together
+//! cargo run -p xtask              both
+//! ```
+//! The same checks are tests, so that `cargo test` runs them too.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers")]
+
+mod floors;
+mod tidy;
+mod tree;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+use tree::{Problem, Tree};
+
+/// Every task, sorted. To add one, write its file and a line here.
+const TASKS: &[(&str, fn(&Tree) -> Result<Vec<Problem>>)] =
+    &[("floors", floors::run), ("tidy", tidy::run)];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the named tasks, or all of them; whether nothing was found.
+fn run(arguments: &[String]) -> Result<bool> {
+    if let Some(unknown) = arguments.iter().find(|a| TASKS.iter().all(|(name, _)| name != a)) {
+        let names: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
+        bail!("there is no task `{unknown}`; there are: {}", names.join(", "));
+    }
+    let tree = Tree::read()?;
+    let mut is_clean = true;
+    for (name, task) in TASKS {
+        if !arguments.is_empty() && arguments.iter().all(|a| a != name) {
+            continue;
+        }
+        let problems = task(&tree)?;
+        for problem in &problems {
+            println!("{problem}");
+        }
+        let wrong = problems.iter().filter(|problem| !problem.is_advice).count();
+        println!("{name}: {}", if wrong == 0 { "ok".to_owned() } else { format!("{wrong} wrong") });
+        is_clean &= wrong == 0;
+    }
+    Ok(is_clean)
+}

@@ -205,7 +205,7 @@ fn point_select(connection: &mut SqliteConnection, keys: &mut Keys, every: u64) 
     let cost = slice(|| {
         index += 1;
         let parameters = [Value::Integer(keys.next(ACCOUNTS))];
-        if every != 0 && index % every == 0 {
+        if index.is_multiple_of(every) {
             connection.clock().restart();
             let (result, timing) =
                 connection.execute_sampled(StatementId(1), &parameters, false, &mut sums);
@@ -255,7 +255,7 @@ fn atm(connection: &mut SqliteConnection, keys: &mut Keys, every: u64) -> Cost {
     let mut budget = Budget::default();
     let cost = slice(|| {
         index += 1;
-        let is_sampled = every != 0 && index % every == 0;
+        let is_sampled = index.is_multiple_of(every);
         atm_transaction(connection, keys, is_sampled, &mut budget);
     });
     black_box(budget);
@@ -317,6 +317,7 @@ fn identity() {
         let mut keys = Keys(88_172_645_463_325_252);
         let mut budget = Budget::default();
         let probe = connection.clock().probe_cost();
+        connection.start_figures();
         let start = now();
         while now() - start < Nanos::from_secs(2) {
             atm_transaction(&mut connection, &mut keys, true, &mut budget);
@@ -329,6 +330,12 @@ fn identity() {
         );
         for part in Part::ALL.into_iter().filter(|&part| budget.sums.get(part) != 0) {
             print!(" {} {:.2} us", part.name(), budget.mean_ns(part) / 1e3);
+        }
+        println!();
+        let per = |count: u64| count as f64 / budget.count.max(1) as f64;
+        print!("    calls per transaction:");
+        for file in connection.figures().io.records() {
+            print!(" {} {} {:.2},", file.file, file.call, per(file.count));
         }
         println!();
     }

@@ -2,6 +2,7 @@
 
 use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
 use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
+use dbtime_load::random::{Stream, draw};
 use dbtime_load::session::Rules;
 use dbtime_load::think::Think;
 use dbtime_load::workload::{Plan as Programs, Workload};
@@ -21,6 +22,8 @@ pub struct Plan {
     pub scale: u64,
     /// Seed of everything random.
     pub seed: u64,
+    /// Number of the first transaction: keys that must not repeat follow from the number.
+    pub first: u64,
     /// Who asks, and when.
     pub demand: Demand,
     /// What happens to what nobody is free for.
@@ -94,7 +97,7 @@ impl Plan {
         let length = self.measure.map(|measure| self.warmup + measure);
         let schedule = Schedule::new(rate.clone(), *arrivals, self.seed, length, self.transactions);
         let queue = OpenQueue::new(schedule, start, self.backlog, self.workload.mix(), self.seed);
-        Some(queue.of_shard(shard.into(), shards.into()))
+        Some(queue.numbered_from(self.first).of_shard(shard.into(), shards.into()))
     }
 
     /// The queue of a closed loop for some of its clients; `None` in an open loop.
@@ -109,19 +112,26 @@ impl Plan {
             total: *clients,
             start,
             end: self.window(start).end,
+            first: self.first,
             transactions: self.transactions,
             think: of_operation.collect(),
         };
         Some(ClosedQueue::new(clients, members, self.workload.mix(), self.seed))
     }
 
+    /// Whether a transaction has its costly parts measured: a pure function of seed and number.
+    #[inline]
+    pub fn is_sampled(&self, index: u64) -> bool {
+        match u64::from(self.budget_every) {
+            0 => false,
+            1 => true,
+            every => draw(self.seed, Stream::Budget, index).is_multiple_of(every),
+        }
+    }
+
     /// An empty recorder for thread number `thread`.
     pub fn recorder(&self, start: MonoNanos, thread: u32) -> Recorder {
-        let seed = dbtime_load::random::draw(
-            self.seed,
-            dbtime_load::random::Stream::Gallery,
-            thread.into(),
-        );
+        let seed = draw(self.seed, Stream::Gallery, thread.into());
         let (operations, statements) =
             (self.workload.operations.len(), self.workload.statements.len());
         Recorder::new(self.window(start), operations, statements, seed)

@@ -9,7 +9,6 @@ use crate::timing::{Ledger, Timing};
 use crate::wait::{precise_timers, wait_until};
 use dbtime_load::program::{Ticket, Value};
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
-use dbtime_load::random::{Stream, draw};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
@@ -322,9 +321,7 @@ impl<'a> Worker<'a> {
     }
 
     fn transaction<C: Connection>(&mut self, connection: &mut C, ticket: Ticket, ready: MonoNanos) {
-        let every = u64::from(self.plan.budget_every);
-        let sampled = every == 1
-            || every > 1 && draw(self.plan.seed, Stream::Budget, ticket.index) % every == 0;
+        let sampled = self.plan.is_sampled(ticket.index);
         let mut timing = Timing::new(ready, sampled);
         let ledger = &mut self.ledger;
         let session = &mut self.session;

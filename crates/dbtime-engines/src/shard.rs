@@ -8,7 +8,6 @@ use crate::pool::Failure;
 use crate::timing::{Ledger, Timing};
 use dbtime_load::program::{Ticket, Value};
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
-use dbtime_load::random::{Stream, draw};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part, Parts, StatementId};
@@ -195,9 +194,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.ledger.recorder.think(operation, ticket.due, wanted, taken);
         }
         self.ledger.offered(&ticket);
-        let every = u64::from(self.plan.budget_every);
-        let sampled = every == 1
-            || every > 1 && draw(self.plan.seed, Stream::Budget, ticket.index) % every == 0;
+        let sampled = self.plan.is_sampled(ticket.index);
         self.connections[id as usize].timing = Timing::new(ready, sampled);
         self.advance(id, Input::Start(ticket))
     }

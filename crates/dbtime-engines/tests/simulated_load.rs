@@ -79,6 +79,7 @@ fn plan(demand: Demand, servers: u32) -> Plan {
         workload: Arc::new(Workload::find("point-select").expect("shipped")),
         scale: 1,
         seed: 42,
+        first: 0,
         demand,
         backlog: Backlog::Wait,
         servers,

@@ -4,7 +4,7 @@
 //! and on the driver's CPU alone, never on queue.
 
 use dbtime_model::Nanos;
-use dbtime_model::record::{LatencyUs, RunRecord, Validity, Warning, WarningKind};
+use dbtime_model::record::{RunRecord, Validity, Warning, WarningKind};
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
@@ -19,12 +19,15 @@ const BUSY_CLOSED: f64 = 0.80;
 /// The largest share of all response that may stay unexplained.
 const BUDGET_ERROR: f64 = 0.03;
 
+/// Median lateness of a woken sleeper above which due instants are missed as a rule.
+const TIMER: Nanos = Nanos::from_micros(100);
+
 /// Foreign CPU and steal above which a repeat elsewhere or later would differ.
 const FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 10] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 11] = [
         counts,
         lag,
         busy,
@@ -33,6 +36,7 @@ pub fn judge(record: &RunRecord) -> Validity {
         errors,
         foreign,
         steal,
+        timer,
         few_samples,
         ended_early,
     ];
@@ -63,11 +67,9 @@ fn counts(record: &RunRecord) -> Option<Warning> {
 /// Like is compared with like: the median of lag with the median of the response, tail with tail.
 fn lag(record: &RunRecord) -> Option<Warning> {
     let (lag, response) = (&record.latency_us.lag, &record.latency_us.response);
-    let figures: [(&str, fn(&LatencyUs) -> f64); 2] =
-        [("median", |l| l.p50), ("99th percentile", |l| l.p99)];
+    let figures = [("median", lag.p50, response.p50), ("99th percentile", lag.p99, response.p99)];
     let (name, lag_us, response_us) = figures
         .into_iter()
-        .map(|(name, of)| (name, of(lag), of(response)))
         .find(|(_, lag, response)| *lag > LAG_FLOOR.as_micros().max(LAG_SHARE * response))?;
     let us = |us: f64| dbtime_model::units::human_ns(us * 1e3);
     warning(
@@ -162,6 +164,20 @@ fn steal(record: &RunRecord) -> Option<Warning> {
         WarningKind::Steal,
         format!("the hypervisor took {pct:.0} % of the machine's CPU away during the window"),
         "repeat the run on a host with fewer neighbours",
+    )
+}
+
+fn timer(record: &RunRecord) -> Option<Warning> {
+    let late = Nanos::from_secs_f64(record.environment.timer_late_p50_us / 1e6);
+    if late <= TIMER || record.load.mode != "open" {
+        return None;
+    }
+    warning(
+        WarningKind::Timer,
+        format!(
+            "before the run this machine woke sleepers {late} late in the median (limit {TIMER})"
+        ),
+        "free a CPU; in a virtual machine look for halt polling or a coarse clock source",
     )
 }
 

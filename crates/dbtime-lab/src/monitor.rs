@@ -276,7 +276,12 @@ impl<'a> Monitor<'a> {
         };
         row.phase = phase.to_owned();
         let index = index as usize;
-        if let (Some(from), Some(to)) = (self.samples.get(index), self.samples.get(index + 1)) {
+        if let (Some(mut from), Some(to)) = (self.samples.get(index), self.samples.get(index + 1)) {
+            // The counters tick a hundred times a second: a stub of a second at the end borrows
+            // from the one before.
+            if index > 0 && to.at - from.at < Nanos::from_millis(500) {
+                from = &self.samples[index - 1];
+            }
             let used = to.since(from);
             row.usr_pct = used.usr_pct;
             row.sys_pct = used.sys_pct;

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 pub struct RunRequest {
     /// What is run.
     pub workload: Workload,
-    /// How many times its base size.
-    pub scale: u64,
+    /// How many times its base size; `None`: as it was loaded, or 1 where the run loads it.
+    pub scale: Option<u64>,
     /// Against what.
     pub target: Target,
     /// How the load is made.

@@ -16,7 +16,7 @@ use dbtime_model::record::{
     AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, Run, RunRecord,
     SCHEMA, WindowInfo, WorkloadInfo, file,
 };
-use dbtime_model::recorder::StatementRecorder;
+use dbtime_model::recorder::{Latencies, StatementRecorder};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::machine;
 use std::io::{self, Write};
@@ -31,6 +31,10 @@ const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 
 /// How long waiting transactions are still served after the window, at most.
 const RUNDOWN: Nanos = Nanos::from_secs(5);
+
+/// Number of the first transaction of a trial: far above any run's, and unique keys made from it
+/// still fit 32 bits.
+const TRIAL_FIRST: u64 = 1 << 30;
 
 /// The share of the service time that measuring may cost with [`BudgetChoice::Auto`].
 const PROBE_SHARE: f64 = 0.02;
@@ -56,7 +60,7 @@ pub fn run(
     let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
-    let mut plan = plan(request);
+    let mut plan = plan(request, prepared.scale);
     let auto = settle_rate(request, &mut plan, &prepared, progress, stop)?;
     settle_budget(request, &mut plan, &prepared, stop)?;
     let facts = prepared.facts(&plan)?;
@@ -79,12 +83,13 @@ pub fn run(
         Measurement { request, plan: &plan, prepared: &prepared, stop, timers, started };
     let watched = Watched { log_error: None, ..watched };
     let run = measurement.record(driven, watched, facts, auto);
-    let passed = run.record.operations.iter().flat_map(|op| &op.limits).all(|check| check.passed);
+    let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
+    let passed = run.record.limits.iter().chain(of_operations).all(|check| check.passed);
     let folder = store.map(|store| store.commit(&run)).transpose()?;
     Ok(Finished { run, folder, passed })
 }
 
-fn plan(request: &RunRequest) -> Plan {
+fn plan(request: &RunRequest, scale: u64) -> Plan {
     let load = &request.load;
     let servers = load.workers.unwrap_or(load.connections);
     let demand = match &load.rate {
@@ -101,8 +106,9 @@ fn plan(request: &RunRequest) -> Plan {
     };
     Plan {
         workload: Arc::new(request.workload.clone()),
-        scale: request.scale,
+        scale,
         seed: request.seed,
+        first: 0,
         demand,
         backlog: load.backlog,
         servers,
@@ -194,15 +200,14 @@ fn trial(
     measure: Nanos,
     stop: &Stop,
 ) -> Result<(Driven, f64), LabError> {
-    // Trials draw from numbers of their own, so that the run's statements are all still to come.
-    let seed = plan.seed ^ 0x7472_6961_6c00_0000;
+    // Trials have numbers of their own: keys that must not repeat are all still to come.
     let trial = Plan {
         warmup,
         measure: Some(measure),
         transactions: None,
         budget_every: 0,
         rundown: Nanos::ZERO,
-        seed,
+        first: TRIAL_FIRST,
         ..plan.clone()
     };
     let quiet = |_: Progress| {};
@@ -311,18 +316,20 @@ impl Measurement<'_> {
         record.statements = summary.statements;
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         record.validity.warnings = facts.warnings;
-        self.check(&driven, &mut record);
+        self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut series = watched.series;
         self.offered(&driven, &mut series);
         Run { record, series, transactions: summary.transactions }
     }
 
-    fn check(&self, driven: &Driven, record: &mut RunRecord) {
+    fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {
+        let (own, extra) = (&self.request.workload.limits, &self.request.limits);
+        let counts = driven.recorder.counts();
+        record.limits = checks::of_run(own, extra, (all, &counts), record.window.measure_s);
         let whole = (record.counts.offered, record.window.measure_s);
         let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
         for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
-            let extra = &self.request.limits;
             summary.limits = checks::of_operation(operation, extra, recorded, summary, whole);
         }
     }
@@ -364,12 +371,8 @@ impl Measurement<'_> {
         let rows = workload
             .tables
             .iter()
-            .map(|table| (table.name.clone(), table.row_count(self.request.scale)));
-        WorkloadInfo {
-            name: workload.name.clone(),
-            scale: self.request.scale,
-            rows: rows.collect(),
-        }
+            .map(|table| (table.name.clone(), table.row_count(self.plan.scale)));
+        WorkloadInfo { name: workload.name.clone(), scale: self.plan.scale, rows: rows.collect() }
     }
 
     fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {

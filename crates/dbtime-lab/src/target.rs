@@ -69,6 +69,8 @@ impl FromStr for Target {
 pub struct Prepared {
     kind: Kind,
     url: String,
+    /// How many times the workload's base size its data has.
+    pub scale: u64,
 }
 
 enum Kind {
@@ -78,7 +80,7 @@ enum Kind {
         measure: Measure,
         probe: Nanos,
         /// What the workers of the last load counted.
-        figures: Mutex<WorkerFigures>,
+        figures: Box<Mutex<WorkerFigures>>,
         /// Removes the folder of a temporary database.
         _folder: Option<tempfile::TempDir>,
     },
@@ -104,10 +106,12 @@ impl Target {
         stop: &Stop,
     ) -> Result<Prepared, LabError> {
         let workload = &request.workload;
-        workload.check_scale(request.scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        let mut scale = request.scale.unwrap_or(1);
+        workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
         let (target, temporary, url) = match self {
             Self::Null(target) => {
-                return Ok(Prepared { kind: Kind::Null(*target), url: "null:".to_owned() });
+                let (kind, url) = (Kind::Null(*target), "null:".to_owned());
+                return Ok(Prepared { kind, url, scale });
             }
             Self::Sqlite { target, temporary, url } => (target, *temporary, url),
         };
@@ -117,11 +121,12 @@ impl Target {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
-            load(&target, workload, request.scale, request.seed, progress, stop)?;
+            load(&target, workload, scale, request.seed, progress, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
-                sqlite::check(&target, &workload.name, &workload.tables, Some(request.scale))?;
+                let (name, tables) = (&workload.name, &workload.tables);
+                scale = sqlite::check(&target, name, tables, request.scale)?.scale;
             }
             None
         };
@@ -130,9 +135,9 @@ impl Target {
             _ => Measure::Budget,
         };
         let probe = sqlite::ThreadClock::new().probe_cost();
-        let figures = Mutex::default();
+        let figures = Box::default();
         let kind = Kind::Sqlite { target, measure, probe, figures, _folder: folder };
-        Ok(Prepared { kind, url: url.clone() })
+        Ok(Prepared { kind, url: url.clone(), scale })
     }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.

@@ -94,6 +94,8 @@ pub struct OpenQueue {
     backlog: Backlog,
     mix: Mix,
     seed: u64,
+    /// Number of the first transaction.
+    first: u64,
     /// This walker serves the streams `shard`, `shard + shards`, …
     shard: u64,
     shards: u64,
@@ -108,13 +110,20 @@ impl OpenQueue {
         mix: Mix,
         seed: u64,
     ) -> Self {
-        Self { schedule, start, backlog, mix, seed, shard: 0, shards: 1 }
+        Self { schedule, start, backlog, mix, seed, first: 0, shard: 0, shards: 1 }
     }
 
     /// The same queue, for the streams of one shard out of so many.
     #[must_use]
     pub fn of_shard(mut self, shard: u64, shards: u64) -> Self {
         (self.shard, self.shards) = (shard, shards);
+        self
+    }
+
+    /// The same queue, with transactions numbered from `first`.
+    #[must_use]
+    pub fn numbered_from(mut self, first: u64) -> Self {
+        self.first = first;
         self
     }
 
@@ -139,6 +148,7 @@ impl Iterator for OpenQueue {
         loop {
             let Arrival { index, due } = self.schedule.next()?;
             if self.shards == 1 || index % STREAMS % self.shards == self.shard {
+                let index = self.first + index;
                 let operation = self.mix.pick(self.seed, index);
                 return Some(Ticket { index, operation, due: self.start + due, client: 0 });
             }
@@ -155,6 +165,8 @@ pub struct Clients {
     pub start: MonoNanos,
     /// None asks from this instant on.
     pub end: MonoNanos,
+    /// Number of the first transaction.
+    pub first: u64,
     /// Transactions in all, over all clients and queues.
     pub transactions: Option<u64>,
     /// Think time after each operation, by [`OperationId`].
@@ -205,9 +217,9 @@ impl ClosedQueue {
             let Some(&Reverse(asking)) = self.asking.peek() else {
                 return if self.served == 0 { Claim::Over } else { Claim::Wait(None) };
             };
-            let index = self.index(&asking);
+            let number = self.number(&asking);
             let over = asking.at >= self.clients.end
-                || self.clients.transactions.is_some_and(|limit| index >= limit);
+                || self.clients.transactions.is_some_and(|limit| number >= limit);
             if over {
                 self.asking.pop();
                 continue;
@@ -217,6 +229,7 @@ impl ClosedQueue {
             }
             self.asking.pop();
             self.served += 1;
+            let index = self.clients.first + number;
             let operation = self.mix.pick(self.seed, index);
             let ticket = Ticket { index, operation, due: asking.at, client: asking.client };
             return Claim::Run { ticket, ready: asking.at.max(freed), think: asking.think };
@@ -233,7 +246,7 @@ impl ClosedQueue {
         self.asking.push(Reverse(Asking {
             at: done + think.map_or(Nanos::ZERO, |(_, pause)| pause),
             client: ticket.client,
-            round: ticket.index / u64::from(self.clients.total) + 1,
+            round: (ticket.index - self.clients.first) / u64::from(self.clients.total) + 1,
             think,
         }));
     }
@@ -246,7 +259,7 @@ impl ClosedQueue {
     /// Number of a client's transaction: clients take turns, so that a number of transactions is
     /// split evenly and every number belongs to one client whatever the timing.
     #[inline]
-    fn index(&self, asking: &Asking) -> u64 {
+    fn number(&self, asking: &Asking) -> u64 {
         asking.round * u64::from(self.clients.total) + u64::from(asking.client)
     }
 }
@@ -307,7 +320,7 @@ mod tests {
 
     fn clients(total: u32, transactions: Option<u64>, think: Option<Think>) -> Clients {
         let (start, end) = (MonoNanos(0), MonoNanos(100 * MS));
-        Clients { total, start, end, transactions, think: vec![think] }
+        Clients { total, start, end, first: 0, transactions, think: vec![think] }
     }
 
     #[test]

@@ -151,12 +151,14 @@ impl Session {
             // ROLLBACK itself failed: the connection is in no state for another attempt.
             return Action::End(Outcome::Failed(first_class));
         }
-        if self.in_transaction && !undone {
-            if let Some(statement) = self.rules.rollback[self.ticket.operation.0 as usize] {
-                self.undoing = Some(class);
-                self.executing = statement;
-                return Action::Execute { statement, parameters: &[], wants_row: false };
-            }
+        let rollback = self.rules.rollback[self.ticket.operation.0 as usize];
+        if self.in_transaction
+            && !undone
+            && let Some(statement) = rollback
+        {
+            self.undoing = Some(class);
+            self.executing = statement;
+            return Action::Execute { statement, parameters: &[], wants_row: false };
         }
         self.in_transaction = false;
         self.retry_or_end(class)

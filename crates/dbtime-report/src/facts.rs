@@ -1,7 +1,7 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
 use crate::format::{bytes, clean, count, percent, rate, seconds, us};
-use dbtime_model::record::{Check, RunRecord};
+use dbtime_model::record::{Check, CheckUnit, RunRecord};
 
 /// One line of facts: what it is about, and what there is to say.
 pub(crate) type Fact = (&'static str, String);
@@ -131,16 +131,13 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a String, String)>) -> String {
     pairs.map(|(k, v)| clean(&format!("{k} = {v}"))).collect::<Vec<_>>().join(", ")
 }
 
-/// A required or measured value in the unit of its metric.
-///
-/// The record states times in microseconds and everything else in percent.
+/// A required or measured value in its unit.
 pub(crate) fn check_value(check: &Check, value: f64) -> String {
-    let is_percentile = check.metric.strip_prefix('p').is_some_and(|rest| {
-        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
-    });
-    let is_time = is_percentile
-        || matches!(check.metric.as_str(), "avg" | "mean" | "median" | "min" | "max" | "stddev");
-    if is_time { us(value) } else { percent(value) }
+    match check.unit {
+        CheckUnit::Us => us(value),
+        CheckUnit::Percent => percent(value),
+        CheckUnit::PerSecond => format!("{}/s", rate(value)),
+    }
 }
 
 /// `PASSED` or `FAILED`.

@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn shares_keep_what_matters() {
-        let shown = [62.4, 3.14, 0.01, 0.0, -0.3, 100.0].map(percent);
+        let shown = [62.4, 3.13, 0.01, 0.0, -0.3, 100.0].map(percent);
         assert_eq!(shown, ["62 %", "3.1 %", "< 0.1 %", "0 %", "−0.3 %", "100 %"]);
     }
 

@@ -4,7 +4,9 @@ use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
 use crate::means::Means;
 use crate::tail::{Slice, Tail};
 use dbtime_model::budget::Part;
-use dbtime_model::record::{Basis, LoadInfo, RunRecord, Warning};
+use dbtime_model::record::{
+    Basis, Check, LoadInfo, OperationSummary, RunRecord, ThinkSummary, Warning,
+};
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
 pub(crate) fn headline(record: &RunRecord) -> String {
@@ -135,6 +137,7 @@ pub(crate) fn where_it_goes(record: &RunRecord) -> String {
     };
     match answer(&budget.into()) {
         Some(answer) => answer.text(&format!("a transaction's {}", us(answer.total_us))),
+        None if record.counts.completed == 0 => "no transaction completed".to_owned(),
         None => "no transaction was measured".to_owned(),
     }
 }
@@ -192,10 +195,19 @@ pub(crate) enum Limits {
     Failed(usize, usize),
 }
 
-/// All limits of all operations together.
+/// Everything that was required, with the name of what it was required of.
+pub(crate) fn checks(record: &RunRecord) -> impl Iterator<Item = (&str, &Check)> {
+    let whole = record.limits.iter().map(|check| ("whole run", check));
+    let of_operation = record.operations.iter().flat_map(|operation| {
+        operation.limits.iter().map(|check| (operation.name.as_str(), check))
+    });
+    whole.chain(of_operation)
+}
+
+/// All limits together.
 pub(crate) fn limits(record: &RunRecord) -> Limits {
-    let checks = || record.operations.iter().flat_map(|operation| &operation.limits);
-    match (checks().count(), checks().filter(|check| !check.passed).count()) {
+    let failed = checks(record).filter(|(_, check)| !check.passed).count();
+    match (checks(record).count(), failed) {
         (0, _) => Limits::None,
         (_, 0) => Limits::Passed,
         (all, failed) => Limits::Failed(failed, all),
@@ -204,12 +216,27 @@ pub(crate) fn limits(record: &RunRecord) -> Limits {
 
 /// The limits in words.
 pub(crate) fn limits_text(record: &RunRecord) -> String {
-    let all: usize = record.operations.iter().map(|operation| operation.limits.len()).sum();
+    let all = checks(record).count();
     match limits(record) {
         Limits::None => "none set (require one with --limit 'p90<=5ms')".to_owned(),
         Limits::Passed => format!("PASSED: {} met", counted(all as u64, "limit")),
         Limits::Failed(failed, all) => format!("FAILED: {failed} of {all} limits missed"),
     }
+}
+
+/// What did not end well, with its share of all offered; `None` when everything did.
+pub(crate) fn lost(record: &RunRecord) -> Option<String> {
+    let c = &record.counts;
+    let kinds = [(c.failed, "failed"), (c.dropped, "dropped"), (c.unfinished, "unfinished")];
+    let shown: Vec<String> = kinds
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| {
+            let share = 100.0 * n as f64 / c.offered.max(1) as f64;
+            format!("{} of {} {what} ({})", count(n), count(c.offered), percent(share))
+        })
+        .collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 /// The identity of the counts, and whether it holds.
@@ -220,7 +247,8 @@ pub(crate) fn counts_identity(record: &RunRecord) -> (bool, String) {
     let holds = sum == u128::from(c.offered);
     let [completed, failed, dropped, unfinished] = parts.map(count);
     let text = format!(
-        "offered {} {} completed {completed} + failed {failed} + dropped {dropped} + unfinished {unfinished}",
+        "offered {} {} completed {completed} + failed {failed} + dropped {dropped} + \
+            unfinished {unfinished}",
         count(c.offered),
         if holds { "=" } else { "≠" },
     );
@@ -263,6 +291,30 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
 pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
     let error = record.budget_error?;
     Some(format!("budget error {} (Σ |unexplained| / Σ response)", percent(error * 100.0)))
+}
+
+/// The mean over all transactions, where the measured ones came out otherwise.
+pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
+    let measured = record.budget_us.as_ref()?.total;
+    let all = record.latency_us.response.mean;
+    // Sampling alone explains a percent or two.
+    let differs = measured > 0.0 && all > 0.0 && (all / measured - 1.0).abs() > 0.02;
+    differs.then(|| format!("the mean response of all transactions is {}", us(all)))
+}
+
+/// How think time came out, a sentence per operation that has one.
+pub(crate) fn think_times(record: &RunRecord) -> Vec<String> {
+    let operations = record.operations.iter().filter_map(|o| Some((o, o.think.as_ref()?)));
+    let sentence = |(operation, think): (&OperationSummary, &ThinkSummary)| {
+        format!(
+            "{}: {} on average, {} wanted ({})",
+            clean(&operation.name),
+            us(think.taken_us),
+            us(think.wanted_us),
+            counted(think.count, "pause")
+        )
+    };
+    operations.map(sentence).collect()
 }
 
 /// The offered rate, or what stands in for one.

@@ -34,21 +34,21 @@ type Bucket<'a> = (f64, Vec<(&'a BudgetUs, u64)>);
 /// The buckets of the given operations put together, one slice each, fastest first.
 pub(crate) fn buckets<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Slice> {
     let buckets = merged(operations);
-    let total = buckets.iter().map(size).sum::<u64>();
+    let total = sum(buckets.iter().map(size));
     buckets.chunks(1).map(|bucket| slice(bucket, total)).collect()
 }
 
 /// What to compare, over all operations; `None` with fewer than two buckets.
 pub(crate) fn tail(operations: &[OperationSummary]) -> Option<Tail> {
     let buckets = merged(operations.iter());
-    let total: u64 = buckets.iter().map(size).sum();
+    let total = sum(buckets.iter().map(size));
     if buckets.len() < 2 || total == 0 {
         return None;
     }
     let mut below = 0u64;
     let median = buckets.iter().position(|bucket| {
-        below += size(bucket);
-        below * 2 >= total
+        below = below.saturating_add(size(bucket));
+        below >= total - below
     })?;
     let slow = slowest(&buckets, total).max(median + 1);
     (slow < buckets.len()).then(|| Tail {
@@ -63,7 +63,7 @@ fn slowest(buckets: &[Bucket<'_>], total: u64) -> usize {
     let mut above = 0u64;
     let mut best = (f64::INFINITY, buckets.len() - 1);
     for index in (0..buckets.len()).rev() {
-        above += size(&buckets[index]);
+        above = above.saturating_add(size(&buckets[index]));
         let distance = (above as f64 / total as f64 / 0.01).ln().abs();
         if distance < best.0 {
             best = (distance, index);
@@ -86,7 +86,12 @@ fn merged<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Buc
 }
 
 fn size(bucket: &Bucket<'_>) -> u64 {
-    bucket.1.iter().map(|(_, count)| count).sum()
+    sum(bucket.1.iter().map(|(_, count)| *count))
+}
+
+/// Saturating: a damaged record may hold any number.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 fn slice(buckets: &[Bucket<'_>], total: u64) -> Slice {

@@ -150,6 +150,7 @@ fn the_sweep_table_is_the_classic_one_and_more() {
         row("steady", Some(2.0), 4, 0.9, 1.97),
     ];
     insta::assert_snapshot!("sweep", terminal::sweep_table(&rows));
+    assert_fits("plain sweep", &terminal::sweep_table(&rows));
     let mut varied = rows.clone().map(|row| row.with_factor("synchronous", "normal"));
     varied[3] = varied[3].clone().with_factor("cache", "64 MB");
     (varied[1].valid, varied[1].lost) = (false, 3);

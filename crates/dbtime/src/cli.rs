@@ -32,7 +32,7 @@ pub(crate) enum Command {
     ///
     /// With nothing named: workload atm on an embedded SQLite database in a temporary folder, at
     /// half of the rate it carries flat out.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
     /// List the shipped workloads, or show one: its file, tables and size.
@@ -116,9 +116,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) shards: u32,
 
-    /// How many times the workload's base size.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) scale: u64,
+    /// How many times the workload's base size [default: as loaded; 1 on a temporary target].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: Option<u64>,
 
     /// What happens to a transaction that nobody is free for: wait, drop, deadline:50ms.
     #[arg(long, value_name = "POLICY", default_value = "wait")]

@@ -60,7 +60,7 @@ impl Failure {
                 if clap.use_stderr() { exit } else { Exit::Fine }
             }
             None => {
-                screen::error(&format!("{error:#}"));
+                screen::error(&error.to_string());
                 exit
             }
         }

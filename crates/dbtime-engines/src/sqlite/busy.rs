@@ -44,13 +44,14 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
     1
 }
 
-/// Who stands in the way just now: a worker of this run, else another process. A reader does so
-/// only in the rollback modes.
+/// Who stands in the way just now: a worker of this run, one that has let go this instant, else
+/// another process. A reader does so only in the rollback modes.
 fn who(context: &Context) -> Holder {
     let readers_count = !context.is_wal.get();
     context
         .registry
         .holder(context.worker, readers_count)
+        .or_else(|| context.registry.just_released(context.worker))
         .or_else(|| outside::holder(&context.path, readers_count))
         .unwrap_or(Holder::Unknown)
 }

@@ -139,11 +139,7 @@ pub enum SqliteError {
 
 impl SqliteError {
     /// What a failure means for a whole database.
-    pub(super) fn from_failure(
-        what: impl Into<String>,
-        target: &SqliteTarget,
-        failure: Failure,
-    ) -> Self {
+    pub fn from_failure(what: impl Into<String>, target: &SqliteTarget, failure: Failure) -> Self {
         let path = target.path.clone();
         let message = failure.message.clone();
         match failure.class {

@@ -41,6 +41,7 @@ impl Db {
             )
         };
         let Some(raw) = NonNull::new(raw) else {
+            context.leave();
             return Err(Failure {
                 class: failure::class(ffi::SQLITE_NOMEM),
                 code: failure::name(ffi::SQLITE_NOMEM).to_owned(),
@@ -69,7 +70,7 @@ impl Db {
                 self.raw.as_ptr(),
                 sql.as_ptr().cast(),
                 bytes,
-                ffi::SQLITE_PREPARE_PERSISTENT as u32,
+                ffi::SQLITE_PREPARE_PERSISTENT,
                 &mut raw,
                 std::ptr::null_mut(),
             )

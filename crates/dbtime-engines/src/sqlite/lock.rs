@@ -4,9 +4,9 @@
 //! that must wait reads the others' slots. Nobody waits for anybody here.
 
 use dbtime_load::statement::Statement;
-use dbtime_model::StatementId;
 use dbtime_model::record::LockHolder;
-use std::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
+use dbtime_model::{MonoNanos, Nanos, StatementId, clock};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Levels of the lock on the database file, as SQLite numbers them.
 pub(crate) mod level {
@@ -23,15 +23,29 @@ struct Slot {
     wal_writer: AtomicU8,
 }
 
+/// The worker that gave the write lock back last, written once per writing transaction.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Release {
+    at: AtomicU64,
+    worker: AtomicUsize,
+    statement: AtomicU16,
+}
+
+/// A lock found free was held by the worker that released it this short a time ago: a waiter looks
+/// microseconds after SQLite told it to wait.
+const JUST_RELEASED: Nanos = Nanos::from_micros(200);
+
 /// The slots of all workers on one database.
 #[derive(Debug)]
 pub(crate) struct LockRegistry {
     slots: Box<[Slot]>,
+    release: Release,
 }
 
 impl LockRegistry {
     pub(crate) fn new(workers: usize) -> Self {
-        Self { slots: (0..workers).map(|_| Slot::default()).collect() }
+        Self { slots: (0..workers).map(|_| Slot::default()).collect(), release: Release::default() }
     }
 
     #[inline]
@@ -44,6 +58,9 @@ impl LockRegistry {
     #[inline]
     pub(crate) fn set_file_level(&self, worker: usize, level: u8) {
         if let Some(slot) = self.slots.get(worker) {
+            if level < level::RESERVED && slot.file_level.load(Relaxed) >= level::RESERVED {
+                self.note_release(worker, slot);
+            }
             slot.file_level.store(level, Relaxed);
         }
     }
@@ -51,8 +68,26 @@ impl LockRegistry {
     #[inline]
     pub(crate) fn set_wal_writer(&self, worker: usize, holds: bool) {
         if let Some(slot) = self.slots.get(worker) {
+            if !holds && slot.wal_writer.load(Relaxed) != 0 {
+                self.note_release(worker, slot);
+            }
             slot.wal_writer.store(u8::from(holds), Relaxed);
         }
+    }
+
+    fn note_release(&self, worker: usize, slot: &Slot) {
+        self.release.worker.store(worker, Relaxed);
+        self.release.statement.store(slot.statement.load(Relaxed), Relaxed);
+        self.release.at.store(clock::now().0, Relaxed);
+    }
+
+    /// Another worker that let the write lock go while `waiter` was on its way to ask for it.
+    pub(crate) fn just_released(&self, waiter: usize) -> Option<Holder> {
+        let at = MonoNanos(self.release.at.load(Relaxed));
+        let is_fresh = clock::now() - at < JUST_RELEASED;
+        let is_other = self.release.worker.load(Relaxed) != waiter;
+        let statement = StatementId(self.release.statement.load(Relaxed));
+        (is_fresh && is_other).then_some(Holder::Worker(statement))
     }
 
     /// Another worker that stands in the way of `waiter`: the writer, or in the rollback modes a
@@ -171,7 +206,10 @@ mod tests {
         registry.set_wal_writer(3, true);
         assert_eq!(registry.holder(0, true), Some(Holder::Worker(StatementId(33))));
         assert_eq!(registry.holder(3, false), None);
+        assert_eq!(registry.just_released(0), None);
         registry.set_wal_writer(3, false);
+        assert_eq!(registry.just_released(0), Some(Holder::Worker(StatementId(33))));
+        assert_eq!(registry.just_released(3), None);
         registry.set_file_level(1, 0);
         assert_eq!(registry.holder(0, true), None);
     }

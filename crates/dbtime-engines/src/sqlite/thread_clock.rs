@@ -15,6 +15,7 @@ use dbtime_model::{MonoNanos, Nanos, clock};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use std::cell::Cell;
+use std::ops::AddAssign;
 
 /// A thread that was switched out shows at least this much between wall and CPU time. Below it the
 /// run delay cannot have moved, and reading it (a system call of its own) is spared.
@@ -37,6 +38,16 @@ impl Span {
     #[inline]
     pub fn blocked(&self) -> Nanos {
         self.wall - self.cpu - self.runq
+    }
+}
+
+impl AddAssign for Span {
+    /// Two spans in a row as one.
+    #[inline]
+    fn add_assign(&mut self, next: Self) {
+        self.wall += next.wall;
+        self.cpu += next.cpu;
+        self.runq += next.runq;
     }
 }
 

@@ -30,6 +30,9 @@ pub(super) struct TimedFile {
 /// The size of the header, rounded up so that the file below is aligned like any allocation.
 pub(super) const HEADER_BYTES: c_int = size_of::<TimedFile>().next_multiple_of(16) as c_int;
 
+/// Source: SQLite's file format, section 4.1.
+const WAL_FRAME_HEADER_BYTES: c_int = 24;
+
 impl TimedFile {
     /// Fills the header of a file about to be opened.
     ///
@@ -174,9 +177,15 @@ unsafe extern "C" fn write(
     bytes: c_int,
     offset: ffi::sqlite3_int64,
 ) -> Code {
-    timed(file, Call::Write, Part::IoWrite, bytes, || {
+    let code = timed(file, Call::Write, Part::IoWrite, bytes, || {
         below!(file, xWrite(buffer, bytes, offset), ffi::SQLITE_IOERR_WRITE)
-    })
+    });
+    // SQLite writes the page of a log frame at once after the frame's header.
+    let is_frame_header = bytes == WAL_FRAME_HEADER_BYTES && code == ffi::SQLITE_OK;
+    if is_frame_header && let Some((context, FileKind::Wal)) = known(file) {
+        context.continues();
+    }
+    code
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> Code {
@@ -231,11 +240,10 @@ unsafe extern "C" fn shm_lock(
     let code = below!(file, xShmLock(offset, slots, flags), ffi::SQLITE_IOERR_SHMLOCK);
     // Slot 0 is the write lock; slots are taken in runs, so a run that starts later lacks it.
     let is_write_lock = offset == 0 && flags & ffi::SQLITE_SHM_EXCLUSIVE != 0;
-    if is_write_lock && code == ffi::SQLITE_OK {
-        if let Some((context, _)) = known(file) {
-            let taken = flags & ffi::SQLITE_SHM_LOCK != 0;
-            context.registry.set_wal_writer(context.worker, taken);
-        }
+    let is_done = is_write_lock && code == ffi::SQLITE_OK;
+    if is_done && let Some((context, _)) = known(file) {
+        let taken = flags & ffi::SQLITE_SHM_LOCK != 0;
+        context.registry.set_wal_writer(context.worker, taken);
     }
     code
 }

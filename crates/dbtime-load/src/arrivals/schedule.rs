@@ -113,11 +113,11 @@ impl Iterator for Schedule {
             return self.make();
         }
         loop {
-            if let Some(Reverse((due, index))) = self.early.peek().copied() {
-                if due <= self.horizon() {
-                    self.early.pop();
-                    return Some(Arrival { index, due });
-                }
+            if let Some(&Reverse((due, index))) = self.early.peek()
+                && due <= self.horizon()
+            {
+                self.early.pop();
+                return Some(Arrival { index, due });
             }
             match self.make() {
                 Some(arrival) => self.early.push(Reverse((arrival.due, arrival.index))),
@@ -206,7 +206,7 @@ mod tests {
         assert!(dues[..20].iter().all(|&due| due == 0.0));
         assert!(dues[20..40].iter().all(|&due| (due - 0.2).abs() < 1e-9));
         assert_eq!(
-            super::Schedule::new(Rate::Constant(1.0), Arrivals::AtOnce, 1, None, Some(80)).count(),
+            Schedule::new(Rate::Constant(1.0), Arrivals::AtOnce, 1, None, Some(80)).count(),
             80
         );
     }

@@ -16,7 +16,7 @@ mod validity;
 pub use budget::{BudgetBucket, BudgetInfo, BudgetUs, FileIo, Layer, LockHolder, Provenance};
 pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
 pub use summary::{
-    Check, HistogramBucket, LatencySet, LatencyUs, OperationSummary, PercentilePoint,
+    Check, CheckUnit, HistogramBucket, LatencySet, LatencyUs, OperationSummary, PercentilePoint,
     StatementSummary, ThinkSummary,
 };
 pub use validity::{Validity, Warning, WarningKind};
@@ -77,6 +77,8 @@ pub struct RunRecord {
     pub percentiles: Vec<PercentilePoint>,
     /// The response distribution by power-of-two bucket.
     pub histogram: Vec<HistogramBucket>,
+    /// What was required of the whole run, and whether it held.
+    pub limits: Vec<Check>,
     /// By operation.
     pub operations: Vec<OperationSummary>,
     /// By statement.

@@ -139,6 +139,19 @@ pub struct ThinkSummary {
     pub taken_us: f64,
 }
 
+/// The unit of a requirement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckUnit {
+    /// Microseconds.
+    #[default]
+    Us,
+    /// Percent.
+    Percent,
+    /// Events per second.
+    PerSecond,
+}
+
 /// One requirement and what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -147,9 +160,11 @@ pub struct Check {
     pub metric: String,
     /// The requirement as text: `<= 5ms`, `20 % ± 2`.
     pub text: String,
-    /// The required value: microseconds for times, percent for shares.
+    /// The unit of the two values.
+    pub unit: CheckUnit,
+    /// The required value.
     pub required: f64,
-    /// The measured value in the same unit.
+    /// The measured value.
     pub measured: f64,
     /// Whether it held.
     pub passed: bool,

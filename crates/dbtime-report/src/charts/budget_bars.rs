@@ -21,7 +21,8 @@ pub(super) const BY_OPERATION: Chart = Chart {
 pub(super) const BY_BUCKET: Chart = Chart {
     name: "budget-by-bucket",
     title: "The budget by response time",
-    hint: "A mean cannot explain a p99: each row is the transactions whose response fell between two powers of two, and where their time went.",
+    hint: "A mean cannot explain a p99: each row is the transactions whose response fell \
+        between two powers of two, and where their time went.",
     draw: by_bucket,
 };
 

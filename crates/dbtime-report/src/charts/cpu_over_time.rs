@@ -34,15 +34,7 @@ const NAMES: [(&str, &str); 4] =
 
 fn draw(run: &Run) -> Option<String> {
     let cpus = cpus(run);
-    let all = bins(run);
-    let sums = |bin: &Bin<'_>| -> [f64; 4] {
-        let mut sum = 0.0;
-        std::array::from_fn(|i| {
-            sum += bin.mean(|row| stack(row, cpus)[i]).max(0.0);
-            sum
-        })
-    };
-    let most = all.iter().map(|bin| sums(bin)[3]).fold(0.0, f64::max);
+    let most = bins(run).iter().map(|bin| sums(bin, cpus)[3]).fold(0.0, f64::max);
     if most <= 0.0 {
         return None;
     }
@@ -51,19 +43,11 @@ fn draw(run: &Run) -> Option<String> {
     let show_capacity = capacity <= most * 4.0;
     let top = if show_capacity { most.max(capacity) } else { most };
     let y = Scale::linear(top, (MIDDLE, TOP));
-    let means: [f64; 4] = std::array::from_fn(|i| {
-        run.series.iter().map(|row| stack(row, cpus)[i]).sum::<f64>() / run.series.len() as f64
-    });
-    let shown: Vec<_> =
-        NAMES.iter().zip(means).map(|((_, n), m)| format!("{n} {}", percent(m))).collect();
-    let description =
-        format!("CPU in percent of one CPU, mean over the run: {}.", shown.join(", "));
-    let mut timeline = Timeline::new(run, CHART.name, CHART.title, &description)?;
+    let mut timeline = Timeline::new(run, CHART.name, CHART.title, &described(run, cpus))?;
     timeline.grid(&y, plain_tick);
     for (index, (class, _)) in NAMES.into_iter().enumerate() {
-        let class = format!("cpu-{class}");
-        timeline.band(&y, &class, |bin| {
-            let sums = sums(bin);
+        timeline.band(&y, &format!("cpu-{class}"), |bin| {
+            let sums = sums(bin, cpus);
             (if index == 0 { 0.0 } else { sums[index - 1] }, sums[index])
         });
     }
@@ -76,6 +60,26 @@ fn draw(run: &Run) -> Option<String> {
     key(&mut timeline);
     timeline.tips(|bin| tip(bin, cpus));
     Some(timeline.svg.finish())
+}
+
+/// The heights of the stack's layers in one bin.
+fn sums(bin: &Bin<'_>, cpus: f64) -> [f64; 4] {
+    let mut sum = 0.0;
+    std::array::from_fn(|layer| {
+        sum += bin.mean(|row| stack(row, cpus)[layer]).max(0.0);
+        sum
+    })
+}
+
+/// The means over the run in words.
+fn described(run: &Run, cpus: f64) -> String {
+    let seconds = run.series.len().max(1) as f64;
+    let mean =
+        |layer: usize| run.series.iter().map(|row| stack(row, cpus)[layer]).sum::<f64>() / seconds;
+    let shown =
+        NAMES.iter().enumerate().map(|(i, (_, name))| format!("{name} {}", percent(mean(i))));
+    let shown: Vec<_> = shown.collect();
+    format!("CPU in percent of one CPU, mean over the run: {}.", shown.join(", "))
 }
 
 /// The run queue as a strip under the stack.

@@ -5,48 +5,47 @@ use super::axis::{Scale, time_tick};
 use super::svg::{Anchor, Svg};
 use crate::format::us;
 use crate::story;
-use dbtime_model::record::{PercentilePoint, Run};
+use dbtime_model::record::{PercentilePoint, Run, RunRecord};
 
 /// See the file.
 pub(super) const CHART: Chart = Chart {
     name: "percentiles",
     title: "Response distribution",
-    hint: "Each step to the right is ten times rarer. The gap between the lines is waiting before the transaction was sent.",
+    hint: "Each step to the right is ten times rarer. The gap between the lines is waiting \
+        before the transaction was sent.",
     draw,
 };
 
 const SIZE: (f64, f64) = (520.0, 300.0);
 const LEFT: f64 = 58.0;
-const RIGHT: f64 = 438.0;
+const RIGHT: f64 = 434.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 252.0;
 
 fn draw(run: &Run) -> Option<String> {
-    let record = &run.record;
     let points: Vec<(f64, &PercentilePoint)> = placed(run)?;
     let furthest = points.last().map_or(1.0, |(nines, _)| *nines).max(1.0);
     let x = |nines: f64| LEFT + nines / furthest * (RIGHT - LEFT);
     let values = points.iter().flat_map(|(_, p)| [p.response_us, p.service_us]);
     let y = Scale::fitting(values, (BOTTOM, TOP));
-    let response = &record.latency_us.response;
-    let description = format!(
-        "Response time at each percentile: median {}, 90th {}, 99th {}, 99.9th {}, maximum {}. {}.",
-        us(response.p50),
-        us(response.p90),
-        us(response.p99),
-        us(response.p999),
-        us(response.max),
-        story::basis(record.basis)
-    );
-    let mut svg = Svg::new("percentiles", SIZE, CHART.title, &description);
+    let mut svg = Svg::new("percentiles", SIZE, CHART.title, &described(&run.record));
     grid(&mut svg, &y, furthest, &x);
     let line = |of: fn(&PercentilePoint) -> f64| -> Vec<Option<(f64, f64)>> {
-        points.iter().map(|(nines, p)| Some((x(*nines), y.at(of(p))))).collect()
+        let point = |(nines, p): &(f64, &PercentilePoint)| {
+            of(p).is_finite().then(|| (x(*nines), y.at(of(p))))
+        };
+        points.iter().map(point).collect()
     };
     svg.path(&line(|p| p.service_us), "service");
     svg.path(&line(|p| p.response_us), "response");
     labels(&mut svg, &y, points.last().map(|(_, p)| *p)?);
-    for (nines, p) in &points {
+    tips(&mut svg, &points, &x);
+    Some(svg.finish())
+}
+
+/// Invisible stripes that say their figures while the pointer rests on them.
+fn tips(svg: &mut Svg, points: &[(f64, &PercentilePoint)], x: &impl Fn(f64) -> f64) {
+    for (nines, p) in points {
         let tip = format!(
             "{} % of responses took at most {} (service {})",
             p.percentile,
@@ -55,7 +54,20 @@ fn draw(run: &Run) -> Option<String> {
         );
         svg.rect((x(*nines) - 4.0, TOP), (8.0, BOTTOM - TOP), "hit", &tip);
     }
-    Some(svg.finish())
+}
+
+/// The distribution in words.
+fn described(record: &RunRecord) -> String {
+    let response = &record.latency_us.response;
+    format!(
+        "Response time at each percentile: median {}, 90th {}, 99th {}, 99.9th {}, maximum {}. {}.",
+        us(response.p50),
+        us(response.p90),
+        us(response.p99),
+        us(response.p999),
+        us(response.max),
+        story::basis(record.basis)
+    )
 }
 
 /// The points with their number of nines; the maximum stands where one in all of them lies.

@@ -10,7 +10,8 @@ use dbtime_model::record::{Run, SeriesRow};
 pub(super) const CHART: Chart = Chart {
     name: "response-over-time",
     title: "Response time over the run",
-    hint: "Level lines are a steady database; a step or a slope means the mean of the run describes no moment of it.",
+    hint: "Level lines are a steady database; a step or a slope means the mean of the run \
+        describes no moment of it.",
     draw,
 };
 
@@ -31,7 +32,8 @@ fn draw(run: &Run) -> Option<String> {
     let y = Scale::fitting(values(), (BOTTOM, TOP));
     let worst = values().fold(0.0, f64::max);
     let description = format!(
-        "Median, 90th and 99th percentile of the response time in each second; the largest 99th percentile is {}.",
+        "Median, 90th and 99th percentile of the response time in each second; the largest \
+            99th percentile is {}.",
         us(worst)
     );
     let mut timeline = Timeline::new(run, CHART.name, CHART.title, &description)?;

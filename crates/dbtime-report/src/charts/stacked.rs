@@ -113,7 +113,8 @@ pub(crate) fn legend<'a>(bars: impl Iterator<Item = &'a Means>) -> String {
             let (name, meaning) = (part.name(), part.meaning());
             let _ = write!(
                 out,
-                "<li title=\"{}\"><i class=\"swatch p-{name}\" aria-hidden=\"true\"></i>{name}</li>",
+                "<li title=\"{}\"><i class=\"swatch p-{name}\" aria-hidden=\"true\"></i>\
+                 {name}</li>",
                 escape(meaning)
             );
         }

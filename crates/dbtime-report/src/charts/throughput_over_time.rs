@@ -34,21 +34,25 @@ fn draw(run: &Run) -> Option<String> {
     if any_failed {
         timeline.line(&y, "failed", |bin| Some(failed(bin)));
     }
-    // The last second of the window stands for the ends of the lines: run-down goes to zero.
+    timeline.labels(&y, &labels(run, any_failed));
+    timeline.tips(tip);
+    Some(timeline.svg.finish())
+}
+
+/// The last second of the window stands for the ends of the lines: the run-down goes to zero.
+fn labels(run: &Run, any_failed: bool) -> Vec<(&'static str, &'static str, f64)> {
     let measured = run.series.iter().rev().find(|row| row.phase == "measure");
-    let row = measured.or(run.series.last())?;
-    let mut labels = Vec::new();
-    if let Some(offered) = row.offered {
-        labels.push(("label offered", "offered", offered as f64));
-    }
-    labels.push(("label completed", "completed", row.completed as f64));
+    let Some(row) = measured.or(run.series.last()) else {
+        return Vec::new();
+    };
+    let offered = row.offered.map(|n| ("label offered", "offered", n as f64));
+    let completed = ("label completed", "completed", row.completed as f64);
+    let mut labels: Vec<_> = offered.into_iter().chain([completed]).collect();
     labels.sort_by(|a, b| b.2.total_cmp(&a.2));
     if any_failed {
         labels.push(("label failed", "failed", row.failed as f64));
     }
-    timeline.labels(&y, &labels);
-    timeline.tips(tip);
-    Some(timeline.svg.finish())
+    labels
 }
 
 fn completed(bin: &Bin<'_>) -> f64 {

@@ -7,7 +7,7 @@ use dbtime_model::record::{Run, SeriesRow};
 /// The size of a chart over time.
 pub(super) const SIZE: (f64, f64) = (520.0, 250.0);
 pub(super) const LEFT: f64 = 58.0;
-pub(super) const RIGHT: f64 = 438.0;
+pub(super) const RIGHT: f64 = 434.0;
 pub(super) const TOP: f64 = 22.0;
 pub(super) const BOTTOM: f64 = 204.0;
 

@@ -3,7 +3,7 @@
 use super::budget::chip;
 use crate::charts::{Bar, Labels, bar, escape, legend};
 use crate::facts::instant;
-use crate::format::{percent, rate, us};
+use crate::format::{counted, percent, rate, us};
 use crate::means::Means;
 use crate::story::{self, Answer, Limits};
 use crate::tail;
@@ -16,7 +16,8 @@ pub(super) fn header(run: &Run, out: &mut String) {
     load.extend(story::auto_rate(&record.load));
     let _ = writeln!(
         out,
-        "<header><p class=\"kicker\">dbtime run · {}</p><h1>{}</h1><p class=\"dim\">{}</p></header>",
+        "<header><p class=\"kicker\">dbtime run · {}</p><h1>{}</h1><p \
+            class=\"dim\">{}</p></header>",
         escape(&instant(&record.started_at)),
         escape(&story::headline(record)),
         escape(&load.join(" · ")),
@@ -63,7 +64,8 @@ fn sentence(record: &RunRecord, out: &mut String) {
         return;
     };
     let Some(answer) = story::answer(&means) else {
-        out.push_str("<p class=\"big\">No transaction was measured.</p>\n");
+        let none = if record.counts.completed == 0 { "completed" } else { "was measured" };
+        let _ = writeln!(out, "<p class=\"big\">No transaction {none}.</p>");
         return;
     };
     let subject = format!("of a transaction’s {}", us(means.total));
@@ -94,7 +96,12 @@ fn spoken(answer: &Answer, subject: &str) -> String {
         part.meaning()
     );
     for (part, share) in &answer.parts[1..] {
-        let _ = write!(out, ", {} {}", escape(&percent(*share)), chip(*part));
+        let _ = write!(
+            out,
+            ", <span class=\"chip\">{} {}</span>",
+            escape(&percent(*share)),
+            chip(*part)
+        );
     }
     out
 }
@@ -125,43 +132,32 @@ fn tail_bar(tail: &tail::Tail, out: &mut String) {
 fn tiles(record: &RunRecord, out: &mut String) {
     let response = &record.latency_us.response;
     let shown = |us| story::latency(record, us);
-    let limits = story::limits(record);
-    let limits_class = match limits {
-        Limits::None => "dim",
-        Limits::Passed => "good",
-        Limits::Failed(..) => "bad",
-    };
-    let (limits, limits_note) = match limits {
-        Limits::None => ("none set".to_owned(), String::new()),
-        Limits::Passed => ("PASSED".to_owned(), "all met".to_owned()),
-        Limits::Failed(failed, all) => ("FAILED".to_owned(), format!("{failed} of {all} missed")),
-    };
+    let completed = format!("{}/s", rate(record.throughput_tps));
     out.push_str("<dl class=\"tiles\">");
-    tile(
-        out,
-        "Throughput",
-        &format!("{}/s", rate(record.throughput_tps)),
-        &story::offered_rate(record),
-        "",
-    );
-    tile(
-        out,
-        "Median response",
-        &shown(response.p50),
-        &format!("mean {}", shown(response.mean)),
-        "",
-    );
+    tile(out, "Throughput", &completed, &story::offered_rate(record), "");
+    let mean = format!("mean {}", shown(response.mean));
+    tile(out, "Median response", &shown(response.p50), &mean, "");
     tile(out, "99th percentile", &shown(response.p99), &format!("max {}", shown(response.max)), "");
-    tile(out, "Limits", &limits, &limits_note, limits_class);
+    verdict_tiles(record, out);
+    out.push_str("</dl>\n");
+    let basis = story::basis(record.basis);
+    let _ = writeln!(out, "<p class=\"dim note\">Response times: {basis}.</p>");
+}
+
+fn verdict_tiles(record: &RunRecord, out: &mut String) {
+    let (limits, note, class) = match story::limits(record) {
+        Limits::None => ("none set", String::new(), "dim"),
+        Limits::Passed => ("PASSED", "all met".to_owned(), "good"),
+        Limits::Failed(failed, all) => ("FAILED", format!("{failed} of {all} missed"), "bad"),
+    };
+    tile(out, "Limits", limits, &note, class);
     let (valid, class) = match (record.validity.valid, record.validity.client_limited) {
         (true, false) => ("valid", "good"),
         (_, true) => ("client-limited", "bad"),
         (false, false) => ("NOT VALID", "bad"),
     };
-    let warned = record.validity.warnings.len() as u64;
-    tile(out, "Figures", valid, &crate::format::counted(warned, "warning"), class);
-    out.push_str("</dl>\n");
-    let _ = writeln!(out, "<p class=\"dim note\">Response: {}.</p>", story::basis(record.basis));
+    let warned = counted(record.validity.warnings.len() as u64, "warning");
+    tile(out, "Figures", valid, &warned, class);
 }
 
 fn tile(out: &mut String, name: &str, figure: &str, note: &str, class: &str) {

@@ -44,7 +44,8 @@ fn table(means: &Means, tail: Option<&Tail>) -> String {
         heads.extend(["Around the median", "Slowest", "Slowest − median"].map(Head::Figure));
         let _ = write!(
             caption,
-            "Around the median: the {} transactions of {}–{}. Slowest: the {} transactions ({}) from {} up.",
+            "Around the median: the {} transactions of {}–{}. Slowest: the {} transactions \
+                ({}) from {} up.",
             count(tail.median.means.count),
             us(tail.median.from_us),
             us(tail.median.below_us),
@@ -92,7 +93,7 @@ fn total(means: &Means, tail: Option<&Tail>) -> Vec<Cell> {
     let mut cells = vec![
         Cell::text("total"),
         Cell::text("mean response of those measured").class("dim"),
-        strong(us(means.total)),
+        strong(if means.total > 0.0 { us(means.total) } else { NONE.to_owned() }),
         strong(if means.total > 0.0 { "100 %".to_owned() } else { NONE.to_owned() }),
     ];
     if let Some(Tail { median, slow, .. }) = tail {
@@ -112,7 +113,7 @@ fn notes(record: &RunRecord, means: &Means, out: &mut String) {
     if !missing.is_empty() {
         notes.push(format!("Not measured: {}.", list(missing)));
     }
-    let how = [story::sampling(record), story::budget_error(record)];
+    let how = [story::sampling(record), story::budget_error(record), story::all_mean(record)];
     notes.extend(how.into_iter().flatten().map(|how| {
         let mut how = how;
         how[..1].make_ascii_uppercase();

@@ -7,7 +7,10 @@ use std::fmt::Write;
 pub(super) fn section(run: &Run, out: &mut String) {
     let drawn: Vec<_> = CHARTS.iter().filter_map(|c| Some((c, (c.draw)(run)?))).collect();
     if drawn.is_empty() {
-        out.push_str("<section><h2>Charts</h2><p class=\"dim\">Nothing was recorded to draw.</p></section>\n");
+        out.push_str(
+            "<section><h2>Charts</h2><p class=\"dim\">Nothing was recorded to \
+            draw.</p></section>\n",
+        );
         return;
     }
     out.push_str("<section class=\"charts\">\n");

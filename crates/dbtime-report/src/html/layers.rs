@@ -18,7 +18,8 @@ fn layers(run: &Run, out: &mut String) {
     let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
     let mut heads = vec![Head::Text("Layer")];
     heads.extend(figures.map(Head::Figure));
-    let caption = "What an operation costs at each layer. m: measured, read off a clock or counter; d: derived, computed from measured figures.";
+    let caption = "What an operation costs at each layer. m: measured, read off a clock or \
+        counter; d: derived, computed from measured figures.";
     let mut table = Table::new(caption, heads);
     for layer in &run.record.layers {
         let per_op = finite(layer.time_per_op_ns).max(0.0).round() as u64;

@@ -5,7 +5,7 @@ use crate::charts::escape;
 use crate::facts::{check_value, instant};
 use crate::format::{clean, count, percent, us};
 use crate::story;
-use dbtime_model::record::{Check, OperationSummary, Run};
+use dbtime_model::record::{Check, OperationSummary, Run, RunRecord};
 use std::fmt::Write;
 
 pub(super) fn section(run: &Run, out: &mut String) {
@@ -14,12 +14,14 @@ pub(super) fn section(run: &Run, out: &mut String) {
     if !record.operations.is_empty() {
         out.push_str(&table(&record.operations));
     }
-    limits(&record.operations, out);
+    limits(record, out);
+    let total = record.counts.completed.saturating_add(record.counts.failed);
     let (holds, identity) = story::counts_identity(record);
     let facts = [
         ("Pass/Fail", story::limits_text(record), ""),
         ("Start", instant(&record.started_at), ""),
         ("End", instant(&record.ended_at), ""),
+        ("Operations", format!("{} in all", count(total)), ""),
         ("Counts", identity, if holds { "" } else { "bad" }),
         ("Retries", count(record.counts.retries), ""),
         ("Window", story::outside(record), ""),
@@ -27,6 +29,9 @@ pub(super) fn section(run: &Run, out: &mut String) {
     out.push_str("<dl class=\"facts\">");
     for (name, text, class) in facts {
         let _ = write!(out, "<dt>{name}</dt><dd class=\"{class}\">{}</dd>", escape(&text));
+    }
+    for think in story::think_times(record) {
+        let _ = write!(out, "<dt>Think time</dt><dd>{}</dd>", escape(&think));
     }
     out.push_str("</dl>\n");
     errors(run, out);
@@ -67,9 +72,8 @@ fn table(operations: &[OperationSummary]) -> String {
 }
 
 /// Every limit, the required value beside the measured one.
-fn limits(operations: &[OperationSummary], out: &mut String) {
-    let checks = || operations.iter().flat_map(|o| o.limits.iter().map(move |check| (o, check)));
-    if checks().next().is_none() {
+fn limits(record: &RunRecord, out: &mut String) {
+    if story::checks(record).next().is_none() {
         return;
     }
     let heads = vec![
@@ -80,9 +84,9 @@ fn limits(operations: &[OperationSummary], out: &mut String) {
         Head::Text("Pass/Fail"),
     ];
     let mut table = Table::new("Limits", heads);
-    for (operation, check) in checks() {
+    for (name, check) in story::checks(record) {
         table.row(vec![
-            Cell::text(&operation.name),
+            Cell::text(name),
             Cell::text(&check.metric),
             Cell::text(required(check)),
             Cell::text(check_value(check, check.measured)),

@@ -59,7 +59,8 @@ pub(super) fn rules() -> String {
         let name = part.name();
         let _ = writeln!(
             out,
-            ".p-{name}{{fill:var(--{name});background:var(--{name})}}.p-{name}-ink{{fill:var(--{name}-ink)}}"
+            ".p-{name}{{fill:var(--{name});background:var(--{name})}}\
+             .p-{name}-ink{{fill:var(--{name}-ink)}}"
         );
     }
     out

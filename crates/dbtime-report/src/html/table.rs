@@ -53,7 +53,8 @@ impl Table {
     /// A table; the caption says what it shows.
     pub(super) fn new(caption: &str, heads: Vec<Head>) -> Self {
         let mut out = format!(
-            "<div class=\"scroll\" tabindex=\"0\"><table><caption><span>{}</span></caption><thead><tr>",
+            "<div class=\"scroll\" \
+                tabindex=\"0\"><table><caption><span>{}</span></caption><thead><tr>",
             escape(caption)
         );
         for head in &heads {

@@ -34,7 +34,9 @@ fn throughput(record: &RunRecord) -> String {
         return format!("0/s: no transaction completed ({})", story::offered_rate(record));
     }
     let flat = if story::is_open(&record.load) { "of " } else { "" };
-    format!("{}/s {flat}{}", rate(record.throughput_tps), story::offered_rate(record))
+    let rate = rate(record.throughput_tps);
+    let lost = story::lost(record).map_or(String::new(), |lost| format!("; {lost}"));
+    format!("{rate}/s {flat}{}{lost}", story::offered_rate(record))
 }
 
 fn response(record: &RunRecord) -> String {

@@ -45,7 +45,7 @@ fn chart(means: &Means) -> Table {
     table.row(vec![
         Cell::new("total", Ink::Bold),
         Cell::new("mean response of those measured", Ink::Dim),
-        Cell::new(us(means.total), Ink::Bold),
+        Cell::new(if means.total > 0.0 { us(means.total) } else { NONE.into() }, Ink::Bold),
         Cell::new(if means.total > 0.0 { "100 %" } else { NONE }, Ink::Bold),
         "".into(),
     ]);
@@ -62,7 +62,7 @@ fn notes(record: &RunRecord, means: &Means, page: &mut Page) {
     if !missing.is_empty() {
         page.text(&format!("not measured: {}", list(missing)), Ink::Dim);
     }
-    let how = [story::sampling(record), story::budget_error(record)];
+    let how = [story::sampling(record), story::budget_error(record), story::all_mean(record)];
     let how: Vec<_> = how.into_iter().flatten().collect();
     if !how.is_empty() {
         page.text(&how.join("; "), Ink::Dim);

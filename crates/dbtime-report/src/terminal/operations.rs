@@ -18,13 +18,16 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     page.fact("operations", &format!("{} in all, retries: {retries}", count(total)), Ink::Plain);
     page.fact("counts", &identity, if holds { Ink::Plain } else { Ink::Bad });
     page.fact("window", &story::outside(record), Ink::Plain);
+    for (index, think) in story::think_times(record).iter().enumerate() {
+        page.fact(if index == 0 { "think time" } else { "" }, think, Ink::Plain);
+    }
     let (text, ink) = overall(record);
     page.fact("pass/fail", &text, ink);
     if !record.operations.is_empty() {
         page.line("");
         page.table(&table(&record.operations));
     }
-    other_limits(&record.operations, page);
+    other_limits(record, page);
 }
 
 fn overall(record: &RunRecord) -> (String, Ink) {
@@ -85,7 +88,7 @@ fn result(operation: &OperationSummary) -> Cell {
 }
 
 /// Every limit but the one shown in the table.
-fn other_limits(operations: &[OperationSummary], page: &mut Page) {
+fn other_limits(record: &RunRecord, page: &mut Page) {
     let mut table = Table::new(vec![
         Column::text("Limit on"),
         Column::text("Metric"),
@@ -93,22 +96,18 @@ fn other_limits(operations: &[OperationSummary], page: &mut Page) {
         Column::figure("Measured"),
         Column::text("Pass/Fail"),
     ]);
+    let in_table: Vec<&Check> = record.operations.iter().filter_map(p90).collect();
+    let is_other = |check: &Check| !in_table.iter().any(|shown| std::ptr::eq(*shown, check));
     let mut any = false;
-    for operation in operations {
-        let shown = p90(operation);
-        for check in &operation.limits {
-            if shown.is_some_and(|shown| std::ptr::eq(shown, check)) {
-                continue;
-            }
-            any = true;
-            table.row(vec![
-                clean(&operation.name).into(),
-                clean(&check.metric).into(),
-                required(check).into(),
-                check_value(check, check.measured).into(),
-                Cell::new(passed(check.passed), if check.passed { Ink::Good } else { Ink::Bad }),
-            ]);
-        }
+    for (name, check) in story::checks(record).filter(|(_, check)| is_other(check)) {
+        any = true;
+        table.row(vec![
+            clean(name).into(),
+            clean(&check.metric).into(),
+            required(check).into(),
+            check_value(check, check.measured).into(),
+            Cell::new(passed(check.passed), if check.passed { Ink::Good } else { Ink::Bad }),
+        ]);
     }
     if any {
         page.line("");

@@ -44,7 +44,7 @@ pub(super) fn histogram(run: &Run, page: &mut Page) {
     }
     page.heading("Response histogram");
     let buckets = &run.record.histogram;
-    let total: u64 = buckets.iter().map(|bucket| bucket.count).sum();
+    let total: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     if most == 0 {
         page.text("no response was counted", Ink::Dim);
@@ -62,7 +62,7 @@ pub(super) fn histogram(run: &Run, page: &mut Page) {
             us(bucket.below_us / 2.0).into(),
             us(bucket.below_us).into(),
             count(bucket.count).into(),
-            percent(bucket.count as f64 / total as f64 * 100.0).into(),
+            percent(bucket.count as f64 / total * 100.0).into(),
             bar(bucket.count as f64 / most as f64, 48).into(),
         ]);
     }

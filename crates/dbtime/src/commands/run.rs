@@ -33,18 +33,19 @@ fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Finished, Fail
 
 /// Prints the report, and writes the HTML beside the record.
 fn show(args: &RunArgs, finished: &Finished) -> Result<(), Failure> {
-    let html = finished.folder.as_deref().map(|folder| write_html(folder, finished)).transpose()?;
     if args.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::result(&(json.map_err(Failure::environment)? + "\n"));
-        return Ok(());
+        let folder = finished.folder.as_deref();
+        return folder.map_or(Ok(()), |folder| write_html(folder, finished).map(drop));
     }
     let options = TerminalOptions { color: screen::wants_color(), histogram: args.histogram };
-    let mut text = terminal::run_report(&finished.run, &options);
-    if let (Some(folder), Some(html)) = (&finished.folder, html) {
-        text += &format!("\nRecord: {}\nReport: {}\n", folder.display(), html.display());
+    screen::result(&terminal::run_report(&finished.run, &options));
+    if let Some(folder) = &finished.folder {
+        screen::result(&format!("\nRecord: {}\n", folder.display()));
+        let html = write_html(folder, finished)?;
+        screen::result(&format!("Report: {}\n", html.display()));
     }
-    screen::result(&text);
     Ok(())
 }
 
@@ -102,7 +103,9 @@ fn run_sweep(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure> {
             let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
             screen::result(&(line + "\n"));
         }
-        rows.push(SweepRow::from_record(&finished.run.record));
+        let row = SweepRow::from_record(&finished.run.record);
+        let named = combination.iter();
+        rows.push(named.fold(row, |row, (name, value)| row.with_factor(name, value)));
     }
     if !args.json {
         let mut text = terminal::sweep_table(&rows);

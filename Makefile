@@ -1,0 +1,49 @@
+# dbtime: what a developer types. `make demo` is the shortest way to a report.
+
+CARGO ?= cargo
+# CI says LOCKED=--locked: there the lock file is law.
+LOCKED ?=
+FUZZ_SECONDS ?= 30
+# Where cargo puts what it builds, wherever it was told to.
+DBTIME = $${CARGO_TARGET_DIR:-target}/release/dbtime
+
+.PHONY: help demo build test lint bench fuzz setup setup-test
+
+help:
+	@echo 'make demo    build dbtime and run it: prints a report and writes report.html'
+	@echo 'make build   build target/release/dbtime'
+	@echo 'make test    run every test (installs Chromium, sqlite3 and python3 where missing)'
+	@echo 'make lint    formatting, clippy and the rules of the workspace'
+	@echo 'make bench   benchmarks of the hot paths'
+	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
+
+# A C compiler builds the embedded SQLite; everything else is Rust.
+setup:
+	@command -v cc >/dev/null 2>&1 || sh scripts/setup-debian.sh gcc libc6-dev
+	@sh scripts/need-rust.sh
+
+# Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote.
+setup-test: setup
+	@sh scripts/setup-debian.sh chromium sqlite3 python3
+
+build: setup
+	$(CARGO) build --release $(LOCKED) --bin dbtime
+
+# Nothing is named but the folder, so that results stay out of the sources.
+demo: build
+	"$(DBTIME)" run --out "dbtime-demo/$$(date -u +%Y%m%d-%H%M%S)-atm"
+
+# The floors and the tidiness of the workspace are tests of xtask.
+test: setup-test
+	$(CARGO) test --workspace $(LOCKED)
+
+lint: setup
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	$(CARGO) run --quiet --package xtask $(LOCKED)
+
+bench: setup
+	$(CARGO) bench --workspace --benches $(LOCKED)
+
+fuzz:
+	@sh scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -1,0 +1,124 @@
+//! Nothing is allocated per transaction in the steady state.
+
+use dbtime_engines::null::{self, NullTarget};
+use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
+use dbtime_engines::pool;
+use dbtime_engines::sqlite::{LoadMarker, Measure, SqliteAdmin, SqliteTarget};
+use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::queue::Backlog;
+use dbtime_load::workload::Workload;
+use dbtime_model::series::Second;
+use dbtime_model::{MonoNanos, Nanos};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts allocations of the whole process.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+struct Forget;
+
+impl SecondSink for Forget {
+    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+        full.reset(0);
+        full
+    }
+}
+
+fn plan(workload: &str, transactions: u64) -> Plan {
+    Plan {
+        workload: Arc::new(Workload::find(workload).expect("shipped")),
+        scale: 1,
+        seed: 1,
+        first: 0,
+        demand: Demand::Closed { clients: 1, think: None },
+        backlog: Backlog::Wait,
+        servers: 1,
+        warmup: Nanos::ZERO,
+        measure: None,
+        transactions: Some(transactions),
+        rundown: Nanos::ZERO,
+        budget_every: 1,
+        shards: 1,
+    }
+}
+
+fn sink(_: u32) -> Box<dyn SecondSink> {
+    Box::new(Forget)
+}
+
+/// Allocations of a run of 2000 transactions beyond those of a run of 1000, the least of a few
+/// tries: the test harness allocates too, now and then.
+fn growth(mut run: impl FnMut(u64)) -> u64 {
+    let mut allocations = |transactions| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        run(transactions);
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    allocations(1000);
+    let tries = (0..5).map(|_| {
+        let (short, long) = (allocations(1000), allocations(2000));
+        long.saturating_sub(short)
+    });
+    tries.min().expect("five tries")
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn nothing_is_allocated_per_transaction() {
+    let started = |_: MonoNanos| {};
+    for workload in ["values1", "point-select", "atm", "oltp-read-write", "tpcb"] {
+        let grown = growth(|transactions| {
+            let stop = Stop::default();
+            null::drive(&plan(workload, transactions), NullTarget::default(), sink, started, &stop);
+        });
+        assert_eq!(grown, 0, "{workload} on null allocates");
+    }
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = SqliteTarget::new(folder.path().join("atm.db"));
+    let atm = Workload::find("atm").expect("shipped");
+    let admin = SqliteAdmin::create(&target).expect("a new file");
+    admin.create_tables(&atm.tables).expect("tables");
+    for (index, table) in atm.tables.iter().enumerate() {
+        let data = atm.table_data(index, 1, 1);
+        let fill = |row, values: &mut Vec<_>| data.fill_row(row, values);
+        admin.load(table, data.row_count(), fill, |_| ()).expect("rows");
+    }
+    let (workload, version) = ("atm".to_owned(), String::new());
+    admin.finish(&LoadMarker { workload, scale: 1, seed: 1, version }).expect("whole");
+    let grown = growth(|transactions| {
+        let plan = plan("atm", transactions);
+        let database =
+            SqlitePool::new(target.clone(), &plan.workload.statements, 1, Measure::Budget);
+        let stop = Stop::default();
+        pool::drive(&plan, &database, sink, started, &stop).expect("a connection");
+    });
+    // SQLite's own allocator is the C library's and not counted here.
+    assert_eq!(grown, 0, "atm on SQLite allocates");
+}

@@ -1,0 +1,87 @@
+//! Every command that a help text or a document shows is one that dbtime takes.
+
+use crate::sandbox::{SMALL, Sandbox, words};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Commands of a text: its lines that begin with `dbtime `, continued after a backslash.
+fn commands(text: &str) -> Vec<String> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().map(|line| line.trim().trim_start_matches("$ "));
+    let commands = lines.filter(|line| line.starts_with("dbtime ")).map(str::to_owned);
+    // What stands in quotes in a running text is a command too, unless it has a gap to fill.
+    let quoted = joined.split('`').skip(1).step_by(2).filter(|text| text.starts_with("dbtime "));
+    let is_whole = |text: &&str| !text.contains('…') && !has_placeholder(text);
+    commands.chain(quoted.filter(is_whole).map(str::to_owned)).collect()
+}
+
+fn has_placeholder(text: &str) -> bool {
+    let is_one = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase());
+    text.split(|c: char| !c.is_ascii_alphabetic()).any(is_one)
+}
+
+fn documents() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = fs::read_dir(root.join("docs")).into_iter().flatten().flatten();
+    let files = docs.map(|entry| entry.path()).chain([root.join("README.md")]);
+    files.filter(|path| path.extension().is_some_and(|e| e == "md") && path.exists()).collect()
+}
+
+/// Everything about a command is read and found right, and then there is nothing to work on.
+fn is_taken(sandbox: &Sandbox, command: &str) {
+    // What a shell would do with the output is not dbtime's affair.
+    let is_shell = |word: &String| ["|", ">", "&&", "#"].contains(&word.as_str());
+    let mut line: Vec<String> =
+        words(command).into_iter().skip(1).take_while(|word| !is_shell(word)).collect();
+    for file in line.iter().filter(|word| word.ends_with(".toml")) {
+        sandbox.write(file, SMALL);
+    }
+    match line.first().map_or("", String::as_str) {
+        "run" => {
+            line.extend(["--target".to_owned(), "sqlite:absent.db".to_owned()]);
+            sandbox.run_words(&line).refused(3, &["there is no database"]);
+        }
+        "init" => {
+            let target = line.iter_mut().find(|word| word.starts_with("sqlite:"));
+            "sqlite:absent/t.db".clone_into(target.expect("init has a target"));
+            sandbox.run_words(&line).refused(3, &["cannot write in absent"]);
+        }
+        "report" | "compare" => {
+            sandbox.run_words(&line).refused(3, &["holds no run"]);
+        }
+        _ => {
+            sandbox.run_words(&line).fine();
+        }
+    }
+}
+
+#[test]
+fn examples_of_the_help_are_taken() {
+    let sandbox = Sandbox::new();
+    let mut found = 0;
+    for command in ["run", "init", "workloads", "report", "compare"] {
+        let help = sandbox.run(&format!("{command} --help")).fine().out;
+        let examples: Vec<String> =
+            commands(&help).into_iter().filter(|line| !line.contains('[')).collect();
+        assert!(!examples.is_empty(), "no example in the help of {command}");
+        examples.iter().for_each(|example| is_taken(&sandbox, example));
+        found += examples.len();
+    }
+    assert!(found >= 9, "only {found} examples");
+}
+
+#[test]
+fn commands_of_the_documents_are_taken() {
+    let sandbox = Sandbox::new();
+    for path in documents() {
+        let text = fs::read_to_string(&path).expect("a document");
+        commands(&text).iter().for_each(|command| is_taken(&sandbox, command));
+    }
+}
+
+#[test]
+fn commands_are_found_in_texts() {
+    let text = "Use `dbtime workloads` or `dbtime run NAME`:\n\n    $ dbtime run atm \\\n  --seed 2\n";
+    assert_eq!(commands(text), ["dbtime run atm    --seed 2", "dbtime workloads"]);
+    assert_eq!(words(r"a 'b c' d\ e"), ["a", "b c", "d e"]);
+}

@@ -1,0 +1,73 @@
+//! Help, version and what is said to a mistyped command.
+
+use crate::sandbox::Sandbox;
+use std::io::Read;
+use std::process::Stdio;
+
+const COMMANDS: [&str; 5] = ["run", "init", "workloads", "report", "compare"];
+
+#[test]
+fn version_and_help_go_to_stdout() {
+    let sandbox = Sandbox::new();
+    let version = format!("dbtime {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(sandbox.run("--version").fine().out, version);
+    assert_eq!(sandbox.run("-V").fine().out, version);
+    let help = sandbox.run("--help").fine().prints(&["Usage: dbtime", "Exit codes:", "70  a bug"]);
+    for command in COMMANDS {
+        assert!(help.out.contains(&format!("\n  {command} ")), "{help:?}");
+        let own = sandbox.run(&format!("{command} --help")).fine();
+        assert!(own.out.contains(&format!("Usage: dbtime {command}")), "{own:?}");
+        assert!(own.out.contains("Example"), "no example in {own:?}");
+        sandbox.run(&format!("help {command}")).fine();
+    }
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+#[test]
+fn exit_codes_are_documented_with_run() {
+    let help = Sandbox::new().run("run --help").fine();
+    for code in ["0   fine", "1   a limit", "2   wrong usage", "3   target", "4   the meas"] {
+        assert!(help.out.contains(code), "{help:?}");
+    }
+}
+
+#[test]
+fn unknown_commands_and_flags_are_usage_errors() {
+    let sandbox = Sandbox::new();
+    sandbox.run("frobnicate").refused(2, &["'frobnicate'", "--help"]);
+    sandbox.run("worklods").refused(2, &["worklods", "workloads"]);
+    sandbox.run("run --frobnicate").refused(2, &["'--frobnicate'", "--help"]);
+    sandbox.run("run --conections 5").refused(2, &["--connections"]);
+    sandbox.run("init atm").refused(2, &["--target"]);
+    sandbox.run("compare one").refused(2, &["<B>"]);
+    let nothing = sandbox.run("");
+    nothing.exits(2);
+    assert!(nothing.tells(&["Usage: dbtime"]).out.is_empty());
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let sandbox = Sandbox::new();
+    let lines =
+        ["workloads", "workloads atm", "--help", "run values1 --target null --transactions 1000"];
+    for line in lines {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut child = sandbox.command(line).stdout(writer).spawn().expect("dbtime starts");
+        let mut err = String::new();
+        child.stderr.take().expect("piped").read_to_string(&mut err).expect("UTF-8");
+        assert_eq!((child.wait().expect("it ends").code(), err.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn an_error_nobody_reads_keeps_its_exit_code() {
+    let sandbox = Sandbox::new();
+    for line in ["run nothing-like-it", "run --frobnicate", "report absent"] {
+        let code = |stderr| sandbox.command(line).stderr(stderr).output().expect("it ends").status;
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        assert_eq!(code(Stdio::from(writer)), code(Stdio::piped()), "{line}");
+    }
+}

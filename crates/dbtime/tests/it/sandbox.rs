@@ -1,0 +1,264 @@
+//! A temporary folder to run dbtime in, and what can be asked of a process that has ended.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The working folder of the processes under test. Their temporary files go to `tmp` in it.
+pub(crate) struct Sandbox {
+    dir: tempfile::TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(dir.path().join("tmp")).expect("a folder in it");
+        Self { dir }
+    }
+
+    /// A sandbox whose `t.db` holds the tables of [`SMALL`], written to `small.toml`.
+    pub(crate) fn loaded() -> Self {
+        let sandbox = Self::new();
+        sandbox.write("small.toml", SMALL);
+        sandbox.run("init small.toml --target sqlite:t.db").fine();
+        sandbox
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a file in the sandbox");
+    }
+
+    /// A command that is yet to be started, as [`words`] splits it.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dbtime"));
+        self.settle(command.args(words(line)));
+        command
+    }
+
+    /// Runs dbtime with these very arguments to its end.
+    pub(crate) fn run_words(&self, arguments: &[String]) -> Ran {
+        let output = self.command("").args(arguments).output();
+        Ran::new(&arguments.join(" "), &output.expect("dbtime starts"))
+    }
+
+    /// Gives a command the sandbox's folders, and pipes for what it prints.
+    pub(crate) fn settle(&self, command: &mut Command) {
+        command.current_dir(self.dir.path()).env("TMPDIR", self.path("tmp"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+
+    /// Runs `dbtime LINE` to its end.
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        Ran::new(line, &self.command(line).output().expect("dbtime starts"))
+    }
+
+    /// Starts `dbtime LINE`.
+    pub(crate) fn start(&self, line: &str) -> Running {
+        let child = self.command(line).spawn().expect("dbtime starts");
+        Running { line: line.to_owned(), child }
+    }
+
+    /// Names of everything in the sandbox but its empty `tmp`, sorted.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let mut names = names(self.dir.path());
+        if names_empty(&self.path("tmp")) {
+            names.retain(|name| name != "tmp");
+        }
+        names
+    }
+
+    /// Waits until a file exists whose path in the sandbox has all of these parts in its names.
+    pub(crate) fn wait_for(&self, parts: &[&str]) {
+        let begun = Instant::now();
+        while !find(self.dir.path(), parts) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "no {parts:?} in {:?}", self.left());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// A workload that loads in no time: rows to read and to update.
+pub(crate) const SMALL: &str = r#"
+name = "small"
+[[table]]
+name = "item"
+rows_per_scale = 100
+columns = [
+    { name = "id", type = "integer", primary_key = true, data = "row" },
+    { name = "n", type = "integer", data = 0 },
+]
+[keys]
+id = { uniform = [1, "item.rows"] }
+[[operation]]
+name = "change"
+transaction = "write"
+[[operation.statement]]
+name = "get"
+sql = "SELECT n FROM item WHERE id = :id"
+[[operation.statement]]
+name = "set"
+sql = "UPDATE item SET n = n + 1 WHERE id = :id"
+"#;
+
+/// Everything in a folder, sorted; nothing of a folder that is not there.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn names_empty(folder: &Path) -> bool {
+    names(folder).is_empty()
+}
+
+fn find(folder: &Path, parts: &[&str]) -> bool {
+    let [first, rest @ ..] = parts else { return true };
+    let found = names(folder).into_iter().filter(|name| name.contains(first));
+    found.into_iter().any(|name| find(&folder.join(name), rest))
+}
+
+/// Splits a command line as a shell does: at blanks, single quotes and a backslash hold.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = vec![];
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    let mut is_quoted = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_default();
+            }
+            '\\' if !is_quoted => word.get_or_insert_default().extend(chars.next()),
+            c if c.is_whitespace() && !is_quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A process that has been started.
+pub(crate) struct Running {
+    line: String,
+    child: Child,
+}
+
+impl Running {
+    pub(crate) fn interrupt(&self) {
+        self.signal(rustix::process::Signal::INT);
+    }
+
+    pub(crate) fn kill(&self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("the process is there");
+    }
+
+    pub(crate) fn end(self) -> Ran {
+        Ran::new(&self.line, &self.child.wait_with_output().expect("it ends"))
+    }
+}
+
+/// How a process ended.
+pub(crate) struct Ran {
+    line: String,
+    /// `None` after a signal.
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn new(line: &str, output: &Output) -> Self {
+        Self {
+            line: line.to_owned(),
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout.clone()).expect("UTF-8 on stdout"),
+            err: String::from_utf8(output.stderr.clone()).expect("UTF-8 on stderr"),
+        }
+    }
+
+    /// Exit code 0 and not a word on stderr, where nobody sits.
+    pub(crate) fn fine(self) -> Self {
+        self.with(0, &[])
+    }
+
+    /// This exit code, these texts on stdout, and not a word on stderr.
+    pub(crate) fn with(self, code: i32, printed: &[&str]) -> Self {
+        self.exits(code);
+        assert_eq!(self.err, "", "{self:?}");
+        self.prints(printed)
+    }
+
+    /// This exit code, these texts on stderr, and nothing on stdout.
+    pub(crate) fn refused(self, code: i32, told: &[&str]) -> Self {
+        self.exits(code);
+        assert_eq!(self.out, "", "{self:?}");
+        assert!(["dbtime: ", "error: "].iter().any(|head| self.err.starts_with(head)), "{self:?}");
+        self.tells(told)
+    }
+
+    pub(crate) fn exits(&self, code: i32) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+    }
+
+    pub(crate) fn prints(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(self.out.contains(text), "no `{text}` on stdout of {self:?}");
+        }
+        self
+    }
+
+    pub(crate) fn tells(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(self.err.contains(text), "no `{text}` on stderr of {self:?}");
+        }
+        self
+    }
+
+    /// What a fine run with `--json` printed: one document and nothing else.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+}
+
+impl std::fmt::Debug for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { line, code, out, err } = self;
+        write!(f, "`dbtime {line}`, exit {code:?}\n--- stdout\n{out}\n--- stderr\n{err}")
+    }
+}
+
+/// A number of a JSON document, by its pointer: `/counts/offered`.
+pub(crate) fn number(json: &Value, pointer: &str) -> f64 {
+    json.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| {
+        panic!("{pointer} is no number: {:?}", json.pointer(pointer));
+    })
+}
+
+/// A whole number of a JSON document, by its pointer.
+pub(crate) fn count(json: &Value, pointer: &str) -> u64 {
+    json.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| {
+        panic!("{pointer} is no count: {:?}", json.pointer(pointer));
+    })
+}
+
+/// offered = completed + failed + dropped + unfinished, in all and over the operations.
+pub(crate) fn counts_add_up(json: &Value) {
+    let of = |name: &str| count(json, &format!("/counts/{name}"));
+    let ended = of("completed") + of("failed") + of("dropped") + of("unfinished");
+    assert_eq!(of("offered"), ended, "{}", json["counts"]);
+}

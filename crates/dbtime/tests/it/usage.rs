@@ -1,0 +1,104 @@
+//! Flags that contradict each other or ask for the impossible: refused at once, with what to write.
+
+use crate::sandbox::Sandbox;
+
+/// Each line is refused with exit code 2 and these words, and leaves nothing behind.
+fn are_refused(lines: &[(&str, &[&str])]) {
+    let sandbox = Sandbox::new();
+    for (line, told) in lines {
+        sandbox.run(line).refused(2, told);
+        assert!(sandbox.left().is_empty(), "{line} left {:?}", sandbox.left());
+    }
+}
+
+#[test]
+fn contradictory_flags() {
+    are_refused(&[
+        ("run values1 --think 1ms --rate 5/s", &["--think belongs to a closed loop", "--rate"]),
+        (
+            "run values1 --think 1ms --arrivals at-once --transactions 5",
+            &["--think belongs to a closed loop"],
+        ),
+        ("run values1 --arrivals poisson", &["--arrivals poisson needs --rate"]),
+        ("run values1 --arrivals burst:5", &["--arrivals burst:5 needs --rate"]),
+        ("run values1 --arrivals at-once", &["at-once needs --transactions"]),
+        ("run values1 --arrivals poisson --rate 5/s --jitter 1ms", &["--jitter", "steady"]),
+        ("run values1 --jitter 1ms", &["--jitter", "--rate"]),
+        ("run values1 --budget-every 4 --no-budget", &["--budget-every", "--no-budget"]),
+        ("run values1 --out x --no-record", &["--out", "--no-record"]),
+        ("run values1 --query 'SELECT 1'", &["--query", "WORKLOAD"]),
+        ("report x --text --html y.html", &["--text", "--html"]),
+        ("report x --histogram", &["--text"]),
+    ]);
+}
+
+#[test]
+fn impossible_rates() {
+    are_refused(&[
+        ("run values1 --rate 0/s", &["`0/s`", "above 0", "500/s"]),
+        ("run values1 --rate -5/s", &["-5/s"]),
+        ("run values1 --rate 500", &["`500`", "500/s"]),
+        ("run values1 --rate fast", &["`fast`", "500/s"]),
+        ("run values1 --rate 1e9/s --target null", &["1000000000", "the limit is"]),
+        ("run values1 --rate auto:x", &["`auto:x`", "auto:50%"]),
+        ("run values1 --rate auto:0%", &["`auto:0%`"]),
+        ("run values1 --rate auto:50", &["`auto:50`", "auto:50%"]),
+        ("run values1 --rate ramp:100/s", &["ramp:100/s"]),
+        ("run values1 --rate 0s:100/s,30:500/s", &["30"]),
+    ]);
+}
+
+#[test]
+fn values_without_their_unit_or_out_of_range() {
+    are_refused(&[
+        ("run values1 --time 5", &["--time", "`5` is not a duration", "unit"]),
+        ("run values1 --time 0s", &["--time 0 measures nothing"]),
+        ("run values1 --time -1s", &["-1"]),
+        ("run values1 --warmup 3", &["--warmup", "`3` is not a duration"]),
+        ("run values1 --think 10", &["--think", "10ms"]),
+        ("run values1 --think exp:10", &["--think"]),
+        ("run values1 --think uniform:15ms..5ms", &["--think"]),
+        ("run values1 --transactions 0", &["--transactions"]),
+        ("run values1 --connections 0", &["--connections"]),
+        ("run values1 --workers 0", &["--workers"]),
+        ("run values1 --shards 65", &["--shards"]),
+        ("run values1 --scale 0", &["--scale"]),
+        ("run values1 --budget-every 0", &["--budget-every"]),
+        ("run values1 --arrivals sometimes", &["`sometimes`", "steady"]),
+        ("run values1 --arrivals burst:0 --rate 5/s", &["burst:0"]),
+        ("run values1 --on-backlog panic", &["`panic`", "deadline:50ms"]),
+        ("run values1 --limit p90=<5ms", &["`p90=<5ms`", "`<=`"]),
+        ("run values1 --limit p90<=5", &["`p90<=5`", "5ms"]),
+        ("run values1 --limit fast", &["`fast`", "p90 <= 5ms"]),
+        ("run atm --scale 92233720368547758", &["atm", "63 bits"]),
+    ]);
+}
+
+#[test]
+fn sweeps_that_make_no_sense() {
+    are_refused(&[
+        ("run values1 --sweep workers", &["`workers` cannot be swept", "workers=40,10,4"]),
+        ("run values1 --sweep =4", &["cannot be swept"]),
+        ("run values1 --sweep 'workers=1;'", &["empty group"]),
+        ("run values1 --sweep out=a,b", &["`out=a,b` cannot be swept"]),
+        ("run values1 --sweep workres=1,2", &["workres"]),
+        ("run values1 --sweep workers=1,none", &["none", "--workers"]),
+        ("run values1 --sweep 'rate=5/s think=1ms'", &["--think belongs to a closed loop"]),
+        ("run values1 --sweep time=1s,0s", &["--time 0 measures nothing"]),
+    ]);
+}
+
+#[test]
+fn targets_that_are_none() {
+    are_refused(&[
+        ("run values1 --target oracle", &["`oracle` is no target", "sqlite:PATH"]),
+        ("run values1 --target sqlit:x", &["did you mean sqlite?"]),
+        ("run values1 --target null:?servce=1ms", &["null:?service=1ms"]),
+        ("run values1 --target sqlite:x?jornal_mode=wal", &["did you mean `journal_mode`?"]),
+        ("run values1 --target sqlite:x?synchronous=fast", &["off, normal, full, extra"]),
+        ("run values1 --target sqlite:x?busy_timeout=5", &["500ms"]),
+        ("run values1 --target sqlite::memory:", &["/dev/shm"]),
+        ("init atm --target null", &["nothing to init"]),
+        ("init atm --target sqlite", &["sqlite:PATH"]),
+    ]);
+}

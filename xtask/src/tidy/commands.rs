@@ -1,0 +1,76 @@
+//! Rules for commands in documents: what they show can be typed.
+//!
+//! A command is a line that begins with `$ dbtime`, or with `dbtime` inside a fence.
+
+use crate::tree::{File, Problem, Tree};
+
+/// One file per subcommand.
+const COMMANDS: &str = "crates/dbtime/src/commands";
+/// Where the flags are declared.
+const FLAGS: &str = "crates/dbtime/src/cli.rs";
+
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let known: Vec<&str> =
+        tree.within(COMMANDS).map(|file| file.stem()).filter(|stem| *stem != "mod").collect();
+    let flags = tree.file(FLAGS).map_or("", |file| file.text.as_str());
+    let documents = tree.ending(".md");
+    documents.flat_map(|file| of_document(file, &known, flags)).collect()
+}
+
+fn of_document(file: &File, known: &[&str], flags: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut is_fenced = false;
+    // A command goes on after a backslash at the end of a line.
+    let mut goes_on = false;
+    for (line, text) in file.lines() {
+        let text = text.trim();
+        is_fenced ^= text.starts_with("```");
+        let typed = text.strip_prefix("$ dbtime");
+        let typed = typed.or_else(|| text.strip_prefix("dbtime ").filter(|_| is_fenced));
+        let Some(rest) = typed.or(goes_on.then_some(text)) else { continue };
+        let mut words = rest.split_whitespace();
+        if !goes_on {
+            let command = words.next().unwrap_or("--help");
+            let is_known = known.contains(&command) || command.starts_with('-');
+            if !is_known {
+                let text = format!("`dbtime {command}` is no command");
+                problems.push(Problem::at(&file.path, line, text));
+            }
+        }
+        for flag in words.filter_map(|word| word.strip_prefix("--")) {
+            let name = flag.split('=').next().unwrap_or(flag);
+            if !is_flag(name, flags) {
+                problems.push(Problem::at(&file.path, line, format!("`--{name}` is no flag")));
+            }
+        }
+        goes_on = text.ends_with('\\');
+    }
+    problems
+}
+
+/// Whether the command line declares the flag: as a field, or renamed.
+fn is_flag(name: &str, flags: &str) -> bool {
+    let field = format!("{}:", name.replace('-', "_"));
+    let renamed = format!("\"{name}\"");
+    flags.contains(&field) || flags.contains(&renamed) || matches!(name, "help" | "version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> usize {
+        let file = File { path: "a.md".into(), text: text.into() };
+        of_document(&file, &["run"], "no_record: bool, #[arg(long = \"limit\")]").len()
+    }
+
+    #[test]
+    fn commands_and_flags_have_to_exist() {
+        assert_eq!(wrong("$ dbtime run --no-record --limit 'p90<=5ms'\n"), 0);
+        assert_eq!(wrong("$ dbtime fly\n"), 1);
+        assert_eq!(wrong("```\ndbtime run --fast\n```\n"), 1);
+        assert_eq!(wrong("dbtime runs far\n"), 0);
+        assert_eq!(wrong("$ dbtime run \\\n      --fast\n"), 1);
+        assert_eq!(wrong("$ dbtime --version\n"), 0);
+    }
+}

@@ -1,0 +1,42 @@
+//! Tidiness: what rots first in a workspace, checked at every test run.
+
+mod commands;
+mod documents;
+mod everywhere;
+mod lists;
+mod record;
+mod rust;
+
+use crate::tree::{Problem, Tree};
+use anyhow::Result;
+
+/// Every rule, one file each. To add one, write its file and a line here.
+const RULES: &[fn(&Tree) -> Vec<Problem>] = &[
+    commands::check,
+    documents::check,
+    everywhere::check,
+    lists::check,
+    record::check,
+    rust::check,
+];
+
+/// Checks everything.
+pub(crate) fn run(tree: &Tree) -> Result<Vec<Problem>> {
+    let mut problems: Vec<Problem> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+    problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    Ok(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        let tree = Tree::read().expect("the workspace");
+        let problems = run(&tree).expect("readable");
+        let wrong: Vec<String> =
+            problems.iter().filter(|p| !p.is_advice).map(ToString::to_string).collect();
+        assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+    }
+}
