@@ -92,7 +92,12 @@ fn peak_mb() -> f64 {
 fn main() {
     // `cargo test` runs benches too; then one look is enough to see that they still work.
     if !std::env::args().any(|argument| argument == "--bench") {
-        assert!(drive(Demand::Closed { clients: 1, think: None }, 1, 1, None).recorder.counts().add_up());
+        assert!(
+            drive(Demand::Closed { clients: 1, think: None }, 1, 1, None)
+                .recorder
+                .counts()
+                .add_up()
+        );
         return;
     }
     closed("closed loop, 1 connection, no budget", 1, 0);

@@ -355,10 +355,15 @@ impl<'a> Worker<'a> {
     /// Counts what was due and will not be served any more.
     fn drain(&mut self) {
         let Some(shared) = self.shared else { return };
-        let Queue::Open(queue) = &mut *lock(&shared.queue) else { return };
-        let (present, stopped) = (now(), self.stop.instant());
-        for ticket in queue.by_ref().take_while(|ticket| ticket.due < stopped.min(self.end)) {
+        let (present, stopped) = (now(), self.stop.instant().min(self.end));
+        let mut unfinished = |ticket| {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        };
+        match &mut *lock(&shared.queue) {
+            Queue::Open(queue) => {
+                queue.by_ref().take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
+            }
+            Queue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
         }
     }
 }

@@ -231,10 +231,17 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[cold]
     fn give_up(&mut self, present: MonoNanos) -> Option<Claimed> {
         let stopped = self.stop.instant().min(self.end);
-        if let Queue::Open(queue) = std::mem::replace(&mut self.queue, Queue::Over) {
-            for ticket in queue.take_while(|ticket| ticket.due < stopped) {
-                self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        let ledger = &mut self.ledger;
+        let mut unfinished = |ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        match std::mem::replace(&mut self.queue, Queue::Over) {
+            Queue::Open(queue) => {
+                queue.take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
             }
+            // A client with a connection of its own asks when it sends.
+            Queue::Closed(mut queue) if self.plan.is_pooled() => {
+                queue.waiting(stopped).for_each(&mut unfinished);
+            }
+            Queue::Closed(_) | Queue::Over => {}
         }
         None
     }

@@ -35,10 +35,11 @@ impl Reactor for SimReactor {
     fn submit(&mut self, connection: u32, id: StatementId, parameters: &[Value]) -> Option<Answer> {
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
-        if let Some((from, to)) = self.stall {
-            if answers_at > from && self.clock.get() < to {
-                answers_at = to + self.service;
-            }
+        if let Some((from, to)) = self.stall
+            && answers_at > from
+            && self.clock.get() < to
+        {
+            answers_at = to + self.service;
         }
         self.answering.push(Reverse((answers_at, connection)));
         None

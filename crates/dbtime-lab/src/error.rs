@@ -12,6 +12,9 @@ pub enum LabError {
     /// The target cannot be reached, prepared or used.
     #[error("{0}")]
     Target(String),
+    /// Ctrl-C came before there was anything to report.
+    #[error("interrupted {0}")]
+    Interrupted(&'static str),
     /// The record's folder is there already.
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),

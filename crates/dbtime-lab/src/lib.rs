@@ -11,6 +11,7 @@ pub mod monitor;
 pub mod progress;
 pub mod request;
 pub mod run;
+pub mod scratch;
 pub mod store;
 pub mod summary;
 pub mod target;

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub struct RunRequest {
     /// What is run.
     pub workload: Workload,
+    /// How the command line named it: a shipped name or a path.
+    pub workload_given: String,
     /// How many times its base size; `None`: as it was loaded, or 1 where the run loads it.
     pub scale: Option<u64>,
     /// Against what.

@@ -36,6 +36,9 @@ const RUNDOWN: Nanos = Nanos::from_secs(5);
 /// still fit 32 bits.
 const TRIAL_FIRST: u64 = 1 << 30;
 
+/// When a run was interrupted, where there is nothing to report.
+const BEFORE_WINDOW: &str = "before the window began: nothing was measured";
+
 /// The share of the service time that measuring may cost with [`BudgetChoice::Auto`].
 const PROBE_SHARE: f64 = 0.02;
 
@@ -76,6 +79,9 @@ pub fn run(
         None => Box::new(io::sink()),
     };
     let (driven, watched) = drive(&plan, &prepared, log, progress, stop)?;
+    if stop.instant() <= plan.window(driven.start).start {
+        return Err(LabError::Interrupted(BEFORE_WINDOW));
+    }
     if let (Some(source), Some(path)) = (watched.log_error, &request.out) {
         return Err(LabError::Record { path: path.clone(), source });
     }
@@ -212,6 +218,9 @@ fn trial(
     };
     let quiet = |_: Progress| {};
     let (driven, _) = drive(&trial, prepared, Box::new(io::sink()), &quiet, stop)?;
+    if stop.is_set() {
+        return Err(LabError::Interrupted(BEFORE_WINDOW));
+    }
     Ok((driven, measure.as_secs()))
 }
 

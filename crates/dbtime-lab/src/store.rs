@@ -12,8 +12,20 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Store {
     out: PathBuf,
-    partial: PathBuf,
-    committed: bool,
+    partial: Scratch,
+    /// A folder that was made for the record.
+    made: Option<Made>,
+}
+
+/// A folder that goes again if nothing was put into it.
+#[derive(Debug)]
+struct Made(PathBuf);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // Only an empty folder is removed by this.
+        let _ = fs::remove_dir(&self.0);
+    }
 }
 
 impl Store {

@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
+use crate::scratch::Scratch;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
 use dbtime_engines::pool;
@@ -14,6 +15,7 @@ use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::workload::Workload;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
 use dbtime_model::{MonoNanos, Nanos};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -82,7 +84,7 @@ enum Kind {
         /// What the workers of the last load counted.
         figures: Box<Mutex<WorkerFigures>>,
         /// Removes the folder of a temporary database.
-        _folder: Option<tempfile::TempDir>,
+        _folder: Option<Scratch>,
     },
 }
 
@@ -115,9 +117,10 @@ impl Target {
             }
             Self::Sqlite { target, temporary, url } => (target, *temporary, url),
         };
+        allow_files(request.load.workers.unwrap_or(request.load.connections))?;
         let mut target = target.clone();
         let folder = if temporary {
-            let folder = tempfile::Builder::new().prefix("dbtime-").tempdir().map_err(|error| {
+            let folder = Scratch::temporary().map_err(|error| {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
@@ -126,7 +129,8 @@ impl Target {
         } else {
             if !workload.tables.is_empty() {
                 let (name, tables) = (&workload.name, &workload.tables);
-                scale = sqlite::check(&target, name, tables, request.scale)?.scale;
+                let loaded = sqlite::check(&target, name, tables, request.scale);
+                scale = loaded.map_err(|error| named_as_given(error, request))?.scale;
             }
             None
         };
@@ -171,6 +175,38 @@ impl Target {
     }
 }
 
+/// Workers of an embedded engine beyond this are a mistake: each is a thread.
+const MOST_WORKERS: u32 = 4096;
+
+/// Open files a worker needs: database, log, shared memory (one for all), clock, and spare.
+const FILES_PER_WORKER: u64 = 5;
+
+/// Lets the process open as many files as so many workers need.
+fn allow_files(workers: u32) -> Result<(), LabError> {
+    if workers > MOST_WORKERS {
+        return Err(LabError::Usage(format!(
+            "{workers} workers are too many for an embedded engine, where each is a thread: use at \
+             most {MOST_WORKERS}, with --workers behind more --connections if need be"
+        )));
+    }
+    let needed = 256 + FILES_PER_WORKER * u64::from(workers);
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    let wanted =
+        Rlimit { current: limit.maximum.map(|most| most.min(needed)).or(Some(needed)), ..limit };
+    let granted = setrlimit(Resource::Nofile, wanted).is_ok();
+    if granted && wanted.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    Err(LabError::Target(format!(
+        "{workers} workers need {needed} open files, and this process may open {}: raise the hard \
+         limit (ulimit -Hn) or use fewer --workers",
+        limit.maximum.or(limit.current).unwrap_or(0)
+    )))
+}
+
 /// Creates the tables, fills them and marks them as whole. Returns the number of rows.
 fn load(
     target: &SqliteTarget,
@@ -181,7 +217,7 @@ fn load(
     stop: &Stop,
 ) -> Result<u64, LabError> {
     let interrupted =
-        || LabError::Target("interrupted while loading; nothing was measured".to_owned());
+        || LabError::Interrupted("while loading: what was loaded does not count");
     let admin = SqliteAdmin::create(target)?;
     admin.drop_tables(&workload.tables, &workload.name)?;
     admin.create_tables(&workload.tables)?;
@@ -192,6 +228,7 @@ fn load(
         admin.load(table, data.row_count(), fill, |at| {
             let (table, done, total) = (at.table.to_owned(), at.done, at.total);
             progress(Progress::Loading { table, done, total });
+            !stop.is_set()
         })?;
         if stop.is_set() {
             return Err(interrupted());
@@ -299,6 +336,19 @@ impl Prepared {
         record.lock_holders =
             sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
     }
+}
+
+/// The command that helps must name the workload as this one did: by its file, if it has one.
+fn named_as_given(mut error: SqliteError, request: &RunRequest) -> SqliteError {
+    let given = request.workload_given.clone();
+    match &mut error {
+        SqliteError::Missing { workload, .. } => *workload = Some(given),
+        SqliteError::NotLoaded { workload, .. }
+        | SqliteError::HalfLoaded { workload, .. }
+        | SqliteError::Scale { workload, .. } => *workload = given,
+        _ => {}
+    }
+    error
 }
 
 impl From<SqliteError> for LabError {

@@ -229,9 +229,7 @@ impl ClosedQueue {
             }
             self.asking.pop();
             self.served += 1;
-            let index = self.clients.first + number;
-            let operation = self.mix.pick(self.seed, index);
-            let ticket = Ticket { index, operation, due: asking.at, client: asking.client };
+            let ticket = self.ticket(&asking, number);
             return Claim::Run { ticket, ready: asking.at.max(freed), think: asking.think };
         }
     }
@@ -251,9 +249,27 @@ impl ClosedQueue {
         }));
     }
 
-    /// No client asks from `end` on.
-    pub fn stop(&mut self, end: MonoNanos) {
-        self.clients.end = self.clients.end.min(end);
+    /// Takes out those who asked before `end` and were not served, for the count of the unfinished
+    /// at the end of a run.
+    pub fn waiting(&mut self, end: MonoNanos) -> impl Iterator<Item = Ticket> {
+        let end = end.min(self.clients.end);
+        std::iter::from_fn(move || {
+            loop {
+                let Reverse(asking) = self.asking.pop()?;
+                let number = self.number(&asking);
+                let counts = self.clients.transactions.is_none_or(|limit| number < limit);
+                if asking.at < end && counts {
+                    return Some(self.ticket(&asking, number));
+                }
+            }
+        })
+    }
+
+    #[inline]
+    fn ticket(&self, asking: &Asking, number: u64) -> Ticket {
+        let index = self.clients.first + number;
+        let operation = self.mix.pick(self.seed, index);
+        Ticket { index, operation, due: asking.at, client: asking.client }
     }
 
     /// Number of a client's transaction: clients take turns, so that a number of transactions is

@@ -10,13 +10,14 @@ pub(crate) fn install() -> Arc<Stop> {
     let told = Arc::clone(&stop);
     let handler = move || {
         if told.is_set() {
+            dbtime_lab::scratch::remove_all();
             crate::screen::note("\ninterrupted again: nothing was recorded");
             // The handler's thread cannot return through main.
             #[allow(clippy::exit)]
             std::process::exit(crate::exit::Exit::Environment as i32);
         }
         told.at(now());
-        crate::screen::note("\nending the run early; once more ends dbtime at once");
+        crate::screen::note("\nending early; once more ends dbtime at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         crate::screen::note(&format!("Ctrl-C will end dbtime without a report: {error}"));

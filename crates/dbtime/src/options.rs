@@ -39,6 +39,7 @@ pub(crate) fn request(
     let warmup = args.warmup.unwrap_or(if counted { Nanos::ZERO } else { WARMUP });
     Ok(RunRequest {
         workload,
+        workload_given: args.workload.clone().unwrap_or_else(|| "atm".to_owned()),
         scale: args.scale,
         target,
         load,

@@ -1,5 +1,4 @@
 //! The only place that prints: results to stdout, everything else to stderr.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,12 +10,12 @@ pub(crate) fn result(text: &str) {
 
 /// Prints an error.
 pub(crate) fn error(text: &str) {
-    eprintln!("dbtime: {text}");
+    note(&format!("dbtime: {text}"));
 }
 
-/// Prints a note that is not part of the result.
+/// Prints a note that is not part of the result. That nobody reads it is no failure either.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Replaces the present line on stderr.

@@ -11,8 +11,8 @@ const TOO_LONG: usize = 800;
 /// Columns of a line; strings may be longer, as they cannot be broken without changing.
 const COLUMNS: usize = 100;
 
-/// Files with longer lines, and how many: macros and comments, which rustfmt leaves alone. This list
-/// only ever gets shorter.
+/// Files with longer lines, and how many: macros and comments, which rustfmt leaves alone. This
+/// list only ever gets shorter.
 const LONG_LINES: &[(&str, usize)] = &[
     ("crates/dbtime-engines/src/sqlite/outside.rs", 1),
     ("crates/dbtime-engines/src/sqlite/vfs.rs", 5),

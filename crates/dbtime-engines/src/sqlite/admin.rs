@@ -17,7 +17,7 @@ use dbtime_load::program::Value;
 use dbtime_load::workload::Table;
 use rusqlite::ffi;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -60,6 +60,20 @@ pub struct SqliteAdmin {
     target: SqliteTarget,
     /// Where a new database goes in the end.
     new: Option<SqliteTarget>,
+    /// Takes the file of a new database away again, unless it was renamed.
+    _unfinished: Unfinished,
+}
+
+/// A file that counts for nothing until it is whole.
+struct Unfinished(Option<PathBuf>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // After a rename there is nothing under this name.
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 impl SqliteAdmin {
@@ -69,11 +83,14 @@ impl SqliteAdmin {
         if !is_empty {
             let db = open(target, ffi::SQLITE_OPEN_READWRITE)?;
             apply_settings(&db, target)?;
-            return Ok(Self { db, target: target.clone(), new: None });
+            let target = target.clone();
+            return Ok(Self { db, target, new: None, _unfinished: Unfinished(None) });
         }
         let stand_in = stand_in(target)?;
+        let unfinished = Unfinished(Some(stand_in.path.clone()));
         let db = open(&stand_in, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
-        let admin = Self { db, target: stand_in, new: Some(target.clone()) };
+        let new = Some(target.clone());
+        let admin = Self { db, target: stand_in, new, _unfinished: unfinished };
         if let Some(page_size) = target.settings.get("page_size") {
             admin.run(&format!("PRAGMA page_size={page_size}"))?;
         }
@@ -108,7 +125,7 @@ impl SqliteAdmin {
         table: &Table,
         rows: u64,
         mut fill: impl FnMut(u64, &mut Vec<Value>),
-        mut progress: impl FnMut(Progress<'_>),
+        mut progress: impl FnMut(Progress<'_>) -> bool,
     ) -> Result<(), SqliteError> {
         let what = || format!("cannot load table {}", table.name);
         let refuse = |failure| SqliteError::from_failure(what(), &self.target, failure);
@@ -124,7 +141,9 @@ impl SqliteAdmin {
             }
             self.run("COMMIT")?;
             done = end;
-            progress(Progress { table: &table.name, done, total: rows });
+            if !progress(Progress { table: &table.name, done, total: rows }) {
+                break;
+            }
         }
         Ok(())
     }
@@ -138,7 +157,7 @@ impl SqliteAdmin {
     /// Brings everything to disk, gives a new database its name and its settings, and writes the
     /// marker.
     pub fn finish(self, marker: &LoadMarker) -> Result<(), SqliteError> {
-        let Self { db, target, new } = self;
+        let Self { db, target, new, _unfinished } = self;
         let Some(new) = new else { return write_marker(&db, &target, marker) };
         drop(db);
         settle(&target.path, &new).map_err(|source| SqliteError::System {

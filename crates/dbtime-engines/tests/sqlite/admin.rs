@@ -42,7 +42,7 @@ fn a_second_load_replaces_the_first() {
     admin.drop_tables(&tables(), "bank").expect("dropped");
     admin.create_tables(&tables()).expect("tables");
     assert!(matches!(refused(&bank.target), SqliteError::HalfLoaded { .. }));
-    admin.load(&tables()[0], 10, fill_account, |_| {}).expect("rows");
+    admin.load(&tables()[0], 10, fill_account, |_| true).expect("rows");
     admin.finish(&marker()).expect("a marker");
     check(&bank.target, "bank", &tables(), Some(1)).expect("loaded");
 }
@@ -52,7 +52,7 @@ fn a_load_that_never_ended_leaves_no_database() {
     let (_folder, target) = place();
     let admin = SqliteAdmin::create(&target).expect("a database");
     admin.create_tables(&tables()).expect("tables");
-    admin.load(&tables()[0], 10, fill_account, |_| {}).expect("rows");
+    admin.load(&tables()[0], 10, fill_account, |_| true).expect("rows");
     drop(admin);
     let error = refused(&target);
     assert!(error.to_string().contains("dbtime init bank --target sqlite:"), "{error}");
@@ -141,7 +141,12 @@ fn loading_is_fast() {
     let admin = SqliteAdmin::create(&target).expect("a database");
     admin.create_tables(&tables()).expect("tables");
     let mut calls = 0;
-    admin.load(&tables()[0], 100_000, fill_account, |_| calls += 1).expect("rows");
+    admin
+        .load(&tables()[0], 100_000, fill_account, |_| {
+            calls += 1;
+            true
+        })
+        .expect("rows");
     admin.create_indexes(&tables()).expect("indexes");
     admin.finish(&marker()).expect("a marker");
     println!("100,000 rows in {:?}", start.elapsed());

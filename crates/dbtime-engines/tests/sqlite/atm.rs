@@ -88,7 +88,12 @@ pub(crate) fn load(target: &SqliteTarget) {
     let tables = tables();
     admin.create_tables(&tables).expect("tables");
     let mut seen = Vec::new();
-    admin.load(&tables[0], ACCOUNTS, fill_account, |p| seen.push(p.done)).expect("rows");
+    admin
+        .load(&tables[0], ACCOUNTS, fill_account, |p| {
+            seen.push(p.done);
+            true
+        })
+        .expect("rows");
     assert_eq!(seen.last(), Some(&ACCOUNTS));
     admin.create_indexes(&tables).expect("indexes");
     admin.finish(&marker()).expect("a marker");
