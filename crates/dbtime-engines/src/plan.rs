@@ -44,6 +44,14 @@ pub struct Plan {
     pub shards: u32,
 }
 
+/// Measure one transaction in how many, so that measuring costs at most `share` of the service
+/// time? `cost_ns` is what measuring one transaction costs, `service_ns` what it takes. A power of
+/// two, at most 1024.
+pub fn sampling(cost_ns: f64, service_ns: f64, share: f64) -> u32 {
+    let every = (cost_ns / (share * service_ns.max(1.0))).ceil();
+    (every as u32).clamp(1, 1024).next_power_of_two()
+}
+
 /// Who asks, and when.
 #[derive(Clone, Debug)]
 pub enum Demand {

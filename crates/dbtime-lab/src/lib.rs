@@ -7,11 +7,13 @@
 pub mod checks;
 pub mod error;
 pub mod judge;
+mod measurement;
 pub mod monitor;
 pub mod progress;
 pub mod request;
 pub mod run;
 pub mod scratch;
+mod settle;
 pub mod store;
 pub mod summary;
 pub mod target;

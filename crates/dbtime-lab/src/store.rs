@@ -3,6 +3,7 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
+use crate::scratch::Scratch;
 use dbtime_model::record::{Run, csv, file};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -14,7 +15,7 @@ pub struct Store {
     out: PathBuf,
     partial: Scratch,
     /// A folder that was made for the record.
-    made: Option<Made>,
+    _made: Option<Made>,
 }
 
 /// A folder that goes again if nothing was put into it.
@@ -41,16 +42,24 @@ impl Store {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
         let failed = |source| LabError::Record { path: out.to_owned(), source };
-        fs::create_dir_all(parent).map_err(failed)?;
-        fs::create_dir(&partial).map_err(failed)?;
-        Ok(Self { out: out.to_owned(), partial, committed: false })
+        let made = if parent.exists() {
+            // Said here, for the system would only say that it exists.
+            let is_folder = parent.is_dir().then_some(());
+            is_folder.ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
+            None
+        } else {
+            fs::create_dir_all(parent).map_err(failed)?;
+            Some(Made(parent.to_owned()))
+        };
+        let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
+        let partial = Scratch::create(partial).map_err(failed)?;
+        Ok(Self { out: out.to_owned(), partial, _made: made })
     }
 
     /// A file of the folder to be filled while the run goes on.
     pub fn open(&self, name: &str) -> Result<impl Write + Send + use<>, LabError> {
-        let file = File::create(self.partial.join(name)).map_err(|source| self.failed(source))?;
+        let file = File::create(self.file(name)).map_err(|source| self.failed(source))?;
         Ok(BufWriter::new(file))
     }
 
@@ -59,26 +68,31 @@ impl Store {
         self.write_synced(name, text).map_err(|source| self.failed(source))
     }
 
-    /// Writes the run's own files, `run.json` last, and gives the folder its final name.
-    pub fn commit(mut self, run: &Run) -> Result<PathBuf, LabError> {
+    /// Writes the run's own files, `run.json` last, and gives the folder its final name. Where
+    /// another run has taken that name meanwhile, the next free one is taken.
+    pub fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
         self.write(file::SERIES, &csv::series_text(&run.series))?;
         self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
         let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other);
         let json = json.map_err(|source| self.failed(source))?;
         self.write(file::RUN, &(json + "\n"))?;
-        // Only an empty folder would be replaced, and one that appeared meanwhile is not ours.
-        if self.out.symlink_metadata().is_ok() {
+        let is_free = |out: &PathBuf| out.symlink_metadata().is_err();
+        let Some(out) = names(&self.out).find(is_free) else {
             return Err(LabError::OutExists(self.out.clone()));
-        }
-        fs::rename(&self.partial, &self.out).map_err(|source| self.failed(source))?;
-        self.committed = true;
-        Ok(self.out.clone())
+        };
+        let failed = |source| LabError::Record { path: out.clone(), source };
+        self.partial.keep_as(&out).map_err(failed)?;
+        Ok(out)
     }
 
     fn write_synced(&self, name: &str, text: &str) -> io::Result<()> {
-        let mut file = File::create(self.partial.join(name))?;
+        let mut file = File::create(self.file(name))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.partial.path().join(name)
     }
 
     fn failed(&self, source: io::Error) -> LabError {
@@ -86,13 +100,14 @@ impl Store {
     }
 }
 
-impl Drop for Store {
-    fn drop(&mut self) {
-        if !self.committed {
-            // Nothing more can be done about a folder that cannot be removed either.
-            let _ = fs::remove_dir_all(&self.partial);
-        }
-    }
+/// `out`, `out-2`, `out-3`, …
+fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
+    let numbered = |n| {
+        let mut name = out.as_os_str().to_owned();
+        name.push(format!("-{n}"));
+        PathBuf::from(name)
+    };
+    std::iter::once(out.to_owned()).chain((2..1000).map(numbered))
 }
 
 #[cfg(test)]
@@ -102,7 +117,7 @@ mod tests {
     #[test]
     fn a_dropped_store_leaves_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::create(&dir.path().join("run")).expect("free");
+        let store = Store::create(&dir.path().join("made/run")).expect("free");
         store.write("x", "half").expect("written");
         drop(store);
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
@@ -123,6 +138,15 @@ mod tests {
         assert_eq!(store.commit(&run).expect("committed"), out);
         assert_eq!(dbtime_model::record::read_run(&out).expect("whole"), run);
         assert!(matches!(Store::create(&out), Err(LabError::OutExists(_))));
+    }
+
+    #[test]
+    fn a_name_that_was_taken_meanwhile_costs_no_record() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let out = dir.path().join("run");
+        let store = Store::create(&out).expect("free");
+        fs::create_dir(&out).expect("taken");
+        assert_eq!(store.commit(&Run::default()).expect("committed"), dir.path().join("run-2"));
     }
 
     #[test]

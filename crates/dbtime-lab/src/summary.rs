@@ -72,7 +72,7 @@ impl Summary {
         }
         quantiles.push(1.0);
         let at = |h: &Histogram, q| h.quantile(q).as_micros();
-        let point = |q| PercentilePoint {
+        let point = |q: f64| PercentilePoint {
             // Without the last digits, which only say how a double is made.
             percentile: (q * 1e11).round() / 1e9,
             response_us: at(&self.latencies.response, q),

@@ -24,7 +24,12 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub enum Target {
     /// Nothing: the driver itself is measured.
-    Null(NullTarget),
+    Null {
+        /// How long it takes over a statement.
+        target: NullTarget,
+        /// As given.
+        url: String,
+    },
     /// An SQLite database.
     Sqlite {
         /// Where, and with which settings; the path counts for nothing when `temporary`.
@@ -46,7 +51,10 @@ impl FromStr for Target {
         let usage = |error: &dyn std::fmt::Display| LabError::Usage(error.to_string());
         let scheme = text.split([':', '?']).next().unwrap_or(text);
         match scheme {
-            "null" => Ok(Self::Null(text.parse().map_err(|e| usage(&e))?)),
+            "null" => {
+                let target = text.parse().map_err(|e| usage(&e))?;
+                Ok(Self::Null { target, url: text.to_owned() })
+            }
             "sqlite" => {
                 let rest = text["sqlite".len()..].trim_start_matches(':');
                 let temporary = rest.is_empty() || rest.starts_with('?');
@@ -111,9 +119,8 @@ impl Target {
         let mut scale = request.scale.unwrap_or(1);
         workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
         let (target, temporary, url) = match self {
-            Self::Null(target) => {
-                let (kind, url) = (Kind::Null(*target), "null:".to_owned());
-                return Ok(Prepared { kind, url, scale });
+            Self::Null { target, url } => {
+                return Ok(Prepared { kind: Kind::Null(*target), url: url.clone(), scale });
             }
             Self::Sqlite { target, temporary, url } => (target, *temporary, url),
         };
@@ -168,7 +175,7 @@ impl Target {
                 "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
                     .to_owned(),
             )),
-            Self::Null(_) => {
+            Self::Null { .. } => {
                 Err(LabError::Usage("null holds no data: there is nothing to init".into()))
             }
         }
@@ -216,8 +223,7 @@ fn load(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<u64, LabError> {
-    let interrupted =
-        || LabError::Interrupted("while loading: what was loaded does not count");
+    let interrupted = || LabError::Interrupted("while loading: what was loaded does not count");
     let admin = SqliteAdmin::create(target)?;
     admin.drop_tables(&workload.tables, &workload.name)?;
     admin.create_tables(&workload.tables)?;
@@ -272,6 +278,17 @@ impl Prepared {
             Kind::Null(_) => 0.0,
             // One reading before and one after.
             Kind::Sqlite { probe, .. } => 2.0 * probe.0 as f64,
+        }
+    }
+
+    /// What sampling every transaction of the last load would have cost in all, in nanoseconds.
+    pub fn sampling_cost_ns(&self) -> f64 {
+        match &self.kind {
+            Kind::Null(_) => 0.0,
+            Kind::Sqlite { probe, figures, .. } => {
+                let figures = figures.lock().unwrap_or_else(PoisonError::into_inner);
+                probe.0 as f64 * figures.readings() as f64
+            }
         }
     }
 

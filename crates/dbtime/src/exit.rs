@@ -71,7 +71,9 @@ impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         match error {
             LabError::Usage(_) | LabError::OutExists(_) => Self::Usage(error.into()),
-            LabError::Target(_) | LabError::Interrupted(_) | LabError::Record { .. } => Self::Environment(error.into()),
+            LabError::Target(_) | LabError::Interrupted(_) | LabError::Record { .. } => {
+                Self::Environment(error.into())
+            }
         }
     }
 }

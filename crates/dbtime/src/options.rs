@@ -5,6 +5,7 @@ use crate::cli::RunArgs;
 use crate::exit::Failure;
 use dbtime_lab::{BudgetChoice, Load, RateChoice, RunRequest, Target};
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use std::path::PathBuf;
@@ -73,6 +74,17 @@ fn load(args: &RunArgs, nothing_named: bool) -> Result<Load, Failure> {
         return Err(Failure::usage(
             "--arrivals at-once needs --transactions: how many are due at the start?",
         ));
+    }
+    if at_once && args.rate.is_some() {
+        return Err(Failure::usage(
+            "--arrivals at-once takes no --rate: all transactions are due at the start",
+        ));
+    }
+    if rate.is_none() && !at_once && args.on_backlog != Backlog::Wait {
+        return Err(Failure::usage(format!(
+            "--on-backlog {} needs --rate: in a closed loop nothing piles up",
+            args.on_backlog
+        )));
     }
     if rate.is_none() && !at_once && args.arrivals != Arrivals::default() {
         return Err(Failure::usage(format!(

@@ -120,6 +120,7 @@ impl SqliteAdmin {
 
     /// Fills a table: `fill` replaces its buffer by the values of row 0, 1, … for the columns that
     /// the database does not assign, as [`dbtime_load::workload::TableData::fill_row`] does.
+    /// `progress` says whether to go on; loading stops where it does not.
     pub fn load(
         &self,
         table: &Table,

@@ -211,6 +211,13 @@ pub struct WorkerFigures {
 }
 
 impl WorkerFigures {
+    /// Readings of the thread clock that these statements would have taken, had all of them been
+    /// sampled: one before and one after each statement and each timed call.
+    pub fn readings(&self) -> u64 {
+        let timed = Call::ALL.into_iter().filter(|call| call.is_timed());
+        2 * (self.statements + timed.map(|call| self.io.over_files(call).count).sum::<u64>())
+    }
+
     /// Adds what another worker counted.
     pub fn merge(&mut self, other: &Self) {
         self.statements += other.statements;

@@ -6,7 +6,8 @@ use dbtime_model::record::{Layer, Provenance};
 
 /// The layer table of all workers together.
 ///
-/// `statement_wall` is the wall time of all statements they executed. Reads, writes and syncs were
+/// The first line is the statements as a whole, with everything below and their waits for locks:
+/// `statement_wall` is the wall time of all they executed. Reads, writes and syncs were
 /// timed by the VFS; what is left of the statements after these and after naps for locks is the
 /// time between the application and the page cache, the cheapest layer and the unit of the others.
 pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
@@ -18,13 +19,19 @@ pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
         wall_ns: above,
         ..CallFigures::default()
     };
+    let whole = CallFigures {
+        count: figures.statements,
+        wall_ns: statement_wall.0,
+        ..CallFigures::default()
+    };
     let mut layers = vec![
+        layer("statements, all layers", figures.rows, &whole, Provenance::Measured),
         layer("SQL to page cache", figures.rows, &accesses, Provenance::Derived),
         layer("page cache: file reads", figures.rows, &io(Call::Read), Provenance::Measured),
         layer("page cache: file writes", figures.rows, &io(Call::Write), Provenance::Measured),
         layer("file system: syncs", figures.rows, &io(Call::Sync), Provenance::Measured),
     ];
-    let unit = layers[0].time_per_op_ns;
+    let unit = layers[1].time_per_op_ns;
     for layer in &mut layers {
         layer.relative = if unit > 0.0 { layer.time_per_op_ns / unit } else { 0.0 };
     }
@@ -59,6 +66,8 @@ mod tests {
         figures.io.0[FileKind::Database as usize][Call::Read as usize] = calls(2, 100);
         figures.io.0[FileKind::Wal as usize][Call::Sync as usize] = calls(1, 750);
         let layers = layers(&figures, Nanos(1000));
+        assert_eq!(layers[0].time_s, 1000e-9);
+        let layers = &layers[1..];
         let times: Vec<f64> = layers.iter().map(|layer| layer.time_per_op_ns).collect();
         assert_eq!(times, [10.0, 50.0, 0.0, 750.0]);
         assert_eq!(layers.iter().map(|l| l.relative).collect::<Vec<_>>(), [1.0, 5.0, 0.0, 75.0]);

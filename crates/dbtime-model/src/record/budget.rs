@@ -124,7 +124,8 @@ pub enum Provenance {
 pub struct Layer {
     /// Its name, such as `page cache`.
     pub name: String,
-    /// Time spent in it and not in the layers below, in seconds.
+    /// Time spent in it and not in the layers below, in seconds; `statements, all layers` is the
+    /// whole of them.
     pub time_s: f64,
     /// Where `time_s` comes from.
     pub time_from: Provenance,
@@ -138,7 +139,7 @@ pub struct Layer {
     pub operations_from: Provenance,
     /// `time_s / operations`, in nanoseconds; derived by nature.
     pub time_per_op_ns: f64,
-    /// `time_per_op_ns` relative to the cheapest layer.
+    /// `time_per_op_ns` relative to that of a page-cache access.
     pub relative: f64,
 }
 

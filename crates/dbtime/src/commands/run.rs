@@ -80,41 +80,54 @@ fn run_sweep(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure> {
         requests.push(options::request(&args, command_line(&arguments), out)?);
     }
     let stop = interrupt::install();
-    let mut rows = Vec::new();
-    let mut exit = Exit::Fine;
-    for (index, (request, combination)) in requests.iter().zip(&combinations).enumerate() {
-        if stop.is_set() {
-            break;
-        }
-        if screen::has_audience() {
-            screen::note(&format!(
-                "run {} of {}: {}",
-                index + 1,
-                requests.len(),
-                shown(combination)
-            ));
-        }
-        let finished = drive(request, &stop)?;
-        exit = exit.max(verdict(args, &finished));
-        if let Some(folder) = &finished.folder {
-            write_html(folder, &finished)?;
-        }
-        if args.json {
-            let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
-            screen::result(&(line + "\n"));
-        }
-        let row = SweepRow::from_record(&finished.run.record);
-        let named = combination.iter();
-        rows.push(named.fold(row, |row, (name, value)| row.with_factor(name, value)));
-    }
-    if !args.json {
-        let mut text = terminal::sweep_table(&rows);
+    let mut done = Done { rows: Vec::new(), exit: Exit::Fine };
+    let numbered = requests.iter().zip(&combinations).enumerate();
+    let outcome =
+        numbered.take_while(|_| !stop.is_set()).try_for_each(|(index, (request, combination))| {
+            if screen::has_audience() {
+                let (number, all, shown) = (index + 1, requests.len(), shown(combination));
+                screen::note(&format!("run {number} of {all}: {shown}"));
+            }
+            done.add(args, drive(request, &stop)?, combination)
+        });
+    // What was measured before an end is shown all the same.
+    if !args.json && !done.rows.is_empty() {
+        let mut text = terminal::sweep_table(&done.rows);
         if let Some(out) = out {
             text += &format!("\nRecords: {}\n", out.display());
         }
         screen::result(&text);
     }
-    Ok(exit)
+    match outcome {
+        Err(failure) if !stop.is_set() || done.rows.is_empty() => Err(failure),
+        _ => Ok(done.exit),
+    }
+}
+
+/// The runs of a sweep so far.
+struct Done {
+    rows: Vec<SweepRow>,
+    exit: Exit,
+}
+
+impl Done {
+    fn add(
+        &mut self,
+        args: &RunArgs,
+        finished: Finished,
+        combination: &sweep::Combination,
+    ) -> Result<(), Failure> {
+        self.exit = self.exit.max(verdict(args, &finished));
+        let row = SweepRow::from_record(&finished.run.record);
+        let named = combination.iter();
+        self.rows.push(named.fold(row, |row, (name, value)| row.with_factor(name, value)));
+        if args.json {
+            let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
+            screen::result(&(line + "\n"));
+        }
+        let folder = finished.folder.as_deref();
+        folder.map_or(Ok(()), |folder| write_html(folder, &finished).map(drop))
+    }
 }
 
 fn shown(combination: &sweep::Combination) -> String {

@@ -1,0 +1,221 @@
+//! From what was driven and watched to the run's record.
+
+use crate::checks;
+use crate::judge::judge;
+use crate::monitor::Watched;
+use crate::request::{BudgetChoice, RunRequest};
+use crate::summary::Summary;
+use crate::target::{Facts, Prepared};
+use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
+use dbtime_engines::wait::TimerTest;
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_model::Nanos;
+use dbtime_model::record::{
+    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, Run, RunRecord,
+    SCHEMA, SeriesRow, WindowInfo, WorkloadInfo,
+};
+use dbtime_model::recorder::{Latencies, StatementRecorder};
+use dbtime_observe::machine;
+use std::time::SystemTime;
+
+/// What a run measured, on its way to the record.
+pub(crate) struct Measurement<'a> {
+    pub(crate) request: &'a RunRequest,
+    pub(crate) plan: &'a Plan,
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) stop: &'a Stop,
+    pub(crate) timers: TimerTest,
+    pub(crate) started: SystemTime,
+}
+
+impl Measurement<'_> {
+    /// The run, complete with its verdict.
+    pub(crate) fn record(
+        &self,
+        driven: Driven,
+        watched: Watched,
+        facts: Facts,
+        auto: Option<AutoRate>,
+    ) -> Run {
+        let summary = Summary::new(&driven, &self.plan.workload);
+        let window = self.window(&driven);
+        let counts = driven.recorder.counts();
+        let mut record = RunRecord {
+            schema: SCHEMA,
+            dbtime: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.request.command.clone(),
+            started_at: timestamp(self.started),
+            ended_at: timestamp(SystemTime::now()),
+            environment: self.environment(&watched),
+            workload: self.workload(),
+            target: facts.target,
+            load: self.load(auto, &window),
+            counts: counts.into(),
+            errors: driven.recorder.errors.clone(),
+            throughput_tps: counts.completed as f64 / window.measure_s.max(1e-9),
+            latency_us: summary.latency_us(),
+            percentiles: summary.percentiles(),
+            histogram: summary.histogram(),
+            client: self.client(&driven, &watched, &window),
+            ..RunRecord::default()
+        };
+        let statements: u64 =
+            summary.statements.iter().map(|statement| statement.round_trips).sum();
+        record.round_trips_per_tx = statements as f64 / counts.completed.max(1) as f64;
+        record.basis = match self.plan.is_pooled() {
+            true => Basis::Response,
+            false => Basis::Service,
+        };
+        if self.plan.budget_every > 0 {
+            record.budget_us = Some(BudgetUs::from_budget(&summary.budget, driven.measured));
+            record.budget_error = Some(summary.budget.error());
+            record.budget = Some(BudgetInfo {
+                every: self.plan.budget_every,
+                sampled: summary.budget.count,
+                of: counts.completed + counts.failed,
+                chosen: if self.request.budget == BudgetChoice::Auto { "auto" } else { "given" }
+                    .to_owned(),
+            });
+        }
+        record.window = window;
+        record.operations = summary.operations;
+        record.statements = summary.statements;
+        self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
+        record.validity.warnings = facts.warnings;
+        self.check(&driven, &summary.latencies, &mut record);
+        record.validity = judge(&record);
+        let mut series = watched.series;
+        self.offered(&driven, &mut series);
+        Run { record, series, transactions: summary.transactions }
+    }
+
+    fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {
+        let (own, extra) = (&self.request.workload.limits, &self.request.limits);
+        let counts = driven.recorder.counts();
+        record.limits = checks::of_run(own, extra, (all, &counts), record.window.measure_s);
+        let whole = (record.counts.offered, record.window.measure_s);
+        let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
+        for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
+            summary.limits = checks::of_operation(operation, extra, recorded, summary, whole);
+        }
+    }
+
+    fn window(&self, driven: &Driven) -> WindowInfo {
+        let window = self.plan.window(driven.start);
+        // A number of transactions, or an early end, closes the window with what ended last.
+        let stopped = self.stop.instant();
+        let end = window.end.min(stopped).min(if self.plan.measure.is_some() {
+            window.end
+        } else {
+            driven.ended
+        });
+        WindowInfo {
+            warmup_s: self.plan.warmup.as_secs(),
+            measure_s: (end - window.start).as_secs(),
+            rundown_s: (driven.ended - end).as_secs(),
+            outside: driven.recorder.outside,
+            ended_early: self.stop.is_set(),
+        }
+    }
+
+    fn environment(&self, watched: &Watched) -> Environment {
+        let [_, begin, end] = &watched.machine;
+        let used = end.since(begin);
+        Environment {
+            steal_pct: used.steal_pct,
+            foreign_cpu_pct: used.foreign_pct / f64::from(machine::cpus()),
+            clock_read_ns: self.timers.clock_read_ns,
+            timer_late_p50_us: self.timers.late_p50.as_micros(),
+            timer_late_p99_us: self.timers.late_p99.as_micros(),
+            probe_ns: self.prepared.probe_ns(),
+            ..machine::describe()
+        }
+    }
+
+    fn workload(&self) -> WorkloadInfo {
+        let workload = &self.request.workload;
+        let rows = workload
+            .tables
+            .iter()
+            .map(|table| (table.name.clone(), table.row_count(self.plan.scale)));
+        WorkloadInfo { name: workload.name.clone(), scale: self.plan.scale, rows: rows.collect() }
+    }
+
+    fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {
+        let load = &self.request.load;
+        let (mode, rate, arrivals) = match &self.plan.demand {
+            Demand::Closed { .. } => ("closed", None, "closed".to_owned()),
+            Demand::Open { rate, arrivals } => ("open", Some(rate), arrivals.to_string()),
+        };
+        let at_once = load.arrivals == Arrivals::AtOnce;
+        let (from, to) =
+            (self.plan.warmup, self.plan.warmup + Nanos::from_secs_f64(window.measure_s));
+        let jitter_us = match (load.arrivals, rate) {
+            (Arrivals::Steady { jitter: Some(jitter) }, Some(_)) => Some(jitter.as_micros()),
+            (Arrivals::Steady { jitter: None }, Some(Rate::Constant(rate))) => Some(1e5 / rate),
+            _ => None,
+        };
+        LoadInfo {
+            mode: mode.to_owned(),
+            rate_tps: rate.filter(|_| !at_once).map(|rate| rate.mean(from, to)),
+            rate: rate.filter(|_| !at_once).map(|rate| match &auto {
+                Some(auto) => format!("auto:{}%", auto.share_pct),
+                None => rate.to_string(),
+            }),
+            auto,
+            jitter_us,
+            arrivals,
+            connections: load.connections,
+            workers: load.workers,
+            shards: self.prepared.is_sharded().then_some(self.plan.shards),
+            think_us: load.think.map(|think| think.mean().as_micros()),
+            think: load.think.map(|think| think.to_string()),
+            on_backlog: self.plan.backlog.to_string(),
+            seed: self.plan.seed,
+        }
+    }
+
+    fn client(&self, driven: &Driven, watched: &Watched, window: &WindowInfo) -> ClientInfo {
+        let [_, begin, end] = &watched.machine;
+        let used = end.since(begin);
+        let completed = driven.recorder.counts().completed.max(1) as f64;
+        let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
+        let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
+        ClientInfo {
+            cpu_us_per_tx: used.process_s * 1e6 / completed,
+            usr_pct: used.usr_pct,
+            sys_pct: used.sys_pct,
+            busy: (busiest.as_secs() / window.measure_s.max(1e-9)).min(1.0),
+            threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
+            threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
+            rss_peak_bytes: machine::rss_peak_bytes(),
+        }
+    }
+
+    /// Writes beside each second what was due in it.
+    fn offered(&self, driven: &Driven, series: &mut [SeriesRow]) {
+        let Some(queue) = self.plan.open_queue(driven.start, 0, 1) else { return };
+        let stopped = self.stop.instant();
+        let mut offered = vec![0u64; series.len()];
+        for ticket in queue.take_while(|ticket| ticket.due < stopped) {
+            let second = (ticket.due - driven.start).0 / 1_000_000_000;
+            if let Some(count) = offered.get_mut(second as usize) {
+                *count += 1;
+            }
+        }
+        for (row, count) in series.iter_mut().zip(offered) {
+            row.offered = Some(count);
+        }
+    }
+}
+
+/// Time inside all statements of the window.
+fn statement_wall(driven: &Driven) -> Nanos {
+    let of = |s: &StatementRecorder<u64>| s.service.mean_ns() * s.service.count() as f64;
+    Nanos(driven.recorder.statements.iter().map(of).sum::<f64>() as u64)
+}
+
+/// UTC, RFC 3339, to the millisecond.
+fn timestamp(at: SystemTime) -> String {
+    jiff::Timestamp::try_from(at).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}

@@ -1,0 +1,113 @@
+//! What a run finds out before it starts: the rate the target carries flat out, and how often its
+//! parts can be measured without weighing on it.
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::{BudgetChoice, RateChoice, RunRequest};
+use crate::run::{BEFORE_WINDOW, drive};
+use crate::target::Prepared;
+use dbtime_engines::plan::{Demand, Driven, Plan, Stop, sampling};
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::think::Think;
+use dbtime_model::Nanos;
+use dbtime_model::record::AutoRate;
+use dbtime_model::recorder::OperationRecorder;
+use std::io;
+
+/// How long the flat-out rate is measured, and how long the load runs up before.
+const FLAT_OUT: Nanos = Nanos::from_secs(3);
+const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
+
+/// Number of the first transaction of a trial: far above any run's, and unique keys made from it
+/// still fit 32 bits.
+const TRIAL_FIRST: u64 = 1 << 30;
+
+/// The share of the service time that measuring may cost with [`BudgetChoice::Auto`].
+const PROBE_SHARE: f64 = 0.02;
+
+/// Measures the flat-out rate and offers a share of it, if that was asked for.
+pub(crate) fn rate(
+    request: &RunRequest,
+    plan: &mut Plan,
+    prepared: &Prepared,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<Option<AutoRate>, LabError> {
+    let Some(RateChoice::Auto(share_pct)) = request.load.rate else { return Ok(None) };
+    if request.load.arrivals == Arrivals::AtOnce {
+        return Ok(None);
+    }
+    progress(Progress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
+    let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
+    let flat_out_tps = driven.recorder.counts().completed as f64 / window_s;
+    let rate = flat_out_tps * share_pct / 100.0;
+    if rate <= 0.0 || !rate.is_finite() {
+        let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
+        return Err(LabError::Target(format!(
+            "no transaction completed in {FLAT_OUT} flat out, so --rate auto has nothing to go by \
+             (errors: {})",
+            if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
+        )));
+    }
+    progress(Progress::Rate { flat_out_tps, offered_tps: rate });
+    let arrivals = request.load.arrivals;
+    plan.demand = Demand::Open { rate: Rate::Constant(rate), arrivals };
+    Ok(Some(AutoRate { flat_out_tps, measured_s: window_s, share_pct }))
+}
+
+/// Chooses how many transactions have their parts measured.
+pub(crate) fn budget(
+    request: &RunRequest,
+    plan: &mut Plan,
+    prepared: &Prepared,
+    stop: &Stop,
+) -> Result<(), LabError> {
+    plan.budget_every = match request.budget {
+        BudgetChoice::Off => 0,
+        BudgetChoice::Every(every) => every,
+        BudgetChoice::Auto => {
+            // A short closed loop tells what a transaction takes and what measuring it would cost.
+            let warmup = Nanos::from_millis(50);
+            let short = Plan {
+                demand: Demand::Closed { clients: 1, think: Some(Think::Fixed(Nanos::ZERO)) },
+                servers: 1,
+                shards: 1,
+                ..plan.clone()
+            };
+            let (driven, _) = trial(&short, prepared, warmup, Nanos::from_millis(250), stop)?;
+            let ended = driven.recorder.counts().completed.max(1) as f64;
+            let service = |op: &OperationRecorder<u64>| {
+                op.latencies.service.mean_ns() * op.latencies.service.count() as f64
+            };
+            let service: f64 = driven.recorder.operations.iter().map(service).sum();
+            sampling(prepared.sampling_cost_ns() / ended, service / ended, PROBE_SHARE)
+        }
+    };
+    Ok(())
+}
+
+/// A load that is not recorded. Returns what was driven and the length of its window in seconds.
+fn trial(
+    plan: &Plan,
+    prepared: &Prepared,
+    warmup: Nanos,
+    measure: Nanos,
+    stop: &Stop,
+) -> Result<(Driven, f64), LabError> {
+    // Trials have numbers of their own: keys that must not repeat are all still to come.
+    let trial = Plan {
+        warmup,
+        measure: Some(measure),
+        transactions: None,
+        budget_every: 0,
+        rundown: Nanos::ZERO,
+        first: TRIAL_FIRST,
+        ..plan.clone()
+    };
+    let quiet = |_: Progress| {};
+    let (driven, _) = drive(&trial, prepared, Box::new(io::sink()), &quiet, stop)?;
+    if stop.is_set() {
+        return Err(LabError::Interrupted(BEFORE_WINDOW));
+    }
+    Ok((driven, measure.as_secs()))
+}
