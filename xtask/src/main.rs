@@ -17,9 +17,11 @@ use anyhow::{Result, bail};
 use std::process::ExitCode;
 use tree::{Problem, Tree};
 
+/// Looks at the workspace and says what is wrong with it.
+type Task = fn(&Tree) -> Result<Vec<Problem>>;
+
 /// Every task, sorted. To add one, write its file and a line here.
-const TASKS: &[(&str, fn(&Tree) -> Result<Vec<Problem>>)] =
-    &[("floors", floors::run), ("tidy", tidy::run)];
+const TASKS: &[(&str, Task)] = &[("floors", floors::run), ("tidy", tidy::run)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -21,6 +21,9 @@ use std::time::{Duration, SystemTime};
 /// How many seconds a late thread may still add to before a second is closed and logged.
 const OPEN_SECONDS: usize = 20;
 
+/// How long after its end a second is told: threads hand it over when they next have an answer.
+const TOLD_AFTER: Nanos = Nanos::from_millis(150);
+
 /// The driving threads' end of the way seconds take.
 pub struct Sinks(Mutex<Vec<Option<Box<dyn SecondSink>>>>);
 
@@ -85,6 +88,8 @@ pub struct Monitor<'a> {
     seconds: BTreeMap<u32, Open>,
     rows: BTreeMap<u32, SeriesRow>,
     samples: Vec<MachineSample>,
+    /// How many seconds have been told.
+    told: u32,
     window_samples: [Option<MachineSample>; 2],
     log: Box<dyn Write + 'a>,
     log_error: Option<io::Error>,
@@ -97,7 +102,7 @@ struct Open {
     failed: u64,
     retries: u64,
     response: Histogram,
-    service: Histogram,
+    service_ns: u64,
 }
 
 impl<'a> Monitor<'a> {
@@ -114,6 +119,7 @@ impl<'a> Monitor<'a> {
             seconds: BTreeMap::new(),
             rows: BTreeMap::new(),
             samples: vec![MachineSample::take()],
+            told: 0,
             window_samples: [None; 2],
             log,
             log_error: None,
@@ -139,15 +145,25 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    /// The next instant at which the machine is sampled: a full second, or an edge of the window.
+    /// The next instant at which there is something to do: the machine is sampled at a full second
+    /// and at the edges of the window, and a second is told.
     fn next_tick(&self) -> MonoNanos {
         let full = self.start + Nanos::from_secs(self.samples.len() as u64);
         let edges = [self.window.start, self.window.end].into_iter().zip(&self.window_samples);
         let pending = edges.filter(|(_, taken)| taken.is_none()).map(|(edge, _)| edge).min();
-        pending.map_or(full, |edge| edge.min(full))
+        let next = full.min(self.tells_at());
+        pending.map_or(next, |edge| edge.min(next))
+    }
+
+    fn tells_at(&self) -> MonoNanos {
+        self.start + Nanos::from_secs(u64::from(self.told) + 1) + TOLD_AFTER
     }
 
     fn tick(&mut self) {
+        if now() >= self.tells_at() {
+            self.tell(self.told);
+            self.told += 1;
+        }
         let sample = MachineSample::take();
         for (edge, slot) in
             [self.window.start, self.window.end].into_iter().zip(&mut self.window_samples)
@@ -159,7 +175,6 @@ impl<'a> Monitor<'a> {
         let full = self.start + Nanos::from_secs(self.samples.len() as u64);
         if sample.at >= full {
             self.samples.push(sample);
-            self.tell(self.samples.len() as u32 - 2);
             self.close_old();
         }
     }
@@ -175,13 +190,13 @@ impl<'a> Monitor<'a> {
             failed: 0,
             retries: 0,
             response: Histogram::coarse(),
-            service: Histogram::coarse(),
+            service_ns: 0,
         });
         open.completed += second.completed;
         open.failed += second.failed;
         open.retries += second.retries;
         open.response.merge(&second.response);
-        open.service.merge(&second.service);
+        open.service_ns += second.service_ns;
     }
 
     fn tell(&self, second: u32) {
@@ -219,7 +234,7 @@ impl<'a> Monitor<'a> {
                 response_p90_us: us(0.9),
                 response_p99_us: us(0.99),
                 response_max_us: open.response.max().as_micros(),
-                service_mean_us: open.service.mean_ns() / 1e3,
+                service_mean_us: open.service_ns as f64 / 1e3 / open.response.count().max(1) as f64,
                 ..SeriesRow::default()
             },
         );
@@ -233,11 +248,9 @@ impl<'a> Monitor<'a> {
                 .with_max_value_divisor(1e6)
                 .begin_log_with(&mut text, &mut serializer)?;
             let (at, length) = (Duration::from_secs(index.into()), Duration::from_secs(1));
-            for (name, histogram) in [("response", &open.response), ("service", &open.service)] {
-                writer
-                    .write_histogram(histogram.hdr(), at, length, Tag::new(name))
-                    .map_err(|error| io::Error::other(error.to_string()))?;
-            }
+            writer
+                .write_histogram(open.response.hdr(), at, length, Tag::new("response"))
+                .map_err(|error| io::Error::other(error.to_string()))?;
         }
         // Each use of the writer opens a log with its heading; the file has one heading of its own.
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -304,4 +317,80 @@ pub fn log_heading(started: SystemTime) -> String {
          #[BaseTime: {seconds:.3} (seconds since epoch)]\n\
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::{OperationId, Outcome, Sample};
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    fn sample(start: MonoNanos, done_ms: u64, took_ms: u64) -> Sample {
+        let done = start + Nanos::from_millis(done_ms);
+        let due = done - Nanos::from_millis(took_ms);
+        let (operation, outcome) = (OperationId(0), Outcome::Completed);
+        Sample { operation, outcome, due, ready: due, sent: due, done, retries: 0 }
+    }
+
+    /// Every value of an interval log, by second.
+    fn logged(log: &[u8]) -> BTreeMap<u64, Vec<u64>> {
+        let mut values = BTreeMap::new();
+        for entry in IntervalLogIterator::new(log) {
+            let LogEntry::Interval(interval) = entry.expect("a well-formed line") else { continue };
+            assert_eq!(interval.tag().map(|tag| tag.as_str().to_owned()), Some("response".into()));
+            let bytes = base64_decode(interval.encoded_histogram());
+            let histogram: hdrhistogram::Histogram<u64> =
+                Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram");
+            let steps = histogram.iter_recorded();
+            let milliseconds = steps.map(|step| (step.value_iterated_to() + 500_000) / 1_000_000);
+            values.insert(interval.start_timestamp().as_secs(), milliseconds.collect());
+        }
+        values
+    }
+
+    /// Decodes standard base64, which is all an interval log holds.
+    fn base64_decode(text: &str) -> Vec<u8> {
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let digits = text.bytes().filter_map(|c| alphabet.iter().position(|a| *a == c));
+        let (mut bytes, mut bits, mut held) = (Vec::new(), 0u32, 0);
+        for digit in digits {
+            bits = bits << 6 | digit as u32;
+            held += 6;
+            if held >= 8 {
+                held -= 8;
+                bytes.push((bits >> held) as u8);
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn seconds_of_all_threads_meet_in_series_and_log() {
+        let start = now();
+        let window = Window { start, end: start + Nanos::from_secs(2) };
+        let (sinks, seconds) = seconds(2);
+        for thread in 0..2 {
+            let mut sink = sinks.take(thread);
+            let mut second = Box::new(Second::new(0));
+            second.record(&sample(start, 500, 10));
+            second = sink.swap(second);
+            second.reset(1);
+            second.record(&sample(start, 1500, 20 + u64::from(thread)));
+            sink.swap(second);
+        }
+        drop(sinks);
+        let mut log = log_heading(SystemTime::now()).into_bytes();
+        let quiet = |_: Progress| {};
+        let watched = Monitor::new(start, window, Box::new(&mut log), &quiet).watch(seconds);
+        assert!(watched.log_error.is_none());
+        let rows: Vec<(u32, u64, &str)> = watched
+            .series
+            .iter()
+            .map(|row| (row.second, row.completed, row.phase.as_str()))
+            .collect();
+        assert_eq!(rows, [(0, 2, "measure"), (1, 2, "measure")]);
+        assert!((watched.series[1].service_mean_us - 20_500.0).abs() < 1.0);
+        assert_eq!(logged(&log), BTreeMap::from([(0, vec![10]), (1, vec![20, 21])]));
+    }
 }

@@ -11,6 +11,7 @@ use crate::target::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::think::Think;
 use dbtime_model::record::{Run, file};
 use dbtime_model::{MonoNanos, Nanos};
 use std::io::{self, Write};
@@ -24,6 +25,9 @@ pub(crate) const BEFORE_WINDOW: &str = "before the window began: nothing was mea
 
 /// How long waiting transactions are still served after the window, at most.
 const RUNDOWN: Nanos = Nanos::from_secs(5);
+
+/// Flat out means without the think times of a workload.
+pub(crate) const NO_THINK: Think = Think::Fixed(Nanos::ZERO);
 
 /// A finished run.
 pub struct Finished {
@@ -91,7 +95,7 @@ fn plan(request: &RunRequest, scale: u64) -> Plan {
             Demand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
         // Flat out first; `settle::rate` knows more.
-        Some(RateChoice::Auto(_)) => Demand::Closed { clients: servers, think: None },
+        Some(RateChoice::Auto(_)) => Demand::Closed { clients: servers, think: Some(NO_THINK) },
     };
     Plan {
         workload: Arc::new(request.workload.clone()),

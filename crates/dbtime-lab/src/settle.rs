@@ -4,11 +4,10 @@
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
-use crate::run::{BEFORE_WINDOW, drive};
+use crate::run::{BEFORE_WINDOW, NO_THINK, drive};
 use crate::target::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, sampling};
 use dbtime_load::arrivals::{Arrivals, Rate};
-use dbtime_load::think::Think;
 use dbtime_model::Nanos;
 use dbtime_model::record::AutoRate;
 use dbtime_model::recorder::OperationRecorder;
@@ -69,7 +68,7 @@ pub(crate) fn budget(
             // A short closed loop tells what a transaction takes and what measuring it would cost.
             let warmup = Nanos::from_millis(50);
             let short = Plan {
-                demand: Demand::Closed { clients: 1, think: Some(Think::Fixed(Nanos::ZERO)) },
+                demand: Demand::Closed { clients: 1, think: Some(NO_THINK) },
                 servers: 1,
                 shards: 1,
                 ..plan.clone()

@@ -124,6 +124,10 @@ impl Target {
             }
             Self::Sqlite { target, temporary, url } => (target, *temporary, url),
         };
+        if request.budget != BudgetChoice::Off {
+            // Before anything else is done with SQLite.
+            sqlite::time_mutexes();
+        }
         allow_files(request.load.workers.unwrap_or(request.load.connections))?;
         let mut target = target.clone();
         let folder = if temporary {

@@ -19,8 +19,8 @@ pub struct Second {
     pub retries: u64,
     /// Their responses, completed and failed, with two significant digits.
     pub response: Histogram<u32>,
-    /// Their service times, with two significant digits.
-    pub service: Histogram<u32>,
+    /// The sum of their service times. Unit: nanoseconds.
+    pub service_ns: u64,
 }
 
 impl Second {
@@ -32,7 +32,7 @@ impl Second {
             failed: 0,
             retries: 0,
             response: Histogram::coarse(),
-            service: Histogram::coarse(),
+            service_ns: 0,
         }
     }
 
@@ -43,7 +43,7 @@ impl Second {
         self.failed = 0;
         self.retries = 0;
         self.response.clear();
-        self.service.clear();
+        self.service_ns = 0;
     }
 
     /// Counts one ended transaction.
@@ -56,7 +56,7 @@ impl Second {
         }
         self.retries += u64::from(sample.retries);
         self.response.record(sample.response());
-        self.service.record(sample.service());
+        self.service_ns += sample.service().0;
     }
 
     /// Whether nothing ended in it.

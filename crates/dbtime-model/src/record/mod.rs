@@ -31,7 +31,7 @@ pub const SCHEMA: u32 = 1;
 pub mod file {
     /// What, how, summary and validity.
     pub const RUN: &str = "run.json";
-    /// Per-second HdrHistogram interval log of response (tag `response`) and service (tag `service`).
+    /// Per-second HdrHistogram interval log of the response, tag `response`.
     pub const LATENCY: &str = "latency.hlog";
     /// A line per second.
     pub const SERIES: &str = "series.csv";

@@ -4,15 +4,26 @@ use crate::sandbox::{SMALL, Sandbox, words};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Commands of a text: its lines that begin with `dbtime `, continued after a backslash.
+/// Commands of a text: indented or fenced lines that begin with `dbtime `, continued after a
+/// backslash, and what stands in quotes in a running text.
 fn commands(text: &str) -> Vec<String> {
     let joined = text.replace("\\\n", " ");
-    let lines = joined.lines().map(|line| line.trim().trim_start_matches("$ "));
-    let commands = lines.filter(|line| line.starts_with("dbtime ")).map(str::to_owned);
-    // What stands in quotes in a running text is a command too, unless it has a gap to fill.
+    let mut is_fenced = false;
+    let mut commands = Vec::new();
+    for line in joined.lines() {
+        is_fenced ^= line.trim_start().starts_with("```");
+        let command = line.trim().trim_start_matches("$ ");
+        if command.starts_with("dbtime ") && (is_fenced || line.starts_with(' ')) {
+            commands.push(command.to_owned());
+        }
+    }
     let quoted = joined.split('`').skip(1).step_by(2).filter(|text| text.starts_with("dbtime "));
-    let is_whole = |text: &&str| !text.contains('…') && !has_placeholder(text);
-    commands.chain(quoted.filter(is_whole).map(str::to_owned)).collect()
+    // A command's bare name says what it is, not how it is used.
+    let is_whole = |text: &&str| {
+        text.matches(' ').count() > 1 && !text.contains('…') && !has_placeholder(text)
+    };
+    commands.extend(quoted.filter(is_whole).map(str::to_owned));
+    commands
 }
 
 fn has_placeholder(text: &str) -> bool {
@@ -81,7 +92,7 @@ fn commands_of_the_documents_are_taken() {
 
 #[test]
 fn commands_are_found_in_texts() {
-    let text = "Use `dbtime workloads` or `dbtime run NAME`:\n\n    $ dbtime run atm \\\n  --seed 2\n";
-    assert_eq!(commands(text), ["dbtime run atm    --seed 2", "dbtime workloads"]);
+    let text = "Use `dbtime report`, `dbtime workloads atm` or `dbtime run NAME`:\n\n    $ dbtime run atm \\\n  --seed 2\n";
+    assert_eq!(commands(text), ["dbtime run atm    --seed 2", "dbtime workloads atm"]);
     assert_eq!(words(r"a 'b c' d\ e"), ["a", "b c", "d e"]);
 }

@@ -23,6 +23,11 @@ fn contradictory_flags() {
         ("run values1 --arrivals burst:5", &["--arrivals burst:5 needs --rate"]),
         ("run values1 --arrivals at-once", &["at-once needs --transactions"]),
         ("run values1 --arrivals poisson --rate 5/s --jitter 1ms", &["--jitter", "steady"]),
+        (
+            "run values1 --arrivals at-once --transactions 5 --rate 5/s",
+            &["--arrivals at-once takes no --rate"],
+        ),
+        ("run values1 --on-backlog drop", &["--on-backlog drop needs --rate"]),
         ("run values1 --jitter 1ms", &["--jitter", "--rate"]),
         ("run values1 --budget-every 4 --no-budget", &["--budget-every", "--no-budget"]),
         ("run values1 --out x --no-record", &["--out", "--no-record"]),
@@ -36,7 +41,7 @@ fn contradictory_flags() {
 fn impossible_rates() {
     are_refused(&[
         ("run values1 --rate 0/s", &["`0/s`", "above 0", "500/s"]),
-        ("run values1 --rate -5/s", &["-5/s"]),
+        ("run values1 --rate=-5/s", &["`-5/s`", "above 0"]),
         ("run values1 --rate 500", &["`500`", "500/s"]),
         ("run values1 --rate fast", &["`fast`", "500/s"]),
         ("run values1 --rate 1e9/s --target null", &["1000000000", "the limit is"]),
@@ -55,9 +60,9 @@ fn values_without_their_unit_or_out_of_range() {
         ("run values1 --time 0s", &["--time 0 measures nothing"]),
         ("run values1 --time -1s", &["-1"]),
         ("run values1 --warmup 3", &["--warmup", "`3` is not a duration"]),
-        ("run values1 --think 10", &["--think", "10ms"]),
+        ("run values1 --think 10", &["--think", "`10` is not a duration"]),
         ("run values1 --think exp:10", &["--think"]),
-        ("run values1 --think uniform:15ms..5ms", &["--think"]),
+        ("run values1 --think uniform:15ms..5ms", &["--think", "uniform:5ms..15ms"]),
         ("run values1 --transactions 0", &["--transactions"]),
         ("run values1 --connections 0", &["--connections"]),
         ("run values1 --workers 0", &["--workers"]),

@@ -62,13 +62,17 @@ fn a_fault_of_meaning_is_told_with_its_line_and_what_was_expected() {
     refusal("rows_per_scale", "rows_per_scal", &["w.toml:4:1", "did you mean `rows_per_scale`?"]);
     refusal("100", "-1", &["w.toml:4:", "-1", "expected"]);
     refusal("\"integer\", p", "\"intger\", p", &["w.toml:6:", "intger", "integer"]);
-    refusal("data = \"row\"", "data = \"rwo\"", &["w.toml:6:", "`rwo`", "`row`"]);
+    refusal("data = \"row\"", "data = \"rwo\"", &["w.toml:6:", "`rwo`", "known: id, n, row"]);
     refusal("[1, \"item.rows\"]", "[5, 1]", &["w.toml:10:", "the lower end first"]);
     refusal("WHERE id = :id", "WHERE id = :idd", &["w.toml:16:", "`idd`", "`id`"]);
     refusal("\"write\"", "\"wirte\"", &["w.toml:13:", "wirte", "write"]);
     refusal("name = \"set\"", "name = \"get\"", &["w.toml:", "`get`", "twice"]);
     refusal("[[operation]]\n", "[[operation]]\nweight = 0\n", &["w.toml:12:", "above 0"]);
-    refusal("[[operation]]\n", "[[operation]]\nlimits = [\"p90\"]\n", &["w.toml:12:", "`p90`"]);
+    refusal(
+        "[[operation]]\n",
+        "[[operation]]\nlimits = [\"p90\"]\n",
+        &["w.toml:12:", "\"p90\"", "`p90 <= 5ms`"],
+    );
     refusal("[[operation]]\n", "[[operation]]\nthink = \"10\"\n", &["w.toml:12:", "10ms"]);
     refusal("name = \"small\"\n", "", &["w.toml:1:1", "`name`"]);
 }
@@ -76,7 +80,8 @@ fn a_fault_of_meaning_is_told_with_its_line_and_what_was_expected() {
 #[test]
 fn a_range_that_is_empty_at_a_scale_is_refused() {
     let sandbox = Sandbox::new();
-    sandbox.write("w.toml", &SMALL.replace("[1, \"item.rows\"]", "[\"scale * 60\", \"item.rows\"]"));
+    sandbox
+        .write("w.toml", &SMALL.replace("[1, \"item.rows\"]", "[\"scale * 60\", \"item.rows\"]"));
     sandbox.run("run w.toml --transactions 3 --no-record").fine();
     let wide = SMALL.replace("[1, \"item.rows\"]", "[1, \"150 - scale * 60\"]");
     sandbox.write("w.toml", &wide);

@@ -1,0 +1,200 @@
+//! Loads of every shape on the null engine: what is offered, counted, dropped and queued.
+
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use serde_json::Value;
+
+/// A run on null that is fine and whose counts add up.
+fn on_null(line: &str) -> Value {
+    let line = format!("run {line} --warmup 0s --no-record --json");
+    let json = Sandbox::new().run(&line).fine().json();
+    counts_add_up(&json);
+    json
+}
+
+/// Offered is what the schedule says, give or take the spread of its kind.
+fn offers(line: &str, wanted: f64, within: f64) -> Value {
+    let json = on_null(&format!("values1 --target null {line} --time 500ms"));
+    let offered = number(&json, "/counts/offered");
+    assert!((offered - wanted).abs() <= within, "{line}: {offered} instead of {wanted}");
+    assert_eq!(
+        (json["load"]["mode"].as_str(), json["basis"].as_str()),
+        (Some("open"), Some("response"))
+    );
+    json
+}
+
+#[test]
+fn open_loops_offer_their_rate() {
+    let steady = offers("--rate 1000/s", 500.0, 1.0);
+    assert_eq!(number(&steady, "/load/jitter_us"), 100.0);
+    assert_eq!(number(&steady, "/load/rate_tps"), 1000.0);
+    let jitter = offers("--rate 1000/s --jitter 200us", 500.0, 1.0);
+    assert_eq!(number(&jitter, "/load/jitter_us"), 200.0);
+    // Five standard deviations of a Poisson count of 1000.
+    let poisson = offers("--rate 2k/s --arrivals poisson", 1000.0, 160.0);
+    assert_eq!(poisson["load"]["arrivals"], "poisson");
+    assert_eq!(poisson["load"]["jitter_us"], Value::Null);
+    offers("--rate 1000/s --arrivals uniform", 500.0, 60.0);
+    let burst = offers("--rate 1000/s --arrivals burst:20", 500.0, 20.0);
+    assert_eq!(burst["load"]["arrivals"], "burst:20");
+}
+
+#[test]
+fn rates_that_change_offer_their_mean() {
+    let steps = offers("--rate 0s:400/s,250ms:2000/s", 600.0, 3.0);
+    assert_eq!(number(&steps, "/load/rate_tps"), 1200.0);
+    assert_eq!(steps["load"]["rate"], "0s:400/s,0.25s:2000/s");
+    let ramp = offers("--rate ramp:200/s..1800/s", 500.0, 3.0);
+    assert_eq!(number(&ramp, "/load/rate_tps").round(), 1000.0);
+}
+
+#[test]
+fn at_once_all_are_due_at_the_start() {
+    let service = "'null:?service=20ms'";
+    let line = format!("values1 --target {service} --arrivals at-once --workers 4");
+    let json = on_null(&format!("{line} --transactions 40"));
+    assert_eq!((count(&json, "/counts/offered"), count(&json, "/counts/completed")), (40, 40));
+    assert_eq!(json["load"]["rate_tps"], Value::Null);
+    // Ten rounds of four: the last one waits for nine, and longer on a busy machine.
+    let queue = number(&json, "/latency_us/queue/max");
+    assert!(queue >= 170e3, "{queue}");
+    let tps = number(&json, "/throughput_tps");
+    assert!((20.0..=200.0).contains(&tps), "{tps}");
+}
+
+#[test]
+fn a_number_of_transactions_is_kept_exactly() {
+    for load in ["", "--connections 7", "--workers 3", "--rate 2000/s", "--rate 2000/s --shards 2"]
+    {
+        for engine in ["null", "sqlite"] {
+            let line = format!("values1 --target {engine} {load} --transactions 333");
+            let json = on_null(&format!("{line} --budget-every 1"));
+            assert_eq!(count(&json, "/counts/offered"), 333, "{line}");
+            assert_eq!(count(&json, "/counts/completed"), 333, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_backlog_is_dropped_where_that_is_asked_for() {
+    // One connection takes 100 of 1000 a second.
+    let line = "values1 --target 'null:?service=10ms' --rate 1000/s --connections 1 --time 500ms";
+    let drop = on_null(&format!("{line} --on-backlog drop"));
+    let (dropped, offered) = (number(&drop, "/counts/dropped"), number(&drop, "/counts/offered"));
+    assert!(dropped / offered > 0.8 && dropped < offered, "{}", drop["counts"]);
+    let deadline = on_null(&format!("{line} --on-backlog deadline:50ms"));
+    assert!(count(&deadline, "/counts/dropped") > 300, "{}", deadline["counts"]);
+    let queue = number(&deadline, "/latency_us/queue/p90");
+    assert!(queue < 55e3, "{queue}");
+    let p50 = number(&deadline, "/latency_us/queue/p50");
+    assert!(p50 > 30e3, "{p50}");
+    // Nothing is dropped where the rate is carried.
+    let carried = on_null("values1 --target null --rate 1000/s --time 300ms --on-backlog drop");
+    assert_eq!(number(&carried, "/counts/failed"), 0.0);
+}
+
+#[test]
+fn what_waits_is_served_in_the_rundown_or_counted_unfinished() {
+    let line = "values1 --target 'null:?service=5ms' --rate 1000/s --connections 2 --time 300ms";
+    let wait = on_null(line);
+    assert_eq!(count(&wait, "/counts/offered"), 300);
+    assert_eq!(count(&wait, "/counts/dropped"), 0);
+    // 300 of 5 ms on two connections: all are served 450 ms after the window.
+    assert_eq!(count(&wait, "/counts/unfinished"), 0);
+    assert!(number(&wait, "/latency_us/response/max") > 300e3);
+    assert!(number(&wait, "/window/rundown_s") > 0.3);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_mix() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mix.toml", MIX);
+    let mix = |seed: u64, load: &str| -> Vec<u64> {
+        let line = format!(
+            "run ./mix.toml --target null --transactions 3000 --seed {seed} {load} --no-record --json"
+        );
+        let json = sandbox.run(&line).fine().json();
+        counts_add_up(&json);
+        let operations = json["operations"].as_array().expect("operations");
+        operations.iter().map(|operation| count(operation, "/count")).collect()
+    };
+    let first = mix(1, "");
+    assert_eq!(first.iter().sum::<u64>(), 3000);
+    // Neither time nor the number of clients, workers and shards changes it.
+    for load in ["", "--connections 9", "--workers 4 --connections 12", "--rate 20k/s --shards 3"] {
+        assert_eq!(mix(1, load), first, "{load}");
+    }
+    assert_ne!(mix(2, ""), first);
+}
+
+const MIX: &str = r#"
+name = "mix"
+[[operation]]
+name = "often"
+weight = 3
+[[operation.statement]]
+sql = "SELECT 1"
+[[operation]]
+name = "seldom"
+weight = 1
+[[operation.statement]]
+sql = "SELECT 2"
+"#;
+
+#[test]
+fn clients_of_a_pool_queue_for_its_workers() {
+    let service = "values1 --target 'null:?service=2ms' --connections 8 --time 400ms";
+    let pool = on_null(&format!("{service} --workers 2"));
+    assert_eq!((pool["basis"].as_str(), count(&pool, "/load/workers")), (Some("response"), 2));
+    // Three of four wait for a worker.
+    let queue = number(&pool, "/latency_us/queue/mean");
+    assert!(queue > 4e3, "{queue}");
+    let alone = on_null(service);
+    assert_eq!(alone["basis"], "service");
+    assert_eq!(number(&alone, "/latency_us/queue/max"), 0.0);
+    assert_eq!(alone["load"]["workers"], Value::Null);
+}
+
+#[test]
+fn think_times_are_kept_and_checked() {
+    let sandbox = Sandbox::new();
+    let line =
+        "run values1 --target null --warmup 0s --connections 400 --time 1s --no-record --json";
+    let fixed = || {
+        let ran = sandbox.run(&format!("{line} --think 200ms"));
+        let json = ran.json();
+        counts_add_up(&json);
+        assert_eq!(number(&json, "/operations/0/think/wanted_us"), 200e3);
+        assert_eq!(number(&json, "/load/think_us"), 200e3);
+        let completed = number(&json, "/counts/completed");
+        assert!((1000.0..=2000.0).contains(&completed), "{completed}");
+        let check = &json["operations"][0]["limits"][0];
+        assert_eq!(check["metric"], "think");
+        let passed = check["passed"] == Value::Bool(true);
+        ran.exits(i32::from(!passed));
+        passed
+    };
+    // A busy machine wakes the clients late.
+    assert!((0..5).any(|_| fixed()), "think times were off five times");
+    let random = sandbox.run(&format!("{line} --think exp:200ms")).json();
+    let wanted = number(&random, "/operations/0/think/wanted_us");
+    assert!((140e3..220e3).contains(&wanted), "{wanted}");
+}
+
+#[test]
+fn auto_offers_a_share_of_what_is_carried_flat_out() {
+    let sandbox = Sandbox::new();
+    // Flat out means without think times.
+    let text = "name = \"w\"\nthink = \"1s\"\n[[operation]]\nname = \"o\"\n\
+                [[operation.statement]]\nsql = \"SELECT 1\"\npause = \"5ms\"\n";
+    sandbox.write("w.toml", text);
+    let line = "run w.toml --rate auto:40% --workers 1 --warmup 0s --time 500ms --no-record --json";
+    let json = sandbox.run(line).fine().json();
+    counts_add_up(&json);
+    let flat_out = number(&json, "/load/auto/flat_out_tps");
+    assert!(flat_out > 20.0 && flat_out <= 200.0, "{flat_out}");
+    assert_eq!(json["load"]["rate"], "auto:40%");
+    assert!((number(&json, "/load/rate_tps") - 0.4 * flat_out).abs() < 1e-6 * flat_out);
+    let offered = number(&json, "/counts/offered");
+    assert!((offered - 0.2 * flat_out).abs() <= 1.0, "{offered} of {flat_out}/s");
+}

@@ -1,0 +1,101 @@
+//! A disk that fills up: while loading, while running, while recording.
+//!
+//! The disk is a small tmpfs in a mount namespace of its own, which takes root. Without it nothing
+//! here is tested; that is said on the terminal, and fails where CI is set.
+
+use crate::sandbox::{Ran, Sandbox};
+use std::io::Write;
+use std::process::Command;
+
+/// Runs lines of `dbtime` in a folder `disk` of this size, then lists what is left there on stdout
+/// after a line `left:`. `None` when no such disk can be made.
+fn on_a_disk_of(size: &str, sandbox: &Sandbox, script: &str) -> Option<Ran> {
+    std::fs::create_dir(sandbox.path("disk")).expect("a folder");
+    let shell = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_dbtime")]);
+        sandbox.settle(&mut command);
+        command.output()
+    };
+    let mount = format!("mount -t tmpfs -o size={size} disk disk");
+    if !shell(&mount).is_ok_and(|made| made.status.success()) {
+        assert!(std::env::var_os("CI").is_none(), "CI must be able to mount a tmpfs");
+        let told = b"\nNOT TESTED: a full disk (needs root, unshare and mount)\n";
+        std::io::stderr().write_all(told).expect("a stderr");
+        return None;
+    }
+    let script = format!(
+        "{mount}; dbtime() {{ \"$0\" \"$@\"; }}; {script}; code=$?; \
+         echo left:; cd disk; find . -type f | sort; exit $code"
+    );
+    Some(Ran::new(&script, &shell(&script).expect("it has started before")))
+}
+
+fn left(ran: &Ran) -> Vec<&str> {
+    ran.out.split_once("left:\n").expect("a list").1.lines().collect()
+}
+
+#[test]
+fn while_loading() {
+    let sandbox = Sandbox::new();
+    let script = "dbtime init atm --target sqlite:disk/t.db";
+    let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["dbtime: no room left for disk/t.db", "free space"]);
+    assert!(left(&ran).is_empty(), "{ran:?}");
+}
+
+#[test]
+fn while_loading_a_temporary_target() {
+    let sandbox = Sandbox::new();
+    let script = "TMPDIR=disk dbtime run atm --warmup 0s --time 100ms --out r";
+    let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["dbtime: no room left for ", "disk/dbtime-"]);
+    assert!(left(&ran).is_empty(), "{ran:?}");
+    assert_eq!(sandbox.left(), ["disk"]);
+}
+
+#[test]
+fn while_running() {
+    let sandbox = Sandbox::new();
+    let script = "dbtime init atm --target sqlite:disk/t.db >&2 && \
+                  dbtime run atm --target sqlite:disk/t.db --warmup 0s --time 300ms --json --out r";
+    let Some(ran) = on_a_disk_of("11m", &sandbox, script) else { return };
+    // Transactions that fail are counted, not a failure of dbtime.
+    ran.exits(0);
+    let run = dbtime_model::record::read_run(&sandbox.path("r")).expect("a whole record");
+    let counts = run.record.counts;
+    assert!(counts.failed > 0, "{counts:?}");
+    assert_eq!(
+        counts.offered,
+        counts.completed + counts.failed + counts.dropped + counts.unfinished
+    );
+    assert_eq!(run.record.errors.get("SQLITE_FULL"), Some(&counts.failed));
+    let warned = run.record.validity.warnings.iter().any(|w| w.text.contains("SQLITE_FULL"));
+    assert!(warned, "{:?}", run.record.validity);
+}
+
+#[test]
+fn while_recording() {
+    let sandbox = Sandbox::new();
+    let script = "dbtime run values1 --target null --transactions 500 --out disk/r";
+    let Some(ran) = on_a_disk_of("24k", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left on device"]);
+    assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
+    assert!(left(&ran).is_empty(), "{ran:?}");
+}
+
+#[test]
+fn while_the_html_is_written_the_rest_is_kept() {
+    let sandbox = Sandbox::new();
+    let script = "dbtime run values1 --target null --transactions 500 --out disk/r; code=$?; \
+                  dbtime report disk/r --text >/dev/null || exit 9; (exit $code)";
+    let Some(ran) = on_a_disk_of("72k", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["cannot write disk/r/report.html", "No space left"]);
+    let ran = ran.prints(&["values1 on null", "Record: disk/r\n"]);
+    let wanted = ["latency.hlog", "run.json", "series.csv", "transactions.csv"];
+    assert_eq!(left(&ran), wanted.map(|file| format!("./r/{file}")), "{ran:?}");
+}

@@ -1,0 +1,177 @@
+//! Ctrl-C at every stage: what was measured is reported and recorded whole, or there is no record.
+
+use crate::sandbox::{Ran, Sandbox, counts_add_up};
+use dbtime_model::record::{Run, read_run};
+use std::time::{Duration, Instant};
+
+fn pause(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+/// Ended before anything was measured: said so, exit code 3, and nothing is left.
+fn nothing_measured(sandbox: &Sandbox, ran: Ran, stage: &str) {
+    ran.exits(3);
+    assert_eq!(ran.out, "", "{ran:?}");
+    ran.tells(&["dbtime: interrupted", stage, "once more"]);
+    assert!(!sandbox.path("r").exists());
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+/// Ended early: reported with exit code 0, and recorded whole.
+fn ended_early(sandbox: &Sandbox, ran: Ran) -> Run {
+    ran.exits(0);
+    assert!(ran.err.contains("ending"), "{ran:?}");
+    let json = ran.json();
+    counts_add_up(&json);
+    assert_eq!(json["window"]["ended_early"], true);
+    assert_eq!(sandbox.left(), ["r"]);
+    let run = read_run(&sandbox.path("r")).expect("a whole record");
+    assert_eq!(run.record.counts.offered, json["counts"]["offered"].as_u64().expect("a count"));
+    sandbox.run("report r --text").fine().prints(&["ended"]);
+    run
+}
+
+#[test]
+fn while_a_temporary_target_is_loaded() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.start("run atm --scale 30 --time 1s --out r");
+    sandbox.wait_for(&["tmp", "dbtime-", "atm.db.loading"]);
+    pause(50);
+    run.interrupt();
+    nothing_measured(&sandbox, run.end(), "while loading");
+}
+
+#[test]
+fn while_init_loads() {
+    let sandbox = Sandbox::new();
+    let init = sandbox.start("init atm --scale 30 --target sqlite:t.db");
+    sandbox.wait_for(&["t.db.loading"]);
+    pause(50);
+    init.interrupt();
+    let ran = init.end().tells(&["dbtime: interrupted while loading"]);
+    ran.exits(3);
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+    let line = "run atm --target sqlite:t.db --no-record";
+    sandbox.run(line).refused(3, &["there is no database t.db"]);
+    sandbox.run("init atm --target sqlite:t.db").fine();
+    assert_eq!(sandbox.left(), ["t.db"]);
+}
+
+#[test]
+fn while_the_flat_out_rate_is_found() {
+    let sandbox = Sandbox::new();
+    // Before its window, and in it.
+    for ms in [300, 2000] {
+        let run = sandbox.start("run values1 --target null --rate auto --time 1s --out r");
+        sandbox.wait_for(&[".r.partial-"]);
+        pause(ms);
+        let begun = Instant::now();
+        run.interrupt();
+        nothing_measured(&sandbox, run.end(), "before the window");
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn during_the_warm_up() {
+    let sandbox = Sandbox::new();
+    for target in ["null", "sqlite"] {
+        let line = "run values1 --warmup 1m --time 1s --out r --target";
+        let run = sandbox.start(&format!("{line} {target}"));
+        sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+        pause(300);
+        run.interrupt();
+        nothing_measured(&sandbox, run.end(), "before the window");
+    }
+}
+
+#[test]
+fn during_the_window() {
+    for load in ["--target null", "--target null --rate 1000/s", "--connections 2", "--rate 500/s"]
+    {
+        let sandbox = Sandbox::new();
+        let line = format!("run values1 {load} --warmup 0s --time 1m --budget-every 1");
+        let run = sandbox.start(&format!("{line} --json --out r"));
+        sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+        pause(600);
+        run.interrupt();
+        let Run { record, .. } = ended_early(&sandbox, run.end());
+        assert!(record.window.measure_s > 0.05 && record.window.measure_s < 20.0, "{line}");
+        assert!(record.counts.completed > 0, "{line}");
+        let tps = record.counts.completed as f64 / record.window.measure_s;
+        assert!((record.throughput_tps - tps).abs() < 1e-6 * tps, "{line}");
+        if let Some(rate) = record.load.rate_tps {
+            let offered = record.counts.offered as f64 / record.window.measure_s;
+            assert!((offered - rate).abs() < 0.1 * rate, "{line}: {offered}/s");
+        }
+    }
+}
+
+#[test]
+fn with_a_number_of_transactions() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=10ms' --transactions 1000000 --json --out r";
+    let run = sandbox.start(line);
+    sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+    pause(400);
+    run.interrupt();
+    let Run { record, .. } = ended_early(&sandbox, run.end());
+    assert!(record.counts.offered < 1000, "{:?}", record.counts);
+}
+
+#[test]
+fn during_the_rundown() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=3s' --connections 4 --warmup 0s --time 200ms";
+    let run = sandbox.start(&format!("{line} --budget-every 1 --json --out r"));
+    sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+    pause(1000);
+    run.interrupt();
+    let Run { record, .. } = ended_early(&sandbox, run.end());
+    assert_eq!(record.counts.offered, 4, "{:?}", record.counts);
+    assert!((record.window.measure_s - 0.2).abs() < 1e-6, "{:?}", record.window);
+}
+
+#[test]
+fn twice_ends_at_once_and_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    // A statement that a first Ctrl-C lets end.
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) \
+               SELECT COUNT(*) FROM n";
+    sandbox.write(
+        "w.toml",
+        &format!(
+            "name = \"w\"\n[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n"
+        ),
+    );
+    let run = sandbox.start("run w.toml --warmup 0s --time 1s --budget-every 1 --out r");
+    sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+    pause(300);
+    run.interrupt();
+    pause(300);
+    let begun = Instant::now();
+    run.interrupt();
+    let ran = run.end().tells(&["once more", "interrupted again: nothing was recorded"]);
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    ran.exits(3);
+    assert_eq!(sandbox.left(), ["w.toml"]);
+}
+
+#[test]
+fn a_sweep_shows_the_runs_it_has() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target null --warmup 0s --time 400ms --budget-every 1";
+    let run =
+        sandbox.start(&format!("{line} --sweep connections=1,2,3,4,5,6,7,8,9 --json --out s"));
+    sandbox.wait_for(&["s", "002", "run.json"]);
+    run.interrupt();
+    let ran = run.end();
+    ran.exits(0);
+    let documents = ran.out.lines().count();
+    assert!((2..9).contains(&documents), "{documents}");
+    let records = crate::sandbox::names(&sandbox.path("s"));
+    assert_eq!(records.len(), documents, "{records:?}");
+    for record in records {
+        read_run(&sandbox.path("s").join(record)).expect("a whole record");
+    }
+}

@@ -1,0 +1,94 @@
+//! Limits: what is required, what was measured, and the exit code that says whether it held.
+
+use crate::sandbox::{Sandbox, number};
+use serde_json::Value;
+
+const QUIET: &str = "--warmup 0s --no-record";
+const SERVICE: &str = "run values1 --target 'null:?service=2ms' --connections 4 --time 300ms";
+
+#[test]
+fn limits_that_hold_pass() {
+    let sandbox = Sandbox::new();
+    let limits = "--limit 'p90<=1s' --limit 'avg <= 1s' --limit 'errors<=0.1%'";
+    let ran = sandbox.run(&format!("{SERVICE} {QUIET} {limits}")).fine();
+    ran.prints(&["PASSED", "1.00 s"]);
+    let json = sandbox.run(&format!("{SERVICE} {QUIET} {limits} --json")).fine().json();
+    let checks = json["operations"][0]["limits"].as_array().expect("checks");
+    assert_eq!(checks.len(), 3);
+    assert!(checks.iter().all(|check| check["passed"] == Value::Bool(true)), "{checks:?}");
+    assert_eq!(number(&json, "/operations/0/limits/0/required"), 1e6);
+}
+
+#[test]
+fn a_limit_that_does_not_hold_fails_with_1() {
+    let sandbox = Sandbox::new();
+    for (limit, required) in
+        [("p90<=1ms", "1.00 ms"), ("p99<=500us", "500 µs"), ("max<=1.5ms", "1.50 ms")]
+    {
+        let line = format!("{SERVICE} --warmup 0s --limit {limit}");
+        let ran = sandbox.run(&format!("{line} --no-record")).with(1, &["FAILED", required]);
+        assert!(!ran.out.contains("PASSED"), "{ran:?}");
+        let json = sandbox.run(&format!("{line} --no-record --json")).with(1, &[]).json();
+        let check = &json["operations"][0]["limits"][0];
+        assert_eq!(check["passed"], Value::Bool(false));
+        assert!(number(check, "/measured") > number(check, "/required"), "{check}");
+    }
+    assert!(sandbox.left().is_empty());
+    // It fails, and is recorded all the same.
+    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r");
+    sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
+    sandbox.run("report r --text").fine().prints(&["FAILED"]);
+    assert_eq!(sandbox.left(), ["r"]);
+}
+
+#[test]
+fn a_throughput_is_required_of_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{SERVICE} {QUIET} --limit 'throughput>=100/s'")).with(0, &["PASSED"]);
+    sandbox.run(&format!("{SERVICE} {QUIET} --limit 'throughput>=100k/s'")).with(1, &["FAILED"]);
+}
+
+#[test]
+fn limits_of_the_workload_count_too() {
+    let sandbox = Sandbox::new();
+    let file = |limit: &str| {
+        let text = "name = \"w\"\n[[operation]]\nname = \"o\"\nlimits = [\"LIMIT\"]\n\
+                    [[operation.statement]]\nsql = \"SELECT 1\"\n";
+        sandbox.write("w.toml", &text.replace("LIMIT", limit));
+    };
+    let line = "run w.toml --target 'null:?service=1ms' --transactions 50 --no-record";
+    file("p90 <= 1s");
+    sandbox.run(line).with(0, &["PASSED"]);
+    file("p90 <= 100us");
+    sandbox.run(line).with(1, &["FAILED", "100 µs"]);
+}
+
+#[test]
+fn nothing_measured_is_no_proof() {
+    let sandbox = Sandbox::loaded();
+    let text = "name = \"w\"\n[[operation]]\nname = \"o\"\n\
+                [[operation.statement]]\nsql = \"INSERT INTO item VALUES (1, 1)\"\n";
+    sandbox.write("w.toml", text);
+    let line = "run w.toml --target sqlite:t.db --transactions 20 --no-record --budget-every 1";
+    sandbox.run(line).with(0, &["SQLITE_CONSTRAINT_PRIMARYKEY"]);
+    sandbox.run(&format!("{line} --limit 'p90<=1h'")).with(1, &["FAILED"]);
+    sandbox.run(&format!("{line} --limit 'errors<=50%'")).with(1, &["FAILED"]);
+}
+
+#[test]
+fn strict_refuses_an_invalid_measurement_with_4() {
+    let sandbox = Sandbox::new();
+    // A closed loop on nothing measures the driver alone.
+    let line = "run values1 --target null --warmup 0s --time 300ms --no-record";
+    let ran = sandbox.run(line).with(0, &["NOT VALID", "client-limited"]);
+    assert!(ran.out.contains('→'), "no remedy in {ran:?}");
+    sandbox.run(&format!("{line} --strict")).with(4, &["NOT VALID"]);
+    // An invalid measurement proves no limit, held or not.
+    sandbox.run(&format!("{line} --strict --limit 'p90<=1ns'")).with(4, &["FAILED"]);
+    let json = sandbox.run(&format!("{line} --strict --json")).with(4, &[]).json();
+    assert_eq!(json["validity"]["client_limited"], Value::Bool(true));
+    assert_eq!(json["validity"]["valid"], Value::Bool(false));
+    // A valid one is fine, but for a machine that is busy all the time.
+    let valid = |_| sandbox.run(&format!("{SERVICE} {QUIET} --connections 1 --strict"));
+    assert!((0..5).map(valid).any(|ran| ran.code == Some(0)));
+}

@@ -1,0 +1,113 @@
+//! Where records go, and that none is ever half there.
+
+use crate::sandbox::{Sandbox, names};
+use dbtime_model::record::read_run;
+use std::fs;
+
+const LINE: &str = "run values1 --target null --transactions 50";
+
+#[test]
+fn a_record_is_a_folder_of_open_formats() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{LINE} --out a/b/r")).fine().prints(&["Record: a/b/r\n"]);
+    let files = names(&sandbox.path("a/b/r"));
+    let wanted = ["latency.hlog", "report.html", "run.json", "series.csv", "transactions.csv"];
+    assert_eq!(files, wanted);
+    assert_eq!(names(&sandbox.path("a/b")), ["r"]);
+    let run = read_run(&sandbox.path("a/b/r")).expect("a whole record");
+    assert_eq!(run.record.counts.completed, 50);
+    assert_eq!(run.series.iter().map(|row| row.completed).sum::<u64>(), 50);
+    assert!(!run.transactions.is_empty());
+    let log = fs::read_to_string(sandbox.path("a/b/r/latency.hlog")).expect("a log");
+    assert!(log.starts_with("#[Histogram log format version 1.3]"), "{log}");
+    assert!(log.lines().any(|line| line.starts_with("Tag=response,")), "{log}");
+}
+
+#[test]
+fn a_record_is_never_overwritten() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("empty")).expect("a folder");
+    sandbox.write("file", "mine");
+    std::os::unix::fs::symlink("nowhere", sandbox.path("link")).expect("a link");
+    for out in ["empty", "file", "link"] {
+        let told = [&*format!("{out} exists already"), "another --out"];
+        sandbox.run(&format!("{LINE} --out {out}")).refused(2, &told);
+    }
+    assert_eq!(sandbox.left(), ["empty", "file", "link"]);
+    assert_eq!(fs::read_to_string(sandbox.path("file")).expect("kept"), "mine");
+    assert!(names(&sandbox.path("empty")).is_empty());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told_before_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "mine");
+    // A run of a minute would not be over in time.
+    let line = "run values1 --target null --time 1m --out";
+    let told = ["cannot write the record to file/r", "not a directory"];
+    let ran = sandbox.run(&format!("{line} file/r")).refused(3, &told);
+    assert_eq!(ran.err.matches("not a directory").count(), 1, "{ran:?}");
+    sandbox.run(&format!("{line} /proc/r")).refused(3, &["cannot write the record to /proc/r"]);
+    assert_eq!(sandbox.left(), ["file"]);
+}
+
+#[test]
+fn without_a_name_records_go_below_the_working_folder() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.run(LINE).fine();
+    sandbox.run("run --query 'SELECT 1' --target null --transactions 5").fine();
+    assert_eq!(sandbox.left(), ["dbtime-runs"]);
+    let records = names(&sandbox.path("dbtime-runs"));
+    assert_eq!(records.len(), 2, "{records:?}");
+    let named = |end: &str| records.iter().find(|name| name.ends_with(end)).expect(end).clone();
+    let name = named("-values1");
+    assert!(first.out.contains(&format!("Record: dbtime-runs/{name}\n")), "{first:?}");
+    assert!(first.out.ends_with(&format!("Report: dbtime-runs/{name}/report.html\n")), "{first:?}");
+    named("-query");
+    for name in &records {
+        read_run(&sandbox.path("dbtime-runs").join(name)).expect("a whole record");
+    }
+}
+
+#[test]
+fn two_runs_at_once_have_names_of_their_own() {
+    let sandbox = Sandbox::new();
+    let running: Vec<_> = (0..3).map(|_| sandbox.start(LINE)).collect();
+    for run in running {
+        run.end().fine();
+    }
+    assert_eq!(names(&sandbox.path("dbtime-runs")).len(), 3);
+}
+
+#[test]
+fn no_record_means_none() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&format!("{LINE} --no-record")).fine();
+    assert!(!ran.out.contains("Record:"), "{ran:?}");
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+#[test]
+fn a_run_that_fails_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.run("run atm --target sqlite:none.db --out r").refused(3, &["no database"]);
+    sandbox.run("run atm --target sqlite:none.db --out a/r").refused(3, &["no database"]);
+    let query = "run --query 'SELEC 1' --transactions 5 --out r";
+    sandbox.run(query).refused(3, &["syntax error"]);
+    for name in sandbox.left() {
+        assert!(names(&sandbox.path(&name)).is_empty(), "{:?}", names(&sandbox.path(&name)));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_that_looks_like_one() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.start("run values1 --target null --warmup 0s --time 1m --out r");
+    sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+    run.kill();
+    assert_eq!(run.end().code, None);
+    assert!(!sandbox.path("r").exists());
+    let half = sandbox.left().into_iter().find(|name| name.contains("partial")).expect("is left");
+    sandbox.run(&format!("report {half} --text")).refused(3, &["holds no run", "killed"]);
+    sandbox.run(&format!("{LINE} --out r")).fine();
+}
