@@ -287,6 +287,7 @@ impl<'a> Worker<'a> {
         }
         if self.plan.measure.is_some() && ready >= self.end + self.plan.rundown {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, ready);
+            self.given_up();
             return Turn::Again;
         }
         self.ledger.offered(&ticket);
@@ -318,6 +319,19 @@ impl<'a> Worker<'a> {
             (None, None) => {}
         }
         done
+    }
+
+    /// Tells a closed loop that its client was not served any more.
+    fn given_up(&mut self) {
+        match (&mut self.own, self.shared) {
+            (Some(own), _) => own.given_up(),
+            (None, Some(shared)) => {
+                if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+                    queue.given_up();
+                }
+            }
+            (None, None) => {}
+        }
     }
 
     fn transaction<C: Connection>(&mut self, connection: &mut C, ticket: Ticket, ready: MonoNanos) {

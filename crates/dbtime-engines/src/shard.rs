@@ -174,6 +174,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.next = None;
             if self.is_too_late(&claimed, present) {
                 self.ledger.not_sent(&claimed.ticket, Outcome::Unfinished, present);
+                if let Queue::Closed(queue) = &mut self.queue {
+                    queue.given_up();
+                }
                 continue;
             }
             self.idle.pop_front();

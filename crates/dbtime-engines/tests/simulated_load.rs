@@ -191,6 +191,16 @@ fn think_time_and_pool_obey_littles_law() {
 }
 
 #[test]
+fn clients_given_up_at_the_end_are_unfinished_and_the_run_ends() {
+    // 100 clients behind one worker of 100 ms: the rundown of 1 s serves ten of those who wait.
+    let demand = Demand::Closed { clients: 100, think: None };
+    let crowded = Plan { measure: Some(Nanos::from_millis(500)), ..plan(demand, 1) };
+    let slow = || SimReactor { service: Nanos::from_millis(100), ..SimReactor::default() };
+    let counts = simulate(&crowded, slow).counts();
+    assert!(counts.add_up() && counts.unfinished > 80, "{counts:?}");
+}
+
+#[test]
 fn a_number_of_transactions_is_kept_to_the_last() {
     let demand = Demand::Closed { clients: 7, think: None };
     let counted = Plan { measure: None, transactions: Some(101), shards: 3, ..plan(demand, 7) };

@@ -16,6 +16,9 @@ const LAG_SHARE: f64 = 0.10;
 const BUSY_OPEN: f64 = 0.40;
 const BUSY_CLOSED: f64 = 0.80;
 
+/// The largest share of transactions that may fail before the latencies are those of failures.
+const MOSTLY_FAILED: f64 = 0.10;
+
 /// The largest share of all response that may stay unexplained.
 const BUDGET_ERROR: f64 = 0.03;
 
@@ -134,8 +137,21 @@ fn errors(record: &RunRecord) -> Option<Warning> {
     if record.counts.failed == 0 {
         return None;
     }
+    let ended = record.counts.completed + record.counts.failed;
+    let failed_share = record.counts.failed as f64 / ended as f64;
     let codes: Vec<String> =
         record.errors.iter().map(|(code, n)| format!("{code} {n} times")).collect();
+    if failed_share > MOSTLY_FAILED {
+        return warning(
+            WarningKind::MostlyFailed,
+            format!(
+                "{:.0} % of the transactions failed: {}",
+                100.0 * failed_share,
+                codes.join(", ")
+            ),
+            "the latencies are not those of the workload: mend the cause and repeat the run",
+        );
+    }
     warning(
         WarningKind::Errors,
         format!("{} transactions failed: {}", record.counts.failed, codes.join(", ")),
@@ -186,8 +202,14 @@ fn few_samples(record: &RunRecord) -> Option<Warning> {
     if ended >= 1000 {
         return None;
     }
+    if ended == 0 {
+        return warning(
+            WarningKind::MostlyFailed,
+            "no transaction ended in the window".to_owned(),
+            "run longer; if transactions hang, see what they wait for",
+        );
+    }
     let text = match ended {
-        0 => "no transaction ended in the window".to_owned(),
         n if n < 100 => format!("{n} transactions ended: their 99th percentile is their maximum"),
         n => format!("{n} transactions ended: their 99.9th percentile is their maximum"),
     };

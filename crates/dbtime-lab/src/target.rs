@@ -363,7 +363,10 @@ impl Prepared {
 fn named_as_given(mut error: SqliteError, request: &RunRequest) -> SqliteError {
     let given = request.workload_given.clone();
     match &mut error {
-        SqliteError::Missing { workload, .. } => *workload = Some(given),
+        SqliteError::Missing { workload, .. } => {
+            let scale = request.scale.map_or(String::new(), |scale| format!(" --scale {scale}"));
+            *workload = Some(given + &scale);
+        }
         SqliteError::NotLoaded { workload, .. }
         | SqliteError::HalfLoaded { workload, .. }
         | SqliteError::Scale { workload, .. } => *workload = given,

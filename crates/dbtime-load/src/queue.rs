@@ -61,7 +61,7 @@ impl fmt::Display for Backlog {
         match self {
             Self::Wait => write!(f, "wait"),
             Self::Drop => write!(f, "drop"),
-            Self::Deadline(limit) => write!(f, "deadline:{}us", limit.as_micros()),
+            Self::Deadline(limit) => write!(f, "deadline:{}", limit.exact()),
         }
     }
 }
@@ -229,8 +229,13 @@ impl ClosedQueue {
             }
             self.asking.pop();
             self.served += 1;
-            let ticket = self.ticket(&asking, number);
-            return Claim::Run { ticket, ready: asking.at.max(freed), think: asking.think };
+            let mut ticket = self.ticket(&asking, number);
+            let ready = asking.at.max(freed);
+            if ahead {
+                // A client with a server of its own asks when that is free.
+                ticket.due = ready;
+            }
+            return Claim::Run { ticket, ready, think: asking.think };
         }
     }
 
@@ -247,6 +252,11 @@ impl ClosedQueue {
             round: (ticket.index - self.clients.first) / u64::from(self.clients.total) + 1,
             think,
         }));
+    }
+
+    /// A claimed transaction was given up: its client asks no more.
+    pub fn given_up(&mut self) {
+        self.served -= 1;
     }
 
     /// Takes out those who asked before `end` and were not served, for the count of the unfinished

@@ -73,11 +73,12 @@ impl FromStr for Think {
 }
 
 impl fmt::Display for Think {
+    /// Writes what [`FromStr`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fixed(pause) => write!(f, "{pause}"),
-            Self::Uniform(low, high) => write!(f, "uniform {low} to {high}"),
-            Self::Exponential(mean) => write!(f, "exponential, mean {mean}"),
+            Self::Fixed(pause) => write!(f, "{}", pause.exact()),
+            Self::Uniform(low, high) => write!(f, "uniform:{}..{}", low.exact(), high.exact()),
+            Self::Exponential(mean) => write!(f, "exp:{}", mean.exact()),
         }
     }
 }
@@ -91,6 +92,7 @@ mod tests {
     fn means_are_those_of_the_distribution() {
         for text in ["10ms", "uniform:5ms..15ms", "exp:10ms"] {
             let think: Think = text.parse().expect(text);
+            assert_eq!(think.to_string(), text);
             let n = 200_000u64;
             let sum: f64 = (0..n).map(|i| think.draw(draw(3, Stream::Think, i)).0 as f64).sum();
             let mean = sum / n as f64;

@@ -39,6 +39,14 @@ impl Nanos {
         Self((s * 1e9).round() as u64)
     }
 
+    /// The duration as it is written on a command line, exactly: `30s`, `1500us`.
+    pub fn exact(self) -> String {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let whole = units.into_iter().find(|(scale, _)| self.0.is_multiple_of(*scale));
+        let (scale, unit) = whole.unwrap_or((1, "ns"));
+        format!("{}{unit}", self.0 / scale)
+    }
+
     /// The duration in microseconds.
     pub fn as_micros(self) -> f64 {
         self.0 as f64 / 1e3
@@ -209,6 +217,9 @@ mod tests {
         assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
         assert_eq!("2m".parse(), Ok(Nanos::from_secs(120)));
         assert_eq!("0".parse(), Ok(Nanos::ZERO));
+        for ns in [0, 1, 1_500_000, 3_000_000_000, 10_000, 123_456_789] {
+            assert_eq!(Nanos(ns).exact().parse(), Ok(Nanos(ns)));
+        }
         for bad in ["", "5", "ms", "-1s", "1e3s", "99999999999h", "1.2.3s", "1 fortnight"] {
             assert!(bad.parse::<Nanos>().is_err(), "{bad} was taken");
         }

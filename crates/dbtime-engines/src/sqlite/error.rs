@@ -171,6 +171,10 @@ impl SqliteError {
                 Ok(()) => Self::Missing { path, target: target.to_string(), workload: None },
             };
         }
+        if path.is_dir() {
+            let is_folder = std::io::ErrorKind::IsADirectory;
+            return Self::System { what, source: is_folder.into() };
+        }
         Self::Failed { what, failure }
     }
 }

@@ -112,10 +112,16 @@ impl FromStr for SqliteTarget {
 }
 
 impl fmt::Display for SqliteTarget {
-    /// The file alone, as commands take it; characters with a meaning in targets are escaped.
+    /// The file alone, as commands take it: characters with a meaning in targets are escaped,
+    /// those with a meaning in a shell quoted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display().to_string();
-        write!(f, "sqlite:{}", path.replace('%', "%25").replace('?', "%3F"))
+        let path = self.path.display().to_string().replace('%', "%25").replace('?', "%3F");
+        let is_plain = |c: char| c.is_alphanumeric() || "-_=./:%,@+".contains(c);
+        if path.chars().all(is_plain) {
+            write!(f, "sqlite:{path}")
+        } else {
+            write!(f, "'sqlite:{}'", path.replace('\'', r"'\''"))
+        }
     }
 }
 

@@ -50,6 +50,8 @@ pub enum WarningKind {
     Counts,
     /// Transactions failed.
     Errors,
+    /// So many failed, or so few ended, that the latencies are not those of the workload.
+    MostlyFailed,
     /// The share of an operation is off its weight.
     Mix,
     /// Think times are off what was asked for.
@@ -65,7 +67,7 @@ pub enum WarningKind {
 impl WarningKind {
     /// Whether figures of a run with this warning may be wrong.
     pub fn invalidates(self) -> bool {
-        matches!(self, Self::ClientLimited | Self::BudgetError | Self::Counts)
+        matches!(self, Self::ClientLimited | Self::BudgetError | Self::Counts | Self::MostlyFailed)
     }
 }
 
