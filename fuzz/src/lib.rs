@@ -14,9 +14,8 @@ thread_local! {
 /// The texts of a run folder: `run.json`, `series.csv`, `transactions.csv`, with a zero byte
 /// between them. What cannot be read leaves its part of the run empty.
 pub fn run(bytes: &[u8]) -> Run {
-    let mut texts = bytes.splitn(3, |byte| *byte == 0).map(|text| {
-        String::from_utf8_lossy(text).into_owned()
-    });
+    let mut texts =
+        bytes.splitn(3, |byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned());
     let json = texts.next().unwrap_or_default();
     let record = read_run_json(&json, Path::new(file::RUN)).unwrap_or_default();
     // The tables are read whatever became of the record, each without the other.

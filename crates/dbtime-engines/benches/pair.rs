@@ -154,10 +154,10 @@ fn compare(name: &str, transaction: Transaction) {
     let folder = tempfile::tempdir().expect("a folder");
     let (workload, target) = load(name, folder.path());
     let bare = || bare(&workload, &target, transaction);
-    // As `dbtime run` chooses: at most 2 % of the service time.
+    // As `dbtime run` chooses: about 1 % of the service time.
     let (rate, figures) = engine(&workload, &target, Measure::Budget, 0);
     let cost = ThreadClock::new().probe_cost().0 as f64 * figures.readings() as f64;
-    let every = sampling(cost / (rate * SLICE.as_secs()), 1e9 / rate, 0.02);
+    let every = sampling(cost / (rate * SLICE.as_secs()), 1e9 / rate, 0.01);
     for (what, measure, every) in [
         ("without budget", Measure::Nothing, 0),
         ("timing VFS, nothing sampled", Measure::Budget, 0),

@@ -70,7 +70,7 @@ pub enum RateChoice {
 /// Which transactions have their parts measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetChoice {
-    /// One in so many that measuring costs at most about 2 % of the service time.
+    /// One in so many that measuring costs about 1 % of the service time.
     Auto,
     /// One in so many.
     Every(u32),

@@ -22,7 +22,7 @@ const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 const TRIAL_FIRST: u64 = 1 << 30;
 
 /// The share of the service time that measuring may cost with [`BudgetChoice::Auto`].
-const PROBE_SHARE: f64 = 0.02;
+const PROBE_SHARE: f64 = 0.01;
 
 /// Measures the flat-out rate and offers a share of it, if that was asked for.
 pub(crate) fn rate(

@@ -239,15 +239,13 @@ impl<C: Counter> Recorder<C> {
         operation.gallery.add(&Trace { sample: *sample, parts: *parts });
     }
 
-    /// Counts one executed statement of a transaction due at `due`.
+    /// Counts one executed statement of a transaction that belongs to the window.
     #[inline]
-    pub fn statement(&mut self, statement: StatementId, due: MonoNanos, service: Nanos, rows: u64) {
-        if self.window.contains(due) {
-            let statement = &mut self.statements[statement.0 as usize];
-            statement.count += 1;
-            statement.rows += rows;
-            statement.service.record(service);
-        }
+    pub fn statement(&mut self, statement: StatementId, service: Nanos, rows: u64) {
+        let statement = &mut self.statements[statement.0 as usize];
+        statement.count += 1;
+        statement.rows += rows;
+        statement.service.record(service);
     }
 
     /// Adds the measured parts of one executed statement. `parts` must be closed.
