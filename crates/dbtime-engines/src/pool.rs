@@ -401,8 +401,10 @@ impl Call<'_> {
         let Self { statement, parameters, wants_row } = *self;
         let (result, sent, done) = if timing.sampled {
             let mut parts = Parts::default();
+            let handed_over = now();
             let (result, sent, done) =
                 connection.execute_measured(statement, parameters, wants_row, &mut parts);
+            timing.held_up(handed_over, sent);
             timing.parts.add_all(&parts);
             parts.close(done - sent);
             ledger.recorder.statement_parts(statement, ticket.due, done - sent, &parts);

@@ -26,6 +26,8 @@ pub struct Timing {
     pub parts: Parts,
     /// Whether its costly parts are measured.
     pub sampled: bool,
+    /// What measuring delayed its first statement by.
+    delay: Nanos,
 }
 
 impl Timing {
@@ -41,6 +43,17 @@ impl Timing {
             backoff: Nanos::ZERO,
             parts: Parts::default(),
             sampled,
+            delay: Nanos::ZERO,
+        }
+    }
+
+    /// Reading the thread's clocks held the next statement up from `from` to `to`. Before the first
+    /// one that is taken out: the transaction counts as due and ready so much later, for else its
+    /// lag would be that of the reading.
+    #[inline]
+    pub fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.delay = to - from;
         }
     }
 
@@ -91,8 +104,8 @@ impl Timing {
         Sample {
             operation: ticket.operation,
             outcome,
-            due: ticket.due,
-            ready: self.ready,
+            due: ticket.due + self.delay,
+            ready: self.ready + self.delay,
             sent,
             done: self.done,
             retries,

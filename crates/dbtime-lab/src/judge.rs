@@ -4,7 +4,7 @@
 //! and on the driver's CPU alone, never on queue.
 
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunRecord, Validity, Warning, WarningKind};
+use dbtime_model::record::{Check, RunRecord, Validity, Warning, WarningKind};
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
@@ -30,7 +30,7 @@ const FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 11] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 13] = [
         counts,
         lag,
         busy,
@@ -40,6 +40,8 @@ pub fn judge(record: &RunRecord) -> Validity {
         foreign,
         steal,
         timer,
+        mix,
+        think,
         few_samples,
         ended_early,
     ];
@@ -195,6 +197,34 @@ fn timer(record: &RunRecord) -> Option<Warning> {
         ),
         "free a CPU; in a virtual machine look for halt polling or a coarse clock source",
     )
+}
+
+fn mix(record: &RunRecord) -> Option<Warning> {
+    let text = off(record, "share")?;
+    warning(
+        WarningKind::Mix,
+        format!("the mix is off: {text}"),
+        "look which operations fail or are dropped, or run longer",
+    )
+}
+
+fn think(record: &RunRecord) -> Option<Warning> {
+    let text = off(record, "think")?;
+    warning(
+        WarningKind::Think,
+        format!("think times are off: {text}"),
+        "the driver wakes its clients late: use fewer of them, or free a CPU",
+    )
+}
+
+/// The first operation whose check on this metric failed, in words.
+fn off(record: &RunRecord, metric: &str) -> Option<String> {
+    let failed = |check: &&Check| check.metric == metric && !check.passed;
+    record.operations.iter().find_map(|operation| {
+        let check = operation.limits.iter().find(failed)?;
+        let (name, text, measured) = (&operation.name, &check.text, check.measured);
+        Some(format!("{name} has {measured:.1} % where {text} is required"))
+    })
 }
 
 fn few_samples(record: &RunRecord) -> Option<Warning> {

@@ -42,8 +42,8 @@ fn no_verdict(page: &mut Page) {
         "No verdict: these are two single runs. A difference between them may come from what was \
          changed, or from anything else that differs between one run and the next (caches, file \
          layout, neighbours on the machine), and two runs cannot tell which. To learn it, repeat \
-         both in random order with the server restarted between runs, and compare the sets of \
-         runs (dbtime study, dbtime compare).",
+         both in random order with the server restarted between runs, and look whether the two \
+         groups of results overlap.",
         Ink::Plain,
     );
 }

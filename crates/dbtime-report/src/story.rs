@@ -86,9 +86,12 @@ pub(crate) fn auto_rate(load: &LoadInfo) -> Option<String> {
 }
 
 /// What response times start from.
-pub(crate) fn basis(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Response => "measured from the instant each transaction was due",
+pub(crate) fn basis(record: &RunRecord) -> &'static str {
+    match record.basis {
+        Basis::Response if is_open(&record.load) => {
+            "measured from the instant each transaction was due"
+        }
+        Basis::Response => "closed loop with a pool: measured from the instant the client asked",
         Basis::Service => "closed loop: measured from the instant the client was ready",
     }
 }

@@ -1,5 +1,7 @@
 //! The command line: reads flags, calls the lab, shows what comes back.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 mod commands;
 mod exit;

@@ -66,7 +66,7 @@ fn described(record: &RunRecord) -> String {
         us(response.p99),
         us(response.p999),
         us(response.max),
-        story::basis(record.basis)
+        story::basis(record)
     )
 }
 

@@ -140,7 +140,7 @@ fn tiles(record: &RunRecord, out: &mut String) {
     tile(out, "99th percentile", &shown(response.p99), &format!("max {}", shown(response.max)), "");
     verdict_tiles(record, out);
     out.push_str("</dl>\n");
-    let basis = story::basis(record.basis);
+    let basis = story::basis(record);
     let _ = writeln!(out, "<p class=\"dim note\">Response times: {basis}.</p>");
 }
 

@@ -13,7 +13,7 @@ pub(super) fn latency(run: &Run, out: &mut String) {
     let figures = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
     let mut heads = vec![Head::Text("Time"), Head::Text("From – to")];
     heads.extend(figures.map(Head::Figure));
-    let mut table = Table::new(story::basis(record.basis), heads);
+    let mut table = Table::new(story::basis(record), heads);
     let set = &record.latency_us;
     let rows = [
         ("response", "due – done: what a client waits", Some(&set.response)),

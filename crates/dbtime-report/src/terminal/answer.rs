@@ -19,7 +19,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     }
     page.fact("throughput", &throughput(record), Ink::Bold);
     page.fact("response", &response(record), Ink::Bold);
-    page.fact("", story::basis(record.basis), Ink::Dim);
+    page.fact("", story::basis(record), Ink::Dim);
     page.fact("where it goes", &story::where_it_goes(record), Ink::Bold);
     if let Some(tail) = tail::tail(&record.operations) {
         let sentence = story::tail_sentence(&tail).unwrap_or_default();
@@ -33,7 +33,11 @@ fn throughput(record: &RunRecord) -> String {
     if record.counts.completed == 0 {
         return format!("0/s: no transaction completed ({})", story::offered_rate(record));
     }
-    let flat = if story::is_open(&record.load) { "of " } else { "" };
+    let flat = match (story::is_open(&record.load), record.load.rate_tps) {
+        (true, Some(_)) => "of ",
+        (true, None) => "with all ",
+        (false, _) => "",
+    };
     let rate = rate(record.throughput_tps);
     let lost = story::lost(record).map_or(String::new(), |lost| format!("; {lost}"));
     format!("{rate}/s {flat}{}{lost}", story::offered_rate(record))

@@ -30,7 +30,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
         }
     }
     page.table(&table);
-    page.text(story::basis(record.basis), Ink::Dim);
+    page.text(story::basis(record), Ink::Dim);
 }
 
 fn figures(l: &LatencyUs) -> [f64; 7] {
