@@ -12,7 +12,8 @@ use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
-use std::sync::{Barrier, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Why a statement failed.
@@ -88,6 +89,30 @@ enum Queue {
     Closed(ClosedQueue),
 }
 
+/// How long a worker sleeps at most before it looks whether the run was ended.
+const NAP: Duration = Duration::from_millis(50);
+
+impl Shared {
+    /// The next transaction for a worker that is free since `freed`. Sleeps while no client asks.
+    #[inline]
+    fn claim(&self, freed: MonoNanos, stop: &Stop) -> Claim {
+        let mut queue = lock(&self.queue);
+        loop {
+            let claim = match &mut *queue {
+                Queue::Open(queue) => queue.claim(freed),
+                Queue::Closed(queue) => queue.claim(freed, now(), false),
+            };
+            let Claim::Wait(until) = claim else { return claim };
+            if stop.is_set() {
+                return claim;
+            }
+            let wait = until.map_or(NAP, |at| Duration::from_nanos((at - now()).0).min(NAP));
+            let woken = self.asked.wait_timeout(queue, wait);
+            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
 /// What workers learn when the load starts.
 struct Start {
     at: MonoNanos,
@@ -95,62 +120,118 @@ struct Start {
     shared: Option<Shared>,
 }
 
+/// Why a pool could not be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError<E> {
+    /// A connection could not be made.
+    #[error(transparent)]
+    Connect(E),
+    /// The system starts no more threads.
+    #[error(
+        "cannot start worker {worker} of {workers}: {source}; use fewer workers, or raise the limit on threads"
+    )]
+    Thread {
+        /// Which worker.
+        worker: u32,
+        /// Out of how many.
+        workers: u32,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// Where workers wait, connected, until the load starts.
+struct Gate<E> {
+    state: Mutex<GateState<E>>,
+    changed: Condvar,
+}
+
+struct GateState<E> {
+    connected: u32,
+    failed: Option<PoolError<E>>,
+    is_open: bool,
+}
+
+impl<E> Gate<E> {
+    fn new() -> Self {
+        let state = GateState { connected: 0, failed: None, is_open: false };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Changes the state and tells everybody.
+    fn change(&self, change: impl FnOnce(&mut GateState<E>)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    /// Waits until the state is as wanted. Returns whether nothing has failed until then.
+    fn wait(&self, wanted: impl Fn(&GateState<E>) -> bool) -> bool {
+        let pending = |state: &mut GateState<E>| state.failed.is_none() && !wanted(state);
+        let guard = self.changed.wait_while(lock(&self.state), pending);
+        guard.unwrap_or_else(PoisonError::into_inner).failed.is_none()
+    }
+}
+
 /// Drives the plan over a pool of workers and blocks until all have ended.
 ///
-/// Errors: the first connection that cannot be made; then nothing was driven.
+/// Errors: the first connection or thread that cannot be made; then nothing was driven.
 pub fn drive<D: Database>(
     plan: &Plan,
     database: &D,
     sink: impl Fn(u32) -> Box<dyn SecondSink>,
     started: impl Fn(MonoNanos),
     stop: &Stop,
-) -> Result<Driven, D::Error> {
-    // Workers come to the barrier connected; the start is chosen; they leave by the second wait.
-    let barrier = Barrier::new(plan.servers as usize + 1);
+) -> Result<Driven, PoolError<D::Error>> {
+    let gate = Gate::new();
     let start = OnceLock::<Start>::new();
-    let failed = Mutex::new(None);
     let threads = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.servers)
-            .map(|id| {
-                let sink = sink(id);
-                let (barrier, start, failed) = (&barrier, &start, &failed);
-                let work = move || -> Option<ThreadResult> {
-                    precise_timers();
-                    let connection = database.connect(id);
-                    let mut connection = match connection {
-                        Ok(connection) => Some(connection),
-                        Err(error) => {
-                            lock(failed).get_or_insert(error);
-                            None
-                        }
-                    };
-                    barrier.wait();
-                    barrier.wait();
-                    let worker = Worker::new(id, plan, start.get()?, stop, sink);
-                    let result = worker.run(connection.as_mut()?);
-                    database.disconnect(id, connection?);
-                    Some(result)
+        let mut workers = Vec::new();
+        for id in 0..plan.servers {
+            let sink = sink(id);
+            let (gate, start) = (&gate, &start);
+            let work = move || -> Option<ThreadResult> {
+                precise_timers();
+                let mut connection = match database.connect(id) {
+                    Ok(connection) => connection,
+                    Err(error) => {
+                        gate.change(|state| state.failed = Some(PoolError::Connect(error)));
+                        return None;
+                    }
                 };
-                let named = std::thread::Builder::new().name(format!("worker {id}"));
-                named.spawn_scoped(scope, work).expect("a thread can be started")
-            })
-            .collect();
-        barrier.wait();
-        if lock(&failed).is_none() {
+                gate.change(|state| state.connected += 1);
+                if !gate.wait(|state| state.is_open) {
+                    return None;
+                }
+                let result = Worker::new(id, plan, start.get()?, stop, sink).run(&mut connection);
+                database.disconnect(id, connection);
+                Some(result)
+            };
+            let named = std::thread::Builder::new().name(format!("worker {id}"));
+            match named.spawn_scoped(scope, work) {
+                Ok(worker) => workers.push(worker),
+                Err(source) => {
+                    let (worker, workers) = (id, plan.servers);
+                    let failed = PoolError::Thread { worker, workers, source };
+                    gate.change(|state| state.failed = Some(failed));
+                    break;
+                }
+            }
+        }
+        if gate.wait(|state| state.connected == plan.servers) {
             let at = now();
             let chosen = start.get_or_init(|| Start { at, shared: shared_queue(plan, at) });
             started(chosen.at);
+            gate.change(|state| state.is_open = true);
         }
-        barrier.wait();
         let joined = workers
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         joined.flatten().collect::<Vec<_>>()
     });
-    if let Some(error) = lock(&failed).take() {
+    if let Some(error) = lock(&gate.state).failed.take() {
         return Err(error);
     }
-    let start = start.get().expect("set, for no worker failed").at;
+    let start = start.get().expect("set, for nothing failed").at;
     Ok(Driven::gather(plan, start, threads))
 }
 
@@ -211,21 +292,20 @@ impl<'a> Worker<'a> {
         let mut used = None;
         let mut freed = now();
         loop {
-            if !in_window && freed >= window.start {
-                connection.window_begins();
-                in_window = true;
-                freed = now();
-            }
-            if in_window && used.is_none() && freed >= window.end {
-                used = Some(connection.window_ended());
-                freed = now();
-            }
             match self.claim(freed) {
                 Turn::Run(ticket, ready) => {
+                    // What the connection counts belongs to the same transactions as the record.
+                    if !in_window && ticket.due >= window.start {
+                        connection.window_begins();
+                        in_window = true;
+                    }
+                    if used.is_none() && ticket.due >= window.end {
+                        used = Some(connection.window_ended());
+                    }
                     self.transaction(connection, ticket, ready);
                     freed = self.served(&ticket);
                 }
-                Turn::Again => freed = now(),
+                Turn::Again => {}
                 Turn::Over => break,
             }
         }
@@ -239,18 +319,16 @@ impl<'a> Worker<'a> {
         ThreadResult { recorder, measured, cpu, runq, driver, ended }
     }
 
-    /// Claims the next transaction and waits until it is due.
+    /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
+    /// due.
     #[inline]
     fn claim(&mut self, freed: MonoNanos) -> Turn {
-        if freed >= self.stop.instant() {
+        if self.stop.is_set() {
             return Turn::Over;
         }
         let claim = match (&mut self.own, self.shared) {
             (Some(own), _) => own.claim(freed, freed, true),
-            (None, Some(shared)) => match &mut *lock(&shared.queue) {
-                Queue::Open(queue) => queue.claim(freed),
-                Queue::Closed(queue) => queue.claim(freed, freed, false),
-            },
+            (None, Some(shared)) => shared.claim(freed, self.stop),
             (None, None) => Claim::Over,
         };
         match claim {
@@ -259,10 +337,7 @@ impl<'a> Worker<'a> {
                 self.ledger.not_sent(&ticket, Outcome::Dropped, freed);
                 Turn::Again
             }
-            Claim::Wait(until) => {
-                self.wait_for_clients(until);
-                Turn::Again
-            }
+            Claim::Wait(_) => Turn::Again,
             Claim::Over => Turn::Over,
         }
     }
@@ -280,10 +355,10 @@ impl<'a> Worker<'a> {
             if came_back < ready {
                 return Turn::Over; // ended early, before it was due
             }
-            if let Some((operation, wanted)) = think {
-                let taken = wanted + (came_back - ready);
-                self.ledger.recorder.think(operation, ticket.due, wanted, taken);
-            }
+        }
+        if let Some((operation, wanted)) = think {
+            let taken = wanted + (now() - ready);
+            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
         }
         if self.plan.measure.is_some() && ready >= self.end + self.plan.rundown {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, ready);
@@ -292,16 +367,6 @@ impl<'a> Worker<'a> {
         }
         self.ledger.offered(&ticket);
         Turn::Run(ticket, ready)
-    }
-
-    /// Nobody of the shared clients is asking: sleeps until one does, or is about to.
-    fn wait_for_clients(&self, until: Option<MonoNanos>) {
-        let Some(shared) = self.shared else { return };
-        let longest = Duration::from_millis(50);
-        let wait = until.map_or(longest, |at| Duration::from_nanos((at - now()).0).min(longest));
-        let guard = lock(&shared.queue);
-        // Woken for nothing is harmless: the caller claims again.
-        drop(shared.asked.wait_timeout(guard, wait));
     }
 
     /// Tells a closed loop that its client was served. Returns the moment the worker is free.

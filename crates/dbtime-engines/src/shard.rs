@@ -62,6 +62,18 @@ pub struct Shard<'a, R> {
     end: MonoNanos,
     /// Time it waited for answers or due instants.
     waited: Nanos,
+    /// The next edge of the window, and what had been used when the last ones were passed.
+    edge: MonoNanos,
+    passed: Vec<Used>,
+}
+
+/// What a shard has used up to some moment.
+#[derive(Clone, Copy)]
+struct Used {
+    at: MonoNanos,
+    waited: Nanos,
+    cpu: Nanos,
+    runq: Option<Nanos>,
 }
 
 enum Queue {
@@ -133,15 +145,15 @@ impl<'a, R: Reactor> Shard<'a, R> {
             ledger,
             end,
             waited: Nanos::ZERO,
+            edge: plan.window(start).start,
+            passed: Vec::with_capacity(3),
         }
     }
 
     /// Runs until nothing is due any more and everything sent has ended.
     pub fn run(mut self) -> ThreadResult {
-        let begun = self.reactor.now();
-        let (cpu_before, runq_before) = self.reactor.thread_use();
         let mut answered = Vec::with_capacity(self.connections.len());
-        let mut present = begun;
+        let mut present = self.reactor.now();
         loop {
             present = self.send_due(present);
             present = self.resume_paused(present);
@@ -154,12 +166,20 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 present = self.advance(id, Input::Answer(answer));
             }
         }
-        self.finish(begun, cpu_before, runq_before)
+        self.finish()
     }
 
     /// Starts what is due, as long as connections are idle. Returns the present instant.
     #[inline]
     fn send_due(&mut self, mut present: MonoNanos) -> MonoNanos {
+        let stopped = self.stop.instant();
+        if present >= stopped && self.next.is_some_and(|next| next.ticket.due >= stopped) {
+            // Claimed ahead and not due before the run was ended: it was never offered.
+            self.next = None;
+            if let Queue::Closed(queue) = &mut self.queue {
+                queue.given_up();
+            }
+        }
         while let Some(&(id, freed)) = self.idle.front() {
             if self.next.is_none() {
                 self.next = self.claim(freed, present);
@@ -178,6 +198,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     queue.given_up();
                 }
                 continue;
+            }
+            if claimed.ticket.due >= self.edge {
+                self.pass_edge(claimed.ticket.due);
             }
             self.idle.pop_front();
             present = self.start(id, claimed, present);
@@ -251,7 +274,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     fn resume_paused(&mut self, mut present: MonoNanos) -> MonoNanos {
         while let Some(&Reverse((at, id))) = self.pauses.peek() {
-            if at > present {
+            if at > present && present < self.stop.instant() {
                 break;
             }
             self.pauses.pop();
@@ -332,22 +355,37 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    fn finish(
-        self,
-        begun: MonoNanos,
-        cpu_before: Nanos,
-        runq_before: Option<Nanos>,
-    ) -> ThreadResult {
+    /// Notes what had been used when the window began, and when it ended.
+    #[cold]
+    fn pass_edge(&mut self, due: MonoNanos) {
+        let used = self.used();
+        if self.passed.is_empty() {
+            self.passed.push(used);
+            self.edge = self.end;
+        }
+        if due >= self.end && self.passed.len() == 1 {
+            self.passed.push(used);
+            self.edge = MonoNanos(u64::MAX);
+        }
+    }
+
+    fn used(&self) -> Used {
         let (cpu, runq) = self.reactor.thread_use();
-        let runq = runq.zip(runq_before).map(|(after, before)| after - before);
-        let lived = self.reactor.now() - begun;
+        Used { at: self.reactor.now(), waited: self.waited, cpu, runq }
+    }
+
+    fn finish(mut self) -> ThreadResult {
+        let last = self.used();
+        self.passed.push(last);
+        let from = self.passed[0];
+        let to = self.passed.get(1).copied().unwrap_or(from);
         let (recorder, _, ended) = self.ledger.finish();
         ThreadResult {
             recorder,
             measured: PartSet::of(&[Part::ServerAndWire]),
-            cpu: cpu - cpu_before,
-            runq,
-            driver: lived - self.waited,
+            cpu: to.cpu - from.cpu,
+            runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
+            driver: (to.at - from.at) - (to.waited - from.waited),
             ended,
         }
     }

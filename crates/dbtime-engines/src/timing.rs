@@ -8,6 +8,12 @@ use dbtime_model::{
 
 use crate::plan::SecondSink;
 
+/// What reading the thread's clocks takes at most, when nothing comes in between.
+const LONGEST_READING: Nanos = Nanos::from_micros(2);
+
+/// The driver's own work between two transactions takes no longer; what does is a wait for a CPU.
+const LONGEST_WORK: Nanos = Nanos::from_micros(5);
+
 /// One transaction's instants and parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
@@ -48,12 +54,12 @@ impl Timing {
     }
 
     /// Reading the thread's clocks held the next statement up from `from` to `to`. Before the first
-    /// one that is taken out: the transaction counts as due and ready so much later, for else its
-    /// lag would be that of the reading.
+    /// one that is taken out: the transaction counts as sent and done so much earlier, for else its
+    /// lag would be that of the reading. A pause beyond what reading takes is not taken out.
     #[inline]
     pub fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
         if self.sent == MonoNanos(0) {
-            self.delay = to - from;
+            self.delay = (to - from).min(LONGEST_READING);
         }
     }
 
@@ -104,10 +110,10 @@ impl Timing {
         Sample {
             operation: ticket.operation,
             outcome,
-            due: ticket.due + self.delay,
-            ready: self.ready + self.delay,
-            sent,
-            done: self.done,
+            due: ticket.due,
+            ready: self.ready,
+            sent: sent - self.delay,
+            done: self.done - self.delay,
             retries,
         }
     }
@@ -179,13 +185,15 @@ impl Ledger {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
         }
-        self.ended = sample.done;
+        let had_to_wait = sample.ready > self.ended;
+        let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
+        self.ended = timing.done();
         self.samples.push(*sample);
         if self.samples.len() == SAMPLES {
             self.count();
         }
         if self.recorder.window().contains(sample.due) {
-            self.driver += timing.client();
+            self.driver += timing.client() + between;
         }
         if timing.sampled {
             let parts = timing.close(sample);

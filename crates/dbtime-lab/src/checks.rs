@@ -31,7 +31,7 @@ pub fn of_operation(
         latencies: &recorded.latencies,
         counts: &recorded.counts,
         share: summary.share,
-        window_s,
+        throughput_tps: recorded.completed_within as f64 / window_s.max(1e-9),
     };
     let mut checks: Vec<Check> = limits.map(|limit| seen.check(limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == Metric::Share);
@@ -71,9 +71,10 @@ pub fn of_run(
     limits: &[Limit],
     extra: &[Limit],
     (latencies, counts): (&Latencies<u64>, &Counts),
-    window_s: f64,
+    (completed_within, window_s): (u64, f64),
 ) -> Vec<Check> {
-    let seen = Seen { latencies, counts, share: 1.0, window_s };
+    let throughput_tps = completed_within as f64 / window_s.max(1e-9);
+    let seen = Seen { latencies, counts, share: 1.0, throughput_tps };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     limits.iter().chain(extra).map(|limit| seen.check(limit)).collect()
 }
@@ -88,7 +89,7 @@ struct Seen<'a> {
     latencies: &'a Latencies<u64>,
     counts: &'a Counts,
     share: f64,
-    window_s: f64,
+    throughput_tps: f64,
 }
 
 impl Seen<'_> {
@@ -100,7 +101,7 @@ impl Seen<'_> {
             Metric::Max => response.max().0 as f64,
             Metric::Share => self.share,
             Metric::Errors => counts.failed as f64 / counts.offered.max(1) as f64,
-            Metric::Throughput => counts.completed as f64 / self.window_s.max(1e-9),
+            Metric::Throughput => self.throughput_tps,
         };
         // Nothing measured is no proof that a response time holds.
         let shown =

@@ -119,10 +119,12 @@ fn budget_error(record: &RunRecord) -> Option<Warning> {
 
 fn rate_missed(record: &RunRecord) -> Option<Warning> {
     let (rate, window) = (record.load.rate_tps?, record.window.measure_s);
-    let short = record.throughput_tps < 0.98 * rate
-        && record.counts.offered > record.counts.completed
-        || record.counts.unfinished > 0;
-    if !short || record.load.arrivals == "at-once" || window <= 0.0 {
+    let (c, servers) = (&record.counts, record.load.workers.unwrap_or(record.load.connections));
+    // At both edges of the window as many are under way as there are servers.
+    let slack = 0.02 * c.offered as f64 + f64::from(servers);
+    let carried = record.throughput_tps * window;
+    let is_short = c.offered as f64 - carried > slack || c.unfinished > 0;
+    if !is_short || record.load.arrivals == "at-once" || window <= 0.0 {
         return None;
     }
     warning(

@@ -18,6 +18,10 @@ use dbtime_model::recorder::{Latencies, StatementRecorder};
 use dbtime_observe::machine;
 use std::time::SystemTime;
 
+/// The machine's counters tick a hundred times a second: over less than this, in seconds, they say
+/// nothing.
+const SHORTEST_MACHINE: f64 = 0.5;
+
 /// What a run measured, on its way to the record.
 pub(crate) struct Measurement<'a> {
     pub(crate) request: &'a RunRequest,
@@ -52,7 +56,7 @@ impl Measurement<'_> {
             load: self.load(auto, &window),
             counts: counts.into(),
             errors: driven.recorder.errors.clone(),
-            throughput_tps: counts.completed as f64 / window.measure_s.max(1e-9),
+            throughput_tps: driven.recorder.completed_within() as f64 / window.measure_s.max(1e-9),
             latency_us: summary.latency_us(),
             percentiles: summary.percentiles(),
             histogram: summary.histogram(),
@@ -92,7 +96,8 @@ impl Measurement<'_> {
     fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {
         let (own, extra) = (&self.request.workload.limits, &self.request.limits);
         let counts = driven.recorder.counts();
-        record.limits = checks::of_run(own, extra, (all, &counts), record.window.measure_s);
+        let within = (driven.recorder.completed_within(), record.window.measure_s);
+        record.limits = checks::of_run(own, extra, (all, &counts), within);
         let whole = (record.counts.offered, record.window.measure_s);
         let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
         for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
@@ -103,12 +108,9 @@ impl Measurement<'_> {
     fn window(&self, driven: &Driven) -> WindowInfo {
         let window = self.plan.window(driven.start);
         // A number of transactions, or an early end, closes the window with what ended last.
-        let stopped = self.stop.instant();
-        let end = window.end.min(stopped).min(if self.plan.measure.is_some() {
-            window.end
-        } else {
-            driven.ended
-        });
+        let counted = self.plan.transactions.is_some() || self.plan.measure.is_none();
+        let last = if counted { driven.ended } else { window.end };
+        let end = window.end.min(last).min(self.stop.instant());
         WindowInfo {
             warmup_s: self.plan.warmup.as_secs(),
             measure_s: (end - window.start).as_secs(),
@@ -120,10 +122,13 @@ impl Measurement<'_> {
 
     fn environment(&self, watched: &Watched) -> Environment {
         let [_, begin, end] = &watched.machine;
-        let used = end.since(begin);
+        let mut used = end.since(begin);
+        if used.wall_s < SHORTEST_MACHINE {
+            (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
+        }
         Environment {
             steal_pct: used.steal_pct,
-            foreign_cpu_pct: used.foreign_pct / f64::from(machine::cpus()),
+            foreign_cpu_pct: used.foreign_pct / f64::from(machine::machine_cpus()),
             clock_read_ns: self.timers.clock_read_ns,
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),

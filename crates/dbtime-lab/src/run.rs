@@ -84,7 +84,10 @@ pub fn run(
 
 fn plan(request: &RunRequest, scale: u64) -> Plan {
     let load = &request.load;
-    let servers = load.workers.unwrap_or(load.connections);
+    let workers = load.workers.unwrap_or(load.connections);
+    // In a closed loop more workers than clients would have nobody to serve.
+    let is_closed = load.rate.is_none() && load.arrivals != Arrivals::AtOnce;
+    let servers = if is_closed { workers.min(load.connections) } else { workers };
     let demand = match &load.rate {
         _ if load.arrivals == Arrivals::AtOnce => {
             // All are due at the start, whatever the rate.
@@ -122,7 +125,7 @@ pub(crate) fn drive(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<(Driven, Watched), LabError> {
-    let threads = plan.servers.max(plan.shards);
+    let threads = if prepared.is_sharded() { plan.shards } else { plan.servers };
     let (sinks, seconds) = seconds(threads);
     let (tell_start, hear_start) = channel::<MonoNanos>();
     std::thread::scope(|scope| {

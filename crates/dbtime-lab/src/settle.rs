@@ -17,6 +17,9 @@ use std::io;
 const FLAT_OUT: Nanos = Nanos::from_secs(3);
 const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 
+/// So few transactions are all measured.
+const FEW: u64 = 10_000;
+
 /// Number of the first transaction of a trial: far above any run's, and unique keys made from it
 /// still fit 32 bits.
 const TRIAL_FIRST: u64 = 1 << 30;
@@ -38,7 +41,7 @@ pub(crate) fn rate(
     }
     progress(Progress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
     let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
-    let flat_out_tps = driven.recorder.counts().completed as f64 / window_s;
+    let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     let rate = flat_out_tps * share_pct / 100.0;
     if rate <= 0.0 || !rate.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
@@ -48,6 +51,7 @@ pub(crate) fn rate(
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));
     }
+    Rate::Constant(rate).check().map_err(|error| LabError::Usage(error.to_string()))?;
     progress(Progress::Rate { flat_out_tps, offered_tps: rate });
     let arrivals = request.load.arrivals;
     plan.demand = Demand::Open { rate: Rate::Constant(rate), arrivals };
@@ -64,6 +68,11 @@ pub(crate) fn budget(
     plan.budget_every = match request.budget {
         BudgetChoice::Off => 0,
         BudgetChoice::Every(every) => every,
+        // Who counts transactions wants no others before them.
+        BudgetChoice::Auto if request.transactions.is_some() => {
+            let few = request.transactions.is_some_and(|count| count <= FEW);
+            if few { 1 } else { 16 }
+        }
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what measuring it would cost.
             let warmup = Nanos::from_millis(50);
@@ -71,6 +80,7 @@ pub(crate) fn budget(
                 demand: Demand::Closed { clients: 1, think: Some(NO_THINK) },
                 servers: 1,
                 shards: 1,
+                first: TRIAL_FIRST / 2,
                 ..plan.clone()
             };
             let (driven, _) = trial(&short, prepared, warmup, Nanos::from_millis(250), stop)?;
@@ -100,7 +110,7 @@ fn trial(
         transactions: None,
         budget_every: 0,
         rundown: Nanos::ZERO,
-        first: TRIAL_FIRST,
+        first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
     let quiet = |_: Progress| {};

@@ -269,7 +269,8 @@ impl Prepared {
             Kind::Sqlite { target, measure, figures, .. } => {
                 let statements = &plan.workload.statements;
                 let database = SqlitePool::new(target.clone(), statements, plan.servers, *measure);
-                let driven = pool::drive(plan, &database, sink, started, stop)?;
+                let driven = pool::drive(plan, &database, sink, started, stop);
+                let driven = driven.map_err(|error| LabError::Target(error.to_string()))?;
                 *figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();
                 Ok(driven)
             }

@@ -116,6 +116,9 @@ impl Latencies<u64> {
 pub struct OperationRecorder<C: Counter = u32> {
     /// What became of its transactions.
     pub counts: Counts,
+    /// Completed within the window, whenever they were due: the throughput. What the rundown
+    /// completes after the window is not carried in it.
+    pub completed_within: u64,
     /// Their four histograms.
     pub latencies: Latencies<C>,
     /// Their budgets by response bucket; only transactions whose parts were measured.
@@ -175,6 +178,7 @@ impl<C: Counter> Recorder<C> {
     pub fn new(window: Window, operations: usize, statements: usize, seed: u64) -> Self {
         let operation = |index| OperationRecorder {
             counts: Counts::default(),
+            completed_within: 0,
             latencies: Latencies::default(),
             cells: BudgetCells::default(),
             gallery: Gallery::new(seed ^ (index as u64) << 48),
@@ -205,6 +209,9 @@ impl<C: Counter> Recorder<C> {
     /// Counts a transaction that leaves the engine.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
+        if sample.outcome == Outcome::Completed && self.window.contains(sample.done) {
+            self.operations[sample.operation.0 as usize].completed_within += 1;
+        }
         if !self.window.contains(sample.due) {
             self.outside += 1;
             return;
@@ -281,6 +288,11 @@ impl<C: Counter> Recorder<C> {
         }
     }
 
+    /// Transactions completed within the window, all operations together.
+    pub fn completed_within(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.completed_within).sum()
+    }
+
     /// The counts of all operations together.
     pub fn counts(&self) -> Counts {
         let mut total = Counts::default();
@@ -294,6 +306,7 @@ impl Recorder<u64> {
     pub fn merge<D: Counter>(&mut self, other: &Recorder<D>) {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
             mine.counts.merge(&theirs.counts);
+            mine.completed_within += theirs.completed_within;
             mine.latencies.merge(&theirs.latencies);
             mine.cells.merge(&theirs.cells);
             mine.gallery.merge(&theirs.gallery);

@@ -61,7 +61,7 @@ impl MachineSample {
             usr_pct: pct(process_s * user_share),
             sys_pct: pct(process_s * (1.0 - user_share)),
             foreign_pct: pct((self.busy_s - earlier.busy_s - process_s).max(0.0)),
-            steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(cpus()),
+            steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(machine_cpus()),
         }
     }
 }
@@ -81,6 +81,12 @@ pub struct MachineUse {
     pub foreign_pct: f64,
     /// CPU the hypervisor took away, in percent of all CPUs.
     pub steal_pct: f64,
+}
+
+/// CPUs of the machine, whether this process may use them or not.
+pub fn machine_cpus() -> u32 {
+    let count = procfs::KernelStats::current().map_or(0, |stat| stat.cpu_time.len());
+    u32::try_from(count).unwrap_or(0).max(1)
 }
 
 /// CPUs this process may run on.

@@ -14,7 +14,7 @@ Exit codes:
   1   a limit or a comparison failed
   2   wrong usage or configuration
   3   target, permission or environment
-  4   the measurement is invalid (with --strict)
+  4   the measurement is invalid (with --strict or --limit)
   70  a bug";
 
 /// Finds where database time goes, and proves how to get rid of it.

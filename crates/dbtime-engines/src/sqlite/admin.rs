@@ -102,11 +102,28 @@ impl SqliteAdmin {
         Ok(admin)
     }
 
-    /// Removes the tables, so that they can be created again, and the marker with them.
+    /// Removes the tables of an earlier load, so that they can be created again, and notes that a
+    /// load has begun.
+    ///
+    /// Errors: [`SqliteError::NotOurs`] for a table that no load of this workload has made.
     pub fn drop_tables(&self, tables: &[Table], workload: &str) -> Result<(), SqliteError> {
         self.run(MARKER_TABLE)?;
-        let marker = [Value::Text(workload.to_owned())];
-        self.query("DELETE FROM dbtime_load WHERE workload = ?1", &marker, &mut Vec::new())?;
+        let name = [Value::Text(workload.to_owned())];
+        let begun = "SELECT 1 FROM dbtime_load WHERE workload = ?1";
+        if self.query(begun, &name, &mut Vec::new())? == 0 {
+            for table in tables {
+                if has_table(&self.db, &self.target, &table.name)? {
+                    return Err(SqliteError::NotOurs {
+                        path: self.target.path.clone(),
+                        table: table.name.clone(),
+                        workload: workload.to_owned(),
+                    });
+                }
+            }
+        }
+        let begin = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
+                     VALUES (?1, 0, 0, '', '')";
+        self.query(begin, &name, &mut Vec::new())?;
         for table in tables {
             self.run(&format!("DROP TABLE IF EXISTS {}", schema::quoted(&table.name)))?;
         }
@@ -246,6 +263,13 @@ fn stand_in(target: &SqliteTarget) -> Result<SqliteTarget, SqliteError> {
 /// Syncs a loaded file, renames it, and syncs its folder. No connection may be open on it.
 fn settle(loaded: &Path, target: &SqliteTarget) -> io::Result<()> {
     std::fs::File::open(loaded)?.sync_all()?;
+    // Logs of a database that is gone would be replayed onto the new one.
+    for stale in ["-wal", "-shm", "-journal"] {
+        match std::fs::remove_file(beside(&target.path, stale)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
     std::fs::rename(loaded, &target.path)?;
     std::fs::File::open(target.folder())?.sync_all()
 }
@@ -276,7 +300,8 @@ fn read_marker(
         return Ok(None);
     }
     let mut row = Vec::new();
-    let sql = "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1";
+    let sql =
+        "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1 AND loaded_at <> ''";
     query(db, target, sql, &[Value::Text(workload.to_owned())], &mut row)?;
     Ok(match row.as_slice() {
         [Value::Integer(scale), Value::Integer(seed), version] => Some(LoadMarker {
@@ -294,7 +319,13 @@ fn other_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError
         return Ok(String::new());
     }
     let mut row = Vec::new();
-    query(db, target, "SELECT group_concat(workload, ', ') FROM dbtime_load", &[], &mut row)?;
+    query(
+        db,
+        target,
+        "SELECT group_concat(workload, ', ') FROM dbtime_load WHERE loaded_at <> ''",
+        &[],
+        &mut row,
+    )?;
     Ok(match row.first() {
         Some(Value::Text(names)) => format!(" (it holds {names})"),
         _ => String::new(),

@@ -90,6 +90,16 @@ pub enum SqliteError {
         /// What it holds instead, if anything.
         found: String,
     },
+    /// A table of that name is there, and no load of the workload has made it.
+    #[error("{} has a table {table} that was not made for workload {workload}: nothing was changed; name another file", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: String,
+        /// The workload.
+        workload: String,
+    },
     /// Loading was interrupted.
     #[error(
         "the data of workload {workload} in {target} is incomplete ({what}); run `dbtime init {workload} --target {target}` again"

@@ -11,6 +11,7 @@ mod limits;
 mod locks;
 mod own_workload;
 mod records;
+mod regressions;
 mod reports;
 mod sandbox;
 mod sweep;

@@ -210,8 +210,14 @@ impl Ran {
         self.tells(told)
     }
 
+    /// With `--limit` a measurement that its own verdict calls invalid ends with 4 instead of 0 or
+    /// 1; on a busy machine a run of milliseconds may be one.
     pub(crate) fn exits(&self, code: i32) {
-        assert_eq!(self.code, Some(code), "{self:?}");
+        let is_invalid = self.out.contains("NOT VALID") || self.out.contains("\"valid\": false");
+        let may_be_4 = code < 2 && is_invalid && self.line.contains("--limit");
+        if !(may_be_4 && self.code == Some(4)) {
+            assert_eq!(self.code, Some(code), "{self:?}");
+        }
         assert!(!self.err.contains("panicked"), "{self:?}");
     }
 

@@ -185,7 +185,7 @@ fn a_damaged_database_is_told_before_or_counted_during_the_run() {
     let failed = crate::sandbox::count(&run, "/counts/failed");
     assert!(failed > 0, "{}", run["counts"]);
     assert_eq!(run["errors"]["SQLITE_CORRUPT"], failed);
-    sandbox.run(line).fine().prints(&["! warning", "SQLITE_CORRUPT"]);
+    sandbox.run(line).fine().prints(&["SQLITE_CORRUPT"]);
     crate::sandbox::counts_add_up(&run);
     // Page 2 is the root of the first table.
     overwrite(2, 10);
