@@ -33,27 +33,67 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
     let Some(length) = nap(u64::from(count.unsigned_abs()), context.busy_timeout.get()) else {
         return 0;
     };
-    let holder = who(context);
+    let tries = count.unsigned_abs();
+    if tries == 0 {
+        context.unnamed.set((0, 0));
+        context.outside.set(None);
+    }
+    let holder = who(context, tries);
     let ((), wall) = context.timed(Part::Lock, || std::thread::sleep(length));
     context.naps.set(context.naps.get().wrapping_add(1));
     context.nap_ns.set(context.nap_ns.get().wrapping_add(wall.0));
-    let naps = Attribution { waiter: context.statement.get(), holder, count: 1, wait_ns: wall.0 };
-    if let Ok(mut waits) = context.waits.try_borrow_mut() {
-        Attribution::add_to(&mut waits, &naps);
-    }
+    note(context, holder, wall);
     1
 }
 
+/// Books a nap on its holder. Earlier naps of the same wait that had nobody to be booked on go with
+/// the first one that has.
+fn note(context: &Context, holder: Holder, wall: Nanos) {
+    let Ok(mut waits) = context.waits.try_borrow_mut() else { return };
+    let waiter = context.statement.get();
+    let (mut count, mut wait_ns) = (1, wall.0);
+    let (naps, ns) = context.unnamed.get();
+    if holder == Holder::Unknown {
+        context.unnamed.set((naps + 1, ns + wall.0));
+    } else if naps > 0 {
+        context.unnamed.set((0, 0));
+        let unknown = |row: &&mut Attribution| {
+            row.waiter == waiter && row.holder == Holder::Unknown && row.count >= naps
+        };
+        if let Some(row) = waits.iter_mut().find(unknown) {
+            (row.count, row.wait_ns) = (row.count - naps, row.wait_ns.saturating_sub(ns));
+            (count, wait_ns) = (count + naps, wait_ns + ns);
+        }
+        waits.retain(|row| row.count > 0);
+    }
+    Attribution::add_to(&mut waits, &Attribution { waiter, holder, count, wait_ns });
+}
+
+/// The nap of a wait before which other processes are looked through for the first time, and every
+/// how many naps again.
+///
+/// Reading `/proc/locks` makes the kernel stop everybody who takes or drops a lock on a file until
+/// all CPUs have taken notice, which takes milliseconds (`locks_start` in fs/locks.c): done on
+/// every nap it would be what the others wait for. After three naps a wait has lasted 8 ms, longer
+/// than workers of a run hold a lock as a rule.
+const FIRST_LOOK: u32 = 3;
+const NEXT_LOOK: u32 = 8;
+
 /// Who stands in the way just now: a worker of this run, one that has let go this instant, else
 /// another process. A reader does so only in the rollback modes.
-fn who(context: &Context) -> Holder {
+fn who(context: &Context, tries: u32) -> Holder {
     let readers_count = !context.is_wal.get();
-    context
-        .registry
+    let registry = &context.registry;
+    let worker = registry
         .holder(context.worker, readers_count)
-        .or_else(|| context.registry.just_released(context.worker))
-        .or_else(|| outside::holder(&context.path, readers_count))
-        .unwrap_or(Holder::Unknown)
+        .or_else(|| registry.just_released(context.worker));
+    if let Some(worker) = worker {
+        return worker;
+    }
+    if tries == FIRST_LOOK || tries > FIRST_LOOK && tries.is_multiple_of(NEXT_LOOK) {
+        context.outside.set(outside::holder(&context.path, readers_count));
+    }
+    context.outside.get().unwrap_or(Holder::Unknown)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! to one thread, and so do its connection and all of that connection's files.
 
 use super::figures::{Call, CallFigures, FileKind, IoFigures};
-use super::lock::{Attribution, LockRegistry};
+use super::lock::{Attribution, Holder, LockRegistry};
 use super::thread_clock::{Span, ThreadClock};
 use dbtime_model::budget::PART_COUNT;
 use dbtime_model::{Nanos, Part, Parts, StatementId};
@@ -32,6 +32,10 @@ pub(super) struct Context {
     pub(super) naps: Cell<u64>,
     pub(super) nap_ns: Cell<u64>,
     pub(super) waits: RefCell<Vec<Attribution>>,
+    /// Naps of the present wait that nobody was found for: how many, and their nanoseconds.
+    pub(super) unnamed: Cell<(u64, u64)>,
+    /// The other process that the present wait is for, once it was looked for.
+    pub(super) outside: Cell<Option<Holder>>,
     is_sampling: Cell<bool>,
     /// Times calls: the CPU's own counter where it is steady, at half the price of the clock. Good
     /// for durations, not for instants.
@@ -73,6 +77,8 @@ impl Context {
             naps: Cell::default(),
             nap_ns: Cell::default(),
             waits: RefCell::default(),
+            unnamed: Cell::default(),
+            outside: Cell::default(),
             is_sampling: Cell::default(),
             counter: quanta::Clock::new(),
             last_end: Cell::default(),
