@@ -16,6 +16,9 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+/// The code of a statement that the end of the run has ended.
+pub const INTERRUPTED: &str = "SQLITE_INTERRUPT";
+
 /// Why a statement failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -73,6 +76,9 @@ pub trait Database: Sync {
     /// Makes the connection of a worker, on that worker's thread.
     fn connect(&self, worker: u32) -> Result<Self::Connection, Self::Error>;
 
+    /// Ends statements that are under way; called again and again once the run should be over.
+    fn interrupt(&self);
+
     /// Takes a connection back after the run, with whatever it counted.
     fn disconnect(&self, worker: u32, connection: Self::Connection);
 }
@@ -88,6 +94,10 @@ enum Queue {
     Open(OpenQueue),
     Closed(ClosedQueue),
 }
+
+/// How often the workers are looked after, and how long a statement may take after an early end.
+const LOOK: Duration = Duration::from_millis(20);
+const GRACE: Nanos = Nanos::from_secs(1);
 
 /// How long a worker sleeps at most before it looks whether the run was ended.
 const NAP: Duration = Duration::from_millis(50);
@@ -222,6 +232,16 @@ pub fn drive<D: Database>(
             let chosen = start.get_or_init(|| Start { at, shared: shared_queue(plan, at) });
             started(chosen.at);
             gate.change(|state| state.is_open = true);
+        }
+        if let Some(start) = start.get() {
+            let late = plan.window(start.at).end + plan.rundown;
+            while !workers.iter().all(|worker| worker.is_finished()) {
+                std::thread::sleep(LOOK);
+                let present = now();
+                if present > late || present > stop.instant() + GRACE {
+                    database.interrupt();
+                }
+            }
         }
         let joined = workers
             .into_iter()
@@ -412,6 +432,10 @@ impl<'a> Worker<'a> {
                     match call.execute(connection, &ticket, &mut timing, ledger) {
                         Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
                         Ok(rows) => session.answered(rows, &[]),
+                        Err(failure) if failure.code == INTERRUPTED => {
+                            // Only the end of the run interrupts.
+                            break Outcome::Unfinished;
+                        }
                         Err(failure) => {
                             ledger.error(&ticket, failure.class, &failure.code);
                             session.failed(failure.class, failure.undone)

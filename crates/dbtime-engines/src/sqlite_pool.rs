@@ -52,6 +52,10 @@ impl Database for SqlitePool {
         Ok(PooledConnection { connection, begun, figures })
     }
 
+    fn interrupt(&self) {
+        self.database.interrupt();
+    }
+
     fn disconnect(&self, _: u32, connection: PooledConnection) {
         let mut all = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         all.merge(&connection.figures);

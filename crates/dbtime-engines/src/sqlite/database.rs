@@ -45,6 +45,11 @@ impl SqliteDatabase {
         &self.target
     }
 
+    /// Ends every statement that is under way and takes long, on all connections, from now on.
+    pub fn interrupt(&self) {
+        self.registry.open.interrupt();
+    }
+
     /// Opens a connection for the calling thread, which must be the only one to use it.
     ///
     /// Errors: the file is missing (nothing is created), damaged, locked or not writable, or a

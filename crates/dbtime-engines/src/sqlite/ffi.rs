@@ -56,7 +56,10 @@ impl Db {
         }
         let context = Rc::as_ptr(&db.context).cast_mut().cast();
         // SAFETY: the context outlives the connection, which holds a share in it.
-        unsafe { ffi::sqlite3_busy_handler(raw.as_ptr(), Some(busy::on_busy), context) };
+        unsafe {
+            ffi::sqlite3_busy_handler(raw.as_ptr(), Some(busy::on_busy), context);
+        }
+        db.context.registry.open.add(raw.as_ptr());
         Ok(db)
     }
 
@@ -146,6 +149,7 @@ impl Db {
 
 impl Drop for Db {
     fn drop(&mut self) {
+        self.context.registry.open.remove(self.raw.as_ptr());
         // Closing may checkpoint, and so open, read and write files.
         self.context.enter();
         // SAFETY: the owner drops its statements before its connection; SQLite refuses to close

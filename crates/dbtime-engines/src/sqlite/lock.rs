@@ -3,6 +3,7 @@
 //! Each worker notes in its own slot which statement it executes and which locks it has; a worker
 //! that must wait reads the others' slots. Nobody waits for anybody here.
 
+use super::interrupt::Open;
 use dbtime_load::statement::Statement;
 use dbtime_model::record::LockHolder;
 use dbtime_model::{MonoNanos, Nanos, StatementId, clock};
@@ -41,11 +42,14 @@ const JUST_RELEASED: Nanos = Nanos::from_micros(200);
 pub(crate) struct LockRegistry {
     slots: Box<[Slot]>,
     release: Release,
+    /// The connections, for ending their long statements.
+    pub(crate) open: Open,
 }
 
 impl LockRegistry {
     pub(crate) fn new(workers: usize) -> Self {
-        Self { slots: (0..workers).map(|_| Slot::default()).collect(), release: Release::default() }
+        let slots = (0..workers).map(|_| Slot::default()).collect();
+        Self { slots, release: Release::default(), open: Open::default() }
     }
 
     #[inline]

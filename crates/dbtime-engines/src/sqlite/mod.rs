@@ -18,6 +18,7 @@ mod facts;
 mod failure;
 mod ffi;
 mod figures;
+mod interrupt;
 mod layer;
 mod lock;
 mod mutex;

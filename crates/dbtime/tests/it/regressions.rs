@@ -106,3 +106,20 @@ fn clients_given_up_after_the_rundown_do_not_hold_up_the_end() {
     counts_add_up(&run);
     assert!(count(&run, "/counts/unfinished") > 20, "{}", run["counts"]);
 }
+
+#[test]
+fn a_statement_of_an_hour_does_not_make_a_run_of_an_hour() {
+    let sandbox = Sandbox::new();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+                   SELECT count(*) FROM n";
+    let running = sandbox.start(&format!(
+        "run --query '{endless}' --time 60s --warmup 0s --budget-every 1 --no-record --json"
+    ));
+    std::thread::sleep(Duration::from_millis(700));
+    let begun = Instant::now();
+    running.interrupt();
+    let run = running.end().json();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    counts_add_up(&run);
+    assert_eq!(count(&run, "/counts/unfinished"), 1);
+}
