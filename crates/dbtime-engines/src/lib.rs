@@ -5,6 +5,7 @@
 //! Engines are the only ones that know a database's client library.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod gate;
 pub mod null;
 pub mod plan;
 pub mod pool;

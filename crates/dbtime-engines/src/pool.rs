@@ -4,6 +4,7 @@
 //! Workers share nothing but the queue, and a closed loop in which every client has its own worker
 //! not even that.
 
+use crate::gate::{Gate, lock};
 use crate::plan::{ALWAYS_MEASURED, Demand, Driven, Plan, SecondSink, Stop, ThreadResult};
 use crate::timing::{Ledger, Timing};
 use crate::wait::{precise_timers, wait_until};
@@ -13,7 +14,7 @@ use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The code of a statement that the end of the run has ended.
@@ -150,38 +151,6 @@ pub enum PoolError<E> {
     },
 }
 
-/// Where workers wait, connected, until the load starts.
-struct Gate<E> {
-    state: Mutex<GateState<E>>,
-    changed: Condvar,
-}
-
-struct GateState<E> {
-    connected: u32,
-    failed: Option<PoolError<E>>,
-    is_open: bool,
-}
-
-impl<E> Gate<E> {
-    fn new() -> Self {
-        let state = GateState { connected: 0, failed: None, is_open: false };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
-    /// Changes the state and tells everybody.
-    fn change(&self, change: impl FnOnce(&mut GateState<E>)) {
-        change(&mut lock(&self.state));
-        self.changed.notify_all();
-    }
-
-    /// Waits until the state is as wanted. Returns whether nothing has failed until then.
-    fn wait(&self, wanted: impl Fn(&GateState<E>) -> bool) -> bool {
-        let pending = |state: &mut GateState<E>| state.failed.is_none() && !wanted(state);
-        let guard = self.changed.wait_while(lock(&self.state), pending);
-        guard.unwrap_or_else(PoisonError::into_inner).failed.is_none()
-    }
-}
-
 /// Drives the plan over a pool of workers and blocks until all have ended.
 ///
 /// Errors: the first connection or thread that cannot be made; then nothing was driven.
@@ -248,16 +217,11 @@ pub fn drive<D: Database>(
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         joined.flatten().collect::<Vec<_>>()
     });
-    if let Some(error) = lock(&gate.state).failed.take() {
+    if let Some(error) = gate.into_failure() {
         return Err(error);
     }
     let start = start.get().expect("set, for nothing failed").at;
     Ok(Driven::gather(plan, start, threads))
-}
-
-/// Locks what a panicked thread may have held: everything under these locks changes in one step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn shared_queue(plan: &Plan, start: MonoNanos) -> Option<Shared> {
