@@ -5,12 +5,15 @@
 //! Engines are the only ones that know a database's client library.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod failure;
 mod gate;
 pub mod null;
 pub mod plan;
 pub mod pool;
 pub mod shard;
+pub mod socket;
 pub mod sqlite;
 pub mod sqlite_pool;
+pub mod thread_clock;
 pub mod timing;
 pub mod wait;

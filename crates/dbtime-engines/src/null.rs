@@ -3,7 +3,7 @@
 //! It answers at once, or after a service time. Nothing leaves the process.
 
 use crate::plan::{Driven, Plan, SecondSink, Stop};
-use crate::shard::{Answer, Reactor, Shard};
+use crate::shard::{Answer, Event, Happened, Reactor, Shard};
 use crate::wait::{precise_timers, wait_until};
 use dbtime_load::program::Value;
 use dbtime_load::random::{Stream, draw};
@@ -58,15 +58,15 @@ impl Reactor for NullReactor {
     }
 
     #[inline]
-    fn submit(&mut self, connection: u32, _: StatementId, _: &[Value]) -> Option<Answer> {
-        let Some(service) = self.service else { return Some(Ok(1)) };
+    fn submit(&mut self, connection: u32, _: StatementId, _: &[Value], _: bool) -> Option<Answer> {
+        let Some(service) = self.service else { return Some(Answer::of(1)) };
         self.submitted += 1;
         let takes = service.draw(draw(self.seed, Stream::Data, self.submitted));
         self.answering.push(Reverse((now() + takes, connection)));
         None
     }
 
-    fn wait(&mut self, until: MonoNanos, answered: &mut Vec<(u32, Answer)>) {
+    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
         let present = wait_until(first.min(until), true, |_| false);
         while let Some(&Reverse((at, connection))) = self.answering.peek() {
@@ -74,7 +74,8 @@ impl Reactor for NullReactor {
                 break;
             }
             self.answering.pop();
-            answered.push((connection, Ok(1)));
+            let kind = Happened::Answered(Answer::of(1));
+            events.push(Event { connection, at: present, kind });
         }
     }
 

@@ -4,34 +4,22 @@
 //! Workers share nothing but the queue, and a closed loop in which every client has its own worker
 //! not even that.
 
+use crate::failure::Failure;
 use crate::gate::{Gate, lock};
 use crate::plan::{ALWAYS_MEASURED, Demand, Driven, Plan, SecondSink, Stop, ThreadResult};
-use crate::timing::{Ledger, Timing};
+use crate::timing::{Executed, Ledger, Timing};
 use crate::wait::{precise_timers, wait_until};
 use dbtime_load::program::{Ticket, Value};
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
 use std::io;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The code of a statement that the end of the run has ended.
 pub const INTERRUPTED: &str = "SQLITE_INTERRUPT";
-
-/// Why a statement failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// What a client can do about it.
-    pub class: ErrorClass,
-    /// The database's own code, such as `SQLITE_BUSY`.
-    pub code: String,
-    /// The database's own words.
-    pub message: String,
-    /// The database has rolled the transaction back by itself.
-    pub undone: bool,
-}
 
 /// A connection that blocks its caller. It lives on one thread.
 pub trait Connection {
@@ -401,7 +389,7 @@ impl<'a> Worker<'a> {
                             break Outcome::Unfinished;
                         }
                         Err(failure) => {
-                            ledger.error(&ticket, failure.class, &failure.code);
+                            ledger.error(&ticket, &failure, timing.done());
                             session.failed(failure.class, failure.undone)
                         }
                     }
@@ -469,7 +457,8 @@ impl Call<'_> {
         };
         timing.statement(sent, done);
         let rows = *result.as_ref().unwrap_or(&0);
-        ledger.statement(statement, ticket, done - sent, rows);
+        let took = done - sent;
+        ledger.statement(ticket, Executed { statement, took, rows, round_trips: 1 });
         result
     }
 }

@@ -1,6 +1,7 @@
 //! SQLite behind the worker pool: a connection per worker, and what they counted, gathered.
 
-use crate::pool::{Connection, Database, Failure};
+use crate::failure::Failure;
+use crate::pool::{Connection, Database};
 use crate::sqlite::{
     Measure, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, ThreadTotals,
     WorkerFigures,

@@ -1,11 +1,13 @@
 //! One transaction's instants and parts while it is under way, and its record when it ends.
 
 use dbtime_load::program::Ticket;
+use dbtime_model::recorder::Outage;
 use dbtime_model::series::Second;
 use dbtime_model::{
     ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId,
 };
 
+use crate::failure::Failure;
 use crate::plan::SecondSink;
 
 /// What reading the thread's clocks takes at most, when nothing comes in between.
@@ -71,6 +73,22 @@ impl Timing {
         }
         self.statements += done - sent;
         self.done = done;
+    }
+
+    /// Making the connection took from `from` to `to`: time for the server, but no statement's.
+    pub fn connecting(&mut self, from: MonoNanos, to: MonoNanos) {
+        self.statement(from, to);
+        if self.sampled {
+            self.parts.add(Part::ServerAndWire, (to - from).0.cast_signed());
+        }
+    }
+
+    /// Whatever it waited for, it waits no longer.
+    pub fn broken_off(&mut self, present: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.sent = present;
+        }
+        self.done = present;
     }
 
     /// A pause took from `from` to `to`.
@@ -148,11 +166,26 @@ pub struct Ledger {
     /// none of the histograms' memory in the CPU's caches; taken together they miss once, not once
     /// each.
     samples: Vec<Sample>,
-    statements: Vec<(StatementId, Nanos, u64)>,
+    statements: Vec<Executed>,
     /// Time in the window the thread worked for the driver.
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
+    /// Since when connections have failed and nothing was completed.
+    out_since: Option<MonoNanos>,
+}
+
+/// An executed statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Executed {
+    /// Which one.
+    pub statement: StatementId,
+    /// From handing it over to its last answer.
+    pub took: Nanos,
+    /// Rows returned or changed.
+    pub rows: u64,
+    /// How often something was sent and waited for.
+    pub round_trips: u32,
 }
 
 /// How many ended transactions, and statements, wait to be counted together: 3 and 6 KiB.
@@ -176,6 +209,7 @@ impl Ledger {
             statements: Vec::with_capacity(STATEMENTS),
             driver: Nanos::ZERO,
             ended: start,
+            out_since: None,
         }
     }
 
@@ -184,6 +218,9 @@ impl Ledger {
     pub fn ended(&mut self, timing: &Timing, sample: &Sample) {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
+        }
+        if self.out_since.is_some() && sample.outcome == Outcome::Completed {
+            self.outage_over(Some(sample.done));
         }
         let had_to_wait = sample.ready > self.ended;
         let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
@@ -216,11 +253,11 @@ impl Ledger {
 
     /// Counts an executed statement.
     #[inline]
-    pub fn statement(&mut self, statement: StatementId, ticket: &Ticket, took: Nanos, rows: u64) {
+    pub fn statement(&mut self, ticket: &Ticket, executed: Executed) {
         if !self.recorder.window().contains(ticket.due) {
             return;
         }
-        self.statements.push((statement, took, rows));
+        self.statements.push(executed);
         if self.statements.len() == STATEMENTS {
             self.count();
         }
@@ -232,19 +269,33 @@ impl Ledger {
             self.second.record(&sample);
             self.recorder.record(&sample);
         }
-        for (statement, took, rows) in self.statements.drain(..) {
-            self.recorder.statement(statement, took, rows);
+        for Executed { statement, took, rows, round_trips } in self.statements.drain(..) {
+            self.recorder.statement(statement, took, rows, round_trips);
         }
     }
 
-    /// Counts a database error.
-    pub fn error(&mut self, ticket: &Ticket, class: ErrorClass, code: &str) {
-        self.recorder.error(ticket.due, class, code);
+    /// Counts a database error that was seen at `at`.
+    #[cold]
+    pub fn error(&mut self, ticket: &Ticket, failure: &Failure, at: MonoNanos) {
+        let Failure { class, code, message, .. } = failure;
+        self.recorder.error(ticket.due, *class, code, message);
+        if *class == ErrorClass::Connection {
+            self.out_since.get_or_insert(at);
+        }
+    }
+
+    /// Something was completed again, or the run is over.
+    #[cold]
+    fn outage_over(&mut self, until: Option<MonoNanos>) {
+        if let Some(from) = self.out_since.take() {
+            self.recorder.outages.push(Outage { from, until });
+        }
     }
 
     /// Hands the last second over and gives the recorder back.
     pub fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
         self.count();
+        self.outage_over(None);
         self.sink.swap(self.second);
         (self.recorder, self.driver, self.ended)
     }

@@ -1,7 +1,7 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
-use dbtime_engines::shard::{Answer, Reactor, Shard};
+use dbtime_engines::shard::{Answer, Event, Happened, Reactor, Shard};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::program::Value;
 use dbtime_load::queue::Backlog;
@@ -32,7 +32,13 @@ impl Reactor for SimReactor {
         self.clock.get()
     }
 
-    fn submit(&mut self, connection: u32, id: StatementId, parameters: &[Value]) -> Option<Answer> {
+    fn submit(
+        &mut self,
+        connection: u32,
+        id: StatementId,
+        parameters: &[Value],
+        _: bool,
+    ) -> Option<Answer> {
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
         if let Some((from, to)) = self.stall
@@ -45,7 +51,7 @@ impl Reactor for SimReactor {
         None
     }
 
-    fn wait(&mut self, until: MonoNanos, answered: &mut Vec<(u32, Answer)>) {
+    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
         self.clock.set(self.clock.get().max(first.min(until)));
         while let Some(&Reverse((at, connection))) = self.answering.peek() {
@@ -53,7 +59,8 @@ impl Reactor for SimReactor {
                 break;
             }
             self.answering.pop();
-            answered.push((connection, Ok(1)));
+            let (at, kind) = (self.clock.get(), Happened::Answered(Answer::of(1)));
+            events.push(Event { connection, at, kind });
         }
     }
 

@@ -44,6 +44,9 @@ impl Measurement<'_> {
         let summary = Summary::new(&driven, &self.plan.workload);
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
+        let errors = &driven.recorder.errors;
+        let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
+        let messages = explained.map(|(code, error)| (code.clone(), error.message.clone()));
         let mut record = RunRecord {
             schema: SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
@@ -55,7 +58,9 @@ impl Measurement<'_> {
             target: facts.target,
             load: self.load(auto, &window),
             counts: counts.into(),
-            errors: driven.recorder.errors.clone(),
+            errors: errors.iter().map(|(code, error)| (code.clone(), error.count)).collect(),
+            error_messages: messages.collect(),
+            warnings: driven.recorder.warnings,
             throughput_tps: driven.recorder.completed_within() as f64 / window.measure_s.max(1e-9),
             latency_us: summary.latency_us(),
             percentiles: summary.percentiles(),

@@ -155,7 +155,7 @@ fn statements(
                 fingerprint: statement.kind.fingerprint().to_owned(),
                 count: recorded.count,
                 rows: recorded.rows,
-                round_trips: recorded.count,
+                round_trips: recorded.round_trips,
                 latency_us: (&recorded.service).into(),
                 budget_us,
                 budget_error,

@@ -44,4 +44,13 @@ impl StatementKind {
             Self::Sql(sql) => sql,
         }
     }
+
+    /// The text of [`Self::Sql`] between its placeholders, one piece more than there are of them,
+    /// for databases that write placeholders their own way. Nothing for the others.
+    pub fn pieces(&self) -> Vec<&str> {
+        match self {
+            Self::Sql(sql) => crate::workload::pieces(sql),
+            _ => Vec::new(),
+        }
+    }
 }

@@ -147,6 +147,8 @@ pub struct StatementRecorder<C: Counter = u32> {
     pub count: u64,
     /// Rows it returned or changed.
     pub rows: u64,
+    /// Messages to the database and back, preparing included.
+    pub round_trips: u64,
     /// Time from handing it to the database until its last answer.
     pub service: Histogram<C>,
     /// Its budget, over the executions whose parts were measured.
@@ -155,8 +157,58 @@ pub struct StatementRecorder<C: Counter = u32> {
 
 impl<C: Counter> Default for StatementRecorder<C> {
     fn default() -> Self {
-        Self { count: 0, rows: 0, service: Histogram::coarse(), budget: Budget::default() }
+        Self {
+            count: 0,
+            rows: 0,
+            round_trips: 0,
+            service: Histogram::coarse(),
+            budget: Budget::default(),
+        }
     }
+}
+
+/// How often an error occurred, and what the database said of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorCount {
+    /// How often.
+    pub count: u64,
+    /// The first one's message.
+    pub message: String,
+}
+
+/// What became of connections, over a whole run, the first ones included.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    /// How long the made ones took, from opening the socket to the server's welcome.
+    pub times: Histogram<u64>,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Those that broke after they had been made.
+    pub lost: u64,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { times: Histogram::coarse(), failed: 0, lost: 0 }
+    }
+}
+
+impl Connections {
+    /// Adds another thread's.
+    pub fn merge(&mut self, other: &Self) {
+        self.times.merge(&other.times);
+        self.failed += other.failed;
+        self.lost += other.lost;
+    }
+}
+
+/// A time in which connections failed and nothing was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// The first failure.
+    pub from: MonoNanos,
+    /// The first transaction completed again; `None` when the run ended before.
+    pub until: Option<MonoNanos>,
 }
 
 /// What one thread recorded in the measured window.
@@ -168,7 +220,13 @@ pub struct Recorder<C: Counter = u32> {
     /// By [`StatementId`].
     pub statements: Vec<StatementRecorder<C>>,
     /// Errors by the database's own code, warm-up left out.
-    pub errors: BTreeMap<String, u64>,
+    pub errors: BTreeMap<String, ErrorCount>,
+    /// Warnings and notices that came with answers in the window.
+    pub warnings: u64,
+    /// Connections of the whole run.
+    pub connections: Connections,
+    /// Times without service, of the whole run.
+    pub outages: Vec<Outage>,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
 }
@@ -189,6 +247,9 @@ impl<C: Counter> Recorder<C> {
             operations: (0..operations).map(operation).collect(),
             statements: (0..statements).map(|_| StatementRecorder::default()).collect(),
             errors: BTreeMap::new(),
+            warnings: 0,
+            connections: Connections::default(),
+            outages: Vec::new(),
             outside: 0,
         }
     }
@@ -248,10 +309,17 @@ impl<C: Counter> Recorder<C> {
 
     /// Counts one executed statement of a transaction that belongs to the window.
     #[inline]
-    pub fn statement(&mut self, statement: StatementId, service: Nanos, rows: u64) {
+    pub fn statement(
+        &mut self,
+        statement: StatementId,
+        service: Nanos,
+        rows: u64,
+        round_trips: u32,
+    ) {
         let statement = &mut self.statements[statement.0 as usize];
         statement.count += 1;
         statement.rows += rows;
+        statement.round_trips += u64::from(round_trips);
         statement.service.record(service);
     }
 
@@ -269,11 +337,19 @@ impl<C: Counter> Recorder<C> {
         }
     }
 
-    /// Counts a database error by its code.
-    pub fn error(&mut self, due: MonoNanos, class: ErrorClass, code: &str) {
+    /// Counts a database error by its code; the first message of each code is kept.
+    pub fn error(&mut self, due: MonoNanos, class: ErrorClass, code: &str, message: &str) {
         if self.window.contains(due) {
             let key = if code.is_empty() { class.name() } else { code };
-            *self.errors.entry(key.to_owned()).or_default() += 1;
+            let new = || ErrorCount { count: 0, message: message.to_owned() };
+            self.errors.entry(key.to_owned()).or_insert_with(new).count += 1;
+        }
+    }
+
+    /// Counts warnings that came with an answer.
+    pub fn warnings(&mut self, due: MonoNanos, warnings: u32) {
+        if self.window.contains(due) {
+            self.warnings += u64::from(warnings);
         }
     }
 
@@ -317,12 +393,17 @@ impl Recorder<u64> {
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.count += theirs.count;
             mine.rows += theirs.rows;
+            mine.round_trips += theirs.round_trips;
             mine.service.merge(&theirs.service);
             mine.budget.merge(&theirs.budget);
         }
-        for (code, count) in &other.errors {
-            *self.errors.entry(code.clone()).or_default() += count;
+        for (code, error) in &other.errors {
+            let new = || ErrorCount { count: 0, message: error.message.clone() };
+            self.errors.entry(code.clone()).or_insert_with(new).count += error.count;
         }
+        self.warnings += other.warnings;
+        self.connections.merge(&other.connections);
+        self.outages.extend(&other.outages);
         self.outside += other.outside;
     }
 }

@@ -7,7 +7,7 @@
 
 use super::figures::{Call, CallFigures, FileKind, IoFigures};
 use super::lock::{Attribution, Holder, LockRegistry};
-use super::thread_clock::{Span, ThreadClock};
+use crate::thread_clock::{Span, ThreadClock};
 use dbtime_model::budget::PART_COUNT;
 use dbtime_model::{Nanos, Part, Parts, StatementId};
 use std::cell::{Cell, RefCell};

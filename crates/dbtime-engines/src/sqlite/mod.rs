@@ -26,10 +26,10 @@ mod outside;
 mod schema;
 mod settings;
 mod target;
-mod thread_clock;
 mod vfs;
 mod vfs_file;
 
+pub use crate::thread_clock::{Span, ThreadClock, ThreadTotals};
 pub use admin::{LoadMarker, Progress, SqliteAdmin, check};
 pub use connection::{Answer, MEASURED, SqliteConnection, Timing};
 pub use database::{Measure, SqliteDatabase};
@@ -42,4 +42,3 @@ pub use lock::{Attribution, Holder, lock_holders};
 pub use mutex::time_mutexes;
 pub use settings::{Allowed, SETTINGS, Setting, Settings};
 pub use target::{SqliteTarget, TargetError};
-pub use thread_clock::{Span, ThreadClock, ThreadTotals};

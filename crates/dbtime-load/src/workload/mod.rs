@@ -24,6 +24,7 @@ pub use limit::{Limit, LimitError, Metric};
 pub use mix::Mix;
 pub use plan::Plan;
 pub use shipped::SHIPPED;
+pub(crate) use sql::pieces;
 
 use crate::keys::bound::Binding;
 use crate::program::Program;

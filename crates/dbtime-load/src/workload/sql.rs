@@ -59,6 +59,32 @@ pub(crate) fn compile(sql: &str) -> Result<Compiled, SqlError> {
     Ok(compiled)
 }
 
+/// The text between the placeholders of compiled SQL: one piece more than there are placeholders.
+pub(crate) fn pieces(compiled: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(first) = compiled[at..].chars().next() {
+        let rest = &compiled[at..];
+        let length = match first {
+            '\'' | '"' | '`' => quoted(rest, first),
+            '-' if rest.starts_with("--") => Ok(rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("/*") => comment(rest),
+            '$' => dollar_quoted(rest, &compiled[..at]),
+            '?' => {
+                pieces.push(&compiled[from..at]);
+                let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
+                from = at + 1 + digits;
+                Ok(1 + digits)
+            }
+            other => Ok(other.len_utf8()),
+        };
+        // What was compiled has no unclosed quotes.
+        at += length.unwrap_or(rest.len());
+    }
+    pieces.push(&compiled[from..]);
+    pieces
+}
+
 const PARAMETERS_MAX: usize = 32_766;
 
 /// The name at the beginning of a text: a letter or `_`, then also digits.
@@ -122,6 +148,19 @@ mod tests {
         for (sql, text, names) in cases {
             let compiled = compile(sql).expect(sql);
             assert_eq!((compiled.text.as_str(), compiled.names.join(" ").as_str()), (text, names));
+        }
+    }
+
+    #[test]
+    fn compiled_sql_falls_into_the_pieces_between_its_placeholders() {
+        let cases = [
+            ("SELECT 1", &["SELECT 1"][..]),
+            ("SELECT :a, ':b?', :a::int -- ? :c", &["SELECT ", ", ':b?', ", "::int -- ? :c"]),
+            ("SELECT $$?1$$ || :a", &["SELECT $$?1$$ || ", ""]),
+        ];
+        for (sql, wanted) in cases {
+            let compiled = compile(sql).expect(sql);
+            assert_eq!(pieces(&compiled.text), wanted);
         }
     }
 

@@ -69,6 +69,10 @@ pub struct RunRecord {
     pub counts: CountsInfo,
     /// How often each error code occurred in the window, retried ones included.
     pub errors: BTreeMap<String, u64>,
+    /// What the database said of each of them, the first time.
+    pub error_messages: BTreeMap<String, String>,
+    /// Warnings and notices that came with the answers of the window.
+    pub warnings: u64,
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
     /// Response, service, queue, lag over all operations.

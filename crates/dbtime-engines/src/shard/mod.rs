@@ -3,10 +3,13 @@
 //! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
 //! a reactor whose clock only moves when the shard waits.
 
+mod reactor;
+
+pub use reactor::{Answer, Event, Happened, Reactor};
+
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
-use crate::pool::Failure;
-use crate::timing::{Ledger, Timing};
-use dbtime_load::program::{Ticket, Value};
+use crate::timing::{Executed, Ledger, Timing};
+use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
@@ -14,34 +17,11 @@ use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part, Parts, Statemen
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The connections of one shard, and its clock.
-pub trait Reactor {
-    /// The present instant on the reactor's clock.
-    fn now(&self) -> MonoNanos;
-
-    /// Hands a statement to a connection. `Some`: it has answered already.
-    fn submit(
-        &mut self,
-        connection: u32,
-        statement: StatementId,
-        parameters: &[Value],
-    ) -> Option<Answer>;
-
-    /// Waits until an answer is there or until `until`; adds answers to `answered`.
-    fn wait(&mut self, until: MonoNanos, answered: &mut Vec<(u32, Answer)>);
-
-    /// The first row of a connection's last answer, when it was wanted.
-    fn first_row(&self, connection: u32) -> &[Value];
-
-    /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
-    fn thread_use(&self) -> (Nanos, Option<Nanos>);
-}
-
-/// What became of a statement: its rows, or why it failed.
-pub type Answer = Result<u64, Failure>;
-
 /// How often a waiting shard looks at the stop flag.
 const NAP: Nanos = Nanos::from_millis(50);
+
+/// How long answers are still waited for when the run was ended from outside.
+const GRACE: Nanos = Nanos::from_secs(1);
 
 /// One shard of a run.
 pub struct Shard<'a, R> {
@@ -89,6 +69,8 @@ struct Connection {
     sent: MonoNanos,
     pause: Part,
     executing: StatementId,
+    /// Whether it has a transaction.
+    is_busy: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -127,6 +109,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             sent: start,
             pause: Part::Think,
             executing: StatementId(0),
+            is_busy: false,
         };
         let connections: Vec<Connection> = mine(plan.servers).map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
@@ -152,21 +135,58 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Runs until nothing is due any more and everything sent has ended.
     pub fn run(mut self) -> ThreadResult {
-        let mut answered = Vec::with_capacity(self.connections.len());
+        let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         loop {
             present = self.send_due(present);
             present = self.resume_paused(present);
             let Some(until) = self.wake_at(present) else { break };
-            self.reactor.wait(until, &mut answered);
+            self.reactor.wait(until, &mut events);
             let woken = self.reactor.now();
             self.waited += woken - present;
             present = woken;
-            for (id, answer) in answered.drain(..) {
-                present = self.advance(id, Input::Answer(answer));
+            for Event { connection, at, kind } in events.drain(..) {
+                match kind {
+                    Happened::Answered(answer) => {
+                        present = self.advance(connection, Input::Answer(answer, at));
+                    }
+                    Happened::Connected => self.connected(connection, at),
+                }
+            }
+            if self.is_over(present) {
+                self.abandon_all(present);
             }
         }
         self.finish()
+    }
+
+    /// Whether nobody waits for answers any more.
+    fn is_over(&self, present: MonoNanos) -> bool {
+        let late = self.plan.measure.is_some() && present >= self.end + self.plan.rundown;
+        late || self.stop.is_set() && present >= self.stop.instant() + GRACE
+    }
+
+    /// Counts whatever is still under way as unfinished.
+    #[cold]
+    fn abandon_all(&mut self, present: MonoNanos) {
+        self.pauses.clear();
+        for id in 0..self.connections.len() as u32 {
+            let connection = &mut self.connections[id as usize];
+            if !connection.is_busy {
+                continue;
+            }
+            let ticket = *connection.session.ticket();
+            connection.timing.broken_off(present);
+            self.end_transaction(id, &ticket, Outcome::Unfinished);
+            self.reactor.abandon(id);
+        }
+    }
+
+    /// A connection that had to be made is there: its statement is on its way since `at`.
+    fn connected(&mut self, id: u32, at: MonoNanos) {
+        let connection = &mut self.connections[id as usize];
+        connection.timing.connecting(connection.sent, at);
+        connection.sent = at;
     }
 
     /// Starts what is due, as long as connections are idle. Returns the present instant.
@@ -221,7 +241,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
         self.ledger.offered(&ticket);
         let sampled = self.plan.is_sampled(ticket.index);
-        self.connections[id as usize].timing = Timing::new(ready, sampled);
+        let connection = &mut self.connections[id as usize];
+        connection.timing = Timing::new(ready, sampled);
+        connection.is_busy = true;
         self.advance(id, Input::Start(ticket))
     }
 
@@ -310,11 +332,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[inline]
     fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
         let Self { reactor, connections, ledger, .. } = self;
-        let Connection { session, timing, sent, pause, executing } = &mut connections[id as usize];
+        let Connection { session, timing, sent, pause, executing, .. } =
+            &mut connections[id as usize];
         let mut action = match input {
             Input::Start(ticket) => session.start(ticket),
-            Input::Answer(answer) => {
-                let done = reactor.now();
+            Input::Answer(answer, done) => {
                 let ticket = *session.ticket();
                 account(timing, ledger, &ticket, (*executing, *sent, done), &answer);
                 answered(session, reactor, id, answer)
@@ -326,9 +348,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         };
         let outcome = loop {
             action = match action {
-                Action::Execute { statement, parameters, .. } => {
+                Action::Execute { statement, parameters, wants_row } => {
                     (*executing, *sent) = (statement, reactor.now());
-                    let Some(answer) = reactor.submit(id, statement, parameters) else {
+                    let Some(answer) = reactor.submit(id, statement, parameters, wants_row) else {
                         return *sent;
                     };
                     let done = reactor.now();
@@ -346,11 +368,20 @@ impl<'a, R: Reactor> Shard<'a, R> {
             };
         };
         let ticket = *session.ticket();
-        let sample = timing.sample(&ticket, outcome, session.retries());
-        ledger.ended(timing, &sample);
+        self.end_transaction(id, &ticket, outcome)
+    }
+
+    /// Books a transaction that has ended; its connection is free again. Returns when it ended.
+    #[inline]
+    fn end_transaction(&mut self, id: u32, ticket: &Ticket, outcome: Outcome) -> MonoNanos {
+        let connection = &mut self.connections[id as usize];
+        connection.is_busy = false;
+        let sample = connection.timing.sample(ticket, outcome, connection.session.retries());
+        self.ledger.ended(&connection.timing, &sample);
         if let Queue::Closed(queue) = &mut self.queue {
-            queue.served(&ticket, sample.done);
+            queue.served(ticket, sample.done);
         }
+        self.reactor.transaction_ended(id);
         self.idle.push_back((id, sample.done));
         sample.done
     }
@@ -376,6 +407,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     fn finish(mut self) -> ThreadResult {
         let last = self.used();
+        let connections = self.reactor.connections();
+        self.ledger.recorder.connections.merge(&connections);
         self.passed.push(last);
         let from = self.passed[0];
         let to = self.passed.get(1).copied().unwrap_or(from);
@@ -394,7 +427,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 /// What moves a transaction on.
 enum Input {
     Start(Ticket),
-    Answer(Answer),
+    Answer(Answer, MonoNanos),
     Resumed,
 }
 
@@ -409,15 +442,21 @@ fn account(
 ) {
     timing.statement(sent, done);
     let took = done - sent;
-    ledger.statement(statement, ticket, took, *answer.as_ref().unwrap_or(&0));
+    let Answer { rows, round_trips, warnings } = answer;
+    let rows = *rows.as_ref().unwrap_or(&0);
+    let executed = Executed { statement, took, rows, round_trips: *round_trips };
+    ledger.statement(ticket, executed);
     if timing.sampled {
         timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
         let mut parts = Parts::default();
         parts.add(Part::ServerAndWire, took.0.cast_signed());
         ledger.recorder.statement_parts(statement, ticket.due, took, &parts);
     }
-    if let Err(failure) = answer {
-        ledger.error(ticket, failure.class, &failure.code);
+    if *warnings > 0 {
+        ledger.recorder.warnings(ticket.due, *warnings);
+    }
+    if let Err(failure) = &answer.rows {
+        ledger.error(ticket, failure, done);
     }
 }
 
@@ -428,7 +467,7 @@ fn answered<'s, R: Reactor>(
     connection: u32,
     answer: Answer,
 ) -> Action<'s> {
-    match answer {
+    match answer.rows {
         Ok(rows) => session.answered(rows, reactor.first_row(connection)),
         Err(failure) => session.failed(failure.class, failure.undone),
     }

@@ -1,0 +1,96 @@
+//! One connection that blocks its caller: for loading, looking and setting up.
+
+use super::protocol::{Protocol, Table};
+use super::reactor::{SocketReactor, SocketSettings};
+use crate::failure::Failure;
+use crate::shard::{Happened, Reactor};
+use dbtime_model::{Nanos, now};
+use std::sync::Arc;
+
+/// How long a wait for an answer lasts before it is begun anew.
+const WAIT: Nanos = Nanos::from_secs(1);
+
+/// Bytes of a COPY that may wait to be sent.
+const UNSENT_MAX: usize = 1 << 20;
+
+/// One connection that blocks its caller.
+pub struct Client<P: Protocol> {
+    reactor: SocketReactor<P>,
+}
+
+impl<P: Protocol> Client<P> {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or does not let us in.
+    pub fn connect(
+        shared: Arc<P::Shared>,
+        settings: Arc<SocketSettings>,
+    ) -> Result<Self, Box<Failure>> {
+        let system = |error: rustix::io::Errno| Failure::connection("epoll", error.to_string());
+        let mut reactor = SocketReactor::new(shared, settings, 1).map_err(system)?;
+        match reactor.connect_all(|| false) {
+            (1, _) => Ok(Self { reactor }),
+            (_, Some(failure)) => Err(Box::new(failure)),
+            (_, None) => Err(Box::new(Failure::connection("closed", "the server hung up"))),
+        }
+    }
+
+    /// Executes a statement and returns its rows and how many it changed or returned.
+    ///
+    /// # Errors
+    /// What the server says, and when the connection is lost.
+    pub fn query(&mut self, sql: &str) -> Result<(Table, u64), Box<Failure>> {
+        self.reactor.query(0, sql);
+        let rows = self.answer()?;
+        Ok((self.reactor.take_table(0), rows))
+    }
+
+    /// Executes a `COPY … FROM STDIN` with what `more` appends to the buffer, until it appends
+    /// nothing. Returns the rows.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn copy(
+        &mut self,
+        sql: &str,
+        mut more: impl FnMut(&mut Vec<u8>),
+    ) -> Result<u64, Box<Failure>> {
+        self.reactor.query(0, sql);
+        let mut data = Vec::new();
+        loop {
+            data.clear();
+            more(&mut data);
+            self.reactor.data(0, (!data.is_empty()).then_some(&data));
+            if data.is_empty() {
+                return self.answer();
+            }
+            let mut events = Vec::new();
+            while self.reactor.unsent(0) > UNSENT_MAX {
+                self.reactor.wait(now() + WAIT, &mut events);
+                if let Some(event) = events.pop() {
+                    // It ended before its data did: it failed.
+                    let Happened::Answered(answer) = event.kind else { continue };
+                    return answer.rows;
+                }
+            }
+        }
+    }
+
+    /// The connection's side of the protocol, for what the server said of itself.
+    pub fn protocol(&self) -> &P {
+        self.reactor.protocol(0)
+    }
+
+    fn answer(&mut self) -> Result<u64, Box<Failure>> {
+        let mut events = Vec::new();
+        loop {
+            self.reactor.wait(now() + WAIT, &mut events);
+            for event in events.drain(..) {
+                if let Happened::Answered(answer) = event.kind {
+                    return answer.rows;
+                }
+            }
+        }
+    }
+}

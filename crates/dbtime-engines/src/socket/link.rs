@@ -1,0 +1,135 @@
+//! One connection: its socket, what is still to be sent, and what has arrived but is no whole yet.
+
+use super::protocol::Protocol;
+use dbtime_load::program::Value;
+use dbtime_model::{MonoNanos, Nanos, StatementId};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// There is none.
+    Down,
+    /// One is to be made as soon as few enough others are being made, or a pause is over.
+    Waiting,
+    /// The socket is being connected.
+    Opening,
+    /// The conversation has begun, the server has not let us in yet.
+    Talking,
+    /// Statements may be executed.
+    Up,
+}
+
+/// A statement that waits for its connection.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) statement: StatementId,
+    pub(super) parameters: Vec<Value>,
+    pub(super) wants_row: bool,
+}
+
+/// One connection.
+pub(super) struct Link<P> {
+    pub(super) stage: Stage,
+    pub(super) protocol: P,
+    pub(super) socket: Option<OwnedFd>,
+    /// Grows with every socket, so that timers of an earlier one are told apart.
+    pub(super) generation: u32,
+    /// Bytes to be sent, of which `sent` have been.
+    pub(super) out: Vec<u8>,
+    sent: usize,
+    /// Arrived bytes that are no whole yet.
+    pub(super) held: Vec<u8>,
+    /// Whether the reactor waits until more can be sent.
+    pub(super) is_blocked: bool,
+    /// When the attempt to connect began.
+    pub(super) since: MonoNanos,
+    /// Attempts that failed in a row.
+    pub(super) failures: u32,
+    pub(super) pending: Option<Pending>,
+    /// Whether a statement is under way.
+    pub(super) is_executing: bool,
+    /// By when the statement must have been answered.
+    pub(super) deadline: Option<MonoNanos>,
+}
+
+/// What became of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// Everything.
+    All,
+    /// The socket takes no more for now.
+    Blocked,
+}
+
+impl<P: Protocol> Link<P> {
+    pub(super) fn new(protocol: P) -> Self {
+        Self {
+            stage: Stage::Down,
+            protocol,
+            socket: None,
+            generation: 0,
+            out: Vec::new(),
+            sent: 0,
+            held: Vec::new(),
+            is_blocked: false,
+            since: MonoNanos(0),
+            failures: 0,
+            pending: None,
+            is_executing: false,
+            deadline: None,
+        }
+    }
+
+    /// Sends what is to be sent.
+    #[inline]
+    pub(super) fn send(&mut self) -> Result<Sent, Errno> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN) };
+        while self.sent < self.out.len() {
+            match send(socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(count) => self.sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(Sent::Blocked),
+                Err(error) => return Err(error),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(Sent::All)
+    }
+
+    /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
+    #[inline]
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN) };
+        loop {
+            match recv(socket, &mut *buffer, RecvFlags::empty()) {
+                Ok((count, _)) => return Ok(Some(count)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Closes the socket and forgets what was on its way.
+    pub(super) fn close(&mut self) {
+        self.socket = None;
+        self.stage = Stage::Down;
+        self.out.clear();
+        self.held.clear();
+        self.sent = 0;
+        (self.is_blocked, self.is_executing, self.deadline) = (false, false, None);
+    }
+
+    /// How long to pause before the next attempt: nothing after the first failure, then 10 ms and
+    /// twice as long each time, up to 200 ms.
+    pub(super) fn pause(&self) -> Nanos {
+        match self.failures {
+            0 => Nanos::ZERO,
+            n => Nanos::from_millis((10u64 << (n - 1).min(5)).min(200)),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Databases behind sockets: many connections on one thread, none of which ever blocks it.
+//!
+//! ```text
+//!   Shard ── submit ──► SocketReactor ── execute ──► Protocol (MySQL, PostgreSQL)
+//!         ◄─ events ──       │  ▲        ◄─ bytes ──
+//!                         Link: socket, TLS, what is still to be sent
+//! ```
+//!
+//! A [`Protocol`] is one connection's side of a conversation: it takes bytes and makes bytes, and
+//! knows neither sockets nor clocks. A link moves the bytes. The reactor waits for all of them.
+
+mod address;
+mod client;
+mod drive;
+mod link;
+mod protocol;
+mod reactor;
+
+pub use address::{Address, AddressError};
+pub use client::Client;
+pub use drive::{ConnectError, drive};
+pub use protocol::{Call, Progress, Protocol, Table, Transport};
+pub use reactor::{Reconnect, SocketReactor, SocketSettings};

@@ -1,0 +1,106 @@
+//! What a database's protocol is to the reactor.
+
+use crate::failure::Failure;
+use crate::shard::Answer;
+use dbtime_load::program::Value;
+use dbtime_model::StatementId;
+
+/// One connection's side of a conversation.
+pub trait Protocol: Send + Sized {
+    /// What all connections of a run share: who they are, and what they execute.
+    type Shared: Send + Sync;
+
+    /// A conversation that has not begun.
+    fn new(shared: &Self::Shared) -> Self;
+
+    /// The socket is open: begins the conversation, anew if there was one before. Writes to `out`
+    /// what is sent first.
+    fn open(&mut self, shared: &Self::Shared, transport: Transport, out: &mut Vec<u8>);
+
+    /// Executes a statement of the workload; only after [`Progress::Connected`], one at a time.
+    ///
+    /// # Errors
+    /// When its parameters cannot be sent; then nothing was.
+    fn execute(
+        &mut self,
+        shared: &Self::Shared,
+        call: Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure>;
+
+    /// Executes a text as it is; [`Self::take_table`] has its rows once it is answered.
+    fn query(&mut self, sql: &str, out: &mut Vec<u8>);
+
+    /// The rows of the last [`Self::query`].
+    fn take_table(&mut self) -> Table;
+
+    /// Sends data that a `COPY … FROM STDIN` waits for, and ends it when there is no more: `None`.
+    /// Only where [`Progress::WantsData`] is ever said.
+    fn data(&mut self, _data: Option<&[u8]>, _out: &mut Vec<u8>) {}
+
+    /// Takes bytes that arrived. Returns how many of them it used, and what came of them; the
+    /// others are given again with those that follow.
+    fn receive(
+        &mut self,
+        shared: &Self::Shared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress);
+
+    /// The first row of the last answer, when it was wanted.
+    fn first_row(&self) -> &[Value];
+
+    /// Says goodbye.
+    fn farewell(&mut self, out: &mut Vec<u8>);
+}
+
+/// A statement to be executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Which one.
+    pub statement: StatementId,
+    /// Its parameters.
+    pub parameters: &'a [Value],
+    /// Whether its first row is wanted.
+    pub wants_row: bool,
+}
+
+/// The rows of a statement, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Values by row, `None` for NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+impl Table {
+    /// The value of the first row's first column.
+    pub fn value(&self) -> Option<&str> {
+        self.rows.first()?.first()?.as_deref()
+    }
+}
+
+/// What a socket is made of, which some ways to log in depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A Unix socket: nobody listens in.
+    Unix,
+    /// TCP.
+    Tcp,
+}
+
+/// What came of bytes that arrived.
+#[derive(Debug)]
+pub enum Progress {
+    /// Nothing yet.
+    More,
+    /// The server has let us in, and all is set up.
+    Connected,
+    /// The statement has been answered.
+    Answered(Answer),
+    /// The server waits for the data of a `COPY`.
+    WantsData,
+    /// The connection is of no use any more.
+    Broken(Box<Failure>),
+}

@@ -1,0 +1,617 @@
+//! Waits for many connections at once, and makes those that are not there.
+
+use super::address::Address;
+use super::link::{Link, Pending, Sent, Stage};
+use super::protocol::{Call, Progress, Protocol, Table, Transport};
+use crate::failure::Failure;
+use crate::shard::{Answer, Event, Happened, Reactor};
+use crate::thread_clock::ThreadClock;
+use dbtime_load::program::Value;
+use dbtime_model::recorder::Connections;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, StatementId, now};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use rustix::time::Timespec;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// When connections are closed and made again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reconnect {
+    /// When they are lost.
+    #[default]
+    WhenLost,
+    /// After every transaction.
+    EveryTransaction,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug)]
+pub struct SocketSettings {
+    /// Where it listens.
+    pub address: Address,
+    /// How long making a connection may take.
+    pub connect_timeout: Nanos,
+    /// How long a statement may take before its connection is given up.
+    pub statement_timeout: Option<Nanos>,
+    /// When connections are made anew.
+    pub reconnect: Reconnect,
+}
+
+/// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
+/// MariaDB and 151 on MySQL by default), and one that finds the queue full comes a second late.
+const OPENING_MAX: usize = 64;
+
+/// The reactor stops sleeping this long before it is wanted, and spins: wake-ups take so long at
+/// the 99th percentile.
+const SPIN: Nanos = Nanos::from_micros(30);
+
+/// How often time-outs and pauses are looked at, while there are any.
+const SWEEP: Nanos = Nanos::from_millis(5);
+
+/// Sockets that are read before the shard looks at its schedule again.
+const EVENTS: usize = 64;
+
+/// Bytes read at once.
+const BUFFER: usize = 64 << 10;
+
+/// The connections of one shard.
+pub struct SocketReactor<P: Protocol> {
+    epoll: OwnedFd,
+    shared: Arc<P::Shared>,
+    settings: Arc<SocketSettings>,
+    links: Vec<Link<P>>,
+    buffer: Box<[u8]>,
+    ready: Vec<epoll::Event>,
+    /// Links that are to be opened once fewer are being made.
+    queued: VecDeque<u32>,
+    opening: usize,
+    /// When time-outs and pauses are looked at next.
+    sweep_at: Option<MonoNanos>,
+    /// What happened outside of a wait.
+    happened: Vec<Event>,
+    connections: Connections,
+    first_failure: Option<Failure>,
+    clock: ThreadClock,
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// So many connections, none of which is there yet. Belongs to the thread that makes it.
+    ///
+    /// # Errors
+    /// When the system gives no epoll instance.
+    pub fn new(
+        shared: Arc<P::Shared>,
+        settings: Arc<SocketSettings>,
+        connections: usize,
+    ) -> Result<Self, Errno> {
+        let links = (0..connections).map(|_| Link::new(P::new(&shared))).collect();
+        Ok(Self {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            shared,
+            settings,
+            links,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            ready: Vec::with_capacity(EVENTS),
+            queued: VecDeque::new(),
+            opening: 0,
+            sweep_at: None,
+            happened: Vec::new(),
+            connections: Connections::default(),
+            first_failure: None,
+            clock: ThreadClock::new(),
+        })
+    }
+
+    /// Makes all connections; each is tried once. `stopped` ends it early. Returns how many are
+    /// there, and why the first that is not there could not be made.
+    pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
+        for id in 0..self.links.len() as u32 {
+            self.connect(id);
+        }
+        let mut events = Vec::new();
+        let is_open = |link: &Link<P>| matches!(link.stage, Stage::Opening | Stage::Talking);
+        while (self.opening > 0 || !self.queued.is_empty() || self.links.iter().any(is_open))
+            && !stopped()
+        {
+            self.wait(now() + Nanos::from_millis(50), &mut events);
+            events.clear();
+        }
+        let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
+        (up, self.first_failure.take())
+    }
+
+    /// Executes a text on a connection that is there; the answer comes as an event.
+    pub(super) fn query(&mut self, id: u32, sql: &str) {
+        let link = &mut self.links[id as usize];
+        link.protocol.query(sql, &mut link.out);
+        link.is_executing = true;
+        self.flush(id);
+    }
+
+    /// Sends data that a COPY waits for.
+    pub(super) fn data(&mut self, id: u32, data: Option<&[u8]>) {
+        let link = &mut self.links[id as usize];
+        link.protocol.data(data, &mut link.out);
+        self.flush(id);
+    }
+
+    /// Bytes that could not be sent yet.
+    pub(super) fn unsent(&self, id: u32) -> usize {
+        self.links[id as usize].out.len()
+    }
+
+    pub(super) fn take_table(&mut self, id: u32) -> Table {
+        self.links[id as usize].protocol.take_table()
+    }
+
+    pub(super) fn protocol(&self, id: u32) -> &P {
+        &self.links[id as usize].protocol
+    }
+
+    fn connect(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let pause = link.pause();
+        link.since = now() + pause;
+        link.stage = Stage::Waiting;
+        if pause > Nanos::ZERO {
+            self.sweep_soon();
+        } else if self.opening >= OPENING_MAX {
+            self.queued.push_back(id);
+        } else {
+            self.open(id);
+        }
+    }
+
+    fn open(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        link.since = now();
+        link.generation = link.generation.wrapping_add(1);
+        match self.settings.address.open() {
+            Ok(socket) => {
+                link.stage = Stage::Opening;
+                self.opening += 1;
+                let events = EventFlags::IN | EventFlags::OUT;
+                let added = epoll::add(&self.epoll, &socket, EventData::new_u64(id.into()), events);
+                link.socket = Some(socket);
+                if let Err(error) = added {
+                    self.broken(id, system_failure(error, &self.settings.address));
+                }
+                self.sweep_soon();
+            }
+            // A Unix socket says so when the server has too many waiting: it is tried again.
+            Err(Errno::AGAIN) => {
+                link.since = now() + Nanos::from_millis(1);
+                self.sweep_soon();
+            }
+            Err(error) => {
+                link.stage = Stage::Opening;
+                self.opening += 1;
+                self.broken(id, system_failure(error, &self.settings.address));
+            }
+        }
+    }
+
+    fn sweep_soon(&mut self) {
+        let at = now() + SWEEP;
+        self.sweep_at = Some(self.sweep_at.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// Opens what waited for its turn.
+    fn open_queued(&mut self) {
+        while self.opening < OPENING_MAX {
+            let Some(id) = self.queued.pop_front() else { break };
+            if self.links[id as usize].stage == Stage::Waiting {
+                self.open(id);
+            }
+        }
+    }
+
+    /// A connection could not be made, or is lost.
+    #[cold]
+    fn broken(&mut self, id: u32, failure: Failure) {
+        let link = &mut self.links[id as usize];
+        match link.stage {
+            Stage::Opening | Stage::Talking => {
+                self.opening -= 1;
+                self.connections.failed += 1;
+                link.failures += 1;
+            }
+            Stage::Up => {
+                self.connections.lost += 1;
+                link.failures = 0;
+            }
+            Stage::Down | Stage::Waiting => {}
+        }
+        let is_awaited = link.is_executing || link.pending.take().is_some();
+        link.close();
+        self.first_failure.get_or_insert_with(|| failure.clone());
+        if is_awaited {
+            let kind = Happened::Answered(Answer::failed(failure));
+            self.happened.push(Event { connection: id, at: now(), kind });
+        }
+        self.open_queued();
+    }
+
+    /// Sends what a link has to send.
+    #[inline]
+    fn flush(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let was_blocked = link.is_blocked;
+        match link.send() {
+            Ok(Sent::All) if !was_blocked => {}
+            Ok(sent) => {
+                link.is_blocked = sent == Sent::Blocked;
+                if link.is_blocked != was_blocked {
+                    self.listen(id);
+                }
+            }
+            Err(error) => self.broken(id, system_failure(error, &self.settings.address)),
+        }
+    }
+
+    /// Tells the kernel what a link waits for.
+    fn listen(&mut self, id: u32) {
+        let link = &self.links[id as usize];
+        let Some(socket) = &link.socket else { return };
+        let mut events = EventFlags::IN;
+        if link.is_blocked || link.stage == Stage::Opening {
+            events |= EventFlags::OUT;
+        }
+        if let Err(error) =
+            epoll::modify(&self.epoll, socket, EventData::new_u64(id.into()), events)
+        {
+            self.broken(id, system_failure(error, &self.settings.address));
+        }
+    }
+
+    /// Executes what waited for the connection.
+    fn execute_pending(&mut self, id: u32, at: MonoNanos) {
+        let Some(pending) = self.links[id as usize].pending.take() else { return };
+        self.happened.push(Event { connection: id, at, kind: Happened::Connected });
+        let Pending { statement, parameters, wants_row } = &pending;
+        let call = Call {
+            statement: *statement,
+            parameters: parameters.as_slice(),
+            wants_row: *wants_row,
+        };
+        self.execute(id, call);
+    }
+
+    #[inline]
+    fn execute(&mut self, id: u32, call: Call<'_>) {
+        let link = &mut self.links[id as usize];
+        if let Err(failure) = link.protocol.execute(&self.shared, call, &mut link.out) {
+            let kind = Happened::Answered(Answer::failed(failure));
+            self.happened.push(Event { connection: id, at: now(), kind });
+            return;
+        }
+        link.is_executing = true;
+        if let Some(limit) = self.settings.statement_timeout {
+            link.deadline = Some(now() + limit);
+            self.sweep_soon();
+        }
+        self.flush(id);
+    }
+
+    #[cold]
+    fn opened(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let Some(socket) = &link.socket else { return };
+        match sockopt::socket_error(socket) {
+            Ok(Ok(())) => {
+                let transport = match self.settings.address {
+                    Address::Unix(_) => Transport::Unix,
+                    Address::Tcp { .. } => Transport::Tcp,
+                };
+                link.stage = Stage::Talking;
+                link.protocol.open(&self.shared, transport, &mut link.out);
+                self.listen(id);
+                self.flush(id);
+            }
+            Ok(Err(error)) | Err(error) => {
+                self.broken(id, system_failure(error, &self.settings.address));
+            }
+        }
+    }
+
+    /// Reads what has arrived on a link.
+    #[inline]
+    fn readable(&mut self, id: u32) {
+        loop {
+            let link = &mut self.links[id as usize];
+            let count = match link.receive(&mut self.buffer) {
+                Ok(None) => return,
+                Ok(Some(0)) => {
+                    let address = &self.settings.address;
+                    let text = format!("{address} closed the connection");
+                    return self.broken(id, Failure::connection("closed", text));
+                }
+                Ok(Some(count)) => count,
+                Err(error) => {
+                    return self.broken(id, system_failure(error, &self.settings.address));
+                }
+            };
+            let at = now();
+            if link.held.is_empty() {
+                let mut used = 0;
+                // The bytes stay in the buffer of the reactor for as long as they are whole.
+                while used < count {
+                    let link = &mut self.links[id as usize];
+                    let input = &self.buffer[used..count];
+                    let (taken, progress) =
+                        link.protocol.receive(&self.shared, input, &mut link.out);
+                    used += taken;
+                    let goes_on = taken > 0 || !matches!(progress, Progress::More);
+                    if !self.progress(id, progress, at) {
+                        return;
+                    }
+                    if !goes_on {
+                        let rest = &self.buffer[used..count];
+                        self.links[id as usize].held.extend_from_slice(rest);
+                        break;
+                    }
+                }
+            } else {
+                link.held.extend_from_slice(&self.buffer[..count]);
+                if !self.read_held(id, at) {
+                    return;
+                }
+            }
+            if !self.links[id as usize].out.is_empty() && !self.links[id as usize].is_blocked {
+                self.flush(id);
+            }
+            if count < self.buffer.len() {
+                return;
+            }
+        }
+    }
+
+    /// Reads what had to wait for the rest of it. Returns whether the connection is still there.
+    fn read_held(&mut self, id: u32, at: MonoNanos) -> bool {
+        loop {
+            let link = &mut self.links[id as usize];
+            let held = std::mem::take(&mut link.held);
+            let (taken, progress) = link.protocol.receive(&self.shared, &held, &mut link.out);
+            let rest = &held[taken..];
+            link.held = if rest.is_empty() { Vec::new() } else { rest.to_vec() };
+            let goes_on =
+                (taken > 0 || !matches!(progress, Progress::More)) && !link.held.is_empty();
+            if !self.progress(id, progress, at) {
+                return false;
+            }
+            if !goes_on {
+                return true;
+            }
+        }
+    }
+
+    /// Acts on what came of bytes. Returns whether the connection is still there.
+    #[inline]
+    fn progress(&mut self, id: u32, progress: Progress, at: MonoNanos) -> bool {
+        let link = &mut self.links[id as usize];
+        match progress {
+            Progress::More | Progress::WantsData => {}
+            Progress::Answered(answer) => {
+                link.is_executing = false;
+                link.deadline = None;
+                let kind = Happened::Answered(answer);
+                self.happened.push(Event { connection: id, at, kind });
+            }
+            Progress::Connected => {
+                link.stage = Stage::Up;
+                link.failures = 0;
+                self.opening -= 1;
+                self.connections.times.record(at - link.since);
+                self.execute_pending(id, at);
+                self.open_queued();
+            }
+            Progress::Broken(failure) => {
+                self.broken(id, *failure);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Looks after time-outs, pauses and turns.
+    #[cold]
+    fn sweep(&mut self, present: MonoNanos) {
+        self.sweep_at = None;
+        let mut again = false;
+        for id in 0..self.links.len() as u32 {
+            let link = &self.links[id as usize];
+            match link.stage {
+                Stage::Waiting if link.since <= present && self.opening < OPENING_MAX => {
+                    self.open(id);
+                    again = true;
+                }
+                Stage::Opening | Stage::Talking
+                    if present - link.since > self.settings.connect_timeout =>
+                {
+                    let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
+                    let text = format!("{address} did not let us in within {limit}");
+                    self.broken(id, Failure::connection("connect timeout", text));
+                }
+                Stage::Waiting | Stage::Opening | Stage::Talking => again = true,
+                Stage::Up if link.deadline.is_some_and(|by| by <= present) => {
+                    self.broken(id, timed_out(self.settings.statement_timeout));
+                }
+                Stage::Up if link.deadline.is_some() => again = true,
+                Stage::Up | Stage::Down => {}
+            }
+        }
+        if again {
+            self.sweep_soon();
+        }
+    }
+
+    /// Waits for sockets for at most so long, and reads those that have something.
+    #[inline]
+    fn poll(&mut self, timeout: Nanos) {
+        let timeout = Timespec {
+            tv_sec: (timeout.0 / 1_000_000_000).cast_signed(),
+            tv_nsec: (timeout.0 % 1_000_000_000).cast_signed(),
+        };
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        // Interrupted: whoever waits comes again.
+        let _ =
+            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), Some(&timeout));
+        for event in &ready {
+            let id = event.data.u64() as u32;
+            let flags = event.flags;
+            if self.links[id as usize].stage == Stage::Opening {
+                self.opened(id);
+                continue;
+            }
+            if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
+                self.flush(id);
+            }
+            if flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+                self.readable(id);
+            }
+        }
+        self.ready = ready;
+    }
+}
+
+impl<P: Protocol> Reactor for SocketReactor<P> {
+    #[inline]
+    fn now(&self) -> MonoNanos {
+        now()
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        connection: u32,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Option<Answer> {
+        let link = &mut self.links[connection as usize];
+        if link.stage == Stage::Up {
+            self.execute(connection, Call { statement, parameters, wants_row });
+        } else {
+            let parameters = parameters.to_vec();
+            link.pending = Some(Pending { statement, parameters, wants_row });
+            if link.stage == Stage::Down {
+                self.connect(connection);
+            }
+        }
+        None
+    }
+
+    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
+        loop {
+            if !self.happened.is_empty() {
+                self.poll(Nanos::ZERO);
+                events.append(&mut self.happened);
+                return;
+            }
+            let present = now();
+            let by = self.sweep_at.map_or(until, |at| at.min(until));
+            let left = by - present;
+            self.poll(if left > SPIN { left - SPIN } else { Nanos::ZERO });
+            if self.happened.is_empty() && left == Nanos::ZERO {
+                if self.sweep_at.is_some_and(|at| at <= present) {
+                    self.sweep(present);
+                }
+                if present >= until {
+                    events.append(&mut self.happened);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn first_row(&self, connection: u32) -> &[Value] {
+        self.links[connection as usize].protocol.first_row()
+    }
+
+    #[inline]
+    fn transaction_ended(&mut self, connection: u32) {
+        if self.settings.reconnect == Reconnect::EveryTransaction {
+            self.hang_up(connection);
+        }
+    }
+
+    fn abandon(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        if matches!(link.stage, Stage::Opening | Stage::Talking) {
+            self.opening -= 1;
+        }
+        link.pending = None;
+        link.close();
+    }
+
+    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
+        let totals = self.clock.thread_totals();
+        (totals.cpu, totals.runq)
+    }
+
+    fn connections(&mut self) -> Connections {
+        std::mem::take(&mut self.connections)
+    }
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// Says goodbye and closes a connection that nobody waits for.
+    fn hang_up(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if link.stage != Stage::Up {
+            return;
+        }
+        link.protocol.farewell(&mut link.out);
+        // Whoever does not listen to a goodbye finds the connection closed.
+        let _ = link.send();
+        link.close();
+    }
+}
+
+impl<P: Protocol> Drop for SocketReactor<P> {
+    fn drop(&mut self) {
+        for id in 0..self.links.len() as u32 {
+            self.hang_up(id);
+        }
+    }
+}
+
+fn timed_out(limit: Option<Nanos>) -> Failure {
+    let limit = limit.unwrap_or_default();
+    Failure {
+        class: ErrorClass::Timeout,
+        code: "timeout".to_owned(),
+        message: format!("no answer within {limit}: the connection was given up"),
+        undone: true,
+    }
+}
+
+/// What the system says of a connection, with its cause and what to do.
+fn system_failure(error: Errno, address: &Address) -> Failure {
+    let (code, text) = match error {
+        Errno::CONNREFUSED => ("ECONNREFUSED", "nothing listens there, or its queue is full"),
+        Errno::NOENT => ("ENOENT", "there is no such socket: is the server running?"),
+        Errno::ACCESS => ("EACCES", "this user may not use that socket"),
+        Errno::CONNRESET => ("ECONNRESET", "the server broke the connection"),
+        Errno::PIPE => ("EPIPE", "the server has closed the connection"),
+        Errno::TIMEDOUT => ("ETIMEDOUT", "nothing answers there: is a firewall between?"),
+        Errno::HOSTUNREACH => ("EHOSTUNREACH", "there is no way to that host"),
+        Errno::NETUNREACH => ("ENETUNREACH", "there is no way to that network"),
+        Errno::ADDRNOTAVAIL => (
+            "EADDRNOTAVAIL",
+            "no local port is free: closed connections keep theirs for a minute (TIME_WAIT)",
+        ),
+        Errno::MFILE => ("EMFILE", "too many open files: raise the limit (ulimit -n)"),
+        Errno::NFILE => ("ENFILE", "the machine has too many open files"),
+        _ => ("", ""),
+    };
+    if code.is_empty() {
+        let code = format!("errno {}", error.raw_os_error());
+        return Failure::connection(&code, format!("{address}: {error}"));
+    }
+    Failure::connection(code, format!("{address}: {text}"))
+}

@@ -1,0 +1,430 @@
+//! Where an answer ends, and what little of it a driver wants to know.
+
+use super::{HEADER, LONGEST, header};
+use crate::bytes::Bytes;
+use crate::{Malformed, Progress, Rows};
+
+/// What was asked, which decides how the answer begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Results of COM_QUERY or COM_STMT_EXECUTE.
+    Results,
+    /// The answer to COM_STMT_PREPARE.
+    Prepare,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Rows in all result sets.
+    pub rows: u64,
+    /// Whether there was a result set at all.
+    pub has_result: bool,
+    /// Rows changed, where there was no result set.
+    pub affected: u64,
+    /// Warnings the server counted.
+    pub warnings: u32,
+    /// The server's status after it: transaction open, and so on.
+    pub status: u16,
+    /// Of a prepared statement.
+    pub prepared: Option<Prepared>,
+    /// It failed.
+    pub error: Option<ServerError>,
+}
+
+/// A prepared statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// The server's number for it, on this connection.
+    pub id: u32,
+    /// Its result columns.
+    pub columns: u16,
+    /// Its parameters.
+    pub parameters: u16,
+}
+
+/// What the server says went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    /// The server's number, such as 1213.
+    pub code: u16,
+    /// SQLSTATE, five characters; empty where the server sent none.
+    pub state: String,
+    /// In its own words.
+    pub message: String,
+}
+
+impl ServerError {
+    /// Reads the payload of an error packet, whose first byte is 0xff.
+    pub fn read(payload: &[u8]) -> Option<Self> {
+        let mut bytes = Bytes(payload.strip_prefix(&[0xff])?);
+        let code = bytes.u16_le()?;
+        let mut state = String::new();
+        if let Some(after) = bytes.0.strip_prefix(b"#").filter(|after| after.len() >= 5) {
+            state = String::from_utf8_lossy(&after[..5]).into_owned();
+            bytes = Bytes(&after[5..]);
+        }
+        Some(Self { code, state, message: String::from_utf8_lossy(bytes.0).into_owned() })
+    }
+}
+
+/// Another result set follows.
+const MORE_RESULTS: u16 = 0x0008;
+
+/// Packets that are no rows are short: more is another protocol.
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// Reads one answer from bytes as they arrive. It is used again for the next one.
+#[derive(Clone, Debug)]
+pub struct AnswerReader {
+    phase: Phase,
+    /// The server ends results by OK packets and leaves the old end-of-file packets out.
+    without_eof: bool,
+    wants_rows: bool,
+    /// Bytes of the present packet that are skipped.
+    skip: usize,
+    /// The present packet goes on in the next one.
+    continues: bool,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The first packet of an answer to `Expect`.
+    Head(Expect),
+    /// Descriptions of columns, so many to come.
+    Columns(u64),
+    /// The end-of-file packet after them.
+    AfterColumns,
+    Rows,
+    /// Descriptions of a prepared statement's parameters and columns, so many packets to come.
+    Descriptions(u32),
+    Done,
+}
+
+impl AnswerReader {
+    /// A reader for a connection; `without_eof` when both sides agreed on CLIENT_DEPRECATE_EOF.
+    pub fn new(without_eof: bool) -> Self {
+        Self {
+            phase: Phase::Done,
+            without_eof,
+            wants_rows: false,
+            skip: 0,
+            continues: false,
+            answer: Answer::default(),
+        }
+    }
+
+    /// Gets ready for an answer. With `wants_rows` rows are handed over whole, else only counted.
+    #[inline]
+    pub fn expect(&mut self, expect: Expect, wants_rows: bool) {
+        self.phase = Phase::Head(expect);
+        self.wants_rows = wants_rows;
+        (self.skip, self.continues) = (0, false);
+        self.answer = Answer::default();
+    }
+
+    /// The answer, once it is whole.
+    #[inline]
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Takes the answer out.
+    pub fn take(&mut self) -> Answer {
+        std::mem::take(&mut self.answer)
+    }
+
+    /// Reads `input`. Returns how many bytes were used; the others must be given again.
+    ///
+    /// # Errors
+    /// When the bytes cannot be an answer.
+    #[inline]
+    pub fn feed(
+        &mut self,
+        input: &[u8],
+        rows: &mut impl Rows,
+    ) -> Result<(usize, Progress), Malformed> {
+        let mut used = 0;
+        loop {
+            if self.skip > 0 {
+                let skipped = self.skip.min(input.len() - used);
+                (used, self.skip) = (used + skipped, self.skip - skipped);
+                if self.skip > 0 {
+                    return Ok((used, Progress::More));
+                }
+            }
+            if self.phase == Phase::Done {
+                return Ok((used, Progress::Done));
+            }
+            let rest = &input[used..];
+            let Some((length, _)) = header(rest) else { return Ok((used, Progress::More)) };
+            let payload = &rest[HEADER..];
+            if let Some(payload) = payload.get(..length) {
+                self.packet(payload, rows)?;
+                used += HEADER + length;
+            } else if self.can_skip(length, payload) {
+                self.answer.rows += u64::from(!self.continues);
+                self.continues = length == LONGEST;
+                (used, self.skip) = (used + HEADER, length);
+            } else if length > LONGEST_ANSWER && !self.wants_rows {
+                return Err(Malformed("a packet that is too long to be an answer"));
+            } else {
+                return Ok((used, Progress::More));
+            }
+        }
+    }
+
+    /// Whether an incomplete packet is (the continuation of) a row that nobody wants.
+    fn can_skip(&self, length: usize, payload: &[u8]) -> bool {
+        if self.phase != Phase::Rows || self.wants_rows {
+            return false;
+        }
+        let is_row = |first: &u8| match first {
+            0xff => false,
+            // An end has this first byte too, but is short.
+            0xfe => length > LONGEST_ANSWER,
+            _ => true,
+        };
+        self.continues || payload.first().is_some_and(is_row)
+    }
+
+    #[inline]
+    fn packet(&mut self, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+        if self.continues {
+            // A row of 16 MiB and more is handed over by its first packet alone.
+            self.continues = payload.len() == LONGEST;
+            return Ok(());
+        }
+        match self.phase {
+            Phase::Head(expect) => self.head(expect, payload)?,
+            Phase::Columns(left) => {
+                if self.wants_rows {
+                    rows.column(payload);
+                }
+                self.phase = match left {
+                    0 | 1 if self.without_eof => Phase::Rows,
+                    0 | 1 => Phase::AfterColumns,
+                    left => Phase::Columns(left - 1),
+                };
+            }
+            Phase::AfterColumns => self.phase = Phase::Rows,
+            Phase::Rows => self.row_or_end(payload, rows)?,
+            Phase::Descriptions(left) => {
+                self.phase = if left <= 1 { Phase::Done } else { Phase::Descriptions(left - 1) };
+            }
+            Phase::Done => {}
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, expect: Expect, payload: &[u8]) -> Result<(), Malformed> {
+        match (payload.first(), expect) {
+            (None, _) => Err(Malformed("an empty packet for an answer")),
+            (Some(0xff), _) => self.failed(payload),
+            (Some(0x00), Expect::Results) => self.ended(payload, true),
+            (Some(0x00), Expect::Prepare) => self.prepared(payload),
+            (Some(_), Expect::Prepare) => Err(Malformed("no answer to PREPARE")),
+            (Some(0xfb), _) => Err(Malformed("a request for a local file, which is refused")),
+            (Some(_), Expect::Results) => {
+                let columns = Bytes(payload).lenenc().filter(|count| (1..=65_535).contains(count));
+                let columns = columns.ok_or(Malformed("a result without columns"))?;
+                self.answer.has_result = true;
+                self.phase = Phase::Columns(columns);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn row_or_end(&mut self, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+        match payload.first() {
+            Some(0xff) => self.failed(payload),
+            Some(0xfe) if self.without_eof && payload.len() < LONGEST => self.ended(payload, false),
+            Some(0xfe) if payload.len() < 9 => {
+                let mut bytes = Bytes(&payload[1..]);
+                let warnings = bytes.u16_le().unwrap_or(0);
+                let status = bytes.u16_le().unwrap_or(0);
+                self.end(status, warnings);
+                Ok(())
+            }
+            _ => {
+                self.answer.rows += 1;
+                self.continues = payload.len() == LONGEST;
+                if self.wants_rows {
+                    rows.row(payload);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// An OK packet, which ends a result set or stands in its place.
+    fn ended(&mut self, payload: &[u8], counts_rows: bool) -> Result<(), Malformed> {
+        let mut bytes = Bytes(&payload[1..]);
+        let mut read = || {
+            let affected = bytes.lenenc()?;
+            bytes.lenenc()?;
+            Some((affected, bytes.u16_le()?, bytes.u16_le()?))
+        };
+        let (affected, status, warnings) = read().ok_or(Malformed("a cut-off OK packet"))?;
+        if counts_rows {
+            self.answer.affected += affected;
+        }
+        self.end(status, warnings);
+        Ok(())
+    }
+
+    fn end(&mut self, status: u16, warnings: u16) {
+        self.answer.status = status;
+        self.answer.warnings += u32::from(warnings);
+        let more = status & MORE_RESULTS != 0;
+        self.phase = if more { Phase::Head(Expect::Results) } else { Phase::Done };
+    }
+
+    fn failed(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+        let error = ServerError::read(payload).ok_or(Malformed("a cut-off error packet"))?;
+        self.answer.error = Some(error);
+        self.phase = Phase::Done;
+        Ok(())
+    }
+
+    fn prepared(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+        let mut bytes = Bytes(&payload[1..]);
+        let mut read = || {
+            Some(Prepared {
+                id: bytes.u32_le()?,
+                columns: bytes.u16_le()?,
+                parameters: bytes.u16_le()?,
+            })
+        };
+        let prepared = read().ok_or(Malformed("a cut-off answer to PREPARE"))?;
+        self.answer.prepared = Some(prepared);
+        // Each of the two lists is followed by an end, unless both sides do without.
+        let packets = |count: u16| match count {
+            0 => 0,
+            count => u32::from(count) + u32::from(!self.without_eof),
+        };
+        let packets = packets(prepared.parameters) + packets(prepared.columns);
+        self.phase = if packets == 0 { Phase::Done } else { Phase::Descriptions(packets) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mysql::write_packet;
+    use proptest::prelude::*;
+
+    fn packets(payloads: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        payloads.iter().fold(1, |sequence, payload| write_packet(payload, sequence, &mut out));
+        out
+    }
+
+    fn read(bytes: &[u8], chunk: usize, without_eof: bool, expect: Expect) -> Answer {
+        let mut reader = AnswerReader::new(without_eof);
+        reader.expect(expect, false);
+        let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk.max(1)));
+        loop {
+            let (used, progress) = reader.feed(&held, &mut ()).expect("an answer");
+            held.drain(..used);
+            if progress == Progress::Done {
+                assert!(held.is_empty() && arrived.next().is_none(), "all is used");
+                return reader.take();
+            }
+            held.extend_from_slice(arrived.next().expect("not cut off"));
+        }
+    }
+
+    const OK_NONE: &[u8] = &[0x00, 0, 0, 2, 0, 0, 0];
+    const COLUMN: &[u8] =
+        b"\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x10\x00\x00\x00\xfe\x00\x00\x00\x00\x00";
+
+    #[test]
+    fn answers_end_where_they_end_however_they_arrive() {
+        let changed: &[u8] = &[0x00, 0xfc, 0x2c, 0x01, 0, 3, 0, 2, 0];
+        let eof: &[u8] = &[0xfe, 1, 0, 2, 0];
+        let ok_end: &[u8] = &[0xfe, 0, 0, 2, 0, 1, 0];
+        let more: &[u8] = &[0xfe, 0, 0, 8, 0, 0, 0];
+        let error: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
+        let cases: [(&[&[u8]], bool, u64, u64, u32); 5] = [
+            (&[OK_NONE], true, 0, 0, 0),
+            (&[changed], true, 0, 300, 2),
+            (&[&[1], COLUMN, eof, b"\x01a", b"\x01b", eof], false, 2, 0, 1),
+            (&[&[1], COLUMN, b"\x01a", ok_end], true, 1, 0, 1),
+            (&[&[1], COLUMN, b"\x01a", more, &[1], COLUMN, b"\x01b", ok_end], true, 2, 0, 1),
+        ];
+        for (payloads, without_eof, rows, affected, warnings) in cases {
+            let bytes = packets(payloads);
+            for chunk in 1..=bytes.len() {
+                let answer = read(&bytes, chunk, without_eof, Expect::Results);
+                let found = (answer.rows, answer.affected, answer.warnings);
+                assert_eq!(found, (rows, affected, warnings), "{payloads:?} by {chunk}");
+                assert_eq!(answer.error, None);
+            }
+        }
+        let answer = read(&packets(&[&[1], COLUMN, b"\x01a", error]), 3, true, Expect::Results);
+        let error = answer.error.expect("failed");
+        assert_eq!((error.code, error.state.as_str()), (1213, "40001"));
+        assert_eq!(error.message, "Deadlock found");
+    }
+
+    #[test]
+    fn rows_of_many_packets_count_once_and_are_not_held() {
+        let long = vec![b'x'; LONGEST + 10];
+        let bytes = packets(&[&[1], COLUMN, &long, b"\x01b", &[0xfe, 0, 0, 2, 0, 0, 0]]);
+        let answer = read(&bytes, 1 << 16, true, Expect::Results);
+        assert_eq!(answer.rows, 2);
+        let exact = vec![b'x'; LONGEST];
+        let bytes = packets(&[&[1], COLUMN, &exact, &[0xfe, 0, 0, 2, 0, 0, 0]]);
+        assert_eq!(read(&bytes, 1 << 16, true, Expect::Results).rows, 1);
+    }
+
+    #[test]
+    fn prepared_statements_are_described() {
+        let head: &[u8] = &[0, 7, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0];
+        let eof: &[u8] = &[0xfe, 0, 0, 2, 0];
+        let with = packets(&[head, COLUMN, COLUMN, eof, COLUMN, eof]);
+        let without = packets(&[head, COLUMN, COLUMN, COLUMN]);
+        for (bytes, without_eof) in [(with, false), (without, true)] {
+            let prepared = read(&bytes, 5, without_eof, Expect::Prepare).prepared;
+            assert_eq!(prepared, Some(Prepared { id: 7, columns: 1, parameters: 2 }));
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        let long = [0xff, 0xff, 0xfe, 0, 0x00];
+        for bad in [&packets(&[&[]])[..], &packets(&[b"\xfb/etc/passwd"]), &long, b"HTTP/1.1 400"] {
+            let mut reader = AnswerReader::new(true);
+            reader.expect(Expect::Results, false);
+            assert!(reader.feed(bad, &mut ()).is_err(), "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_use_more_than_there_is(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            lengths in proptest::collection::vec(0usize..20, 0..10),
+            without_eof: bool,
+            wants_rows: bool,
+        ) {
+            // Framed as packets, so that what is inside is reached too.
+            let (mut framed, mut rest) = (Vec::new(), bytes.as_slice());
+            for length in lengths {
+                let (head, tail) = rest.split_at(length.min(rest.len()));
+                write_packet(head, 0, &mut framed);
+                rest = tail;
+            }
+            framed.extend_from_slice(rest);
+            let mut reader = AnswerReader::new(without_eof);
+            reader.expect(Expect::Results, wants_rows);
+            if let Ok((used, _)) = reader.feed(&framed, &mut ()) {
+                prop_assert!(used <= framed.len());
+            }
+        }
+    }
+}

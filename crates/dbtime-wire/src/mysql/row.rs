@@ -1,0 +1,185 @@
+//! Values in rows.
+
+use crate::bytes::Bytes;
+
+/// A column as its description tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// MySQL's number for its type.
+    pub kind: u8,
+    /// Whether its integers have no sign.
+    pub unsigned: bool,
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// NULL.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A number with a fraction.
+    Real(f64),
+    /// Everything else, as the server wrote it.
+    Bytes(&'a [u8]),
+    /// Date or time of the binary protocol, written out.
+    Text(String),
+}
+
+/// Reads the description of a column (ColumnDefinition41).
+pub fn column(payload: &[u8]) -> Option<Column> {
+    let mut bytes = Bytes(payload);
+    let mut name = &[][..];
+    for field in 0..6 {
+        let length = bytes.lenenc()?;
+        let text = bytes.take(usize::try_from(length).ok()?)?;
+        if field == 4 {
+            name = text;
+        }
+    }
+    bytes.lenenc()?;
+    bytes.take(6)?; // character set and length
+    let kind = bytes.u8()?;
+    let flags = bytes.u16_le()?;
+    let name = String::from_utf8_lossy(name).into_owned();
+    Some(Column { name, kind, unsigned: flags & 0x20 != 0 })
+}
+
+/// The values of a row of the text protocol; ends early where the row is malformed.
+pub fn text_cells(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+    let mut bytes = Bytes(payload);
+    std::iter::from_fn(move || {
+        if bytes.0.first() == Some(&0xfb) {
+            bytes.take(1)?;
+            return Some(None);
+        }
+        let length = usize::try_from(bytes.lenenc()?).ok()?;
+        Some(Some(bytes.take(length)?))
+    })
+}
+
+/// The values of a row of the binary protocol; `None` where it does not fit its columns.
+pub fn binary_cells<'a>(payload: &'a [u8], columns: &[Column]) -> Option<Vec<Cell<'a>>> {
+    let mut bytes = Bytes(payload);
+    bytes.take(1)?;
+    let nulls = bytes.take((columns.len() + 9) / 8)?;
+    let is_null = |index: usize| nulls[(index + 2) / 8] & 1 << ((index + 2) % 8) != 0;
+    let cell = |(index, column): (usize, &Column)| match is_null(index) {
+        true => Some(Cell::Null),
+        false => binary_cell(&mut bytes, column),
+    };
+    columns.iter().enumerate().map(cell).collect()
+}
+
+fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &Column) -> Option<Cell<'a>> {
+    let integer = |signed: i64, unsigned: u64| match column.unsigned {
+        true => Cell::Integer(i64::try_from(unsigned).unwrap_or(i64::MAX)),
+        false => Cell::Integer(signed),
+    };
+    Some(match column.kind {
+        1 => bytes.array().map(|b| integer(i8::from_le_bytes(b).into(), b[0].into()))?,
+        2 | 13 => bytes
+            .array()
+            .map(|b| integer(i16::from_le_bytes(b).into(), u16::from_le_bytes(b).into()))?,
+        3 | 9 => bytes
+            .array()
+            .map(|b| integer(i32::from_le_bytes(b).into(), u32::from_le_bytes(b).into()))?,
+        8 => bytes.array().map(|b| integer(i64::from_le_bytes(b), u64::from_le_bytes(b)))?,
+        4 => Cell::Real(f32::from_le_bytes(bytes.array()?).into()),
+        5 => Cell::Real(f64::from_le_bytes(bytes.array()?)),
+        7 | 10 | 12 => Cell::Text(date(bytes)?),
+        11 => Cell::Text(time(bytes)?),
+        _ => {
+            let length = usize::try_from(bytes.lenenc()?).ok()?;
+            Cell::Bytes(bytes.take(length)?)
+        }
+    })
+}
+
+fn date(bytes: &mut Bytes<'_>) -> Option<String> {
+    let length = bytes.u8()?;
+    let mut bytes = Bytes(bytes.take(length.into())?);
+    let (year, month, day) = match length {
+        0 => (0, 0, 0),
+        _ => (bytes.u16_le()?, bytes.u8()?, bytes.u8()?),
+    };
+    let mut text = format!("{year:04}-{month:02}-{day:02}");
+    if length >= 7 {
+        text += &format!(" {:02}:{:02}:{:02}", bytes.u8()?, bytes.u8()?, bytes.u8()?);
+    }
+    if length >= 11 {
+        text += &format!(".{:06}", bytes.u32_le()?);
+    }
+    Some(text)
+}
+
+fn time(bytes: &mut Bytes<'_>) -> Option<String> {
+    let length = bytes.u8()?;
+    let mut bytes = Bytes(bytes.take(length.into())?);
+    if length < 8 {
+        return Some("00:00:00".to_owned());
+    }
+    let sign = if bytes.u8()? == 1 { "-" } else { "" };
+    let days = u64::from(bytes.u32_le()?);
+    let hours = 24 * days + u64::from(bytes.u8()?);
+    let mut text = format!("{sign}{hours:02}:{:02}:{:02}", bytes.u8()?, bytes.u8()?);
+    if length >= 12 {
+        text += &format!(".{:06}", bytes.u32_le()?);
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(kind: u8) -> Column {
+        Column { kind, ..Column::default() }
+    }
+
+    #[test]
+    fn text_rows_are_cells() {
+        let cells: Vec<_> = text_cells(b"\x03abc\xfb\x00").collect();
+        assert_eq!(cells, [Some(&b"abc"[..]), None, Some(&b""[..])]);
+    }
+
+    #[test]
+    fn binary_rows_are_cells() {
+        let columns = [of(3), of(253), of(5), of(8), of(12), of(11)];
+        let mut row = vec![0, 0b0010_0000];
+        row.extend((-5i32).to_le_bytes());
+        row.extend(b"\x02hi");
+        row.extend(1.5f64.to_le_bytes());
+        row.extend([7, 0xe8, 0x07, 2, 29, 23, 5, 1]);
+        row.extend([8, 1, 1, 0, 0, 0, 2, 3, 4]);
+        let cells = binary_cells(&row, &columns).expect("a row");
+        let text = |text: &str| Cell::Text(text.to_owned());
+        assert_eq!(
+            cells,
+            [
+                Cell::Integer(-5),
+                Cell::Bytes(b"hi"),
+                Cell::Real(1.5),
+                Cell::Null,
+                text("2024-02-29 23:05:01"),
+                text("-26:03:04")
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_makes_it_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..100),
+            kinds in proptest::collection::vec(any::<u8>(), 0..8),
+        ) {
+            let columns: Vec<Column> = kinds.into_iter().map(of).collect();
+            let _ = binary_cells(&bytes, &columns);
+            prop_assert!(text_cells(&bytes).count() <= bytes.len());
+            let _ = column(&bytes);
+        }
+    }
+}
