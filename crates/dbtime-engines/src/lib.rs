@@ -7,9 +7,13 @@
 
 pub mod failure;
 mod gate;
+pub mod mysql;
 pub mod null;
 pub mod plan;
 pub mod pool;
+pub mod secret;
+pub mod server;
+pub mod server_url;
 pub mod shard;
 pub mod socket;
 pub mod sqlite;

@@ -1,0 +1,218 @@
+//! From the server's greeting to its welcome.
+
+use super::shared::Identity;
+use crate::failure::Failure;
+use crate::socket::Transport;
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::MySerialize;
+use std::collections::HashMap;
+
+/// What the server says of itself in its greeting.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Greeting {
+    /// Its version as it writes it.
+    pub(super) version: String,
+    /// The connection's number there.
+    pub(super) connection_id: u32,
+    capabilities: CapabilityFlags,
+    nonce: Vec<u8>,
+    plugin: Option<AuthPlugin<'static>>,
+}
+
+/// What logging in goes on with.
+pub(super) enum Turn {
+    /// This is sent.
+    Send(Vec<u8>),
+    /// Nothing is sent; the server goes on.
+    Wait,
+}
+
+/// The state of logging in on one connection.
+#[derive(Debug, Default)]
+pub(super) struct Login {
+    plugin: Option<AuthProc>,
+    nonce: Vec<u8>,
+    is_encrypted: bool,
+    is_unix: bool,
+}
+
+/// The largest packet we announce: MySQL's own limit.
+const MAX_PACKET: u32 = 1 << 30;
+
+/// Reads the greeting.
+pub(super) fn greeting(payload: &[u8]) -> Result<Greeting, Failure> {
+    let no_mysql = |_| {
+        let text = "the server's greeting is not MySQL's: is it a MySQL or MariaDB server?";
+        Failure::connection("protocol", text)
+    };
+    let handshake: HandshakePacket<'_> = ParseBuf(payload).parse(()).map_err(no_mysql)?;
+    let version = handshake.server_version_str().into_owned();
+    Ok(Greeting {
+        // MariaDB put this before its version, for clients that knew none above 5.
+        version: version.strip_prefix("5.5.5-").unwrap_or(&version).to_owned(),
+        connection_id: handshake.connection_id(),
+        capabilities: handshake.capabilities(),
+        nonce: handshake.nonce(),
+        plugin: handshake.auth_plugin().map(AuthPlugin::into_owned),
+    })
+}
+
+impl Greeting {
+    /// What both sides can do.
+    pub(super) fn capabilities(&self) -> CapabilityFlags {
+        let ours = CapabilityFlags::CLIENT_LONG_PASSWORD
+            | CapabilityFlags::CLIENT_LONG_FLAG
+            | CapabilityFlags::CLIENT_PROTOCOL_41
+            | CapabilityFlags::CLIENT_TRANSACTIONS
+            | CapabilityFlags::CLIENT_SECURE_CONNECTION
+            | CapabilityFlags::CLIENT_MULTI_RESULTS
+            | CapabilityFlags::CLIENT_PS_MULTI_RESULTS
+            | CapabilityFlags::CLIENT_PLUGIN_AUTH
+            | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+            | CapabilityFlags::CLIENT_CONNECT_ATTRS
+            | CapabilityFlags::CLIENT_DEPRECATE_EOF;
+        ours & self.capabilities
+    }
+}
+
+impl Login {
+    pub(super) fn new(transport: Transport) -> Self {
+        Self { is_unix: transport == Transport::Unix, ..Self::default() }
+    }
+
+    /// The answer to the greeting.
+    pub(super) fn answer(
+        &mut self,
+        greeting: &Greeting,
+        identity: &Identity,
+    ) -> Result<Vec<u8>, Failure> {
+        self.nonce.clone_from(&greeting.nonce);
+        let known = |plugin: &&AuthPlugin<'_>| plugin.init().is_ok() && !is_refused(plugin);
+        let plugin = greeting.plugin.as_ref().filter(known).cloned();
+        // An unknown default plugin is that of other users: the server switches to ours.
+        let plugin = plugin.unwrap_or(AuthPlugin::MysqlNativePassword);
+        let proof = if plugin == AuthPlugin::Ed25519 {
+            None // its challenge comes with a switch
+        } else {
+            self.start(&plugin, identity)?
+        };
+        let capabilities = greeting.capabilities();
+        let named = capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH).then_some(plugin);
+        let attributes = capabilities
+            .contains(CapabilityFlags::CLIENT_CONNECT_ATTRS)
+            .then(|| HashMap::from([("program_name".to_owned(), "dbtime".to_owned())]));
+        let response = HandshakeResponse::new(
+            proof,
+            (8, 0, 0),
+            Some(identity.user.as_bytes()),
+            identity.database.as_deref().map(str::as_bytes),
+            named,
+            capabilities,
+            attributes,
+            MAX_PACKET,
+        );
+        let mut payload = Vec::new();
+        response.serialize(&mut payload);
+        Ok(payload)
+    }
+
+    /// The server wants another way to prove who we are.
+    pub(super) fn switch(&mut self, payload: &[u8], identity: &Identity) -> Result<Turn, Failure> {
+        if payload.len() == 1 {
+            return Err(refused("mysql_old_password"));
+        }
+        let request: Result<AuthSwitchRequest<'_>, _> = ParseBuf(payload).parse(());
+        let request = request.map_err(|_| cut_off())?;
+        self.nonce = request.plugin_data().to_vec();
+        let proof = self.start(&request.auth_plugin(), identity)?;
+        Ok(Turn::Send(proof.unwrap_or_default()))
+    }
+
+    /// The server has more to say in the present way; `data` is without its leading 0x01.
+    pub(super) fn more(&mut self, data: &[u8], identity: &Identity) -> Result<Turn, Failure> {
+        let Some(mut plugin) = self.plugin.take() else { return Err(cut_off()) };
+        let response = plugin.run(self.context(identity), data);
+        let response = response.map_err(|error| failed(&error.to_string()))?;
+        self.plugin = Some(plugin);
+        Ok(match response {
+            Response::Next { packet: Some(packet) } | Response::Last { packet: Some(packet) } => {
+                Turn::Send(packet)
+            }
+            Response::Next { packet: None } | Response::Last { packet: None } => Turn::Wait,
+        })
+    }
+
+    fn start(
+        &mut self,
+        plugin: &AuthPlugin<'_>,
+        identity: &Identity,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
+        if is_refused(plugin) {
+            return Err(refused(&name));
+        }
+        if *plugin == AuthPlugin::MysqlClearPassword && !self.is_encrypted && !self.is_unix {
+            return Err(failed("the server asks for the password in clear text; use TLS"));
+        }
+        let mut process = plugin.init().map_err(|_| refused(&name))?;
+        let response = process.run(self.context(identity), &self.nonce);
+        let response = response.map_err(|error| failed(&error.to_string()))?;
+        self.plugin = Some(process);
+        Ok(response.data().map(<[u8]>::to_vec))
+    }
+
+    fn context<'a>(&'a self, identity: &'a Identity) -> Way<'a> {
+        Way { login: self, identity }
+    }
+}
+
+/// MySQL's hash of before 4.1 can be undone by whoever reads it.
+fn is_refused(plugin: &AuthPlugin<'_>) -> bool {
+    matches!(plugin, AuthPlugin::MysqlOldPassword)
+}
+
+fn refused(name: &str) -> Failure {
+    failed(&format!(
+        "the server wants the authentication plugin {name}, which dbtime does not speak; give the \
+         user mysql_native_password, caching_sha2_password, ed25519 or unix_socket"
+    ))
+}
+
+fn failed(text: &str) -> Failure {
+    Failure::connection("authentication", text)
+}
+
+fn cut_off() -> Failure {
+    failed("the server broke off in mid-authentication")
+}
+
+/// What a plugin may know.
+struct Way<'a> {
+    login: &'a Login,
+    identity: &'a Identity,
+}
+
+impl Context for Way<'_> {
+    fn pass(&self) -> &[u8] {
+        self.identity.password.reveal().as_bytes()
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.login.is_unix
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        self.login.is_encrypted
+    }
+
+    fn scramble(&self) -> &[u8] {
+        &self.login.nonce
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}

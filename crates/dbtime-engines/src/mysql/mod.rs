@@ -1,0 +1,19 @@
+//! MySQL 5.5 to 9 and MariaDB 10 to 12.
+//!
+//! [`MysqlProtocol`] is one connection: it logs in ([`login`]), prepares statements when they are
+//! first needed, sends them ([`request`]) and reads where their answers end. What all connections
+//! of a run share is in [`MysqlShared`].
+
+mod admin;
+mod error;
+mod login;
+mod options_file;
+mod protocol;
+mod request;
+mod shared;
+mod target;
+
+pub use admin::{MysqlAdmin, MysqlDialect};
+pub use protocol::MysqlProtocol;
+pub use shared::{Identity, MysqlShared, StatementProtocol};
+pub use target::{MysqlTarget, MysqlTargetError};

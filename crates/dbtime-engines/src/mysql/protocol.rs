@@ -1,0 +1,427 @@
+//! One connection's side of the conversation.
+
+use super::error::{failure, malformed};
+use super::login::{self, Greeting, Login, Turn};
+use super::request;
+use super::shared::{Form, MysqlShared};
+use crate::failure::Failure;
+use crate::shard::Answer;
+use crate::socket::{Call, Progress, Protocol, Table, Transport};
+use dbtime_load::program::Value;
+use dbtime_model::StatementId;
+use dbtime_wire::mysql::{
+    AnswerReader, Cell, Column, Expect, HEADER, ServerError, binary_cells, column, command, header,
+    text_cells, write_packet,
+};
+use dbtime_wire::{Progress as Reading, Rows};
+use mysql_common::constants::CapabilityFlags;
+use std::collections::VecDeque;
+
+/// One connection.
+pub struct MysqlProtocol {
+    stage: Stage,
+    login: Login,
+    greeting: Greeting,
+    reader: AnswerReader,
+    /// What the server knows of each statement.
+    handles: Box<[Handle]>,
+    /// Statements whose PREPARE has been sent, in the order of their answers.
+    preparing: VecDeque<StatementId>,
+    /// What is executed once they have come.
+    after: Option<(StatementId, Vec<Value>, bool)>,
+    /// Why it cannot be.
+    refused: Option<Box<Failure>>,
+    round_trips: u32,
+    /// Whether backslashes in strings are escapes.
+    backslash: bool,
+    kept: Kept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Greeting,
+    LoggingIn,
+    /// Waits for the answer to this setup statement.
+    SettingUp(usize),
+    Idle,
+    Preparing,
+    Executing,
+}
+
+/// What the server knows of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handle {
+    Unknown,
+    Prepared(u32),
+    /// It does not prepare such statements.
+    AsText,
+}
+
+/// Which rows are kept, and those that were.
+#[derive(Default)]
+struct Kept {
+    mode: Keep,
+    columns: Vec<Column>,
+    first: Vec<Value>,
+    table: Table,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Keep {
+    #[default]
+    Nothing,
+    FirstText,
+    FirstBinary,
+    All,
+}
+
+/// Status flag: backslashes are ordinary characters.
+const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+
+/// The server prepares no such statement.
+const UNSUPPORTED_PS: u16 = 1295;
+
+impl MysqlProtocol {
+    /// The server's version as it says it, without MariaDB's old disguise.
+    pub fn server_version(&self) -> &str {
+        &self.greeting.version
+    }
+
+    /// The connection's number on the server.
+    pub fn connection_id(&self) -> u32 {
+        self.greeting.connection_id
+    }
+
+    fn expect(&mut self, expect: Expect) {
+        self.kept.columns.clear();
+        self.reader.expect(expect, self.kept.mode != Keep::Nothing);
+    }
+
+    /// Sends a statement that needs no preparing.
+    #[inline]
+    fn send(&mut self, shared: &MysqlShared, call: Call<'_>, out: &mut Vec<u8>) {
+        let statement = &shared.statements[call.statement.0 as usize];
+        let handle = self.handles[call.statement.0 as usize];
+        let is_binary = match (&statement.form, handle) {
+            (Form::Packet(packet), _) => {
+                out.extend_from_slice(packet);
+                false
+            }
+            (Form::Prepared { .. }, Handle::Prepared(id)) => {
+                request::execute(id, call.parameters, out);
+                true
+            }
+            (Form::Text(pieces) | Form::Prepared { pieces, .. }, _) => {
+                request::text_query(pieces, call.parameters, self.backslash, out);
+                false
+            }
+        };
+        self.kept.mode = match (call.wants_row, is_binary) {
+            (false, _) => Keep::Nothing,
+            (true, true) => Keep::FirstBinary,
+            (true, false) => Keep::FirstText,
+        };
+        if call.wants_row {
+            self.kept.first.clear();
+        }
+        self.stage = Stage::Executing;
+        self.expect(Expect::Results);
+    }
+
+    /// Asks the server to prepare all statements of an operation at once, in one round trip.
+    fn prepare(&mut self, shared: &MysqlShared, call: Call<'_>, out: &mut Vec<u8>) {
+        let operation = shared.statements[call.statement.0 as usize].operation;
+        for (index, statement) in shared.statements.iter().enumerate() {
+            let Form::Prepared { sql, .. } = &statement.form else { continue };
+            if statement.operation == operation && self.handles[index] == Handle::Unknown {
+                request::text_command(command::STMT_PREPARE, sql, out);
+                self.preparing.push_back(StatementId(index as u16));
+            }
+        }
+        self.after = Some((call.statement, call.parameters.to_vec(), call.wants_row));
+        self.round_trips = 2;
+        self.kept.mode = Keep::Nothing;
+        self.stage = Stage::Preparing;
+        self.expect(Expect::Prepare);
+    }
+
+    /// A PREPARE has been answered.
+    fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> Progress {
+        let answer = self.reader.take();
+        let Some(statement) = self.preparing.pop_front() else { return Progress::More };
+        let wanted = self.after.as_ref().map(|(wanted, ..)| *wanted);
+        let handle = &mut self.handles[statement.0 as usize];
+        match (answer.prepared, answer.error) {
+            (Some(prepared), _) => *handle = Handle::Prepared(prepared.id),
+            (_, Some(error)) if error.code == UNSUPPORTED_PS => *handle = Handle::AsText,
+            // Others of the operation may exist once this one has been executed.
+            (_, Some(error)) if wanted == Some(statement) => {
+                self.refused = Some(Box::new(failure(&error)));
+            }
+            _ => {}
+        }
+        if !self.preparing.is_empty() {
+            self.expect(Expect::Prepare);
+            return Progress::More;
+        }
+        let after = self.after.take();
+        if let Some(refused) = self.refused.take() {
+            self.stage = Stage::Idle;
+            let round_trips = std::mem::replace(&mut self.round_trips, 1) - 1;
+            return Progress::Answered(Answer { rows: Err(refused), round_trips, warnings: 0 });
+        }
+        if let Some((statement, parameters, wants_row)) = after {
+            let parameters = parameters.as_slice();
+            self.send(shared, Call { statement, parameters, wants_row }, out);
+        }
+        Progress::More
+    }
+
+    /// The answer to a statement is whole.
+    #[inline]
+    fn executed(&mut self) -> Answer {
+        let answer = self.reader.answer();
+        let round_trips = std::mem::replace(&mut self.round_trips, 1);
+        let warnings = answer.warnings;
+        let rows = match &answer.error {
+            None if answer.has_result => Ok(answer.rows),
+            None => Ok(answer.affected),
+            Some(error) => Err(Box::new(failure(error))),
+        };
+        if answer.error.is_none() {
+            self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
+        }
+        self.stage = Stage::Idle;
+        Answer { rows, round_trips, warnings }
+    }
+
+    /// Reads a packet of the time before statements.
+    fn log_in(
+        &mut self,
+        shared: &MysqlShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress) {
+        let Some((length, sequence)) = header(input) else { return (0, Progress::More) };
+        if length > LONGEST_LOGIN {
+            return (0, broken(unreadable()));
+        }
+        let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
+        let used = HEADER + length;
+        let turn = match self.stage {
+            Stage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
+            Stage::Greeting => self.greet(shared, payload),
+            _ => match payload.first() {
+                Some(0xff) => Err(read_error(payload)),
+                Some(0xfe) => self.login.switch(payload, &shared.identity),
+                Some(0x01) => self.login.more(&payload[1..], &shared.identity),
+                Some(0x00) => return (used, self.set_up(shared, 0, out)),
+                _ => Err(unreadable()),
+            },
+        };
+        match turn {
+            Ok(Turn::Send(packet)) => {
+                write_packet(&packet, sequence.wrapping_add(1), out);
+                (used, Progress::More)
+            }
+            Ok(Turn::Wait) => (used, Progress::More),
+            Err(failure) => (used, broken(failure)),
+        }
+    }
+
+    fn greet(&mut self, shared: &MysqlShared, payload: &[u8]) -> Result<Turn, Failure> {
+        self.greeting = login::greeting(payload)?;
+        let without_eof =
+            self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        self.reader = AnswerReader::new(without_eof);
+        self.stage = Stage::LoggingIn;
+        Ok(Turn::Send(self.login.answer(&self.greeting, &shared.identity)?))
+    }
+
+    /// Executes the next statement of the set-up, or is done with it.
+    fn set_up(&mut self, shared: &MysqlShared, next: usize, out: &mut Vec<u8>) -> Progress {
+        match shared.setup.get(next) {
+            Some(sql) => {
+                request::text_command(command::QUERY, sql, out);
+                self.stage = Stage::SettingUp(next);
+                self.kept.mode = Keep::Nothing;
+                self.expect(Expect::Results);
+                Progress::More
+            }
+            None => {
+                self.stage = Stage::Idle;
+                Progress::Connected
+            }
+        }
+    }
+}
+
+/// The packets of logging in are short.
+const LONGEST_LOGIN: usize = 1 << 16;
+
+fn unreadable() -> Failure {
+    Failure::connection("protocol", "the server's greeting makes no sense: is it MySQL or MariaDB?")
+}
+
+fn read_error(payload: &[u8]) -> Failure {
+    // Before the client has said what it can do, an error comes without SQLSTATE.
+    ServerError::read(payload).map_or_else(unreadable, |error| Failure {
+        class: dbtime_model::ErrorClass::Connection,
+        ..failure(&error)
+    })
+}
+
+fn broken(failure: Failure) -> Progress {
+    Progress::Broken(Box::new(failure))
+}
+
+impl Protocol for MysqlProtocol {
+    type Shared = MysqlShared;
+
+    fn new(shared: &MysqlShared) -> Self {
+        Self {
+            stage: Stage::Greeting,
+            login: Login::default(),
+            greeting: Greeting::default(),
+            reader: AnswerReader::new(false),
+            handles: vec![Handle::Unknown; shared.statements.len()].into_boxed_slice(),
+            preparing: VecDeque::new(),
+            after: None,
+            refused: None,
+            round_trips: 1,
+            backslash: true,
+            kept: Kept::default(),
+        }
+    }
+
+    fn open(&mut self, shared: &MysqlShared, transport: Transport, _: &mut Vec<u8>) {
+        *self = Self { login: Login::new(transport), ..Self::new(shared) };
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        shared: &MysqlShared,
+        call: Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let index = call.statement.0 as usize;
+        let is_prepared = matches!(shared.statements[index].form, Form::Prepared { .. });
+        if is_prepared && self.handles[index] == Handle::Unknown {
+            self.prepare(shared, call, out);
+        } else {
+            self.send(shared, call, out);
+        }
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
+        request::text_command(command::QUERY, sql, out);
+        self.kept.mode = Keep::All;
+        self.kept.table = Table::default();
+        self.stage = Stage::Executing;
+        self.expect(Expect::Results);
+    }
+
+    fn take_table(&mut self) -> Table {
+        let columns = self.kept.columns.iter().map(|column| column.name.clone()).collect();
+        Table { columns, ..std::mem::take(&mut self.kept.table) }
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        shared: &MysqlShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress) {
+        if matches!(self.stage, Stage::Greeting | Stage::LoggingIn) {
+            return self.log_in(shared, input, out);
+        }
+        if self.stage == Stage::Idle {
+            // A server that ends a connection says why where nobody asked.
+            let said = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
+            return match said {
+                Some(payload) => (input.len(), broken(read_error(payload))),
+                None => (0, Progress::More),
+            };
+        }
+        let read = match self.kept.mode {
+            Keep::Nothing => self.reader.feed(input, &mut ()),
+            _ => self.reader.feed(input, &mut self.kept),
+        };
+        let used = match read {
+            Ok((used, Reading::Done)) => used,
+            Ok((used, Reading::More)) => return (used, Progress::More),
+            Err(error) => return (input.len(), broken(malformed(&error))),
+        };
+        let progress = match self.stage {
+            Stage::Preparing => self.prepared(shared, out),
+            Stage::SettingUp(at) => match self.reader.take().error {
+                Some(error) => broken(failure(&error)),
+                None => self.set_up(shared, at + 1, out),
+            },
+            _ => Progress::Answered(self.executed()),
+        };
+        (used, progress)
+    }
+
+    fn first_row(&self) -> &[Value] {
+        &self.kept.first
+    }
+
+    fn farewell(&mut self, out: &mut Vec<u8>) {
+        write_packet(&[command::QUIT], 0, out);
+    }
+}
+
+impl Rows for Kept {
+    fn column(&mut self, payload: &[u8]) {
+        self.columns.push(column(payload).unwrap_or_default());
+    }
+
+    fn row(&mut self, payload: &[u8]) {
+        match self.mode {
+            Keep::FirstText if self.first.is_empty() => {
+                let cells = text_cells(payload).zip(&self.columns);
+                self.first = cells.map(|(cell, column)| text_value(cell, column)).collect();
+            }
+            Keep::FirstBinary if self.first.is_empty() => {
+                let cells = binary_cells(payload, &self.columns).unwrap_or_default();
+                self.first = cells.into_iter().map(value).collect();
+            }
+            Keep::All => {
+                let text = |cell: Option<&[u8]>| {
+                    cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+                };
+                self.table.rows.push(text_cells(payload).map(text).collect());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Types whose values are whole numbers, and those with a fraction that a double holds.
+const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
+const REALS: [u8; 2] = [4, 5];
+
+fn text_value(cell: Option<&[u8]>, column: &Column) -> Value {
+    let Some(bytes) = cell else { return Value::Null };
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let number = match column.kind {
+        kind if INTEGERS.contains(&kind) => text.parse().ok().map(Value::Integer),
+        kind if REALS.contains(&kind) => text.parse().ok().map(Value::Real),
+        _ => None,
+    };
+    number.unwrap_or(Value::Text(text))
+}
+
+fn value(cell: Cell<'_>) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => Value::Integer(n),
+        Cell::Real(x) => Value::Real(x),
+        Cell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        Cell::Text(text) => Value::Text(text),
+    }
+}

@@ -1,0 +1,103 @@
+//! What all connections of a run share: who logs in, and what is executed.
+
+use super::request;
+use crate::secret::Secret;
+use dbtime_load::statement::{Statement, StatementKind};
+use dbtime_model::OperationId;
+use dbtime_wire::mysql::command;
+
+/// Who logs in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The user.
+    pub user: String,
+    /// The password; empty: none.
+    pub password: Secret,
+    /// The database that statements are executed in.
+    pub database: Option<String>,
+}
+
+/// How statements go to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatementProtocol {
+    /// As text with the values written into it (COM_QUERY, simple query).
+    Text,
+    /// Prepared once a connection, then only values are sent.
+    #[default]
+    Prepared,
+}
+
+/// What all connections of a run share.
+#[derive(Debug, Default)]
+pub struct MysqlShared {
+    pub(super) identity: Identity,
+    /// Statements executed as soon as the server has let us in.
+    pub(super) setup: Vec<String>,
+    pub(super) statements: Vec<Prepared>,
+}
+
+/// A statement of the workload, made ready to be sent.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) operation: OperationId,
+    pub(super) form: Form,
+}
+
+/// How a statement is sent.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// The whole packet is known.
+    Packet(Box<[u8]>),
+    /// Text with values between its pieces.
+    Text(Box<[String]>),
+    /// Prepared from this text; the pieces are for a server that does not prepare it.
+    Prepared { sql: String, pieces: Box<[String]> },
+}
+
+impl MysqlShared {
+    /// For connections that only execute texts.
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, ..Self::default() }
+    }
+
+    /// For connections that execute the statements of a workload, after those of `setup`.
+    pub fn of_workload(
+        identity: Identity,
+        setup: Vec<String>,
+        statements: &[Statement],
+        protocol: StatementProtocol,
+    ) -> Self {
+        let prepared = |statement: &Statement| Prepared {
+            operation: statement.operation,
+            form: form(&statement.kind, protocol),
+        };
+        Self { identity, setup, statements: statements.iter().map(prepared).collect() }
+    }
+
+    /// How many statements each connection will prepare.
+    pub fn prepared_per_connection(&self) -> usize {
+        let is_prepared = |s: &&Prepared| matches!(s.form, Form::Prepared { .. });
+        self.statements.iter().filter(is_prepared).count()
+    }
+}
+
+fn form(kind: &StatementKind, protocol: StatementProtocol) -> Form {
+    let packet = |sql: &str| {
+        let mut out = Vec::new();
+        request::text_command(command::QUERY, sql, &mut out);
+        Form::Packet(out.into())
+    };
+    match kind {
+        StatementKind::Begin { .. } => packet("BEGIN"),
+        StatementKind::Commit => packet("COMMIT"),
+        StatementKind::Rollback => packet("ROLLBACK"),
+        StatementKind::Sql(_) => {
+            let pieces: Box<[String]> = kind.pieces().into_iter().map(str::to_owned).collect();
+            match protocol {
+                StatementProtocol::Prepared => Form::Prepared { sql: pieces.join("?"), pieces },
+                StatementProtocol::Text if pieces.len() == 1 => packet(&pieces[0]),
+                StatementProtocol::Text => Form::Text(pieces),
+            }
+        }
+    }
+}

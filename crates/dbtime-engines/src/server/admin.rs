@@ -1,0 +1,278 @@
+//! Creating, loading and checking a workload's tables on a server.
+//!
+//! A row in the table `dbtime_load` says that a load has begun, and is completed last: without that
+//! the data does not count.
+
+use super::dialect::Dialect;
+use super::error::ServerError;
+use crate::failure::Failure;
+use crate::socket::Table as Rows;
+use dbtime_load::program::Value;
+use dbtime_load::workload::{Table, TableData, Workload};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A connection that blocks its caller, for whatever is not the load.
+pub trait Admin {
+    /// Executes a statement; returns its rows, and how many it returned or changed.
+    ///
+    /// # Errors
+    /// What the server says, and when the connection is lost.
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>>;
+
+    /// Loads rows of a table the fastest ordinary way. `fill` replaces its buffer by the values of
+    /// a row, for the columns that the database does not assign; `progress` hears how many more
+    /// rows have been loaded and says whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    fn load_rows(
+        &mut self,
+        table: &Table,
+        rows: Range<u64>,
+        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Box<Failure>>;
+}
+
+/// What was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadMarker {
+    /// The workload's name.
+    pub workload: String,
+    /// Its scale.
+    pub scale: u64,
+    /// The seed its rows were drawn from.
+    pub seed: u64,
+    /// The version of dbtime that loaded it.
+    pub version: String,
+}
+
+/// Opens one more connection.
+pub type Connect<'a> = dyn Fn() -> Result<Box<dyn Admin>, ServerError> + Sync + 'a;
+
+/// Rows that one connection loads at a time.
+const PART: u64 = 25_000;
+
+/// Loads a workload: [`Loader::load`].
+pub struct Loader<'a> {
+    /// As `--target` takes it.
+    pub target: &'a str,
+    /// How the server writes SQL.
+    pub dialect: &'a dyn Dialect,
+    /// Opens one more connection.
+    pub connect: &'a Connect<'a>,
+    /// How many connections load at once.
+    pub connections: usize,
+}
+
+impl Loader<'_> {
+    /// Creates the tables of a workload anew, fills them, creates their indexes, and marks them as
+    /// whole. `progress` hears the table, its rows done and in all, and says whether to go on.
+    /// Returns the number of rows, or `None` when it was told to stop.
+    ///
+    /// # Errors
+    /// [`ServerError::NotOurs`] for a table that no load of this workload has made; else what the
+    /// server refuses.
+    pub fn load(
+        &self,
+        workload: &Workload,
+        marker: &LoadMarker,
+        progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
+    ) -> Result<Option<u64>, ServerError> {
+        let mut admin = (self.connect)()?;
+        self.begin(&mut *admin, &workload.tables, marker)?;
+        for table in &workload.tables {
+            self.run(&mut *admin, &self.dialect.create_table(table))?;
+        }
+        let mut rows = 0;
+        for (index, table) in workload.tables.iter().enumerate() {
+            let data = workload.table_data(index, marker.scale, marker.seed);
+            if !self.fill(table, &data, progress)? {
+                return Ok(None);
+            }
+            rows += data.row_count();
+        }
+        for table in &workload.tables {
+            for sql in self.dialect.create_indexes(table) {
+                self.run(&mut *admin, &sql)?;
+            }
+            self.run(&mut *admin, &self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
+        }
+        self.mark(&mut *admin, marker)?;
+        Ok(Some(rows))
+    }
+
+    fn begin(
+        &self,
+        admin: &mut dyn Admin,
+        tables: &[Table],
+        marker: &LoadMarker,
+    ) -> Result<(), ServerError> {
+        let (dialect, workload) = (self.dialect, &marker.workload);
+        let name = dialect.text(workload);
+        if !self.has_table(admin, "dbtime_load")? {
+            let options = dialect.table_options();
+            self.run(
+                admin,
+                &format!(
+                    "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
+                     scale BIGINT NOT NULL, seed BIGINT NOT NULL, loaded_at VARCHAR(40) NOT NULL, \
+                     version VARCHAR(40) NOT NULL){options}"
+                ),
+            )?;
+        }
+        let begun = format!("SELECT 1 FROM dbtime_load WHERE workload = {name}");
+        let is_ours = !self.run(admin, &begun)?.rows.is_empty();
+        for table in tables {
+            let is_there = self.has_table(admin, &table.name)?;
+            if is_there && !is_ours {
+                return Err(ServerError::NotOurs {
+                    target: self.target.to_owned(),
+                    table: table.name.clone(),
+                    workload: workload.clone(),
+                });
+            }
+        }
+        self.run(admin, &format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
+        let insert = format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')");
+        self.run(admin, &insert)?;
+        for table in tables {
+            let name = dialect.quoted(&table.name);
+            self.run(admin, &format!("DROP TABLE IF EXISTS {name}"))?;
+        }
+        Ok(())
+    }
+
+    fn mark(&self, admin: &mut dyn Admin, marker: &LoadMarker) -> Result<(), ServerError> {
+        let LoadMarker { workload, scale, seed, version } = marker;
+        let (workload, version) = (self.dialect.text(workload), self.dialect.text(version));
+        let seed = seed.cast_signed();
+        let sql = format!(
+            "UPDATE dbtime_load SET scale = {scale}, seed = {seed}, version = {version}, \
+             loaded_at = CURRENT_TIMESTAMP WHERE workload = {workload}"
+        );
+        self.run(admin, &sql).map(drop)
+    }
+
+    /// Fills a table over several connections. Returns whether it was not told to stop.
+    fn fill(
+        &self,
+        table: &Table,
+        data: &TableData,
+        progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
+    ) -> Result<bool, ServerError> {
+        let total = data.row_count();
+        let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (goes_on, failed) = (AtomicBool::new(true), Mutex::new(None));
+        let threads = self.connections.min(total.div_ceil(PART) as usize).max(1);
+        let work = || -> Result<(), ServerError> {
+            let mut admin = (self.connect)()?;
+            let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
+            while goes_on.load(Ordering::Relaxed) {
+                let from = next.fetch_add(PART, Ordering::Relaxed);
+                if from >= total {
+                    break;
+                }
+                let part = from..total.min(from + PART);
+                let mut told = |more: u64| {
+                    let done = done.fetch_add(more, Ordering::Relaxed) + more;
+                    let wanted = progress(&table.name, done, total);
+                    goes_on.fetch_and(wanted, Ordering::Relaxed) && wanted
+                };
+                let loaded = admin.load_rows(table, part, &mut fill, &mut told);
+                let what = || format!("cannot load table {}", table.name);
+                loaded.map_err(|failure| self.refused(what(), failure))?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    if let Err(error) = work() {
+                        goes_on.store(false, Ordering::Relaxed);
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    }
+                });
+            }
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(goes_on.into_inner()),
+        }
+    }
+
+    fn run(&self, admin: &mut dyn Admin, sql: &str) -> Result<Rows, ServerError> {
+        let what = || format!("`{sql}` failed");
+        admin.query(sql).map(|(rows, _)| rows).map_err(|failure| self.refused(what(), failure))
+    }
+
+    fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
+        ServerError::Refused { target: self.target.to_owned(), what, failure }
+    }
+
+    fn has_table(&self, admin: &mut dyn Admin, name: &str) -> Result<bool, ServerError> {
+        let sql = format!("SELECT {}", self.dialect.count_tables(&self.dialect.text(name)));
+        Ok(self.run(admin, &sql)?.value() != Some("0"))
+    }
+
+    /// Looks whether the workload's data is there, whole and at the wanted scale.
+    ///
+    /// # Errors
+    /// Each names the command that helps.
+    pub fn check(
+        &self,
+        admin: &mut dyn Admin,
+        workload: &str,
+        tables: &[Table],
+        scale: Option<u64>,
+    ) -> Result<LoadMarker, ServerError> {
+        let mut missing = Vec::new();
+        for table in tables {
+            if !self.has_table(admin, &table.name)? {
+                missing.push(table.name.as_str());
+            }
+        }
+        let names = || (workload.to_owned(), self.target.to_owned());
+        let loaded = self.loaded(admin)?;
+        let Some(marker) = loaded.iter().find(|marker| marker.workload == workload) else {
+            let (workload, target) = names();
+            if missing.len() < tables.len() && !loaded.is_empty() {
+                let what = "it has tables, but loading them never finished".to_owned();
+                return Err(ServerError::HalfLoaded { workload, target, what });
+            }
+            let others: Vec<&str> = loaded.iter().map(|m| m.workload.as_str()).collect();
+            let found = match others.is_empty() {
+                true => String::new(),
+                false => format!(" (it holds {})", others.join(", ")),
+            };
+            return Err(ServerError::NotLoaded { workload, target, found });
+        };
+        let (workload, target) = names();
+        if !missing.is_empty() {
+            let what = format!("without {}", missing.join(", "));
+            return Err(ServerError::HalfLoaded { workload, target, what });
+        }
+        match scale {
+            Some(asked) if asked != marker.scale => {
+                Err(ServerError::Scale { workload, target, loaded: marker.scale, asked })
+            }
+            _ => Ok(marker.clone()),
+        }
+    }
+
+    /// Every load that was finished.
+    fn loaded(&self, admin: &mut dyn Admin) -> Result<Vec<LoadMarker>, ServerError> {
+        if !self.has_table(admin, "dbtime_load")? {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT workload, scale, seed, version FROM dbtime_load WHERE loaded_at <> ''";
+        let marker = |row: &Vec<Option<String>>| {
+            let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
+            let number = |at: usize| text(at).parse::<i64>().unwrap_or_default().cast_unsigned();
+            LoadMarker { workload: text(0), scale: number(1), seed: number(2), version: text(3) }
+        };
+        Ok(self.run(admin, sql)?.rows.iter().map(marker).collect())
+    }
+}

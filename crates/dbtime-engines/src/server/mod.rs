@@ -1,0 +1,11 @@
+//! What is the same for every database server: creating, loading and checking a workload's tables.
+//!
+//! A server's own way to write SQL is its [`Dialect`], its fastest way to take rows its [`Admin`].
+
+mod admin;
+mod dialect;
+mod error;
+
+pub use admin::{Admin, Connect, LoadMarker, Loader};
+pub use dialect::{Dialect, quoted_list};
+pub use error::ServerError;

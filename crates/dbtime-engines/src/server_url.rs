@@ -1,0 +1,212 @@
+//! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
+//! by.
+
+use crate::secret::Secret;
+
+/// What such a text says; what it leaves out is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerUrl {
+    /// Before the colon.
+    pub scheme: String,
+    /// The user.
+    pub user: Option<String>,
+    /// The password.
+    pub password: Option<Secret>,
+    /// The host; an IPv6 address without its brackets.
+    pub host: Option<String>,
+    /// The port.
+    pub port: Option<u16>,
+    /// The database.
+    pub database: Option<String>,
+    /// Parameters in their order.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// Why a text names no server. None of the texts repeats a password.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// No `://`.
+    #[error("the target has no `://`: write {0}://user@host:port/database")]
+    Form(String),
+    /// The port is no number from 1 to 65535.
+    #[error("`{0}` is no port: write a number from 1 to 65535")]
+    Port(String),
+    /// `%` without two hexadecimal digits, or what they make is no text.
+    #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
+    Escape,
+    /// A parameter without `=`.
+    #[error("parameter `{0}` has no value: write {0}=VALUE")]
+    NoValue(String),
+    /// No such parameter.
+    #[error("there is no parameter `{name}`{hint} ({known})")]
+    Unknown {
+        /// What was written.
+        name: String,
+        /// The nearest there is.
+        hint: String,
+        /// All there are.
+        known: String,
+    },
+    /// A value that the parameter does not take.
+    #[error("`{value}` is no value for {name}: write {allowed}")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// What was written.
+        value: String,
+        /// What could have been.
+        allowed: &'static str,
+    },
+}
+
+impl ServerUrl {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| UrlError::Form(text.split(':').next().unwrap_or_default().to_owned()))?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        // The last @ ends the password, which may contain others.
+        let (login, place) = match authority.rsplit_once('@') {
+            Some((login, place)) => (Some(login), place),
+            None => (None, authority),
+        };
+        let (user, password) = match login.map(|l| l.split_once(':').map_or((l, None), split)) {
+            Some((user, password)) => (Some(user), password),
+            None => (None, None),
+        };
+        let (host, port) = host_and_port(place)?;
+        let parameters = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) =
+                pair.split_once('=').ok_or_else(|| UrlError::NoValue(pair.to_owned()))?;
+            Ok((decode(name)?, decode(value)?))
+        });
+        let given =
+            |text: Option<&str>| text.filter(|text| !text.is_empty()).map(decode).transpose();
+        Ok(Self {
+            scheme: scheme.to_owned(),
+            user: given(user)?,
+            password: password.map(decode).transpose()?.map(Secret::new),
+            host: given(Some(host))?,
+            port,
+            database: given(Some(database))?,
+            parameters: parameters.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// That a parameter is not among `known`.
+    pub fn unknown(name: &str, known: &[&str]) -> UrlError {
+        let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+        let near = near.filter(|near| strsim::damerau_levenshtein(near, name) <= 3);
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        UrlError::Unknown { name: name.to_owned(), hint, known: known.join(", ") }
+    }
+}
+
+/// A text with its password, if it has one, replaced: for records and messages.
+pub fn without_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    // A password may itself contain / or ?: then the last @ of all ends it.
+    let end = rest.rfind('@').map_or(end, |at| at.max(end).min(rest.len()));
+    let (authority, after) = rest.split_at(end);
+    let (login, place) = match (authority.rsplit_once('@'), after.strip_prefix('@')) {
+        (_, Some(after)) => (authority, after.to_owned()),
+        (Some((login, place)), None) => (login, format!("{place}{after}")),
+        (None, None) => return text.to_owned(),
+    };
+    match login.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
+        None => text.to_owned(),
+    }
+}
+
+fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>) {
+    (user, Some(password))
+}
+
+fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
+    let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, after)) => (host, after.strip_prefix(':')),
+        None => place.split_once(':').map_or((place, None), split),
+    };
+    let number = |text: &str| match text.parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(UrlError::Port(text.to_owned())),
+    };
+    Ok((host, port.filter(|port| !port.is_empty()).map(number).transpose()?))
+}
+
+/// Undoes percent-encoding.
+fn decode(text: &str) -> Result<String, UrlError> {
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => {
+                let mut digit = || {
+                    bytes.next().and_then(|b| char::from(b).to_digit(16)).ok_or(UrlError::Escape)
+                };
+                (digit()? * 16 + digit()?) as u8
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(decoded).map_err(|_| UrlError::Escape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_read() {
+        let url = ServerUrl::parse("mysql://a%40b:p%3Aw@[::1]:3307/db?ssl-mode=required&x=%2F");
+        let url = url.expect("a server");
+        assert_eq!(url.user.as_deref(), Some("a@b"));
+        assert_eq!(url.password.as_ref().map(Secret::reveal), Some("p:w"));
+        assert_eq!((url.host.as_deref(), url.port), (Some("::1"), Some(3307)));
+        assert_eq!(url.database.as_deref(), Some("db"));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(url.parameters, [pair("ssl-mode", "required"), pair("x", "/")]);
+        let least = ServerUrl::parse("postgres://").expect("a server");
+        let scheme = "postgres".to_owned();
+        assert_eq!(least, ServerUrl { scheme, ..ServerUrl::default() });
+        assert_eq!(ServerUrl::parse("mysql://h:/").map(|url| url.port), Ok(None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_password() {
+        let bad = [
+            "mysql:secret@h",
+            "mysql://u:secret@h:x/",
+            "mysql://u:secret@h:0",
+            "mysql://u:secret%4@h",
+            "mysql://u:secret@h/d?x",
+        ];
+        for text in bad {
+            let error = ServerUrl::parse(text).expect_err(text).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+        assert!(ServerUrl::unknown("ssl-mod", &["ssl-mode"]).to_string().contains("`ssl-mode`?"));
+    }
+
+    #[test]
+    fn passwords_are_taken_out() {
+        let cases = [
+            ("mysql://u:p@h/d", "mysql://u:***@h/d"),
+            ("mysql://u@h/d", "mysql://u@h/d"),
+            ("mysql://h/d", "mysql://h/d"),
+            ("mysql://u:p@q@h/d?x=y", "mysql://u:***@h/d?x=y"),
+            ("mysql://u:p/q@h/d", "mysql://u:***@h/d"),
+            ("sqlite:x.db", "sqlite:x.db"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(without_password(text), shown);
+        }
+    }
+}
