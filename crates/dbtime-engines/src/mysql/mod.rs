@@ -6,14 +6,17 @@
 
 mod admin;
 mod error;
+mod facts;
 mod login;
 mod options_file;
 mod protocol;
 mod request;
+mod server;
 mod shared;
 mod target;
 
 pub use admin::{MysqlAdmin, MysqlDialect};
 pub use protocol::MysqlProtocol;
-pub use shared::{Identity, MysqlShared, StatementProtocol};
+pub use server::MysqlServer;
+pub use shared::{Identity, MysqlShared};
 pub use target::{MysqlTarget, MysqlTargetError};

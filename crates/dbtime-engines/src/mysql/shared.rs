@@ -2,6 +2,7 @@
 
 use super::request;
 use crate::secret::Secret;
+use crate::server::StatementProtocol;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::OperationId;
 use dbtime_wire::mysql::command;
@@ -15,16 +16,6 @@ pub struct Identity {
     pub password: Secret,
     /// The database that statements are executed in.
     pub database: Option<String>,
-}
-
-/// How statements go to the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StatementProtocol {
-    /// As text with the values written into it (COM_QUERY, simple query).
-    Text,
-    /// Prepared once a connection, then only values are sent.
-    #[default]
-    Prepared,
 }
 
 /// What all connections of a run share.

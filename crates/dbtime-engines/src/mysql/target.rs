@@ -2,8 +2,9 @@
 //! environment variables say.
 
 use super::options_file::{self, Options};
-use super::shared::{Identity, MysqlShared, StatementProtocol};
+use super::shared::{Identity, MysqlShared};
 use crate::secret::Secret;
+use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
 use crate::socket::{Address, AddressError, Reconnect, SocketSettings};
 use dbtime_load::statement::Statement;

@@ -4,8 +4,12 @@
 
 mod admin;
 mod dialect;
+mod engine;
 mod error;
+mod options;
 
 pub use admin::{Admin, Connect, LoadMarker, Loader};
 pub use dialect::{Dialect, quoted_list};
+pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
+pub use options::{ProtocolError, ServerOptions, StatementProtocol};

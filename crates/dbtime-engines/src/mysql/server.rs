@@ -1,0 +1,101 @@
+//! MySQL or MariaDB as a server that can be loaded and driven.
+
+use super::admin::{MysqlAdmin, MysqlDialect};
+use super::facts;
+use super::protocol::MysqlProtocol;
+use super::target::MysqlTarget;
+use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::socket::{self, Address, ConnectError};
+use dbtime_model::{MonoNanos, Nanos};
+use std::sync::{Arc, OnceLock};
+
+/// MySQL or MariaDB.
+#[derive(Clone, Debug)]
+pub struct MysqlServer {
+    target: MysqlTarget,
+    /// Its version, once it has been asked.
+    version: OnceLock<String>,
+}
+
+impl MysqlServer {
+    /// The server of a target.
+    pub fn new(target: MysqlTarget) -> Self {
+        Self { target, version: OnceLock::new() }
+    }
+
+    /// Statements that tell the server how long others may take.
+    fn setup(&self, limit: Option<Nanos>) -> Vec<String> {
+        let Some(limit) = limit else { return Vec::new() };
+        let version = self.version.get().map_or("", String::as_str);
+        match facts::statement_limit(version) {
+            Some(facts::StatementLimit::Seconds(name)) => {
+                vec![format!("SET {name} = {:.3}", limit.as_secs())]
+            }
+            Some(facts::StatementLimit::Millis(name)) => {
+                vec![format!("SET {name} = {}", limit.0.div_ceil(1_000_000))]
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for MysqlServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.target.fmt(f)
+    }
+}
+
+impl Server for MysqlServer {
+    fn engine(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn address(&self) -> &Address {
+        &self.target.address
+    }
+
+    fn database(&self) -> Option<&str> {
+        self.target.identity.database.as_deref()
+    }
+
+    fn with_database(&self, database: &str) -> Box<dyn Server> {
+        let mut server = self.clone();
+        server.target.identity.database = Some(database.to_owned());
+        Box::new(server)
+    }
+
+    fn dialect(&self) -> &dyn Dialect {
+        &MysqlDialect
+    }
+
+    fn connect(&self) -> Result<Box<dyn Admin>, ServerError> {
+        let admin = MysqlAdmin::connect(&self.target)?;
+        // Told once; connections of a load need it for their set-up.
+        let _ = self.version.set(admin.version().to_owned());
+        Ok(Box::new(admin))
+    }
+
+    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
+        let mut admin = self.connect()?;
+        let version = self.version.get().map_or("", String::as_str);
+        let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
+        let looked = facts::Look { target: &self.target, admin: &mut *admin, version };
+        looked.facts(plan, shared.prepared_per_connection() as u64)
+    }
+
+    fn drive(
+        &self,
+        plan: &Plan,
+        options: &ServerOptions,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, ConnectError> {
+        let setup = self.setup(options.statement_timeout);
+        let statements = &plan.workload.statements;
+        let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
+        let sockets = self.target.sockets(options.reconnect, options.statement_timeout);
+        socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
+    }
+}

@@ -1,0 +1,69 @@
+//! A database server as the lab sees it, whichever product it is.
+
+use super::admin::Admin;
+use super::dialect::Dialect;
+use super::error::ServerError;
+use super::options::ServerOptions;
+use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::socket::{Address, ConnectError};
+use dbtime_model::MonoNanos;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A server that can be loaded and driven. Its `Display` is the target as `--target` takes it,
+/// without password.
+pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
+    /// `mysql` or `postgres`.
+    fn engine(&self) -> &'static str;
+
+    /// Where it listens.
+    fn address(&self) -> &Address;
+
+    /// The database that is used there, if one is named.
+    fn database(&self) -> Option<&str>;
+
+    /// The same server with another database.
+    fn with_database(&self, database: &str) -> Box<dyn Server>;
+
+    /// How it writes SQL.
+    fn dialect(&self) -> &dyn Dialect;
+
+    /// A connection for loading and looking.
+    ///
+    /// # Errors
+    /// When it cannot be reached or does not let us in.
+    fn connect(&self) -> Result<Box<dyn Admin>, ServerError>;
+
+    /// What is worth knowing before the load; looks at every statement, so that a wrong one is
+    /// known before the run.
+    ///
+    /// # Errors
+    /// A statement that the server refuses, or more prepared statements than it holds.
+    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
+
+    /// Drives the plan and blocks until it has ended.
+    ///
+    /// # Errors
+    /// When not one connection could be made.
+    fn drive(
+        &self,
+        plan: &Plan,
+        options: &ServerOptions,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, ConnectError>;
+}
+
+/// What is known of a server before the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Product and version, such as `MariaDB 10.11.19`.
+    pub version: String,
+    /// Settings read back from it.
+    pub settings: BTreeMap<String, String>,
+    /// Bytes of the workload's tables with their indexes; `None` when it does not tell.
+    pub data_bytes: Option<u64>,
+    /// Statements that all connections together will have prepared.
+    pub prepared_statements: Option<u64>,
+}
