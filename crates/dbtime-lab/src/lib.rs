@@ -16,10 +16,10 @@ pub mod scratch;
 mod settle;
 pub mod store;
 pub mod summary;
-pub mod target;
+pub mod targets;
 
 pub use error::LabError;
 pub use progress::Progress;
 pub use request::{BudgetChoice, Load, RateChoice, RunRequest};
 pub use run::{Finished, run};
-pub use target::Target;
+pub use targets::Target;

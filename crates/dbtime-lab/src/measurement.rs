@@ -5,7 +5,7 @@ use crate::judge::judge;
 use crate::monitor::Watched;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::Summary;
-use crate::target::{Facts, Prepared};
+use crate::targets::{Facts, Prepared};
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::TimerTest;
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -26,7 +26,7 @@ const SHORTEST_MACHINE: f64 = 0.5;
 pub(crate) struct Measurement<'a> {
     pub(crate) request: &'a RunRequest,
     pub(crate) plan: &'a Plan,
-    pub(crate) prepared: &'a Prepared,
+    pub(crate) prepared: &'a dyn Prepared,
     pub(crate) stop: &'a Stop,
     pub(crate) timers: TimerTest,
     pub(crate) started: SystemTime,

@@ -1,6 +1,7 @@
 //! What is asked of a run, after the command line and before any machine is touched.
 
-use crate::target::Target;
+use crate::targets::Target;
+use dbtime_engines::server::ServerOptions;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
@@ -21,6 +22,8 @@ pub struct RunRequest {
     pub target: Target,
     /// How the load is made.
     pub load: Load,
+    /// How a server is talked to.
+    pub server: ServerOptions,
     /// Load before the window.
     pub warmup: Nanos,
     /// Length of the window; `None` with `transactions`.

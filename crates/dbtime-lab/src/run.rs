@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::request::{RateChoice, RunRequest};
 use crate::settle;
 use crate::store::Store;
-use crate::target::Prepared;
+use crate::targets::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -50,9 +50,9 @@ pub fn run(
     let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
-    let mut plan = plan(request, prepared.scale);
-    let auto = settle::rate(request, &mut plan, &prepared, progress, stop)?;
-    settle::budget(request, &mut plan, &prepared, stop)?;
+    let mut plan = plan(request, prepared.scale());
+    let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
+    settle::budget(request, &mut plan, &*prepared, stop)?;
     let facts = prepared.facts(&plan)?;
 
     let started = SystemTime::now();
@@ -65,7 +65,7 @@ pub fn run(
         }
         None => Box::new(io::sink()),
     };
-    let (driven, watched) = drive(&plan, &prepared, log, progress, stop)?;
+    let (driven, watched) = drive(&plan, &*prepared, log, progress, stop)?;
     if stop.instant() <= plan.window(driven.start).start {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
@@ -73,7 +73,7 @@ pub fn run(
         return Err(LabError::Record { path: path.clone(), source });
     }
     let measurement =
-        Measurement { request, plan: &plan, prepared: &prepared, stop, timers, started };
+        Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started };
     let watched = Watched { log_error: None, ..watched };
     let run = measurement.record(driven, watched, facts, auto);
     let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
@@ -120,7 +120,7 @@ fn plan(request: &RunRequest, scale: u64) -> Plan {
 /// Drives a load and watches it; blocks until all has ended.
 pub(crate) fn drive(
     plan: &Plan,
-    prepared: &Prepared,
+    prepared: &dyn Prepared,
     log: Box<dyn Write + Send>,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
@@ -137,8 +137,8 @@ pub(crate) fn drive(
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");
         let driven = prepared.drive(
             plan,
-            |id| sinks.take(id),
-            |start| {
+            &|id| sinks.take(id),
+            &|start| {
                 progress(Progress::Started {
                     warmup: plan.warmup,
                     measure: plan.measure,

@@ -5,7 +5,7 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
 use crate::run::{BEFORE_WINDOW, NO_THINK, drive};
-use crate::target::Prepared;
+use crate::targets::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, sampling};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
@@ -31,7 +31,7 @@ const PROBE_SHARE: f64 = 0.01;
 pub(crate) fn rate(
     request: &RunRequest,
     plan: &mut Plan,
-    prepared: &Prepared,
+    prepared: &dyn Prepared,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<Option<AutoRate>, LabError> {
@@ -62,7 +62,7 @@ pub(crate) fn rate(
 pub(crate) fn budget(
     request: &RunRequest,
     plan: &mut Plan,
-    prepared: &Prepared,
+    prepared: &dyn Prepared,
     stop: &Stop,
 ) -> Result<(), LabError> {
     plan.budget_every = match request.budget {
@@ -98,7 +98,7 @@ pub(crate) fn budget(
 /// A load that is not recorded. Returns what was driven and the length of its window in seconds.
 fn trial(
     plan: &Plan,
-    prepared: &Prepared,
+    prepared: &dyn Prepared,
     warmup: Nanos,
     measure: Nanos,
     stop: &Stop,

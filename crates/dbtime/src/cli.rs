@@ -1,6 +1,8 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
@@ -69,7 +71,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SQL", conflicts_with = "workload")]
     pub(crate) query: Option<String>,
 
-    /// sqlite (temporary), sqlite:PATH?setting=value&…, or null:?service=1ms.
+    /// sqlite (temporary), sqlite:PATH?setting=value&…, mysql://USER:PASSWORD@HOST/DATABASE,
+    /// mariadb://…, or null:?service=1ms.
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     pub(crate) target: String,
 
@@ -120,6 +123,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) scale: Option<u64>,
 
+    /// How statements go to a server: prepared (once a connection) or text.
+    #[arg(long, value_name = "PROTOCOL", default_value = "prepared")]
+    pub(crate) protocol: StatementProtocol,
+
+    /// When connections to a server are made anew.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ReconnectWhen::Lost)]
+    pub(crate) reconnect: ReconnectWhen,
+
+    /// End statements on a server that take longer; they fail, and their connection is made anew.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) statement_timeout: Option<Nanos>,
+
     /// What happens to a transaction that nobody is free for: wait, drop, deadline:50ms.
     #[arg(long, value_name = "POLICY", default_value = "wait")]
     pub(crate) on_backlog: Backlog,
@@ -168,13 +183,31 @@ pub(crate) struct RunArgs {
     pub(crate) histogram: bool,
 }
 
+/// When connections are made anew.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ReconnectWhen {
+    /// When they are lost.
+    Lost,
+    /// After every transaction.
+    EveryTransaction,
+}
+
+impl From<ReconnectWhen> for Reconnect {
+    fn from(when: ReconnectWhen) -> Self {
+        match when {
+            ReconnectWhen::Lost => Self::WhenLost,
+            ReconnectWhen::EveryTransaction => Self::EveryTransaction,
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime init atm --target sqlite:/var/tmp/atm.db --scale 10")]
 pub(crate) struct InitArgs {
     /// A shipped workload or the path of a workload file.
     pub(crate) workload: String,
 
-    /// Where to create and load it: sqlite:PATH.
+    /// Where to create and load it: sqlite:PATH, mysql://USER@HOST/DATABASE.
     #[arg(long, value_name = "URL")]
     pub(crate) target: String,
 

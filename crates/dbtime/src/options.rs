@@ -3,6 +3,7 @@
 
 use crate::cli::RunArgs;
 use crate::exit::Failure;
+use dbtime_engines::server::ServerOptions;
 use dbtime_lab::{BudgetChoice, Load, RateChoice, RunRequest, Target};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
@@ -44,6 +45,11 @@ pub(crate) fn request(
         scale: args.scale,
         target,
         load,
+        server: ServerOptions {
+            protocol: args.protocol,
+            reconnect: args.reconnect.into(),
+            statement_timeout: args.statement_timeout,
+        },
         warmup,
         time,
         transactions: args.transactions,

@@ -4,6 +4,7 @@
 //! the data does not count.
 
 use super::dialect::Dialect;
+use super::engine::Server;
 use super::error::ServerError;
 use crate::failure::Failure;
 use crate::socket::Table as Rows;
@@ -49,9 +50,6 @@ pub struct LoadMarker {
     pub version: String,
 }
 
-/// Opens one more connection.
-pub type Connect<'a> = dyn Fn() -> Result<Box<dyn Admin>, ServerError> + Sync + 'a;
-
 /// Rows that one connection loads at a time.
 const PART: u64 = 25_000;
 
@@ -61,8 +59,8 @@ pub struct Loader<'a> {
     pub target: &'a str,
     /// How the server writes SQL.
     pub dialect: &'a dyn Dialect,
-    /// Opens one more connection.
-    pub connect: &'a Connect<'a>,
+    /// The server.
+    pub server: &'a dyn Server,
     /// How many connections load at once.
     pub connections: usize,
 }
@@ -81,7 +79,7 @@ impl Loader<'_> {
         marker: &LoadMarker,
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<Option<u64>, ServerError> {
-        let mut admin = (self.connect)()?;
+        let mut admin = self.server.connect()?;
         self.begin(&mut *admin, &workload.tables, marker)?;
         for table in &workload.tables {
             self.run(&mut *admin, &self.dialect.create_table(table))?;
@@ -168,7 +166,7 @@ impl Loader<'_> {
         let (goes_on, failed) = (AtomicBool::new(true), Mutex::new(None));
         let threads = self.connections.min(total.div_ceil(PART) as usize).max(1);
         let work = || -> Result<(), ServerError> {
-            let mut admin = (self.connect)()?;
+            let mut admin = self.server.connect()?;
             let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
                 let from = next.fetch_add(PART, Ordering::Relaxed);

@@ -8,7 +8,7 @@ mod engine;
 mod error;
 mod options;
 
-pub use admin::{Admin, Connect, LoadMarker, Loader};
+pub use admin::{Admin, LoadMarker, Loader};
 pub use dialect::{Dialect, quoted_list};
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;

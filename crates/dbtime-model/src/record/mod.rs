@@ -165,6 +165,11 @@ pub struct TargetInfo {
     pub settings: BTreeMap<String, String>,
     /// Bytes of its data before the load started; `null` when unknown.
     pub data_bytes: Option<u64>,
+    /// How statements go to a server: `text` or `prepared`; `null` on an embedded engine.
+    pub protocol: Option<String>,
+    /// Statements that all connections together have prepared; `null` where the server does not
+    /// limit them, or none is prepared.
+    pub prepared_statements: Option<u64>,
 }
 
 /// How the load was made.

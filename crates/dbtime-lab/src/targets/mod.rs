@@ -1,0 +1,171 @@
+//! Targets: what the load is driven against, from its name to its figures. A file each; to add one,
+//! add its file and its line in [`Target::from_str`].
+
+mod null;
+mod server;
+mod sqlite;
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::RunRequest;
+use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_load::workload::Workload;
+use dbtime_model::record::{RunRecord, TargetInfo, Warning};
+use dbtime_model::{MonoNanos, Nanos};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What the load is driven against.
+#[derive(Clone, Debug)]
+pub struct Target(Arc<dyn Kind>);
+
+/// Whom progress is told.
+pub type Tell<'a> = &'a (dyn Fn(Progress) + Sync);
+
+/// A kind of target, as it was named.
+trait Kind: fmt::Debug + Send + Sync {
+    /// Makes it ready: a temporary one is created and loaded, a given one is checked.
+    fn prepare(
+        &self,
+        request: &RunRequest,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError>;
+
+    /// Creates and loads a workload's tables. Returns a sentence on what was done.
+    fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
+}
+
+/// What is loaded.
+pub(crate) struct Load<'a> {
+    pub(crate) workload: &'a Workload,
+    /// How many times its base size.
+    pub(crate) scale: u64,
+    pub(crate) seed: u64,
+}
+
+/// A target that is ready to be driven. A temporary one is removed when this is dropped.
+pub(crate) trait Prepared: Sync {
+    /// How many times the workload's base size its data has.
+    fn scale(&self) -> u64;
+
+    /// Drives a load against it and blocks until it has ended.
+    fn drive(
+        &self,
+        plan: &Plan,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, LabError>;
+
+    /// What is known before the load starts. Executes nothing but the statements' preparation, so
+    /// that a statement the database refuses is known before the run.
+    fn facts(&self, plan: &Plan) -> Result<Facts, LabError>;
+
+    /// Whether it is driven by an event loop.
+    fn is_sharded(&self) -> bool;
+
+    /// What measuring one statement costs here and now, in nanoseconds.
+    fn probe_ns(&self) -> f64 {
+        0.0
+    }
+
+    /// What sampling every transaction of the last load would have cost in all, in nanoseconds.
+    fn sampling_cost_ns(&self) -> f64 {
+        0.0
+    }
+
+    /// Adds to the record what only this target knows.
+    fn fill(&self, _record: &mut RunRecord, _workload: &Workload, _statement_wall: Nanos) {}
+}
+
+/// What is known of a target before the load starts.
+#[derive(Default)]
+pub(crate) struct Facts {
+    /// For the record.
+    pub(crate) target: TargetInfo,
+    /// What a reader must know of it.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// The forms `--target` takes.
+const FORMS: [&str; 5] =
+    ["sqlite", "sqlite:PATH", "mysql://USER@HOST/DATABASE", "mariadb://USER@HOST/DATABASE", "null"];
+
+impl FromStr for Target {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let scheme = text.split([':', '?']).next().unwrap_or(text);
+        let kind: Arc<dyn Kind> = match scheme {
+            "null" => Arc::new(null::Null::parse(text)?),
+            "sqlite" => Arc::new(sqlite::Sqlite::parse(text)?),
+            "mysql" | "mariadb" => Arc::new(server::Given::parse(text)?),
+            _ => {
+                let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
+                let near =
+                    FORMS.iter().find(|f| strsim::damerau_levenshtein(&name(f), scheme) <= 2);
+                let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
+                return Err(LabError::Usage(format!(
+                    "`{text}` is no target: write {}{hint}",
+                    FORMS.join(", ")
+                )));
+            }
+        };
+        Ok(Self(kind))
+    }
+}
+
+impl Target {
+    /// Makes the target ready: a temporary one is created and loaded, a given one is checked.
+    ///
+    /// Errors: each names the cause and what to do, where it can the command.
+    pub(crate) fn prepare(
+        &self,
+        request: &RunRequest,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError> {
+        let scale = request.scale.unwrap_or(1);
+        request.workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        self.0.prepare(request, tell, stop)
+    }
+
+    /// Creates and loads a workload's tables. Returns a sentence on what was done.
+    ///
+    /// Errors: as for a run on it.
+    pub fn init(
+        &self,
+        workload: &Workload,
+        scale: u64,
+        seed: u64,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<String, LabError> {
+        workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        self.0.init(&Load { workload, scale, seed }, tell, stop)
+    }
+}
+
+/// Lets the process open as many files as so many workers or connections need. `what` says what
+/// there are too many of, and how to have fewer.
+fn allow_files(needed: u64, what: &str) -> Result<(), LabError> {
+    let needed = 256 + needed;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    let wanted =
+        Rlimit { current: limit.maximum.map(|most| most.min(needed)).or(Some(needed)), ..limit };
+    let granted = setrlimit(Resource::Nofile, wanted).is_ok();
+    if granted && wanted.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    Err(LabError::Target(format!(
+        "{what} need {needed} open files, and this process may open {}: raise the hard limit \
+         (ulimit -Hn) or use fewer of them",
+        limit.maximum.or(limit.current).unwrap_or(0)
+    )))
+}

@@ -1,0 +1,75 @@
+//! `null`: nothing behind the driver.
+
+use super::{Facts, Kind, Load, Prepared, Tell};
+use crate::error::LabError;
+use crate::request::RunRequest;
+use dbtime_engines::null::{self, NullTarget};
+use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_model::MonoNanos;
+use dbtime_model::record::TargetInfo;
+
+/// The driver itself is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Null {
+    target: NullTarget,
+    url: String,
+}
+
+struct Ready {
+    null: Null,
+    scale: u64,
+}
+
+impl Null {
+    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+        let target = text
+            .parse()
+            .map_err(|error: null::NullTargetError| LabError::Usage(error.to_string()))?;
+        Ok(Self { target, url: text.to_owned() })
+    }
+}
+
+impl Kind for Null {
+    fn prepare(
+        &self,
+        request: &RunRequest,
+        _: Tell<'_>,
+        _: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError> {
+        Ok(Box::new(Ready { null: self.clone(), scale: request.scale.unwrap_or(1) }))
+    }
+
+    fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+        Err(LabError::Usage("null holds no data: there is nothing to init".to_owned()))
+    }
+}
+
+impl Prepared for Ready {
+    fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    fn drive(
+        &self,
+        plan: &Plan,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, LabError> {
+        Ok(null::drive(plan, self.null.target, sink, started, stop))
+    }
+
+    fn facts(&self, _: &Plan) -> Result<Facts, LabError> {
+        let target = TargetInfo {
+            engine: "null".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            url: self.null.url.clone(),
+            ..TargetInfo::default()
+        };
+        Ok(Facts { target, warnings: Vec::new() })
+    }
+
+    fn is_sharded(&self) -> bool {
+        true
+    }
+}

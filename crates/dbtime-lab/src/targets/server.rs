@@ -1,0 +1,157 @@
+//! A database server that is there.
+
+use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::RunRequest;
+use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
+use dbtime_model::MonoNanos;
+use dbtime_model::record::TargetInfo;
+use std::sync::Arc;
+
+/// Connections that load at once.
+const LOADERS: usize = 4;
+
+/// A server that is there.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    server: Arc<dyn Server>,
+}
+
+/// A server whose data is there.
+pub(super) struct Ready {
+    pub(super) server: Arc<dyn Server>,
+    pub(super) options: ServerOptions,
+    pub(super) scale: u64,
+}
+
+impl Given {
+    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let target = MysqlTarget::parse(text, variable);
+        let target = target.map_err(|error| LabError::Usage(error.to_string()))?;
+        Ok(Self { server: Arc::new(MysqlServer::new(target)) })
+    }
+}
+
+impl Kind for Given {
+    fn prepare(
+        &self,
+        request: &RunRequest,
+        _: Tell<'_>,
+        _: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError> {
+        let connections = request.load.workers.unwrap_or(request.load.connections);
+        allow_files(connections.into(), &format!("{connections} connections"))?;
+        let tables = &request.workload.tables;
+        let mut scale = request.scale.unwrap_or(1);
+        if !tables.is_empty() {
+            named(&*self.server)?;
+            let mut admin = self.server.connect()?;
+            let target = self.server.to_string();
+            let loader = loader(&*self.server, &target);
+            let name = &request.workload.name;
+            let marker = loader.check(&mut *admin, name, tables, request.scale);
+            scale = marker.map_err(|error| named_as_given(error, request))?.scale;
+        }
+        let (server, options) = (Arc::clone(&self.server), request.server);
+        Ok(Box::new(Ready { server, options, scale }))
+    }
+
+    fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+        named(&*self.server)?;
+        let begun = dbtime_model::now();
+        let rows = fill(&*self.server, load, tell, stop)?;
+        let took = dbtime_model::now() - begun;
+        let (name, scale, server) = (&load.workload.name, load.scale, &self.server);
+        Ok(format!("{name} at scale {scale}: {rows} rows loaded into {server} in {took}"))
+    }
+}
+
+/// Tables need a database.
+fn named(server: &dyn Server) -> Result<(), LabError> {
+    match server.database() {
+        Some(_) => Ok(()),
+        None => Err(ServerError::NoDatabase { target: server.to_string() }.into()),
+    }
+}
+
+fn loader<'a>(server: &'a dyn Server, target: &'a str) -> Loader<'a> {
+    Loader { target, dialect: server.dialect(), server, connections: LOADERS }
+}
+
+/// Creates and loads a workload's tables. Returns the number of rows.
+pub(super) fn fill(
+    server: &dyn Server,
+    load: &Load<'_>,
+    tell: Tell<'_>,
+    stop: &Stop,
+) -> Result<u64, LabError> {
+    let target = server.to_string();
+    let marker = LoadMarker {
+        workload: load.workload.name.clone(),
+        scale: load.scale,
+        seed: load.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let rows = loader(server, &target).load(load.workload, &marker, &|table, done, total| {
+        tell(Progress::Loading { table: table.to_owned(), done, total });
+        !stop.is_set()
+    })?;
+    rows.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))
+}
+
+impl Prepared for Ready {
+    fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    fn drive(
+        &self,
+        plan: &Plan,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, LabError> {
+        let driven = self.server.drive(plan, &self.options, sink, started, stop);
+        driven.map_err(|error| LabError::Target(format!("{}: {error}", self.server)))
+    }
+
+    fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
+        let facts = self.server.facts(plan, &self.options)?;
+        let target = TargetInfo {
+            engine: self.server.engine().to_owned(),
+            version: facts.version,
+            url: self.server.to_string(),
+            settings: facts.settings,
+            data_bytes: facts.data_bytes,
+            protocol: Some(self.options.protocol.to_string()),
+            prepared_statements: facts.prepared_statements,
+        };
+        Ok(Facts { target, warnings: Vec::new() })
+    }
+
+    fn is_sharded(&self) -> bool {
+        true
+    }
+}
+
+/// The command that helps must name the workload as this one did: by its file, if it has one.
+fn named_as_given(mut error: ServerError, request: &RunRequest) -> LabError {
+    let given = request.workload_given.clone();
+    match &mut error {
+        ServerError::NotLoaded { workload, .. }
+        | ServerError::HalfLoaded { workload, .. }
+        | ServerError::Scale { workload, .. } => *workload = given,
+        _ => {}
+    }
+    error.into()
+}
+
+impl From<ServerError> for LabError {
+    fn from(error: ServerError) -> Self {
+        Self::Target(error.to_string())
+    }
+}

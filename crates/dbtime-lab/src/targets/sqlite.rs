@@ -1,0 +1,268 @@
+//! SQLite, embedded.
+
+use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::{BudgetChoice, RunRequest};
+use crate::scratch::Scratch;
+use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::pool;
+use dbtime_engines::sqlite::{
+    self, LoadMarker, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
+    WorkerFigures,
+};
+use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::workload::Workload;
+use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
+use dbtime_model::{MonoNanos, Nanos};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+/// An SQLite database.
+#[derive(Clone, Debug)]
+pub(super) struct Sqlite {
+    /// Where, and with which settings; the path counts for nothing when `temporary`.
+    target: SqliteTarget,
+    /// Whether it is made, loaded and removed by the run.
+    temporary: bool,
+    /// As given.
+    url: String,
+}
+
+/// A database that is ready to be driven.
+struct Ready {
+    target: SqliteTarget,
+    url: String,
+    scale: u64,
+    measure: Measure,
+    probe: Nanos,
+    /// What the workers of the last load counted.
+    figures: Box<Mutex<WorkerFigures>>,
+    /// Removes the folder of a temporary database.
+    _folder: Option<Scratch>,
+}
+
+impl Sqlite {
+    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+        let rest = text["sqlite".len()..].trim_start_matches(':');
+        let temporary = rest.is_empty() || rest.starts_with('?');
+        let named = if temporary { format!("sqlite:temporary{rest}") } else { text.to_owned() };
+        let target = SqliteTarget::from_str(&named).map_err(|e| LabError::Usage(e.to_string()))?;
+        Ok(Self { target, temporary, url: text.to_owned() })
+    }
+}
+
+impl Kind for Sqlite {
+    fn prepare(
+        &self,
+        request: &RunRequest,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError> {
+        let workload = &request.workload;
+        let mut scale = request.scale.unwrap_or(1);
+        if request.budget != BudgetChoice::Off {
+            // Before anything else is done with SQLite.
+            sqlite::time_mutexes();
+        }
+        check_workers(request.load.workers.unwrap_or(request.load.connections))?;
+        let mut target = self.target.clone();
+        let folder = if self.temporary {
+            let folder = Scratch::temporary().map_err(|error| {
+                LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
+            })?;
+            target.path = folder.path().join(format!("{}.db", workload.name));
+            load(&target, &Load { workload, scale, seed: request.seed }, tell, stop)?;
+            Some(folder)
+        } else {
+            if !workload.tables.is_empty() {
+                let (name, tables) = (&workload.name, &workload.tables);
+                let loaded = sqlite::check(&target, name, tables, request.scale);
+                scale = loaded.map_err(|error| named_as_given(error, request))?.scale;
+            }
+            None
+        };
+        let measure = match request.budget {
+            BudgetChoice::Off => Measure::Nothing,
+            _ => Measure::Budget,
+        };
+        let probe = sqlite::ThreadClock::new().probe_cost();
+        let (url, figures) = (self.url.clone(), Box::default());
+        Ok(Box::new(Ready { target, url, scale, measure, probe, figures, _folder: folder }))
+    }
+
+    fn init(&self, wanted: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+        if self.temporary {
+            return Err(LabError::Usage(
+                "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
+                    .to_owned(),
+            ));
+        }
+        let begun = dbtime_model::now();
+        let rows = load(&self.target, wanted, tell, stop)?;
+        let took = dbtime_model::now() - begun;
+        let (name, scale, target) = (&wanted.workload.name, wanted.scale, &self.target);
+        Ok(format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}"))
+    }
+}
+
+/// Workers of an embedded engine beyond this are a mistake: each is a thread.
+const MOST_WORKERS: u32 = 4096;
+
+/// Open files a worker needs: database, log, shared memory (one for all), clock, and spare.
+const FILES_PER_WORKER: u64 = 5;
+
+fn check_workers(workers: u32) -> Result<(), LabError> {
+    if workers > MOST_WORKERS {
+        return Err(LabError::Usage(format!(
+            "{workers} workers are too many for an embedded engine, where each is a thread: use at \
+             most {MOST_WORKERS}, with --workers behind more --connections if need be"
+        )));
+    }
+    allow_files(FILES_PER_WORKER * u64::from(workers), &format!("{workers} workers"))
+}
+
+/// Creates the tables, fills them and marks them as whole. Returns the number of rows.
+fn load(
+    target: &SqliteTarget,
+    load: &Load<'_>,
+    tell: Tell<'_>,
+    stop: &Stop,
+) -> Result<u64, LabError> {
+    let Load { workload, scale, seed } = *load;
+    let interrupted = || LabError::Interrupted("while loading: what was loaded does not count");
+    let admin = SqliteAdmin::create(target)?;
+    admin.drop_tables(&workload.tables, &workload.name)?;
+    admin.create_tables(&workload.tables)?;
+    let mut rows = 0;
+    for (index, table) in workload.tables.iter().enumerate() {
+        let data = workload.table_data(index, scale, seed);
+        let fill = |row, values: &mut Vec<_>| data.fill_row(row, values);
+        admin.load(table, data.row_count(), fill, |at| {
+            let (table, done, total) = (at.table.to_owned(), at.done, at.total);
+            tell(Progress::Loading { table, done, total });
+            !stop.is_set()
+        })?;
+        if stop.is_set() {
+            return Err(interrupted());
+        }
+        rows += data.row_count();
+    }
+    admin.create_indexes(&workload.tables)?;
+    admin.finish(&LoadMarker {
+        workload: workload.name.clone(),
+        scale,
+        seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })?;
+    Ok(rows)
+}
+
+impl Prepared for Ready {
+    fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    fn drive(
+        &self,
+        plan: &Plan,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, LabError> {
+        let statements = &plan.workload.statements;
+        let database = SqlitePool::new(self.target.clone(), statements, plan.servers, self.measure);
+        let driven = pool::drive(plan, &database, sink, started, stop);
+        let driven = driven.map_err(|error| LabError::Target(error.to_string()))?;
+        *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();
+        Ok(driven)
+    }
+
+    /// One reading before and one after.
+    fn probe_ns(&self) -> f64 {
+        2.0 * self.probe.0 as f64
+    }
+
+    fn sampling_cost_ns(&self) -> f64 {
+        let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        self.probe.0 as f64 * figures.readings() as f64
+    }
+
+    fn is_sharded(&self) -> bool {
+        false
+    }
+
+    fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
+        let Self { target, measure, .. } = self;
+        let statements = &plan.workload.statements;
+        let database = SqliteDatabase::new(target.clone(), statements, 1, *measure);
+        let mut connection = database.connect(0)?;
+        connection.prepare_all().map_err(|(id, failure)| {
+            let statement = &statements[id.0 as usize];
+            LabError::Target(format!(
+                "{} refuses statement `{}` ({}): {}",
+                target,
+                statement.name,
+                statement.kind.fingerprint(),
+                failure.message
+            ))
+        })?;
+        let facts = SqliteFacts::of(&connection, target);
+        let mut settings = facts.settings.clone();
+        settings.insert("file_system".to_owned(), facts.file_system.clone());
+        let mut warnings = Vec::new();
+        if facts.reads_by_page_fault && *measure == Measure::Budget {
+            warnings.push(Warning {
+                kind: WarningKind::Target,
+                text:
+                    "mmap_size is above 0: reads by page fault cannot be timed and stay unexplained"
+                        .to_owned(),
+                remedy: "set mmap_size=0 in the target to see reads".to_owned(),
+            });
+        }
+        let target = TargetInfo {
+            engine: "sqlite".to_owned(),
+            version: facts.version,
+            url: self.url.clone(),
+            settings,
+            data_bytes: Some(facts.data_bytes),
+            ..TargetInfo::default()
+        };
+        Ok(Facts { target, warnings })
+    }
+
+    fn fill(&self, record: &mut RunRecord, workload: &Workload, statement_wall: Nanos) {
+        if self.measure != Measure::Budget {
+            return;
+        }
+        let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        let operations: Vec<String> =
+            workload.operations.iter().map(|op| op.name.clone()).collect();
+        record.layers = sqlite::layers(&figures, statement_wall);
+        record.files = figures.io.records();
+        record.lock_holders =
+            sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
+    }
+}
+
+/// The command that helps must name the workload as this one did: by its file, if it has one.
+fn named_as_given(mut error: SqliteError, request: &RunRequest) -> SqliteError {
+    let given = request.workload_given.clone();
+    match &mut error {
+        SqliteError::Missing { workload, .. } => {
+            let scale = request.scale.map_or(String::new(), |scale| format!(" --scale {scale}"));
+            *workload = Some(given + &scale);
+        }
+        SqliteError::NotLoaded { workload, .. }
+        | SqliteError::HalfLoaded { workload, .. }
+        | SqliteError::Scale { workload, .. } => *workload = given,
+        _ => {}
+    }
+    error
+}
+
+impl From<SqliteError> for LabError {
+    fn from(error: SqliteError) -> Self {
+        Self::Target(error.to_string())
+    }
+}
