@@ -12,7 +12,7 @@ DBTIME = $${CARGO_TARGET_DIR:-target}/release/dbtime
 help:
 	@echo 'make demo    build dbtime and run it: prints a report and writes report.html'
 	@echo 'make build   build target/release/dbtime'
-	@echo 'make test    run every test (installs Chromium, sqlite3 and python3 where missing)'
+	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
@@ -22,9 +22,11 @@ setup:
 	@command -v cc >/dev/null 2>&1 || sh scripts/setup-debian.sh gcc libc6-dev
 	@sh scripts/need-rust.sh
 
-# Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote.
+# Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote; the servers, which are
+# not started, are what the tests start privately.
 setup-test: setup
-	@sh scripts/setup-debian.sh chromium sqlite3 python3
+	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
+		mariadb-server-core mariadb-client-core postgresql-15
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime

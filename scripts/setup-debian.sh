@@ -42,7 +42,21 @@ fi
 
 echo "setup: installing$missing" >&2
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# A new PostgreSQL brings up a server of the system's own, which nobody asked for here. Only the
+# program is wanted: that is said while it is being installed, and not to later installations.
+no_cluster=
+case $missing in
+*' postgresql'*) no_cluster=/etc/postgresql-common/createcluster.d/dbtime-setup.conf ;;
+esac
+clean_up() {
+    rm -f "$log"
+    [ -z "$no_cluster" ] || $as_root rm -f "$no_cluster"
+}
+trap clean_up EXIT
+if [ -n "$no_cluster" ]; then
+    $as_root mkdir -p "${no_cluster%/*}"
+    echo 'create_main_cluster = false' | $as_root tee "$no_cluster" >/dev/null
+fi
 install_missing() {
     # shellcheck disable=SC2086 # words are wanted
     $as_root env DEBIAN_FRONTEND=noninteractive \

@@ -13,6 +13,7 @@ pub mod progress;
 pub mod request;
 pub mod run;
 pub mod scratch;
+pub mod servers;
 mod settle;
 pub mod store;
 pub mod summary;

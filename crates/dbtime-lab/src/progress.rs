@@ -5,6 +5,8 @@ use dbtime_model::Nanos;
 /// Something worth showing while a run goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
+    /// A private server is being made or started: which, and what is done now.
+    Server(String),
     /// Rows are being loaded.
     Loading {
         /// Into which table.

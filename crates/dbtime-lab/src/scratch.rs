@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +25,14 @@ impl Scratch {
 
     /// Makes a folder with a name of its own among the system's temporary files.
     pub fn temporary() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("dbtime-").tempdir()?;
+        Self::temporary_in(&std::env::temp_dir())
+    }
+
+    /// Makes a folder with a name of its own in `parent`; only its owner may look into it.
+    pub fn temporary_in(parent: &Path) -> io::Result<Self> {
+        let private = fs::Permissions::from_mode(0o700);
+        let mut builder = tempfile::Builder::new();
+        let folder = builder.prefix("dbtime-").permissions(private).tempdir_in(parent)?;
         Ok(Self::adopt(folder.keep()))
     }
 

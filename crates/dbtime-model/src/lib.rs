@@ -8,6 +8,7 @@
 
 pub mod budget;
 pub mod clock;
+pub mod cpus;
 pub mod histogram;
 pub mod outcome;
 pub mod record;
@@ -19,6 +20,7 @@ pub mod units;
 
 pub use budget::{Budget, BudgetCells, Part, Parts};
 pub use clock::now;
+pub use cpus::CpuList;
 pub use histogram::Histogram;
 pub use outcome::{ErrorClass, Outcome};
 pub use recorder::Recorder;

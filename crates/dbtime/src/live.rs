@@ -34,6 +34,7 @@ impl Live {
 
     fn line(&self, progress: &Progress) -> String {
         match progress {
+            Progress::Server(what) => format!("{what} ..."),
             Progress::Loading { table, done, total } => {
                 format!(
                     "loading {table} {} {done} of {total} rows",

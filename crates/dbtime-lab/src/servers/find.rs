@@ -1,0 +1,244 @@
+//! Finds an installed server and asks it what it is.
+
+use super::ServerRequest;
+use super::launch::Launch;
+use super::product::{Identity, Product};
+use crate::error::LabError;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Folders of a prefix that may hold a server; `*` stands for any folder, the newest version first.
+const OF_PREFIX: [&str; 10] = [
+    "",
+    "bin",
+    "sbin",
+    "libexec",
+    "lib/postgresql/*/bin",
+    "usr/sbin",
+    "usr/bin",
+    "usr/libexec",
+    "usr/lib/postgresql/*/bin",
+    "pgsql/bin",
+];
+
+/// Folders of the system that may, after those of `PATH`.
+const OF_SYSTEM: [&str; 12] = [
+    "/usr/sbin",
+    "/usr/bin",
+    "/usr/libexec",
+    "/usr/lib/postgresql/*/bin",
+    "/usr/pgsql-*/bin",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/local/*/bin",
+    "/usr/local/*/sbin",
+    "/opt/bin",
+    "/opt/*/bin",
+    "/opt/*/sbin",
+];
+
+/// The folder of a prefix with libraries that its programs need, if they are not found otherwise.
+const LIBRARIES: &str = "libs";
+
+/// The variable by which programs find libraries.
+pub(super) const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// How long a binary may take to say what it is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server that is installed here.
+#[derive(Clone, Debug)]
+pub(super) struct Installed {
+    /// Its binary, links resolved.
+    pub(super) binary: PathBuf,
+    /// What that says of itself.
+    pub(super) identity: Identity,
+    /// What all its programs need in their environment.
+    pub(super) environment: Vec<(String, String)>,
+}
+
+impl Installed {
+    /// Another program of the same installation.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.binary.with_file_name(name)
+    }
+}
+
+/// Finds the server that was asked for.
+///
+/// Errors: nothing there (tells where it looked and how to install it), or something else (tells
+/// what, and what to write instead).
+pub(super) fn find(request: &ServerRequest) -> Result<Installed, LabError> {
+    let product = request.product;
+    let folders = match &request.prefix {
+        Some(prefix) => of_prefix(product, prefix)?,
+        None => of_system(),
+    };
+    let binaries = binaries(product, &folders);
+    let mut others = Vec::new();
+    for binary in &binaries {
+        let environment = environment(request, binary);
+        match identify(binary, &environment) {
+            Ok(identity) if identity.product == product => {
+                return Ok(Installed { binary: binary.clone(), identity, environment });
+            }
+            Ok(other) => others.push(format!("{} is {other}", binary.display())),
+            Err(why) => others.push(format!("{} {why}", binary.display())),
+        }
+    }
+    Err(not_found(request, &folders, &others))
+}
+
+/// What to say when it is not there. `others` are the binaries that are something else.
+fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[String]) -> LabError {
+    let product = request.product;
+    let word = product.word();
+    let instead = Product::ALL.into_iter().find(|other| {
+        *other != product && others.iter().any(|text| text.contains(&format!(" is {other} ")))
+    });
+    let colon = request.prefix.as_ref().map_or(String::new(), |p| format!(":{}", p.display()));
+    let hint = match (&request.prefix, instead) {
+        (_, Some(other)) => format!("write --target {}{colon} for that", other.word()),
+        (Some(_), None) => "name the folder that holds its bin or sbin".to_owned(),
+        (None, None) => product.install_hint().to_owned(),
+    };
+    let install = match (&request.prefix, instead) {
+        (None, Some(_)) => {
+            format!(", or name the folder of a {product} with --target {word}:/path/to/prefix")
+        }
+        (None, None) => format!(", or name its folder with --target {word}:/path/to/prefix"),
+        (Some(_), _) => String::new(),
+    };
+    if others.is_empty() {
+        let names = product.binaries().join(" or ");
+        let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+        let looked = looked.join(", ");
+        return LabError::Target(format!(
+            "there is no {product} server here: no {names} in {looked}; {hint}{install}"
+        ));
+    }
+    let found = others.join(", ");
+    LabError::Target(format!("no {product} server was found: {found}; {hint}{install}"))
+}
+
+/// Where in a prefix a server may be; the prefix may be its binary itself.
+fn of_prefix(product: Product, prefix: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let usage = |why: &str| {
+        LabError::Usage(format!(
+            "--target {}:{}: {why}; name the folder of an installation that holds its bin or sbin",
+            product.word(),
+            prefix.display()
+        ))
+    };
+    let absolute = prefix.canonicalize().map_err(|error| usage(&error.to_string()))?;
+    if absolute.is_file() {
+        return Ok(vec![absolute]);
+    }
+    if !absolute.is_dir() {
+        return Err(usage("it is neither a folder nor a file"));
+    }
+    Ok(OF_PREFIX.iter().flat_map(|folder| expand(&absolute.join(folder))).collect())
+}
+
+fn of_system() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let of_path: Vec<PathBuf> = std::env::split_paths(&path).filter(|f| f.is_absolute()).collect();
+    let mut seen = BTreeSet::new();
+    let of_system = OF_SYSTEM.iter().flat_map(|folder| expand(Path::new(folder)));
+    of_path.into_iter().chain(of_system).filter(|folder| seen.insert(folder.clone())).collect()
+}
+
+/// The folders that a pattern stands for, versions in descending order; itself without a `*`.
+fn expand(pattern: &Path) -> Vec<PathBuf> {
+    let parts: Vec<&str> = pattern.iter().filter_map(|part| part.to_str()).collect();
+    let Some(star) = parts.iter().position(|part| part.contains('*')) else {
+        return vec![pattern.to_owned()];
+    };
+    let before: PathBuf = parts[..star].iter().collect();
+    let after: PathBuf = parts[star + 1..].iter().collect();
+    let (head, tail) = parts[star].split_once('*').unwrap_or(("", ""));
+    let entries = fs::read_dir(&before).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter(|name| name.starts_with(head) && name.ends_with(tail)).collect();
+    names.sort_by(|a, b| rank(b, head).total_cmp(&rank(a, head)).then(a.cmp(b)));
+    let folders = names.into_iter().map(|name| before.join(name).join(&after));
+    folders.filter(|folder| folder.is_dir()).collect()
+}
+
+/// A folder's version as a number; what has none comes last.
+fn rank(name: &str, head: &str) -> f64 {
+    name.strip_prefix(head).and_then(|version| version.parse().ok()).unwrap_or(-1.0)
+}
+
+/// The executable files that may be it, links resolved, each once.
+fn binaries(product: Product, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        let named = product.binaries().iter().map(|name| folder.join(name));
+        let itself = folder.is_file().then(|| folder.clone());
+        for path in named.chain(itself) {
+            let Ok(path) = path.canonicalize() else { continue };
+            let is_program = fs::metadata(&path)
+                .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+            if is_program && !found.contains(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// What the programs of this installation need: the user's library path, and the prefix's own.
+fn environment(request: &ServerRequest, binary: &Path) -> Vec<(String, String)> {
+    let given = request.environment.iter().rev().find(|(name, _)| name == LIBRARY_PATH);
+    let given = given.map(|(_, value)| value.clone());
+    let own = binary.ancestors().skip(1).take(2).map(|folder| folder.join(LIBRARIES));
+    let own = own.into_iter().find(|folder| folder.is_dir()).map(|f| f.display().to_string());
+    let inherited = std::env::var(LIBRARY_PATH).ok().filter(|_| own.is_some() || given.is_some());
+    let all: Vec<String> = given.into_iter().chain(own).chain(inherited).collect();
+    if all.is_empty() { Vec::new() } else { vec![(LIBRARY_PATH.to_owned(), all.join(":"))] }
+}
+
+/// Asks a binary what it is. The error says what it did instead.
+fn identify(binary: &Path, environment: &[(String, String)]) -> Result<Identity, String> {
+    let is_postgres = binary.file_name().is_some_and(|name| name == "postgres");
+    let arguments: &[&str] =
+        if is_postgres { &["--version"] } else { &["--no-defaults", "--version"] };
+    let launch = Launch {
+        program: binary.to_owned(),
+        arguments: arguments.iter().map(Into::into).collect(),
+        environment: environment.to_vec(),
+        folder: PathBuf::from("/"),
+        account: None,
+        cpus: None,
+    };
+    let mut command = launch.command();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| format!("does not start ({error})"))?;
+    let (out, err) = read_within(child, PATIENCE).ok_or("does not say what it is")?;
+    Identity::read(&out).ok_or_else(|| {
+        let said = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
+        format!("says `{}` of itself", said.unwrap_or("nothing").trim())
+    })
+}
+
+/// What a program prints, if it ends in time; else it is killed.
+fn read_within(mut child: Child, limit: Duration) -> Option<(String, String)> {
+    let begun = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if begun.elapsed() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().ok()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some((text(&output.stdout), text(&output.stderr)))
+}

@@ -1,0 +1,99 @@
+//! What a server printed, and which of it says why it did not start.
+
+use std::fs;
+use std::path::Path;
+
+/// How many lines of a log are quoted.
+const QUOTED: usize = 8;
+
+/// Words that mark a line as trouble, in all the servers' logs.
+const TROUBLE: [&str; 9] = [
+    "[error]",
+    "error:",
+    "fatal:",
+    "panic:",
+    "ld.so",
+    "aborting",
+    "no space left",
+    "hint:",
+    "unknown variable",
+];
+
+/// A log that grows, read from where an attempt began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogFrom<'a> {
+    /// Where it is.
+    pub(super) path: &'a Path,
+    /// Bytes of earlier attempts.
+    pub(super) offset: usize,
+}
+
+impl<'a> LogFrom<'a> {
+    /// From its present end on.
+    pub(super) fn end_of(path: &'a Path) -> Self {
+        let offset = fs::metadata(path).map_or(0, |found| found.len() as usize);
+        Self { path, offset }
+    }
+
+    /// What was printed since.
+    pub(super) fn text(&self) -> String {
+        let bytes = fs::read(self.path).unwrap_or_default();
+        String::from_utf8_lossy(bytes.get(self.offset..).unwrap_or_default()).into_owned()
+    }
+
+    /// The lines that say what is wrong, indented, after a heading; that there are none, if so.
+    pub(super) fn quote(&self) -> String {
+        let text = self.text();
+        let lines = telling(&text);
+        if lines.is_empty() {
+            return "it printed nothing".to_owned();
+        }
+        format!("its log says:\n    {}", lines.join("\n    "))
+    }
+}
+
+/// The last lines that tell of trouble, else the last lines.
+fn telling(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
+    let is_trouble = |line: &&str| {
+        let line = line.to_lowercase();
+        TROUBLE.iter().any(|word| line.contains(word))
+    };
+    let trouble: Vec<&str> = lines.iter().copied().filter(is_trouble).collect();
+    let told = if trouble.is_empty() { lines } else { trouble };
+    told[told.len().saturating_sub(QUOTED)..].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_is_told_rather_than_the_end() {
+        let text =
+            "[Note] a\n[ERROR] unknown variable 'x=1'\n[Note] b\n[ERROR] Aborting\n\n[Note] c";
+        assert_eq!(telling(text), ["[ERROR] unknown variable 'x=1'", "[ERROR] Aborting"]);
+        let text = "LOG:  a\nFATAL:  could not map\nHINT:  lower it\nLOG:  down\n";
+        assert_eq!(telling(text), ["FATAL:  could not map", "HINT:  lower it"]);
+    }
+
+    #[test]
+    fn without_trouble_the_end_is_told() {
+        let many: String = (0..20).map(|n| format!("line {n}\n")).collect();
+        let lines = telling(&many);
+        assert_eq!((lines.len(), lines[0], lines[7]), (8, "line 12", "line 19"));
+        assert!(telling("").is_empty());
+    }
+
+    #[test]
+    fn only_what_is_new_is_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("log");
+        assert_eq!(LogFrom::end_of(&path).quote(), "it printed nothing");
+        fs::write(&path, "old\n").expect("written");
+        let log = LogFrom::end_of(&path);
+        fs::write(&path, b"old\nnew \xff\n").expect("written");
+        assert_eq!(log.text(), "new \u{fffd}\n");
+        assert_eq!(log.quote(), "its log says:\n    new \u{fffd}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Private servers: an installed MariaDB, MySQL or PostgreSQL, started on a throw-away data folder.
+//!
+//! A private server has its own data folder, socket and port on the loopback address, and reads
+//! none of the system's configuration. It ends with whoever started it, however that one ends:
+//! properly by [`PrivateServer::stop`] or by being dropped, otherwise by a watchdog.
+//! Nothing here speaks SQL: what the server is asked beyond "do you answer" is the engines' affair.
+
+mod account;
+mod cpus;
+mod find;
+mod folders;
+mod health;
+mod launch;
+mod log;
+mod mysql;
+mod port;
+mod postgres;
+mod preload;
+mod process;
+mod processes;
+mod product;
+mod settings;
+mod site;
+mod start;
+mod watchdog;
+
+pub use cpus::{check_online, pin_this_thread};
+pub use product::Product;
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use dbtime_engines::plan::Stop;
+use dbtime_model::CpuList;
+use process::Process;
+use site::{Audience, Site};
+use start::Started;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What server is wanted, and how.
+#[derive(Clone, Debug)]
+pub struct ServerRequest {
+    /// What it must be.
+    pub product: Product,
+    /// Where it is installed, or its binary itself; `None`: where the system has it.
+    pub prefix: Option<PathBuf>,
+    /// Its settings by name; a later one wins.
+    pub settings: Vec<(String, String)>,
+    /// Variables of its environment by name; a later one wins.
+    pub environment: Vec<(String, String)>,
+    /// The CPUs it may run on; `None`: those that dbtime may.
+    pub cpus: Option<CpuList>,
+    /// A folder in which its data folder is made; `None`: the one for temporary files.
+    pub data: Option<PathBuf>,
+    /// How many connections the load opens at most; `None`: no more than the server's default.
+    pub connections: Option<u32>,
+}
+
+impl ServerRequest {
+    /// The system's `product`, as it comes.
+    pub fn new(product: Product) -> Self {
+        Self {
+            product,
+            prefix: None,
+            settings: Vec::new(),
+            environment: Vec::new(),
+            cpus: None,
+            data: None,
+            connections: None,
+        }
+    }
+}
+
+/// A server of one's own. Dropping it ends it and removes its folders.
+pub struct PrivateServer {
+    /// Ends before the folders go.
+    process: Mutex<Process>,
+    site: Site,
+    port: u16,
+    socket: PathBuf,
+    log: PathBuf,
+}
+
+impl PrivateServer {
+    /// Finds, makes and starts a server; returns when it answers. `stop` ends that early.
+    ///
+    /// Errors: [`LabError::Usage`] for what cannot be meant, [`LabError::Target`] for what is not
+    /// here or does not start, with what its log says; nothing of it is left behind.
+    pub fn start(
+        request: &ServerRequest,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &Stop,
+    ) -> Result<Self, LabError> {
+        settings::check(request)?;
+        settings::port(&request.settings)?;
+        if let Some(cpus) = &request.cpus {
+            check_online(cpus, "--server-cpus")?;
+        }
+        let installed = find::find(request)?;
+        let mut site = Site::new(request.clone(), installed)?;
+        let audience = Audience { progress, stop };
+        start::make_data(&mut site, audience)?;
+        let Started { process, port, socket } = start::first(&mut site, audience)?;
+        let log = site.folders.log();
+        Ok(Self { process: Mutex::new(process), site, port, socket, log })
+    }
+
+    /// Of its main process; PostgreSQL has others.
+    pub fn pid(&self) -> u32 {
+        self.process().pid()
+    }
+
+    /// The path of its socket.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whom it lets in, without a password.
+    pub fn user(&self) -> &str {
+        self.product().database_user()
+    }
+
+    /// What its binary says it is.
+    pub fn product(&self) -> Product {
+        self.site.installed.identity.product
+    }
+
+    /// The version that its binary says it has.
+    pub fn version(&self) -> &str {
+        &self.site.installed.identity.version
+    }
+
+    /// Its binary, links resolved.
+    pub fn binary(&self) -> &Path {
+        &self.site.installed.binary
+    }
+
+    /// Its data folder.
+    pub fn data(&self) -> PathBuf {
+        self.site.folders.data()
+    }
+
+    /// What it prints; the file goes with the server, see [`PrivateServer::stop`].
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// How its main process ended, such as `exit status: 1` or `signal: 9 (SIGKILL)`; `None` while
+    /// it lives.
+    pub fn ended(&self) -> Option<String> {
+        self.process().ended()
+    }
+
+    /// Stops all its processes where they are (SIGSTOP): nobody is served.
+    pub fn pause(&self) {
+        self.process().pause();
+    }
+
+    /// Lets them go on.
+    pub fn resume(&self) {
+        self.process().resume();
+    }
+
+    /// Kills all its processes (SIGKILL), as if the machine had stopped; the data stays.
+    pub fn kill(&self) {
+        self.process().kill();
+    }
+
+    /// Starts it anew on the same data, port and socket, as a new process; one that still lives is
+    /// ended properly first.
+    ///
+    /// Errors: as [`PrivateServer::start`]; then there is no server.
+    pub fn restart(
+        &mut self,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &Stop,
+    ) -> Result<(), LabError> {
+        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
+        process.end();
+        *process = start::again(&mut self.site, self.port, Audience { progress, stop })?.process;
+        Ok(())
+    }
+
+    /// Ends it properly, keeps its log as `log` if that is given, and removes its folders.
+    ///
+    /// Errors: the log cannot be written; the server has ended all the same.
+    pub fn stop(self, log: Option<&Path>) -> io::Result<()> {
+        self.process().end();
+        log.map_or(Ok(()), |path| fs::copy(&self.log, path).map(|_| ()))
+    }
+
+    fn process(&self) -> MutexGuard<'_, Process> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

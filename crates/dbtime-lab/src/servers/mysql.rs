@@ -1,0 +1,206 @@
+//! How the data folder of MariaDB and MySQL is made and their server started.
+//!
+//! MySQL from 5.7 on makes its data folder itself. MariaDB and older MySQL are fed the SQL files
+//! that come with them, which is what their install scripts do; an old MySQL without such files
+//! may bring a ready folder `data`.
+
+use super::find::Installed;
+use super::launch::option;
+use super::product::Product;
+use super::settings::plain;
+use super::site::Site;
+use crate::error::LabError;
+use dbtime_engines::plan::Stop;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Connections that the default of 151 leaves to a load.
+const ROOM: u32 = 140;
+
+/// What is added to the connections of the load, for dbtime's own.
+const SPARE: u32 = 20;
+
+/// Where in an installation messages and SQL files may be.
+const SHARES: [&str; 4] = ["share/mysql", "share/mariadb", "share", "share/share"];
+
+/// Settings that must hold when the data folder is made, and are no use later.
+const AT_BIRTH: [&str; 9] = [
+    "innodb_page_size",
+    "innodb_data_file_path",
+    "innodb_undo_tablespaces",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_checksum_algorithm",
+    "innodb_use_native_aio",
+    "innodb_flush_method",
+    "lower_case_table_names",
+];
+
+/// What makes the system tables, in order: names of files without `mysql_` or `mariadb_`, and
+/// whether there is no server without it.
+const SYSTEM_TABLES: [(&str, bool); 4] = [
+    ("system_tables.sql", true),
+    ("performance_tables.sql", false),
+    ("system_tables_data.sql", true),
+    ("sys_schema.sql", false),
+];
+
+/// The same, for files that always had one name.
+const FURTHER_TABLES: [&str; 2] = ["fill_help_tables.sql", "maria_add_gis_sp_bootstrap.sql"];
+
+/// Comes before them. The user root needs no password, and there is no anonymous one.
+const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
+                        set @auth_root_socket=NULL;\nset @skip_auth_anonymous=1;\n";
+
+/// Makes the data folder.
+///
+/// Errors: files are missing, or the server fails at it.
+pub(super) fn make_data(site: &mut Site, stop: &Stop) -> Result<(), LabError> {
+    site.make_folder(&temporary(site))?;
+    let data = site.folders.data();
+    let identity = &site.installed.identity;
+    if identity.product == Product::MySql && identity.number >= (5, 7) {
+        site.make_folder(&data)?;
+        let mut arguments = common(site);
+        arguments.push("--initialize-insecure".into());
+        arguments.extend(birth(site));
+        let server = site.launch(site.installed.binary.clone(), arguments);
+        return site.run(&server, None, stop);
+    }
+    let home = home(&site.installed);
+    if let Some(sql) = home.as_ref().and_then(system_tables) {
+        site.make_folder(&data)?;
+        return feed(site, &sql, stop);
+    }
+    let ready = home.map(|home| home.base.join("data")).filter(|data| data.join("mysql").is_dir());
+    match ready {
+        Some(ready) => copy(site, &ready, &data),
+        None => Err(site.no_data(
+            "the installation has neither mysql_system_tables.sql in share nor a ready folder data",
+        )),
+    }
+}
+
+/// What the server is started with.
+pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
+    let identity = &site.installed.identity;
+    let mut arguments = common(site);
+    arguments.push(option("socket", socket(site)));
+    arguments.push(option("pid-file", site.folders.run().join("pid")));
+    arguments.push("--bind-address=127.0.0.1".into());
+    if identity.product == Product::MySql && identity.number >= (8, 0) {
+        // It would listen on a fixed port and a fixed socket.
+        arguments.push("--mysqlx=OFF".into());
+    }
+    if let Some(connections) = site.request.connections.filter(|many| *many > ROOM) {
+        arguments.push(option("max-connections", (connections + SPARE).to_string()));
+    }
+    arguments.extend(site.request.settings.iter().map(|(name, value)| option(name, value)));
+    arguments.push(option("port", port.to_string()));
+    arguments
+}
+
+/// Its socket.
+pub(super) fn socket(site: &Site) -> PathBuf {
+    site.folders.run().join("mysql.sock")
+}
+
+/// Where temporary tables go: beside the data, on the disk that was chosen for it.
+fn temporary(site: &Site) -> PathBuf {
+    site.folders.data().with_file_name("tmp")
+}
+
+/// What it needs whatever it does: where its files are, and none of the system's.
+fn common(site: &Site) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["--no-defaults".into()];
+    if let Some(home) = home(&site.installed) {
+        arguments.push(option("basedir", &home.base));
+        arguments.push(option("lc-messages-dir", &home.share));
+        arguments.push(option("character-sets-dir", home.share.join("charsets")));
+    }
+    arguments.push(option("datadir", site.folders.data()));
+    arguments.push(option("tmpdir", temporary(site)));
+    let identity = &site.installed.identity;
+    if identity.product == Product::MySql && identity.number >= (5, 7) {
+        // The compiled-in folder may not be there, and then it does not start.
+        arguments.push("--secure-file-priv=NULL".into());
+    }
+    arguments
+}
+
+fn birth(site: &Site) -> impl Iterator<Item = OsString> {
+    let settings = site.request.settings.iter();
+    let settings = settings.filter(|(name, _)| AT_BIRTH.contains(&plain(name).as_str()));
+    settings.map(|(name, value)| option(name, value)).collect::<Vec<_>>().into_iter()
+}
+
+/// Feeds the SQL files to the server, which reads them from its standard input.
+fn feed(site: &mut Site, sql: &[PathBuf], stop: &Stop) -> Result<(), LabError> {
+    let script = site.folders.run().join("bootstrap.sql");
+    let mut text = PREAMBLE.as_bytes().to_vec();
+    for path in sql {
+        let read = fs::read(path);
+        text.extend(read.map_err(|e| site.no_data(&format!("{}: {e}", path.display())))?);
+        text.push(b'\n');
+    }
+    fs::write(&script, text).map_err(|e| site.no_data(&format!("{}: {e}", script.display())))?;
+    let mut arguments = common(site);
+    arguments.extend(["--bootstrap", "--max_allowed_packet=8M"].map(OsString::from));
+    // Nothing need survive a power cut yet.
+    arguments.push("--innodb-flush-log-at-trx-commit=0".into());
+    arguments.extend(birth(site));
+    let server = site.launch(site.installed.binary.clone(), arguments);
+    site.run(&server, Some(&script), stop)
+}
+
+/// Where an installation has its files.
+struct Home {
+    /// What its other paths start from.
+    base: PathBuf,
+    /// Where messages and character sets are.
+    share: PathBuf,
+}
+
+/// Looks for the messages around the binary; `None`: it must know itself where they are.
+fn home(installed: &Installed) -> Option<Home> {
+    let bases = installed.binary.ancestors().skip(1).take(3);
+    let bases = bases.filter(|base| base.parent().is_some());
+    let homes = bases.flat_map(|base| SHARES.map(|share| (base, base.join(share))));
+    let mut homes = homes.filter(|(_, share)| share.join("english/errmsg.sys").is_file());
+    homes.next().map(|(base, share)| Home { base: base.to_owned(), share })
+}
+
+/// The files that make the system tables; `None` if the installation lacks them.
+fn system_tables(home: &Home) -> Option<Vec<PathBuf>> {
+    let folders = SHARES.map(|share| home.base.join(share));
+    let find = |name: &str| folders.iter().map(|f| f.join(name)).find(|path| path.is_file());
+    let mut files = Vec::new();
+    for (name, is_needed) in SYSTEM_TABLES {
+        match find(&format!("mariadb_{name}")).or_else(|| find(&format!("mysql_{name}"))) {
+            Some(path) => files.push(path),
+            None if is_needed => return None,
+            None => {}
+        }
+    }
+    // The views of the schema sys come last.
+    let last = files.len() - usize::from(files.last()?.to_str()?.ends_with("sys_schema.sql"));
+    files.splice(last..last, FURTHER_TABLES.iter().filter_map(|name| find(name)));
+    Some(files)
+}
+
+/// Copies a ready data folder.
+fn copy(site: &Site, from: &Path, to: &Path) -> Result<(), LabError> {
+    site.make_folder(to)?;
+    let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    for entry in entries.map_err(|e| site.no_data(&format!("{}: {e}", from.display())))? {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(site, &from, &to)?;
+        } else {
+            site.give(&to, fs::copy(&from, &to).map(|_| ()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! A server's process from its start to its end.
+
+use super::processes::{living_in, signal, status_line};
+use super::product::Product;
+use rustix::process::Signal;
+use std::path::PathBuf;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// How long a server may take to end as it wants.
+const GENTLE: Duration = Duration::from_secs(20);
+
+/// How long one that was told to end at once may take.
+const HARD: Duration = Duration::from_secs(5);
+
+/// Between two looks at a process.
+pub(super) const LOOK: Duration = Duration::from_millis(5);
+
+/// A server's main process, which is this process's child, and those it started itself.
+pub(super) struct Process {
+    child: Child,
+    product: Product,
+    /// All its processes live here.
+    data: PathBuf,
+    /// None of them is left: who lives there now is somebody else.
+    is_over: bool,
+}
+
+impl Process {
+    /// A server that has been started.
+    pub(super) fn new(child: Child, product: Product, data: PathBuf) -> Self {
+        Self { child, product, data, is_over: false }
+    }
+
+    /// Of the main process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended; `None` while it lives.
+    pub(super) fn ended(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(status) => status.map(|status| status.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Stops all its processes where they are.
+    pub(super) fn pause(&mut self) {
+        self.freeze();
+        self.others().into_iter().for_each(|pid| signal(pid, Signal::STOP));
+    }
+
+    /// Lets them go on.
+    pub(super) fn resume(&mut self) {
+        self.others().into_iter().for_each(|pid| signal(pid, Signal::CONT));
+        if self.ended().is_none() {
+            signal(self.pid(), Signal::CONT);
+        }
+    }
+
+    /// Ends all its processes at once, as a power cut does for everything not yet on disk.
+    pub(super) fn kill(&mut self) {
+        if self.ended().is_none() {
+            self.freeze();
+            self.others().into_iter().for_each(|pid| signal(pid, Signal::KILL));
+            signal(self.pid(), Signal::KILL);
+            let _ = self.child.wait();
+        }
+        if !self.is_over {
+            self.clear();
+        }
+        self.is_over = true;
+    }
+
+    /// Ends it as its makers want it ended; whatever is left of it is killed.
+    pub(super) fn end(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.resume();
+        // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+        let is_postgres = self.product == Product::Postgres;
+        let gentle = if is_postgres { Signal::INT } else { Signal::TERM };
+        if !self.ends_within(gentle, GENTLE) && is_postgres {
+            self.ends_within(Signal::QUIT, HARD);
+        }
+        self.kill();
+    }
+
+    fn ends_within(&mut self, by: Signal, limit: Duration) -> bool {
+        if self.ended().is_none() {
+            signal(self.pid(), by);
+        }
+        self.wait(limit)
+    }
+
+    fn wait(&mut self, limit: Duration) -> bool {
+        let begun = Instant::now();
+        while self.ended().is_none() {
+            if begun.elapsed() > limit {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+
+    /// Kills what outlived the main process, and waits until it is gone: it holds files, memory
+    /// and perhaps the port.
+    fn clear(&mut self) {
+        let begun = Instant::now();
+        while begun.elapsed() < HARD {
+            let left = self.others();
+            if left.is_empty() {
+                break;
+            }
+            left.iter().for_each(|pid| signal(*pid, Signal::KILL));
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Stops the main process and waits until it stands still: then it starts no others.
+    fn freeze(&mut self) {
+        let begun = Instant::now();
+        while self.ended().is_none() && begun.elapsed() < HARD {
+            signal(self.pid(), Signal::STOP);
+            if status_line(self.pid(), "State").is_some_and(|state| state.starts_with('T')) {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn others(&self) -> Vec<u32> {
+        living_in(&self.data).into_iter().filter(|pid| *pid != self.pid()).collect()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,69 @@
+//! What `/proc` says of a server's processes.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs;
+use std::path::Path;
+
+/// When a process started. Unit: clock ticks since boot; with the number it names a process for
+/// ever, because numbers are dealt anew. `None`: there is no such process.
+/// Source: proc(5), field 22 of `/proc/PID/stat`.
+pub(super) fn started_at(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before the last parenthesis may hold anything.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(19)?.parse().ok()
+}
+
+/// The processes that have made this folder their own, as servers do with their data folder; a
+/// PostgreSQL server is many. Processes of others cannot be looked at and are not among them.
+pub(super) fn living_in(folder: &Path) -> Vec<u32> {
+    let Ok(folder) = folder.canonicalize() else { return Vec::new() };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let lives_there =
+        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).ok().as_ref() == Some(&folder);
+    numbers.filter(lives_there).collect()
+}
+
+/// Sends a signal; a process that is gone by now does not mind.
+pub(super) fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = number(pid) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Sends a signal to all of a process group.
+pub(super) fn signal_group(leader: u32, signal: Signal) {
+    if let Some(leader) = number(leader) {
+        let _ = kill_process_group(leader, signal);
+    }
+}
+
+fn number(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// A line `NAME:\tvalue` of `/proc/PID/status`.
+pub(super) fn status_line(pid: u32, name: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| {
+        let value = line.strip_prefix(name)?.strip_prefix(':')?;
+        Some(value.trim().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_found() {
+        let own = std::process::id();
+        assert!(started_at(own).is_some_and(|ticks| ticks > 0));
+        assert_eq!(started_at(u32::MAX), None);
+        assert_eq!(status_line(own, "Pid"), Some(own.to_string()));
+        let folder = std::env::current_dir().expect("a folder");
+        assert!(living_in(&folder).contains(&own));
+        assert!(living_in(Path::new("/nowhere")).is_empty());
+    }
+}

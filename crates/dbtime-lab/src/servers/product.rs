@@ -1,0 +1,201 @@
+//! What a server is, by what its binary says of itself: `mysqld` may be MariaDB.
+
+use std::fmt;
+
+/// A database server that can be started privately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// MariaDB.
+    MariaDb,
+    /// MySQL and its close relatives, such as Percona Server.
+    MySql,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Product {
+    /// Every product, in the order in which they are told.
+    pub const ALL: [Self; 3] = [Self::MariaDb, Self::MySql, Self::Postgres];
+
+    /// The word that `--target` takes for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::MariaDb => "mariadb",
+            Self::MySql => "mysql",
+            Self::Postgres => "postgres",
+        }
+    }
+
+    /// The product for a word of `--target`; `None` where it names none.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|product| product.word() == word)
+    }
+
+    /// What its server's binary may be called.
+    pub(super) const fn binaries(self) -> &'static [&'static str] {
+        match self {
+            Self::MariaDb => &["mariadbd", "mysqld"],
+            Self::MySql => &["mysqld"],
+            Self::Postgres => &["postgres"],
+        }
+    }
+
+    /// How to come by it where it is missing.
+    pub(super) const fn install_hint(self) -> &'static str {
+        match self {
+            Self::MariaDb => "install it (Debian: apt-get install mariadb-server-core)",
+            Self::MySql => {
+                "install MySQL's own server (a stable Debian has only MariaDB; \
+                 unstable has mysql-server-core)"
+            }
+            Self::Postgres => "install it (Debian: apt-get install postgresql)",
+        }
+    }
+
+    /// The user that packages of this product make for it.
+    pub(super) const fn system_user(self) -> &'static str {
+        match self {
+            Self::MariaDb | Self::MySql => "mysql",
+            Self::Postgres => "postgres",
+        }
+    }
+
+    /// The user that a private server lets in without a password.
+    pub(super) const fn database_user(self) -> &'static str {
+        match self {
+            Self::MariaDb | Self::MySql => "root",
+            Self::Postgres => "postgres",
+        }
+    }
+
+    /// Whether it speaks the protocol of MySQL.
+    pub const fn speaks_mysql(self) -> bool {
+        matches!(self, Self::MariaDb | Self::MySql)
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MariaDb => "MariaDB",
+            Self::MySql => "MySQL",
+            Self::Postgres => "PostgreSQL",
+        })
+    }
+}
+
+/// What a binary says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// What it is.
+    pub(super) product: Product,
+    /// Its version as it writes it: `10.11.19-MariaDB-0+deb12u1`, `8.0.46`, `15.18`.
+    pub(super) version: String,
+    /// The first two numbers of it; the second is 0 where there is one number only.
+    pub(super) number: (u32, u32),
+}
+
+impl Identity {
+    /// Reads the line that `--version` prints; `None` where it is neither server.
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let line = line.lines().find(|line| !line.trim().is_empty())?;
+        let (product, version) = match line.split_once(" Ver ") {
+            Some((_, rest)) => {
+                let version = rest.split_whitespace().next()?;
+                let is_maria = line.to_ascii_lowercase().contains("mariadb");
+                (if is_maria { Product::MariaDb } else { Product::MySql }, version)
+            }
+            None => {
+                let rest = line.strip_prefix("postgres (")?;
+                let (_, rest) = rest.split_once(')')?;
+                (Product::Postgres, rest.split_whitespace().next()?)
+            }
+        };
+        Some(Self { product, version: version.to_owned(), number: number(version)? })
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.product, self.version)
+    }
+}
+
+/// The first two numbers of `10.11.19-MariaDB`, `18beta1` or `9.6.24`.
+fn number(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| {
+        let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..end].parse::<u32>().ok()
+    });
+    let major = parts.next()??;
+    Some((major, parts.next().flatten().unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_known_by_what_they_say() {
+        use Product::{MariaDb, MySql, Postgres};
+        for (line, product, version, number) in [
+            (
+                "mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL Community Server - GPL)",
+                MySql,
+                "8.0.46",
+                (8, 0),
+            ),
+            (
+                "/usr/sbin/mysqld  Ver 9.7.4-2 for debian-linux-gnu on x86_64 ((Debian))",
+                MySql,
+                "9.7.4-2",
+                (9, 7),
+            ),
+            ("/x/mysqld  Ver 5.5.9 for Linux on x86_64 (MySQL Community)", MySql, "5.5.9", (5, 5)),
+            (
+                "mysqld  Ver 5.6.23-72.1 for Linux on x86_64 (Percona Server (GPL), Release 72.1)",
+                MySql,
+                "5.6.23-72.1",
+                (5, 6),
+            ),
+            (
+                "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)",
+                MariaDb,
+                "10.11.19-MariaDB-0+deb12u1",
+                (10, 11),
+            ),
+            (
+                "/usr/sbin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)",
+                MariaDb,
+                "10.2.11-MariaDB",
+                (10, 2),
+            ),
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", Postgres, "15.18", (15, 18)),
+            ("postgres (PostgreSQL) 9.6.24\n", Postgres, "9.6.24", (9, 6)),
+            ("postgres (PostgreSQL) 19beta1", Postgres, "19beta1", (19, 0)),
+        ] {
+            let read = Identity::read(line).expect(line);
+            assert_eq!(
+                (read.product, read.version.as_str(), read.number),
+                (product, version, number)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_server_is_none() {
+        for line in
+            ["", "\n\n", "bash 5.2", "mysqld  Ver ", "mysqld  Ver x", "postgres (PostgreSQL)"]
+        {
+            assert_eq!(Identity::read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_product_has_its_word() {
+        for product in Product::ALL {
+            assert_eq!(Product::of_word(product.word()), Some(product));
+        }
+        assert_eq!(Product::of_word("oracle"), None);
+    }
+}

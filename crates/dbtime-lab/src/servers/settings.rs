@@ -1,0 +1,153 @@
+//! What the user sets of a server: settings and environment, checked before anything is started.
+
+use super::ServerRequest;
+use crate::error::LabError;
+use std::path::Path;
+
+/// Settings that are dbtime's own affair, and what to do instead.
+const OWN: [(&str, &str); 12] = [
+    ("datadir", "use --server-data to choose where the data goes"),
+    ("data_directory", "use --server-data to choose where the data goes"),
+    ("socket", "the socket is in the server's own folder"),
+    ("unix_socket_directories", "the socket is in the server's own folder"),
+    ("bind_address", "a private server only listens on the loopback address"),
+    ("listen_addresses", "a private server only listens on the loopback address"),
+    ("pid_file", "a private server is known by its process"),
+    ("user", "the user follows from who runs dbtime"),
+    ("log_error", "the log is kept in the record"),
+    ("logging_collector", "the log is kept in the record"),
+    ("daemonize", "a private server ends with the run"),
+    ("basedir", "name the installation with the target: mysql:/path/to/prefix"),
+];
+
+/// A setting's name as the servers compare it: they take `-` for `_`, and capitals for small ones.
+pub(super) fn plain(name: &str) -> String {
+    name.trim_start_matches("loose-").replace('-', "_").to_ascii_lowercase()
+}
+
+/// Refuses settings that cannot be meant.
+pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
+    for (name, value) in &request.settings {
+        let written = format!("--server-set {name}={value}");
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+        if !is_name {
+            return Err(LabError::Usage(format!(
+                "{written}: `{name}` is no name of a setting; write NAME=value, without dashes in front"
+            )));
+        }
+        if value.contains(['\0', '\n']) {
+            return Err(LabError::Usage(format!(
+                "--server-set {name}: a value is one line of text"
+            )));
+        }
+        if let Some((_, instead)) = OWN.iter().find(|(own, _)| *own == plain(name)) {
+            return Err(LabError::Usage(format!("{written}: dbtime sets this itself: {instead}")));
+        }
+    }
+    request.environment.iter().try_for_each(|(name, value)| check_variable(name, value))
+}
+
+fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
+    let written = format!("--server-env {name}={value}");
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        return Err(LabError::Usage(format!("{written}: write NAME=value")));
+    }
+    if name != super::preload::VARIABLE {
+        return Ok(());
+    }
+    let missing = super::preload::libraries(value)
+        .find(|library| library.contains('/') && !Path::new(library).is_file());
+    match missing {
+        Some(library) => Err(LabError::Usage(format!(
+            "{written}: there is no file {library}; name an existing library by its whole path"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The port among the settings, if the user wants a certain one.
+pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabError> {
+    let wanted = settings.iter().rev().find(|(name, _)| plain(name) == "port");
+    let Some((_, value)) = wanted else { return Ok(None) };
+    match value.parse() {
+        Ok(port) if port > 0 => Ok(Some(port)),
+        _ => Err(LabError::Usage(format!(
+            "--server-set port={value}: a port is a number from 1 to 65535; leave it out, and \
+             dbtime takes a free one"
+        ))),
+    }
+}
+
+/// The settings as the user wrote them, for a sentence; `None` without any.
+pub(super) fn told(request: &ServerRequest) -> Option<String> {
+    let settings = request.settings.iter().map(|(n, v)| format!("--server-set {n}={v}"));
+    let variables = request.environment.iter().map(|(n, v)| format!("--server-env {n}={v}"));
+    let all: Vec<String> = settings.chain(variables).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::servers::Product;
+
+    fn checked(settings: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<(), String> {
+        let owned = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect()
+        };
+        let request = ServerRequest {
+            settings: owned(settings),
+            environment: owned(environment),
+            ..ServerRequest::new(Product::MariaDb)
+        };
+        check(&request).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ordinary_settings_pass() {
+        checked(
+            &[
+                ("innodb_buffer_pool_size", "1G"),
+                ("thread-handling", "pool-of-threads"),
+                ("a.b", ""),
+            ],
+            &[("MALLOC_CONF", "narenas:1,x=2")],
+        )
+        .expect("all fine");
+    }
+
+    #[test]
+    fn what_is_dbtimes_own_is_refused() {
+        for name in ["datadir", "Bind-Address", "loose-log_error", "unix_socket_directories"] {
+            let error = checked(&[(name, "x")], &[]).expect_err(name);
+            assert!(error.contains("dbtime sets this itself: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_setting_is_refused() {
+        for name in ["", "--x", "a b", "1a", "a=b"] {
+            assert!(checked(&[(name, "x")], &[]).is_err(), "{name}");
+        }
+        assert!(checked(&[("a", "x\ny")], &[]).is_err());
+        assert!(checked(&[], &[("", "x")]).is_err());
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_named() {
+        let error =
+            checked(&[], &[("LD_PRELOAD", "libm.so.6:/nowhere/x.so")]).expect_err("missing");
+        assert!(error.contains("there is no file /nowhere/x.so"), "{error}");
+    }
+
+    #[test]
+    fn a_port_is_a_number() {
+        let of = |value: &str| port(&[("Port".to_owned(), value.to_owned())]);
+        assert_eq!(of("3307").expect("a port"), Some(3307));
+        assert_eq!(port(&[]).expect("none"), None);
+        for value in ["0", "70000", "x", ""] {
+            assert!(of(value).is_err(), "{value}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Where a server is being made: its installation, folders, user, and who watches over it.
+
+use super::ServerRequest;
+use super::account::Account;
+use super::find::Installed;
+use super::folders::Folders;
+use super::launch::Launch;
+use super::log::LogFrom;
+use super::process::LOOK;
+use super::processes::signal_group;
+use super::settings;
+use super::watchdog::Watchdog;
+use crate::error::LabError;
+use crate::progress::Progress;
+use dbtime_engines::plan::Stop;
+use rustix::process::Signal;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long making a data folder may take.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What Ctrl-C ends while a server is being made.
+pub(super) const INTERRUPTED: LabError =
+    LabError::Interrupted("while the server was starting: nothing was measured");
+
+/// A server that is being made.
+pub(super) struct Site {
+    /// What was asked for.
+    pub(super) request: ServerRequest,
+    /// What was found.
+    pub(super) installed: Installed,
+    /// As whom it runs; `None`: as dbtime.
+    pub(super) account: Option<Account>,
+    /// Told to end the server should dbtime be killed. Dropped before the folders.
+    pub(super) watchdog: Watchdog,
+    /// Where it lives.
+    pub(super) folders: Folders,
+}
+
+/// Who is told what happens, and who may end it.
+#[derive(Clone, Copy)]
+pub(super) struct Audience<'a> {
+    /// Hears of each step.
+    pub(super) progress: &'a (dyn Fn(Progress) + Sync),
+    /// Ends the start early.
+    pub(super) stop: &'a Stop,
+}
+
+impl Audience<'_> {
+    /// Tells what is done now.
+    pub(super) fn tell(&self, what: String) {
+        (self.progress)(Progress::Server(what));
+    }
+}
+
+impl Site {
+    /// Makes the folders and puts a watchdog over them.
+    ///
+    /// Errors: nowhere to make them, nobody to run as, or a binary that this user cannot reach.
+    pub(super) fn new(request: ServerRequest, installed: Installed) -> Result<Self, LabError> {
+        let account = Account::of(request.product)?;
+        if let Some(account) = &account {
+            check_reach(account, &installed.binary)?;
+        }
+        let folders = Folders::make(request.data.as_deref(), account.as_ref())?;
+        let watchdog = Watchdog::over(&folders.all()).map_err(|error| {
+            LabError::Target(format!("cannot start /bin/sh to watch over the server: {error}"))
+        })?;
+        Ok(Self { request, installed, account, watchdog, folders })
+    }
+
+    /// Makes an empty folder that the server may write.
+    pub(super) fn make_folder(&self, path: &Path) -> Result<(), LabError> {
+        self.give(path, fs::create_dir(path))
+    }
+
+    /// Gives a file or folder that was just made to the server's user.
+    pub(super) fn give(&self, path: &Path, made: io::Result<()>) -> Result<(), LabError> {
+        let given = made.and_then(|()| match &self.account {
+            Some(account) => chown(path, Some(account.uid), Some(account.gid)),
+            None => Ok(()),
+        });
+        given.map_err(|error| self.no_data(&format!("{}: {error}", path.display())))
+    }
+
+    /// A program of the installation, ready to start.
+    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<OsString>) -> Launch {
+        Launch {
+            program,
+            arguments,
+            environment: self.installed.environment.clone(),
+            folder: self.folders.run().to_owned(),
+            account: self.account.clone(),
+            cpus: None,
+        }
+    }
+
+    /// Runs a program of the installation to its end.
+    ///
+    /// Errors: it fails (with what it printed), takes too long, or is interrupted.
+    pub(super) fn run(
+        &mut self,
+        program: &Launch,
+        input: Option<&Path>,
+        stop: &Stop,
+    ) -> Result<(), LabError> {
+        let path = self.folders.log();
+        let log = LogFrom::end_of(&path);
+        let input = match input.map(File::open).transpose() {
+            Ok(input) => input.map_or_else(Stdio::null, Stdio::from),
+            Err(error) => return Err(self.no_data(&error.to_string())),
+        };
+        let mut child = program.start(input, &path)?;
+        // One that has ended already needs no watching over.
+        let _ = self.watchdog.guard(child.id(), "KILL");
+        let ended = wait(&mut child, stop);
+        let _ = self.watchdog.release();
+        let name = program.program.file_name().unwrap_or_default().to_string_lossy();
+        let why = match ended? {
+            Some(status) if status.is_empty() => return Ok(()),
+            Some(status) => format!("{name} ended with {status}"),
+            None => format!("{name} took longer than {} s", LIMIT.as_secs()),
+        };
+        Err(self.no_data(&format!("{why}; {}", log.quote())))
+    }
+
+    /// The data folder could not be made, and what helps.
+    pub(super) fn no_data(&self, why: &str) -> LabError {
+        let (identity, data) = (&self.installed.identity, self.folders.data());
+        // Some servers only give the number of the error.
+        let full = ["No space left", "out of disk space", "error 28", "Errcode: 28", "OS errno 28"];
+        let is_full = full.iter().any(|text| why.contains(text));
+        let remedy = if is_full {
+            "\nmake room there, or choose another disk with --server-data".to_owned()
+        } else {
+            settings::told(&self.request).map_or(String::new(), |told| format!("\ncheck {told}"))
+        };
+        let data = data.display();
+        LabError::Target(format!("{identity} cannot make its data folder {data}: {why}{remedy}"))
+    }
+}
+
+/// The status, empty when all went well; `None` after too long. Whatever still runs is killed.
+fn wait(child: &mut Child, stop: &Stop) -> Result<Option<String>, LabError> {
+    let begun = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(Some(String::new())),
+            Ok(Some(status)) => return Ok(Some(status.to_string())),
+            Ok(None) => {}
+            Err(error) => return Ok(Some(error.to_string())),
+        }
+        if stop.is_set() || begun.elapsed() > LIMIT {
+            signal_group(child.id(), Signal::KILL);
+            let _ = child.wait();
+            return if stop.is_set() { Err(INTERRUPTED) } else { Ok(None) };
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Refuses a binary that the server's user may not execute.
+fn check_reach(account: &Account, binary: &Path) -> Result<(), LabError> {
+    let may_execute = fs::metadata(binary).is_ok_and(|found| account.may_use(&found));
+    if may_execute && binary.parent().is_some_and(|folder| account.may_enter(folder)) {
+        return Ok(());
+    }
+    Err(LabError::Target(format!(
+        "started by root the server runs as user {}, who may not execute {}: open it and the \
+         folders above it (chmod a+rx), or run dbtime as another user",
+        account.name,
+        binary.display()
+    )))
+}

@@ -1,0 +1,188 @@
+//! From a data folder to a server that answers.
+
+use super::cpus;
+use super::health::{self, Answer};
+use super::log::LogFrom;
+use super::mysql;
+use super::port;
+use super::postgres;
+use super::preload;
+use super::process::{LOOK, Process};
+use super::product::Product;
+use super::settings;
+use super::site::{Audience, INTERRUPTED, Site};
+use crate::error::LabError;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// How long a new server may take until it answers.
+const START: Duration = Duration::from_secs(60);
+
+/// How long one that was killed may take: it repairs its data first.
+const RECOVERY: Duration = Duration::from_secs(600);
+
+/// Attempts at a port, should others take it between choosing and binding it.
+const PORTS: u32 = 5;
+
+/// A server that answers.
+pub(super) struct Started {
+    /// Its processes.
+    pub(super) process: Process,
+    /// Where it listens on the loopback address.
+    pub(super) port: u16,
+    /// Where it listens on this machine.
+    pub(super) socket: PathBuf,
+}
+
+/// Makes the data folder.
+pub(super) fn make_data(site: &mut Site, audience: Audience<'_>) -> Result<(), LabError> {
+    audience.tell(format!("{}: making its data folder", site.installed.identity));
+    match site.installed.identity.product {
+        Product::MariaDb | Product::MySql => mysql::make_data(site, audience.stop),
+        Product::Postgres => postgres::make_data(site, audience.stop),
+    }
+}
+
+/// Starts the server on a free port, or the one that was asked for.
+pub(super) fn first(site: &mut Site, audience: Audience<'_>) -> Result<Started, LabError> {
+    let wanted = settings::port(&site.request.settings)?;
+    let mut attempt = 1;
+    loop {
+        let free = wanted.map_or_else(port::free, Ok);
+        let port = free.map_err(|error| {
+            LabError::Target(format!("no port on 127.0.0.1 is free for a server: {error}"))
+        })?;
+        match on_port(site, port, START, audience) {
+            Err(Failure::PortTaken) if wanted.is_none() && attempt < PORTS => attempt += 1,
+            Err(failure) => return Err(failure.told(port)),
+            Ok(started) => return Ok(started),
+        }
+    }
+}
+
+/// Starts it again where it was.
+pub(super) fn again(
+    site: &mut Site,
+    port: u16,
+    audience: Audience<'_>,
+) -> Result<Started, LabError> {
+    on_port(site, port, RECOVERY, audience).map_err(|failure| failure.told(port))
+}
+
+/// Why a server did not start.
+enum Failure {
+    /// Somebody else has the port.
+    PortTaken,
+    /// Anything else.
+    Final(LabError),
+}
+
+impl Failure {
+    fn told(self, port: u16) -> LabError {
+        match self {
+            Self::Final(error) => error,
+            Self::PortTaken => LabError::Target(format!(
+                "port {port} on 127.0.0.1 is taken by another process; end that, or leave the \
+                 port to dbtime"
+            )),
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Self::Final(error)
+    }
+}
+
+fn on_port(
+    site: &mut Site,
+    port: u16,
+    limit: Duration,
+    audience: Audience<'_>,
+) -> Result<Started, Failure> {
+    audience.tell(format!("{}: starting", site.installed.identity));
+    let product = site.installed.identity.product;
+    let (arguments, socket, signal) = match product {
+        Product::Postgres => {
+            (postgres::arguments(site, port), postgres::socket(site, port), "QUIT")
+        }
+        _ => (mysql::arguments(site, port), mysql::socket(site), "KILL"),
+    };
+    let mut launch = site.launch(site.installed.binary.clone(), arguments);
+    launch.environment.splice(0..0, site.request.environment.iter().cloned());
+    launch.cpus = site.request.cpus.clone();
+    let path = site.folders.log();
+    let log = LogFrom::end_of(&path);
+    let child = launch.start(Stdio::null(), &path)?;
+    let process = Process::new(child, product, site.folders.data());
+    // One that has ended already needs no watching over: its log says why.
+    let _ = site.watchdog.guard(process.pid(), signal);
+    if let Some(cpus) = &site.request.cpus {
+        cpus::verify(process.pid(), cpus)?;
+    }
+    let started = Started { process, port, socket };
+    until_ready(site, started, log, limit, audience)
+}
+
+fn until_ready(
+    site: &Site,
+    mut started: Started,
+    log: LogFrom<'_>,
+    limit: Duration,
+    audience: Audience<'_>,
+) -> Result<Started, Failure> {
+    let begun = Instant::now();
+    let identity = &site.installed.identity;
+    let refuse = |why: String| {
+        let check = settings::told(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
+        Failure::Final(LabError::Target(format!("{identity} {why}; {}{check}", log.quote())))
+    };
+    loop {
+        if let Some(status) = started.process.ended() {
+            let is_taken = is_port_taken(&log.text());
+            let failed = || refuse(format!("did not start ({status})"));
+            return Err(if is_taken { Failure::PortTaken } else { failed() });
+        }
+        match health::ask(identity.product, &started.socket) {
+            Answer::Ready => break,
+            Answer::NotYet => {}
+            Answer::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),
+        }
+        if audience.stop.is_set() {
+            return Err(INTERRUPTED.into());
+        }
+        if begun.elapsed() > limit {
+            return Err(refuse(format!("did not answer within {} s", limit.as_secs())));
+        }
+        std::thread::sleep(LOOK);
+    }
+    let libraries = site.request.environment.iter().rev().find(|(n, _)| n == preload::VARIABLE);
+    if let Some((_, value)) = libraries {
+        preload::verify(started.process.pid(), value, &log.text())?;
+    }
+    Ok(started)
+}
+
+/// Whether a log says that the port is somebody else's, in the words of any of the servers.
+fn is_port_taken(log: &str) -> bool {
+    log.contains("Address already in use")
+        && ["Bind on TCP/IP port", "could not bind IPv4"].iter().any(|what| log.contains(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_port_is_known_by_the_log() {
+        assert!(is_port_taken(
+            "[ERROR] Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use"
+        ));
+        assert!(is_port_taken(
+            "LOG:  could not bind IPv4 address \"127.0.0.1\": Address already in use\nHINT: x"
+        ));
+        assert!(!is_port_taken("could not create socket: Address already in use"));
+    }
+}

@@ -1,0 +1,164 @@
+//! From the start to the end: answers, settings, CPUs, libraries, pauses, kills, restarts.
+
+use crate::live::{HERE, children, is_alive, is_empty, query, start, state, until, with};
+use dbtime_engines::plan::Stop;
+use dbtime_lab::Progress;
+use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use std::fs;
+use std::sync::Mutex;
+
+#[test]
+fn a_server_answers_and_leaves_nothing_but_its_log() {
+    for product in HERE {
+        let kept = tempfile::tempdir().expect("a folder");
+        let told = Mutex::new(Vec::new());
+        let hear = |progress| told.lock().expect("no panic").push(progress);
+        let request = ServerRequest::new(product);
+        let server = PrivateServer::start(&request, &hear, &Stop::default()).expect("it starts");
+        assert_eq!(server.product(), product);
+        assert!(server.port() < 32_768 && server.socket().exists());
+        assert_eq!(query(&server, false, "SELECT 1"), "1");
+        assert_eq!(query(&server, true, "SELECT 2"), "2");
+        let version = query(&server, false, "SELECT VERSION()");
+        assert!(version.contains(server.version()), "{version} {}", server.version());
+        let (pid, folder) = (server.pid(), server.socket().parent().expect("one").to_owned());
+        let others = children(pid);
+        assert!(is_alive(pid) && server.ended().is_none());
+        let log = kept.path().join("server.log");
+        server.stop(Some(&log)).expect("the log is kept");
+        assert!(!is_alive(pid) && others.into_iter().all(|pid| !is_alive(pid)));
+        assert!(!folder.exists());
+        let log = fs::read_to_string(log).expect("a log").to_lowercase();
+        assert!(log.contains("ready") && log.contains("shut"), "{log}");
+        let told = told.into_inner().expect("no panic");
+        let steps = ["making its data folder", "starting"];
+        assert_eq!(told.len(), steps.len(), "{told:?}");
+        for (told, step) in told.iter().zip(steps) {
+            let Progress::Server(text) = told else { panic!("{told:?}") };
+            assert!(text.starts_with(&product.to_string()) && text.ends_with(step), "{text}");
+        }
+    }
+}
+
+#[test]
+fn settings_reach_the_server_and_win() {
+    for (product, ask) in [(Product::MariaDb, "SELECT @@"), (Product::Postgres, "SHOW ")] {
+        let server = start(&ServerRequest {
+            connections: Some(333),
+            ..with(product, "max_connections", "77")
+        });
+        assert_eq!(query(&server, false, &format!("{ask}max_connections")), "77");
+        drop(server);
+        let server =
+            start(&ServerRequest { connections: Some(333), ..ServerRequest::new(product) });
+        let many: u32 = query(&server, false, &format!("{ask}max_connections")).parse().expect("n");
+        assert!(many > 333, "{many}");
+    }
+}
+
+#[test]
+fn a_setting_of_the_data_folder_holds_from_its_birth() {
+    let server = start(&with(Product::MariaDb, "innodb-page-size", "8192"));
+    assert_eq!(query(&server, false, "SELECT @@innodb_page_size"), "8192");
+}
+
+#[test]
+fn the_system_is_left_alone() {
+    let server = start(&ServerRequest::new(Product::MariaDb));
+    let asked = "SELECT CONCAT_WS(' ', @@datadir, @@socket, @@pid_file, @@tmpdir, @@bind_address)";
+    let told = query(&server, false, asked);
+    let folder = server.socket().parent().expect("one").display().to_string();
+    let words: Vec<&str> = told.split(' ').collect();
+    assert!(words[..4].iter().all(|path| path.starts_with(&folder)), "{told}");
+    assert_eq!(words[4], "127.0.0.1");
+    let server = start(&ServerRequest::new(Product::Postgres));
+    assert_eq!(query(&server, false, "SHOW listen_addresses"), "127.0.0.1");
+}
+
+#[test]
+fn a_server_runs_on_its_cpus_with_all_its_processes() {
+    for product in HERE {
+        let cpus = Some("1".parse().expect("a list"));
+        if dbtime_lab::servers::check_online(cpus.as_ref().expect("set"), "x").is_err() {
+            return crate::live::not_tested("CPUs: this machine has one");
+        }
+        let server = start(&ServerRequest { cpus, ..ServerRequest::new(product) });
+        for pid in children(server.pid()).into_iter().chain([server.pid()]) {
+            // One that served the login may be gone by now.
+            let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+            for task in tasks {
+                let Ok(status) = fs::read_to_string(task.path().join("status")) else { continue };
+                assert!(status.contains("Cpus_allowed_list:\t1\n"), "{status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_library_is_loaded_before_the_server() {
+    // Any library that the server does not need by itself.
+    let library = "/usr/lib/x86_64-linux-gnu/libutil.so.1";
+    if !std::path::Path::new(library).exists() {
+        return crate::live::not_tested("LD_PRELOAD: there is no libutil.so.1");
+    }
+    for (product, library) in HERE.into_iter().zip([library, "libutil.so.1"]) {
+        let environment = vec![("LD_PRELOAD".to_owned(), library.to_owned())];
+        let server = start(&ServerRequest { environment, ..ServerRequest::new(product) });
+        let maps = fs::read_to_string(format!("/proc/{}/maps", server.pid())).expect("maps");
+        assert!(maps.contains("libutil"), "{maps}");
+    }
+}
+
+#[test]
+fn the_data_goes_where_it_was_sent() {
+    for product in HERE {
+        let place = tempfile::Builder::new().tempdir_in("/dev/shm").expect("a memory disk");
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(place.path(), open).expect("ours");
+        let data = Some(place.path().to_owned());
+        let server = start(&ServerRequest { data, ..ServerRequest::new(product) });
+        assert!(server.data().starts_with(place.path()) && server.data().is_dir());
+        assert!(!server.socket().starts_with(place.path()));
+        drop(server);
+        assert!(is_empty(place.path()));
+    }
+}
+
+#[test]
+fn all_its_processes_pause_and_go_on() {
+    for product in HERE {
+        let server = start(&ServerRequest::new(product));
+        let all = || children(server.pid()).into_iter().chain([server.pid()]);
+        server.pause();
+        // One that served the login may be a corpse that nobody buries now.
+        until("all stand still", || all().all(|pid| matches!(state(pid), 'T' | 'Z' | '?')));
+        server.resume();
+        until("all go on", || all().all(|pid| state(pid) != 'T'));
+        assert_eq!(query(&server, false, "SELECT 1"), "1");
+        server.pause();
+        let pid = server.pid();
+        server.stop(None).expect("no log is wanted");
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
+fn what_was_committed_survives_a_kill_and_a_restart() {
+    for product in HERE {
+        let mut server = start(&ServerRequest::new(product));
+        let database = if product == Product::Postgres { "public" } else { "mysql" };
+        query(&server, false, &format!("CREATE TABLE {database}.kept (n INT)"));
+        query(&server, false, &format!("INSERT INTO {database}.kept VALUES (42)"));
+        let (first, port, others) = (server.pid(), server.port(), children(server.pid()));
+        server.kill();
+        assert_eq!(server.ended().as_deref(), Some("signal: 9 (SIGKILL)"));
+        assert!(others.into_iter().all(|pid| !is_alive(pid)));
+        server.restart(&|_| {}, &Stop::default()).expect("it starts again");
+        assert!(server.pid() != first && server.port() == port && server.ended().is_none());
+        let kept = format!("SELECT n FROM {database}.kept");
+        assert_eq!(query(&server, true, &kept), "42");
+        // One that lives is ended properly first.
+        server.restart(&|_| {}, &Stop::default()).expect("and again");
+        assert_eq!(query(&server, false, &kept), "42");
+    }
+}

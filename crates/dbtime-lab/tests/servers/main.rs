@@ -1,0 +1,6 @@
+//! Private servers, live: the MariaDB and PostgreSQL of this machine.
+
+mod bad_input;
+mod life;
+mod live;
+mod orphans;
