@@ -33,6 +33,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["dbtime", "xtask"]),
     ("clap", &["dbtime"]),
     ("ctrlc", &["dbtime"]),
+    ("nix", &["dbtime-observe"]),
     ("procfs", &["dbtime-observe"]),
     ("rusqlite", &["dbtime-engines"]),
     // The load loop is dbtime's own: no async runtime has a home.

@@ -1,8 +1,8 @@
 //! The nouns of dbtime, in the order in which a run makes them.
 //!
 //! Everything else in the workspace speaks in these terms: instants and durations on one clock,
-//! what became of a transaction, where its time went, histograms, per-second series and the run
-//! record on disk.
+//! what became of a transaction, where its time went, histograms, per-second series, what processes
+//! spend, and the run record on disk.
 //! This crate knows nothing of threads, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ pub mod clock;
 pub mod cpus;
 pub mod histogram;
 pub mod outcome;
+pub mod process;
 pub mod record;
 pub mod recorder;
 pub mod sample;

@@ -2,6 +2,7 @@
 //!
 //! Microseconds appear only at the JSON and text edge (see [`Nanos::as_micros`]).
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
@@ -108,6 +109,34 @@ impl Sub for MonoNanos {
     #[inline]
     fn sub(self, earlier: Self) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Serialize for Nanos {
+    /// Microseconds, as everywhere in JSON; the field's name ends in `_us`.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(self.as_micros())
+    }
+}
+
+impl<'de> Deserialize<'de> for Nanos {
+    /// Reads microseconds; negative ones and NaN give zero.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        f64::deserialize(from).map(|us| Self((us * 1e3).round() as u64))
+    }
+}
+
+impl Serialize for MonoNanos {
+    /// Microseconds since boot; the field's name ends in `_us`.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Nanos(self.0).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for MonoNanos {
+    /// Reads microseconds since boot.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Nanos::deserialize(from).map(|nanos| Self(nanos.0))
     }
 }
 
@@ -236,6 +265,19 @@ mod tests {
             [0.051_234, 9.999, 512.3, 51_234.0].map(three_digits),
             ["0.0512", "10.0", "512", "51200"]
         );
+    }
+
+    #[test]
+    fn json_holds_microseconds_exact_to_the_nanosecond() {
+        for ns in [0, 1, 1_500, 86_400_000_000_123] {
+            let text = serde_json::to_string(&Nanos(ns)).expect("a number");
+            assert_eq!(
+                serde_json::from_str::<Nanos>(&text).expect("a number"),
+                Nanos(ns),
+                "{text}"
+            );
+        }
+        assert_eq!(serde_json::to_string(&MonoNanos(1_500)).expect("a number"), "1.5");
     }
 
     #[test]

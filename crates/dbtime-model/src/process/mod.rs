@@ -1,0 +1,22 @@
+//! Processes as the kernel accounts for them: samples, and what was spent between two of them.
+//!
+//! A [`ProcessSample`] is one process at one instant, everything in it counted since that process
+//! began; a [`ProcessUse`] is the difference of two samples over their own interval.
+//! A [`ServerSample`] is a server with all its descendants, a [`ServerUse`] what they spent
+//! together.
+//! Reading them belongs to `dbtime-observe`, showing them to `dbtime-report`; here are the nouns
+//! and the arithmetic, which knows no kernel.
+//!
+//! Times in JSON are microseconds and say so (`cpu_us`); what could not be read is `null`, never 0.
+
+mod memory;
+mod sample;
+mod server;
+mod spent;
+mod usage;
+
+pub use memory::Memory;
+pub use sample::{ProcessId, ProcessSample, Reaped, ThreadSample};
+pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
+pub use spent::{Faults, Io, Spent, Switches, Ticks};
+pub use usage::{CpuSplit, Presence, ProcessUse, ThreadUse};

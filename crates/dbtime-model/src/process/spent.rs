@@ -1,0 +1,264 @@
+//! What a thread, a process or a server spends: everything that only grows.
+
+use crate::Nanos;
+use serde::{Deserialize, Serialize};
+use std::ops::{AddAssign, Sub};
+
+/// What was spent: in a sample since the process began, in a difference between two samples.
+///
+/// `None` is not known: no permission, or the kernel does not count it. Differences and sums of a
+/// known and an unknown figure are unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Time on a CPU, user and system together.
+    ///
+    /// Source: the process CPU clock (clock_getcpuclockid(3)), in nanoseconds, ended threads
+    /// included; of a thread the first figure of its `schedstat`. The kernel brings both up to
+    /// date when the thread leaves the CPU and at every scheduler tick (1 to 10 ms): a thread that
+    /// is running at the instant of the sample is at most that much behind.
+    #[serde(rename = "cpu_us")]
+    pub cpu: Nanos,
+    /// The same counted in ticks; good for dividing `cpu`, and for nothing else.
+    #[serde(flatten)]
+    pub ticks: Ticks,
+    /// Time spent runnable while something else had the CPU, over all threads: they wait side by
+    /// side, so that it may exceed the interval.
+    ///
+    /// Source: the second figure of `/proc/PID/task/TID/schedstat`; what ended threads had waited
+    /// is lost with them.
+    #[serde(rename = "run_delay_us")]
+    pub run_delay: Option<Nanos>,
+    /// Time blocked on storage and swap, over all threads; in steps of a tick.
+    ///
+    /// Source: field 42 of `/proc/PID/task/TID/stat`; known only where the kernel keeps delay
+    /// accounting (`kernel.task_delayacct`).
+    #[serde(rename = "io_delay_us")]
+    pub io_delay: Option<Nanos>,
+    /// Context switches over all threads.
+    ///
+    /// Source: `/proc/PID/task/TID/status`; what ended threads had switched is lost with them.
+    pub switches: Option<Switches>,
+    /// Page faults, ended threads included. Source: `/proc/PID/stat`.
+    pub faults: Option<Faults>,
+    /// Reads and writes, ended threads and waited-for children included. Source: `/proc/PID/io`,
+    /// which only the same user and the superuser may read.
+    pub io: Option<Io>,
+}
+
+/// CPU time by clock ticks (USER_HZ, 10 ms): sampled by the kernel and cut to whole ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticks {
+    /// In user mode.
+    #[serde(rename = "user_ticks_us")]
+    pub user: Nanos,
+    /// In the kernel.
+    #[serde(rename = "system_ticks_us")]
+    pub system: Nanos,
+}
+
+/// Times a thread left its CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Switches {
+    /// It blocked.
+    pub voluntary: u64,
+    /// Something else was given its CPU.
+    pub involuntary: u64,
+}
+
+/// Page faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Faults {
+    /// Without reading from storage.
+    pub minor: u64,
+    /// With a read from storage.
+    pub major: u64,
+}
+
+/// Reads and writes (proc_pid_io(5)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Io {
+    /// Bytes fetched from storage on its behalf.
+    pub read_bytes: u64,
+    /// Bytes it made dirty that go to storage.
+    pub written_bytes: u64,
+    /// Bytes that were dirty and then dropped before they reached storage.
+    pub cancelled_bytes: u64,
+    /// Bytes through read calls, from the page cache, pipes and terminals too; not those of recv
+    /// and its kin.
+    pub read_chars: u64,
+    /// Bytes through write calls; not those of send and its kin.
+    pub written_chars: u64,
+    /// Read calls.
+    pub read_calls: u64,
+    /// Write calls.
+    pub write_calls: u64,
+}
+
+impl Spent {
+    /// Nothing spent, everything known: where a sum starts.
+    pub fn none_yet() -> Self {
+        Self {
+            run_delay: Some(Nanos::ZERO),
+            io_delay: Some(Nanos::ZERO),
+            switches: Some(Switches::default()),
+            faults: Some(Faults::default()),
+            io: Some(Io::default()),
+            ..Self::default()
+        }
+    }
+
+    /// The same with nothing spent where it is unknown: a lower bound.
+    pub fn at_least(self) -> Self {
+        let none = Self::none_yet();
+        Self {
+            run_delay: self.run_delay.or(none.run_delay),
+            io_delay: self.io_delay.or(none.io_delay),
+            switches: self.switches.or(none.switches),
+            faults: self.faults.or(none.faults),
+            io: self.io.or(none.io),
+            ..self
+        }
+    }
+}
+
+/// `a op b` where both are known.
+fn both<T>(a: Option<T>, b: Option<T>, op: impl Fn(T, T) -> T) -> Option<T> {
+    Some(op(a?, b?))
+}
+
+impl Sub for Spent {
+    type Output = Self;
+
+    /// What was spent since an earlier sample; a figure that went back gives zero.
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            cpu: self.cpu - earlier.cpu,
+            ticks: self.ticks - earlier.ticks,
+            run_delay: both(self.run_delay, earlier.run_delay, Sub::sub),
+            io_delay: both(self.io_delay, earlier.io_delay, Sub::sub),
+            switches: both(self.switches, earlier.switches, |a, b| Switches {
+                voluntary: a.voluntary.saturating_sub(b.voluntary),
+                involuntary: a.involuntary.saturating_sub(b.involuntary),
+            }),
+            faults: both(self.faults, earlier.faults, Sub::sub),
+            io: both(self.io, earlier.io, Io::combine(u64::saturating_sub)),
+        }
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        let add = |mut a: Nanos, b| {
+            a += b;
+            a
+        };
+        self.cpu += other.cpu;
+        self.ticks += other.ticks;
+        self.run_delay = both(self.run_delay, other.run_delay, add);
+        self.io_delay = both(self.io_delay, other.io_delay, add);
+        self.switches = both(self.switches, other.switches, |a, b| Switches {
+            voluntary: a.voluntary.saturating_add(b.voluntary),
+            involuntary: a.involuntary.saturating_add(b.involuntary),
+        });
+        self.faults = both(self.faults, other.faults, |a, b| Faults {
+            minor: a.minor.saturating_add(b.minor),
+            major: a.major.saturating_add(b.major),
+        });
+        self.io = both(self.io, other.io, Io::combine(u64::saturating_add));
+    }
+}
+
+impl Ticks {
+    /// User and system together.
+    pub fn sum(self) -> Nanos {
+        self.user + self.system
+    }
+}
+
+impl Sub for Ticks {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self { user: self.user - earlier.user, system: self.system - earlier.system }
+    }
+}
+
+impl AddAssign for Ticks {
+    fn add_assign(&mut self, other: Self) {
+        self.user += other.user;
+        self.system += other.system;
+    }
+}
+
+impl Sub for Faults {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            minor: self.minor.saturating_sub(earlier.minor),
+            major: self.major.saturating_sub(earlier.major),
+        }
+    }
+}
+
+impl Switches {
+    /// Of both kinds.
+    pub fn sum(self) -> u64 {
+        self.voluntary.saturating_add(self.involuntary)
+    }
+}
+
+impl Io {
+    fn combine(op: impl Fn(u64, u64) -> u64) -> impl Fn(Self, Self) -> Self {
+        move |a, b| Self {
+            read_bytes: op(a.read_bytes, b.read_bytes),
+            written_bytes: op(a.written_bytes, b.written_bytes),
+            cancelled_bytes: op(a.cancelled_bytes, b.cancelled_bytes),
+            read_chars: op(a.read_chars, b.read_chars),
+            written_chars: op(a.written_chars, b.written_chars),
+            read_calls: op(a.read_calls, b.read_calls),
+            write_calls: op(a.write_calls, b.write_calls),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(n: u64) -> Spent {
+        Spent {
+            cpu: Nanos(n),
+            ticks: Ticks { user: Nanos(2 * n), system: Nanos(n) },
+            run_delay: Some(Nanos(3 * n)),
+            io_delay: None,
+            switches: Some(Switches { voluntary: n, involuntary: 5 * n }),
+            faults: Some(Faults { minor: 7 * n, major: n }),
+            io: Some(Io { read_bytes: 11 * n, ..Io::default() }),
+        }
+    }
+
+    #[test]
+    fn differences_and_sums_undo_each_other() {
+        let mut sum = spent(3);
+        sum += spent(4);
+        assert_eq!(sum, spent(7));
+        assert_eq!(sum - spent(4), spent(3));
+    }
+
+    #[test]
+    fn what_is_unknown_once_stays_unknown() {
+        let mut sum = Spent::none_yet();
+        sum += Spent { io: None, ..spent(1) };
+        sum += spent(2);
+        assert_eq!((sum.io, sum.io_delay, sum.run_delay), (None, None, Some(Nanos(9))));
+    }
+
+    #[test]
+    fn json_speaks_of_microseconds_and_of_null() {
+        let json = serde_json::to_value(spent(1500)).expect("plain data");
+        assert_eq!(json["cpu_us"], 1.5);
+        assert_eq!(json["user_ticks_us"], 3.0);
+        assert!(json["io_delay_us"].is_null());
+        let back: Spent = serde_json::from_value(json).expect("what was written");
+        assert_eq!(back, spent(1500));
+    }
+}

@@ -1,0 +1,214 @@
+//! Finds processes by number, name, port or socket.
+
+use super::ProcessError;
+use super::files::{Folder, numbers};
+use procfs::net::{TcpState, UnixState};
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The kernel keeps so many bytes of a name.
+const NAME: usize = 15;
+
+/// Which process is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one with this number.
+    Pid(u32),
+    /// Those of this name, or whose program is called so.
+    Name(String),
+    /// The one that listens on this TCP port of this machine.
+    Port(u16),
+    /// The one that listens on this Unix socket.
+    Socket(PathBuf),
+}
+
+impl FromStr for Which {
+    type Err = Infallible;
+
+    /// Reads `4711`, `:3306`, `/run/mysqld/mysqld.sock`, and everything else as a name.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let port = text.strip_prefix(':').and_then(|port| port.parse().ok());
+        Ok(match (text.parse(), port) {
+            (Ok(pid), _) => Self::Pid(pid),
+            (_, Some(port)) => Self::Port(port),
+            _ if text.starts_with('/') || text.starts_with('@') => Self::Socket(text.into()),
+            _ => Self::Name(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pid(pid) => write!(f, "{pid}"),
+            Self::Name(name) => f.write_str(name),
+            Self::Port(port) => write!(f, ":{port}"),
+            Self::Socket(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Numbers of all processes that this user may see, in order.
+pub fn all() -> Vec<u32> {
+    let mut pids = numbers(Path::new("/proc"));
+    pids.sort_unstable();
+    pids
+}
+
+/// Numbers of the processes that are meant, at least one, in order.
+///
+/// Errors: [`ProcessError`], saying what was not found.
+pub fn find(which: &Which) -> Result<Vec<u32>, ProcessError> {
+    match which {
+        Which::Pid(pid) => match Folder::of_process(*pid).basics() {
+            Ok(_) => Ok(vec![*pid]),
+            Err(_) => Err(ProcessError::Absent(*pid)),
+        },
+        Which::Name(name) => {
+            let found: Vec<u32> = all().into_iter().filter(|pid| is_called(*pid, name)).collect();
+            if found.is_empty() { Err(ProcessError::NoSuchName(name.clone())) } else { Ok(found) }
+        }
+        Which::Port(port) => match listeners(*port) {
+            sockets if sockets.is_empty() => Err(ProcessError::NoListener(*port)),
+            sockets => holders(&sockets, || format!("port {port}")),
+        },
+        Which::Socket(path) => match unix_listeners(path) {
+            sockets if sockets.is_empty() => {
+                Err(ProcessError::NoSocket(path.display().to_string()))
+            }
+            sockets => holders(&sockets, || path.display().to_string()),
+        },
+    }
+}
+
+/// The one process that is meant; of a server with children the server itself.
+///
+/// Errors: as [`find`], and [`ProcessError::Ambiguous`].
+pub fn only(which: &Which) -> Result<u32, ProcessError> {
+    let found = find(which)?;
+    let parent = |pid: u32| Folder::of_process(pid).basics().map_or(0, |basics| basics.parent);
+    let roots: Vec<u32> =
+        found.iter().copied().filter(|pid| !found.contains(&parent(*pid))).collect();
+    match roots[..] {
+        [pid] => Ok(pid),
+        // All of them have ended since they were found.
+        [] => Err(ProcessError::Absent(found[0])),
+        _ => Err(ProcessError::Ambiguous {
+            what: which.to_string(),
+            count: roots.len(),
+            pids: some(&roots),
+        }),
+    }
+}
+
+/// The first few numbers of a list.
+fn some(pids: &[u32]) -> String {
+    let shown: Vec<String> = pids.iter().take(5).map(u32::to_string).collect();
+    shown.join(", ") + if pids.len() > 5 { ", …" } else { "" }
+}
+
+/// Whether the kernel's name of a process or its program's is this one.
+fn is_called(pid: u32, name: &str) -> bool {
+    let folder = Folder::of_process(pid);
+    let Ok(basics) = folder.basics() else { return false };
+    if basics.name == name {
+        return true;
+    }
+    // The names that the kernel cut need the command line.
+    let may_be_cut = basics.name.len() == NAME || name.len() <= NAME;
+    may_be_cut && folder.command().first().is_some_and(|program| base(program) == name)
+}
+
+fn base(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Inodes of the TCP sockets that listen on a port.
+fn listeners(port: u16) -> HashSet<u64> {
+    let entries = [procfs::net::tcp(), procfs::net::tcp6()].into_iter().flatten().flatten();
+    let listening = entries.filter(|entry| entry.state == TcpState::Listen);
+    listening.filter(|entry| entry.local_address.port() == port).map(|entry| entry.inode).collect()
+}
+
+/// Inodes of the Unix sockets that listen under a path.
+fn unix_listeners(path: &Path) -> HashSet<u64> {
+    let whole = path.canonicalize().ok();
+    let is_same = |bound: &Path| {
+        bound == path
+            || (bound.file_name() == path.file_name()
+                && whole.is_some()
+                && bound.canonicalize().ok() == whole)
+    };
+    let entries = procfs::net::unix().into_iter().flatten();
+    let listening = entries.filter(|entry| entry.state == UnixState::UNCONNECTED);
+    let bound = listening.filter(|entry| entry.path.as_deref().is_some_and(is_same));
+    bound.map(|entry| entry.inode).collect()
+}
+
+/// Processes that hold one of these sockets.
+fn holders(sockets: &HashSet<u64>, what: impl Fn() -> String) -> Result<Vec<u32>, ProcessError> {
+    let wanted: HashSet<String> = sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
+    let holds = |pid: &u32| {
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let mut links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        links.any(|link| link.to_str().is_some_and(|link| wanted.contains(link)))
+    };
+    let found: Vec<u32> = all().into_iter().filter(holds).collect();
+    if found.is_empty() { Err(ProcessError::HiddenListener(what())) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn what_is_meant_is_read() {
+        let which = |text: &str| text.parse::<Which>().expect("never fails");
+        assert_eq!(which("4711"), Which::Pid(4711));
+        assert_eq!(which(":3306"), Which::Port(3306));
+        assert_eq!(which("/run/x.sock"), Which::Socket("/run/x.sock".into()));
+        assert_eq!(which("mariadbd"), Which::Name("mariadbd".to_owned()));
+        assert_eq!(which("99999999999").to_string(), "99999999999");
+    }
+
+    #[test]
+    fn listeners_are_found_by_port_and_by_socket() {
+        let own = std::process::id();
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = tcp.local_addr().expect("bound").port();
+        assert_eq!(find(&Which::Port(port)), Ok(vec![own]));
+        drop(tcp);
+        assert_eq!(find(&Which::Port(port)), Err(ProcessError::NoListener(port)));
+
+        let path = std::env::temp_dir().join(format!("dbtime-find-{own}.sock"));
+        let unix = UnixListener::bind(&path).expect("a socket");
+        assert_eq!(only(&Which::Socket(path.clone())), Ok(own));
+        drop(unix);
+        let gone = find(&Which::Socket(path.clone()));
+        assert!(matches!(gone, Err(ProcessError::NoSocket(_))), "{gone:?}");
+        std::fs::remove_file(path).expect("it was there");
+    }
+
+    #[test]
+    fn processes_are_found_by_name_and_by_number() {
+        let own = std::process::id();
+        let name = std::env::current_exe().expect("this test");
+        let name = name.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(name.len() > NAME, "the kernel cuts it");
+        assert!(find(&Which::Name(name)).expect("this test").contains(&own));
+        assert_eq!(find(&Which::Pid(own)), Ok(vec![own]));
+        assert_eq!(find(&Which::Pid(4_194_305)), Err(ProcessError::Absent(4_194_305)));
+        let none = Which::Name("no-such-program".to_owned());
+        assert!(matches!(find(&none), Err(ProcessError::NoSuchName(_))));
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        assert_eq!(some(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4, 5, …");
+    }
+}

@@ -1,0 +1,21 @@
+//! Processes: samples of single ones, of servers with all their descendants, and how to find them.
+//!
+//! Totals come from the process CPU clock, everything else from `/proc/PID`; what each figure is
+//! and what it misses stands with its field in [`dbtime_model::process`].
+//! What may not be read (another user's `/proc/PID/io`) is `None`.
+
+mod clock;
+mod error;
+mod files;
+mod find;
+mod kinds;
+mod masking;
+mod read;
+mod server;
+
+pub use error::ProcessError;
+pub use find::{Which, all, find, only};
+pub use kinds::by_thread_name;
+pub use masking::masked;
+pub use read::{Reader, has_delay_accounting};
+pub use server::{ServerGlance, ServerWatch};
