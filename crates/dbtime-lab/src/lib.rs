@@ -21,6 +21,6 @@ pub mod targets;
 
 pub use error::LabError;
 pub use progress::Progress;
-pub use request::{BudgetChoice, Load, RateChoice, RunRequest};
+pub use request::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest};
 pub use run::{Finished, run};
 pub use targets::Target;

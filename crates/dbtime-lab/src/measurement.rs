@@ -4,7 +4,7 @@ use crate::checks;
 use crate::judge::judge;
 use crate::monitor::Watched;
 use crate::request::{BudgetChoice, RunRequest};
-use crate::summary::Summary;
+use crate::summary::{self, Summary};
 use crate::targets::{Facts, Prepared};
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::TimerTest;
@@ -12,10 +12,11 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
 use dbtime_model::record::{
     AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, Run, RunRecord,
-    SCHEMA, SeriesRow, WindowInfo, WorkloadInfo,
+    SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, StatementRecorder};
 use dbtime_observe::machine;
+use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::time::SystemTime;
 
 /// The machine's counters tick a hundred times a second: over less than this, in seconds, they say
@@ -47,6 +48,8 @@ impl Measurement<'_> {
         let errors = &driven.recorder.errors;
         let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
         let messages = explained.map(|(code, error)| (code.clone(), error.message.clone()));
+        let mut latency_us = summary.latency_us();
+        latency_us.connect = summary::connect_us(&driven);
         let mut record = RunRecord {
             schema: SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
@@ -62,10 +65,12 @@ impl Measurement<'_> {
             error_messages: messages.collect(),
             warnings: driven.recorder.warnings,
             throughput_tps: driven.recorder.completed_within() as f64 / window.measure_s.max(1e-9),
-            latency_us: summary.latency_us(),
+            latency_us,
             percentiles: summary.percentiles(),
             histogram: summary.histogram(),
             client: self.client(&driven, &watched, &window),
+            server: server(&watched, counts.completed),
+            connections: self.prepared.is_remote().then(|| summary::connections(&driven)),
             ..RunRecord::default()
         };
         let statements: u64 =
@@ -130,6 +135,11 @@ impl Measurement<'_> {
         let mut used = end.since(begin);
         if used.wall_s < SHORTEST_MACHINE {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
+        }
+        if let [Some(begin), Some(end)] = &watched.server {
+            // The server is no stranger.
+            let server = end.since(begin).busy_cpus() * 100.0;
+            used.foreign_pct = (used.foreign_pct - server).max(0.0);
         }
         Environment {
             steal_pct: used.steal_pct,
@@ -217,6 +227,40 @@ impl Measurement<'_> {
             row.offered = Some(count);
         }
     }
+}
+
+/// What the server used in the window.
+fn server(watched: &Watched, completed: u64) -> Option<ServerInfo> {
+    let [Some(begin), Some(end)] = &watched.server else { return None };
+    let used = end.since(begin);
+    let wall_s = used.wall.as_secs();
+    let per_tx = |cpu: Nanos| cpu.as_micros() / completed.max(1) as f64;
+    let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
+    let memory = used.memory.unwrap_or_default();
+    let by_thread = by_thread_name(begin, end).into_iter().map(|threads| ServerThreads {
+        cpu_us_per_tx: per_tx(threads.spent.cpu),
+        cpu_pct: pct(threads.spent.cpu),
+        name: threads.name,
+        threads: threads.threads,
+    });
+    Some(ServerInfo {
+        cpu_us_per_tx: per_tx(used.spent.cpu),
+        usr_pct: pct(used.split.user.unwrap_or_default()),
+        sys_pct: pct(used.split.system.unwrap_or_default()),
+        rss_bytes: memory.rss_bytes,
+        vsize_bytes: memory.vsize_bytes,
+        cpu_s: used.spent.cpu.as_secs(),
+        wall_s,
+        cpus: end.processes.first().map_or(0, |root| cpus_of(root.id.pid)),
+        processes: used.processes,
+        threads: used.threads,
+        run_delay_s: used.spent.run_delay.map(Nanos::as_secs),
+        voluntary_switches: used.spent.switches.map(|switches| switches.voluntary),
+        involuntary_switches: used.spent.switches.map(|switches| switches.involuntary),
+        read_bytes: used.spent.io.map(|io| io.read_bytes),
+        written_bytes: used.spent.io.map(|io| io.written_bytes),
+        by_thread: by_thread.collect(),
+    })
 }
 
 /// Time inside all statements of the window.

@@ -5,11 +5,13 @@
 
 use crate::progress::{Progress, SecondSeen};
 use dbtime_engines::plan::SecondSink;
+use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::recorder::Window;
 use dbtime_model::series::Second;
 use dbtime_model::{Histogram, MonoNanos, Nanos, now};
 use dbtime_observe::machine::MachineSample;
+use dbtime_observe::process::{ServerGlance, ServerWatch};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::collections::BTreeMap;
@@ -77,6 +79,8 @@ pub struct Watched {
     pub series: Vec<SeriesRow>,
     /// The machine at the start of the load, at the start and end of the window, and at the end.
     pub machine: [MachineSample; 3],
+    /// The server at the start and end of the window, where it can be seen.
+    pub server: [Option<ServerSample>; 2],
     /// Why the interval log could not be written, if it could not.
     pub log_error: Option<io::Error>,
 }
@@ -91,6 +95,10 @@ pub struct Monitor<'a> {
     /// How many seconds have been told.
     told: u32,
     window_samples: [Option<MachineSample>; 2],
+    server: Option<ServerWatch>,
+    server_samples: [Option<ServerSample>; 2],
+    /// Its CPU time at each full second.
+    glances: Vec<Option<ServerGlance>>,
     log: Box<dyn Write + 'a>,
     log_error: Option<io::Error>,
     progress: &'a (dyn Fn(Progress) + Sync),
@@ -121,10 +129,26 @@ impl<'a> Monitor<'a> {
             samples: vec![MachineSample::take()],
             told: 0,
             window_samples: [None; 2],
+            server: None,
+            server_samples: [None, None],
+            glances: Vec::new(),
             log,
             log_error: None,
             progress,
         }
+    }
+
+    /// Also watches the server whose main process is `pid`.
+    pub fn with_server(mut self, pid: Option<u32>) -> Self {
+        // One that cannot be seen is not watched; the record then says nothing of it.
+        self.server = pid.and_then(|pid| ServerWatch::new(pid).ok());
+        let glance = self.glance();
+        self.glances.push(glance);
+        self
+    }
+
+    fn glance(&mut self) -> Option<ServerGlance> {
+        self.server.as_mut()?.glance().ok()
     }
 
     /// Watches until the driving threads have dropped their sinks.
@@ -165,18 +189,23 @@ impl<'a> Monitor<'a> {
             self.told += 1;
         }
         let sample = MachineSample::take();
-        for (edge, slot) in
-            [self.window.start, self.window.end].into_iter().zip(&mut self.window_samples)
-        {
-            if slot.is_none() && sample.at >= edge {
-                *slot = Some(sample);
+        for (index, edge) in [self.window.start, self.window.end].into_iter().enumerate() {
+            if self.window_samples[index].is_none() && sample.at >= edge {
+                self.window_samples[index] = Some(sample);
+                self.server_samples[index] = self.sample_server();
             }
         }
         let full = self.start + Nanos::from_secs(self.samples.len() as u64);
         if sample.at >= full {
             self.samples.push(sample);
+            let glance = self.glance();
+            self.glances.push(glance);
             self.close_old();
         }
+    }
+
+    fn sample_server(&mut self) -> Option<ServerSample> {
+        self.server.as_mut()?.sample().ok()
     }
 
     fn take(&mut self, second: &Second) {
@@ -269,12 +298,17 @@ impl<'a> Monitor<'a> {
             self.log_error = self.log.flush().err();
         }
         let end = MachineSample::take();
+        if self.server_samples[1].is_none() {
+            self.server_samples[1] = self.sample_server();
+        }
+        let glance = self.glance();
+        self.glances.push(glance);
         self.samples.push(end);
         let seconds = self.rows.last_key_value().map_or(0, |(index, _)| index + 1);
         let series = (0..seconds).map(|index| self.row(index)).collect();
         let [begin, finish] = self.window_samples;
         let machine = [self.samples[0], begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
-        Watched { series, machine, log_error: self.log_error }
+        Watched { series, machine, server: self.server_samples, log_error: self.log_error }
     }
 
     /// A second with its phase and the machine's figures.
@@ -301,6 +335,14 @@ impl<'a> Monitor<'a> {
             row.foreign_pct = used.foreign_pct;
             row.steal_pct = used.steal_pct;
             row.run_queue = to.running;
+        }
+        let glance = |at: usize| self.glances.get(at).copied().flatten();
+        if let (Some(from), Some(to)) = (glance(index), glance(index + 1))
+            && to.at - from.at > Nanos::from_millis(100)
+        {
+            let pct = 100.0 * to.cpu_since(&from).as_secs() / (to.at - from.at).as_secs();
+            row.server_pct = Some(pct);
+            row.foreign_pct = (row.foreign_pct - pct).max(0.0);
         }
         row
     }

@@ -6,7 +6,7 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
 use dbtime_load::workload::{Limit, Workload};
-use dbtime_model::Nanos;
+use dbtime_model::{CpuList, Nanos};
 use std::path::PathBuf;
 
 /// One run.
@@ -24,6 +24,10 @@ pub struct RunRequest {
     pub load: Load,
     /// How a server is talked to.
     pub server: ServerOptions,
+    /// How a private server is started.
+    pub private: PrivateOptions,
+    /// CPUs that this process keeps to; `None`: all it may use.
+    pub client_cpus: Option<CpuList>,
     /// Load before the window.
     pub warmup: Nanos,
     /// Length of the window; `None` with `transactions`.
@@ -40,6 +44,34 @@ pub struct RunRequest {
     pub out: Option<PathBuf>,
     /// The command that repeats the run, without passwords.
     pub command: String,
+}
+
+/// How a private server is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrivateOptions {
+    /// Settings by name.
+    pub settings: Vec<(String, String)>,
+    /// Environment variables.
+    pub environment: Vec<(String, String)>,
+    /// CPUs that it keeps to.
+    pub cpus: Option<CpuList>,
+    /// The folder that its data folder is made in.
+    pub data: Option<PathBuf>,
+}
+
+impl PrivateOptions {
+    /// The flag of the first option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let Self { settings, environment, cpus, data } = self;
+        [
+            ("--server-set", !settings.is_empty()),
+            ("--server-env", !environment.is_empty()),
+            ("--server-cpus", cpus.is_some()),
+            ("--server-data", data.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
 }
 
 /// How the load is made.

@@ -5,6 +5,7 @@ use crate::measurement::Measurement;
 use crate::monitor::{Monitor, Watched, log_heading, seconds};
 use crate::progress::Progress;
 use crate::request::{RateChoice, RunRequest};
+use crate::servers::{check_online, pin_this_thread};
 use crate::settle;
 use crate::store::Store;
 use crate::targets::Prepared;
@@ -13,7 +14,7 @@ use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::think::Think;
 use dbtime_model::record::{Run, file};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{CpuList, MonoNanos, Nanos};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +48,9 @@ pub fn run(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<Finished, LabError> {
+    if let Some(cpus) = &request.client_cpus {
+        keep_to(cpus)?;
+    }
     let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
@@ -78,8 +82,19 @@ pub fn run(
     let run = measurement.record(driven, watched, facts, auto);
     let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
     let passed = run.record.limits.iter().chain(of_operations).all(|check| check.passed);
+    if let Some(store) = &store {
+        store.keep(|folder| prepared.keep_log(folder))?;
+    }
     let folder = store.map(|store| store.commit(&run)).transpose()?;
     Ok(Finished { run, folder, passed })
+}
+
+/// Keeps this thread, and all that it will start, to some CPUs.
+fn keep_to(cpus: &CpuList) -> Result<(), LabError> {
+    check_online(cpus, "--client-cpus")?;
+    pin_this_thread(cpus).map_err(|error| {
+        LabError::Target(format!("this process may not run on CPUs {cpus}: {error}"))
+    })
 }
 
 fn plan(request: &RunRequest, scale: u64) -> Plan {
@@ -131,7 +146,8 @@ pub(crate) fn drive(
     std::thread::scope(|scope| {
         let watch = move || {
             let start = hear_start.recv().ok()?;
-            Some(Monitor::new(start, plan.window(start), log, progress).watch(seconds))
+            let monitor = Monitor::new(start, plan.window(start), log, progress);
+            Some(monitor.with_server(prepared.server_pid()).watch(seconds))
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");

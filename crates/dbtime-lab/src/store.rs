@@ -68,6 +68,11 @@ impl Store {
         self.write_synced(name, text).map_err(|source| self.failed(source))
     }
 
+    /// Lets `keep` put files into the folder.
+    pub fn keep(&self, keep: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), LabError> {
+        keep(self.partial.path()).map_err(|source| self.failed(source))
+    }
+
     /// Writes the run's own files, `run.json` last, and gives the folder its final name. Where
     /// another run has taken that name meanwhile, the next free one is taken.
     pub fn commit(self, run: &Run) -> Result<PathBuf, LabError> {

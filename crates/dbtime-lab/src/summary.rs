@@ -4,10 +4,10 @@ use dbtime_engines::plan::Driven;
 use dbtime_load::workload::Workload;
 use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
-    BudgetBucket, BudgetUs, HistogramBucket, LatencySet, OperationSummary, PercentilePoint,
-    StatementSummary, ThinkSummary, TransactionRow,
+    BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
+    OperationSummary, OutageInfo, PercentilePoint, StatementSummary, ThinkSummary, TransactionRow,
 };
-use dbtime_model::recorder::{Latencies, OperationRecorder, Recorder};
+use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
 use dbtime_model::trace::Trace;
 use dbtime_model::{Budget, Histogram, MonoNanos, Outcome};
 
@@ -186,11 +186,67 @@ fn transactions(
     rows
 }
 
+/// What became of connections.
+pub fn connections(driven: &Driven) -> ConnectionsInfo {
+    let found = &driven.recorder.connections;
+    let since = |at: MonoNanos| (at - driven.start).as_secs();
+    let mut outages: Vec<OutageInfo> = together(driven.recorder.outages.clone())
+        .into_iter()
+        .map(|o| OutageInfo { from_s: since(o.from), until_s: o.until.map(since) })
+        .collect();
+    let length = |o: &OutageInfo| o.until_s.map_or(f64::INFINITY, |until| until - o.from_s);
+    outages.sort_by(|a, b| length(b).total_cmp(&length(a)));
+    outages.truncate(OUTAGES);
+    ConnectionsInfo { made: found.times.count(), failed: found.failed, lost: found.lost, outages }
+}
+
+/// Outages that are recorded.
+const OUTAGES: usize = 20;
+
+/// One that several threads saw is one: from the first failure any saw to the first success.
+fn together(mut outages: Vec<Outage>) -> Vec<Outage> {
+    outages.sort_by_key(|outage| outage.from);
+    let mut merged: Vec<(Outage, Option<MonoNanos>)> = Vec::new();
+    for outage in outages {
+        match merged.last_mut() {
+            Some((first, last)) if last.is_none_or(|last| outage.from <= last) => {
+                let earlier = [first.until, outage.until].into_iter().flatten().min();
+                first.until = earlier;
+                *last = last.zip(outage.until).map(|(a, b)| a.max(b));
+            }
+            _ => merged.push((outage, outage.until)),
+        }
+    }
+    merged.into_iter().map(|(outage, _)| outage).collect()
+}
+
+/// Times to make a connection; `None` where none was made.
+pub fn connect_us(driven: &Driven) -> Option<LatencyUs> {
+    let times = &driven.recorder.connections.times;
+    (times.count() > 0).then(|| times.into())
+}
+
 fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "completed",
         Outcome::Failed(class) => class.name(),
         Outcome::Dropped => "dropped",
         Outcome::Unfinished => "unfinished",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_that_several_threads_saw_is_one() {
+        let of = |from, until: Option<u64>| Outage {
+            from: MonoNanos(from),
+            until: until.map(MonoNanos),
+        };
+        let seen = vec![of(50, Some(60)), of(10, Some(30)), of(12, Some(20)), of(55, None)];
+        assert_eq!(together(seen), [of(10, Some(20)), of(50, Some(60))]);
+        assert_eq!(together(vec![of(1, None)]), [of(1, None)]);
     }
 }

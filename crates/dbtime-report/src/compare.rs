@@ -222,7 +222,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     let mut map: BTreeMap<String, String> = [
         ("workload", record.workload.name.clone()),
         ("workload scale", count(record.workload.scale)),
-        ("target engine", format!("{} {}", target.engine, target.version)),
+        ("target engine", story::target(record)),
         ("target url", target.url.clone()),
         ("target data", or(target.data_bytes.map(crate::format::bytes))),
         ("load mode", load.mode.clone()),

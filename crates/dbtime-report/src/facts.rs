@@ -1,7 +1,7 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
-use crate::format::{bytes, clean, count, percent, rate, seconds, us};
-use dbtime_model::record::{Check, CheckUnit, RunRecord};
+use crate::format::{bytes, clean, count, counted, percent, rate, seconds, us};
+use dbtime_model::record::{Check, CheckUnit, RunRecord, ServerInfo};
 
 /// One line of facts: what it is about, and what there is to say.
 pub(crate) type Fact = (&'static str, String);
@@ -73,20 +73,101 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
     ));
     facts.push(("threads", threads(record)));
     if let Some(server) = &record.server {
-        facts.push((
+        facts.extend(of_server(server));
+    }
+    facts.extend(connections(record));
+    facts
+}
+
+/// What the server used, the answer first.
+fn of_server(server: &ServerInfo) -> Vec<Fact> {
+    let mut facts = vec![
+        ("server", server_sentence(server)),
+        (
             "server CPU",
             format!(
-                "{} per transaction, {} usr + {} sys of one CPU, {} resident, {} virtual",
+                "{} per transaction, {} usr + {} sys of one CPU",
                 us(server.cpu_us_per_tx),
                 percent(server.usr_pct),
                 percent(server.sys_pct),
-                bytes(server.rss_bytes),
-                bytes(server.vsize_bytes)
             ),
-        ));
+        ),
+        (
+            "server memory",
+            format!(
+                "{} resident, {} virtual, {}, {}",
+                bytes(server.rss_bytes),
+                bytes(server.vsize_bytes),
+                processes(server.processes),
+                counted(server.threads.into(), "thread"),
+            ),
+        ),
+    ];
+    let known = |n: Option<u64>, shown: fn(u64) -> String| n.map_or("not known".to_owned(), shown);
+    facts.push((
+        "server I/O",
+        format!(
+            "read {}, wrote {}; switches: {} voluntary, {} involuntary",
+            known(server.read_bytes, bytes),
+            known(server.written_bytes, bytes),
+            known(server.voluntary_switches, count),
+            known(server.involuntary_switches, count),
+        ),
+    ));
+    facts
+}
+
+fn processes(n: u32) -> String {
+    if n == 1 { "1 process".to_owned() } else { format!("{} processes", count(n.into())) }
+}
+
+/// `used 13.1 s of CPU in 15.9 s on 1 CPU (82 %): busy`.
+fn server_sentence(server: &ServerInfo) -> String {
+    let cpus = f64::from(server.cpus.max(1));
+    let share = 100.0 * server.cpu_s / (server.wall_s * cpus).max(1e-9);
+    let verdict = match share {
+        share if share >= 90.0 => "CPU-bound",
+        share if share >= 50.0 => "busy, not CPU-bound",
+        _ => "not CPU-bound",
+    };
+    let waited = match server.run_delay_s.filter(|delay| *delay > 0.05 * server.cpu_s) {
+        Some(delay) => format!("; its threads waited {} for a CPU", seconds_of(delay)),
+        None => String::new(),
+    };
+    format!(
+        "used {} of CPU in {} on {} ({}): {verdict}{waited}",
+        seconds_of(server.cpu_s),
+        seconds_of(server.wall_s),
+        counted(server.cpus.max(1).into(), "CPU"),
+        percent(share),
+    )
+}
+
+/// What became of connections, where there is more to say than that they were made.
+fn connections(record: &RunRecord) -> Vec<Fact> {
+    let Some(info) = &record.connections else { return Vec::new() };
+    let mut text = format!("{} made", count(info.made));
+    if let Some(times) = &record.latency_us.connect {
+        text += &format!(" in {} on average, at most {}", us(times.mean), us(times.max));
+    }
+    text += &format!("; {} attempts failed, {} lost", count(info.failed), count(info.lost));
+    let mut facts = vec![("connections", text)];
+    for outage in info.outages.iter().take(SHOWN_OUTAGES) {
+        let text = match outage.until_s {
+            Some(until) => format!(
+                "nothing was completed from {:.3} s to {until:.3} s: {}",
+                outage.from_s,
+                seconds_of(until - outage.from_s)
+            ),
+            None => format!("nothing was completed from {:.3} s to the end", outage.from_s),
+        };
+        facts.push(("outage", text));
     }
     facts
 }
+
+/// Outages shown; the record has more.
+const SHOWN_OUTAGES: usize = 3;
 
 fn memory(rss_peak_bytes: u64) -> String {
     if rss_peak_bytes == 0 { String::new() } else { format!(", {} peak", bytes(rss_peak_bytes)) }

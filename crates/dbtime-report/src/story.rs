@@ -17,8 +17,17 @@ pub(crate) fn headline(record: &RunRecord) -> String {
         String::new()
     };
     let name = or(&workload.name, "unnamed workload");
-    let target = format!("{} {}", record.target.engine, record.target.version);
+    let target = target(record);
     format!("{}{scale} on {}", clean(name), clean(or(target.trim(), "an unnamed target")))
+}
+
+/// `sqlite 3.50.4`, `MariaDB 10.11.19`: a server's version begins with its product.
+pub(crate) fn target(record: &RunRecord) -> String {
+    let target = &record.target;
+    match target.version.starts_with(|c: char| c.is_alphabetic()) {
+        true => target.version.clone(),
+        false => format!("{} {}", target.engine, target.version),
+    }
 }
 
 fn or<'a>(text: &'a str, instead: &'a str) -> &'a str {

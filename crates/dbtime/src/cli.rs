@@ -7,7 +7,7 @@ use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
 use dbtime_load::workload::Limit;
-use dbtime_model::Nanos;
+use dbtime_model::{CpuList, Nanos};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -71,8 +71,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SQL", conflicts_with = "workload")]
     pub(crate) query: Option<String>,
 
-    /// sqlite (temporary), sqlite:PATH?setting=value&…, mysql://USER:PASSWORD@HOST/DATABASE,
-    /// mariadb://…, or null:?service=1ms.
+    /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
+    /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
+    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…; or null:?service=1ms.
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     pub(crate) target: String,
 
@@ -134,6 +135,26 @@ pub(crate) struct RunArgs {
     /// End statements on a server that take longer; they fail, and their connection is made anew.
     #[arg(long, value_name = "TIME")]
     pub(crate) statement_timeout: Option<Nanos>,
+
+    /// A setting of the private server. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
+    pub(crate) server_set: Vec<(String, String)>,
+
+    /// An environment variable of the private server, such as LD_PRELOAD. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
+    pub(crate) server_env: Vec<(String, String)>,
+
+    /// CPUs that the private server keeps to: 0, 0-3, 0,2.
+    #[arg(long, value_name = "CPUS")]
+    pub(crate) server_cpus: Option<CpuList>,
+
+    /// CPUs that this process keeps to.
+    #[arg(long, value_name = "CPUS")]
+    pub(crate) client_cpus: Option<CpuList>,
+
+    /// Folder in which the private server's data folder is made, such as one in memory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) server_data: Option<PathBuf>,
 
     /// What happens to a transaction that nobody is free for: wait, drop, deadline:50ms.
     #[arg(long, value_name = "POLICY", default_value = "wait")]
@@ -257,6 +278,13 @@ pub(crate) struct CompareArgs {
     pub(crate) a: PathBuf,
     /// Another run's folder.
     pub(crate) b: PathBuf,
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
 }
 
 fn parse_limit(text: &str) -> Result<Limit, String> {

@@ -4,7 +4,7 @@
 use crate::cli::RunArgs;
 use crate::exit::Failure;
 use dbtime_engines::server::ServerOptions;
-use dbtime_lab::{BudgetChoice, Load, RateChoice, RunRequest, Target};
+use dbtime_lab::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest, Target};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
@@ -50,6 +50,13 @@ pub(crate) fn request(
             reconnect: args.reconnect.into(),
             statement_timeout: args.statement_timeout,
         },
+        private: PrivateOptions {
+            settings: args.server_set.clone(),
+            environment: args.server_env.clone(),
+            cpus: args.server_cpus.clone(),
+            data: args.server_data.clone(),
+        },
+        client_cpus: args.client_cpus.clone(),
         warmup,
         time,
         transactions: args.transactions,

@@ -2,6 +2,7 @@
 //! add its file and its line in [`Target::from_str`].
 
 mod null;
+mod private;
 mod server;
 mod sqlite;
 
@@ -14,6 +15,8 @@ use dbtime_model::record::{RunRecord, TargetInfo, Warning};
 use dbtime_model::{MonoNanos, Nanos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
+use std::io;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -33,6 +36,11 @@ trait Kind: fmt::Debug + Send + Sync {
         tell: Tell<'_>,
         stop: &Stop,
     ) -> Result<Box<dyn Prepared>, LabError>;
+
+    /// Whether the run starts it.
+    fn is_private(&self) -> bool {
+        false
+    }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
@@ -77,6 +85,21 @@ pub(crate) trait Prepared: Sync {
         0.0
     }
 
+    /// Whether there are connections that can be lost.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// The process of a server on this machine.
+    fn server_pid(&self) -> Option<u32> {
+        None
+    }
+
+    /// Puts what a server wrote into the record's folder.
+    fn keep_log(&self, _folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Adds to the record what only this target knows.
     fn fill(&self, _record: &mut RunRecord, _workload: &Workload, _statement_wall: Nanos) {}
 }
@@ -91,8 +114,16 @@ pub(crate) struct Facts {
 }
 
 /// The forms `--target` takes.
-const FORMS: [&str; 5] =
-    ["sqlite", "sqlite:PATH", "mysql://USER@HOST/DATABASE", "mariadb://USER@HOST/DATABASE", "null"];
+const FORMS: [&str; 8] = [
+    "sqlite",
+    "sqlite:PATH",
+    "mariadb",
+    "mysql",
+    "postgres",
+    "mysql://USER@HOST/DATABASE",
+    "mariadb://USER@HOST/DATABASE",
+    "null",
+];
 
 impl FromStr for Target {
     type Err = LabError;
@@ -102,7 +133,8 @@ impl FromStr for Target {
         let kind: Arc<dyn Kind> = match scheme {
             "null" => Arc::new(null::Null::parse(text)?),
             "sqlite" => Arc::new(sqlite::Sqlite::parse(text)?),
-            "mysql" | "mariadb" => Arc::new(server::Given::parse(text)?),
+            "mysql" | "mariadb" if text.contains("://") => Arc::new(server::Given::parse(text)?),
+            "mysql" | "mariadb" | "postgres" => Arc::new(private::Private::parse(text)?),
             _ => {
                 let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
                 let near =
@@ -130,6 +162,11 @@ impl Target {
     ) -> Result<Box<dyn Prepared>, LabError> {
         let scale = request.scale.unwrap_or(1);
         request.workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        if let (Some(flag), false) = (request.private.given(), self.0.is_private()) {
+            return Err(LabError::Usage(format!(
+                "{flag} is for a private server: --target mariadb, mysql or postgres"
+            )));
+        }
         self.0.prepare(request, tell, stop)
     }
 

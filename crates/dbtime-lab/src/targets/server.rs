@@ -4,11 +4,18 @@ use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
+use crate::servers::PrivateServer;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
-use dbtime_model::MonoNanos;
-use dbtime_model::record::TargetInfo;
+use dbtime_engines::socket::Address;
+use dbtime_load::workload::Workload;
+use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
+use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::process::{self, Which};
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Connections that load at once.
@@ -25,6 +32,10 @@ pub(super) struct Ready {
     pub(super) server: Arc<dyn Server>,
     pub(super) options: ServerOptions,
     pub(super) scale: u64,
+    /// The server itself, where the run has started it.
+    pub(super) private: Option<PrivateServer>,
+    /// How it was named.
+    pub(super) url: String,
 }
 
 impl Given {
@@ -57,7 +68,8 @@ impl Kind for Given {
             scale = marker.map_err(|error| named_as_given(error, request))?.scale;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
-        Ok(Box::new(Ready { server, options, scale }))
+        let url = server.to_string();
+        Ok(Box::new(Ready { server, options, scale, private: None, url }))
     }
 
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
@@ -124,7 +136,7 @@ impl Prepared for Ready {
         let target = TargetInfo {
             engine: self.server.engine().to_owned(),
             version: facts.version,
-            url: self.server.to_string(),
+            url: self.url.clone(),
             settings: facts.settings,
             data_bytes: facts.data_bytes,
             protocol: Some(self.options.protocol.to_string()),
@@ -135,6 +147,39 @@ impl Prepared for Ready {
 
     fn is_sharded(&self) -> bool {
         true
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn server_pid(&self) -> Option<u32> {
+        if let Some(private) = &self.private {
+            return Some(private.pid());
+        }
+        let which = match self.server.address() {
+            Address::Unix(path) => Which::Socket(path.clone()),
+            address @ Address::Tcp { port, .. } if address.is_local() => Which::Port(*port),
+            Address::Tcp { .. } => return None,
+        };
+        // A server in a container, or of another user, may not be seen: then nothing is known.
+        process::only(&which).ok()
+    }
+
+    fn keep_log(&self, folder: &Path) -> io::Result<()> {
+        match &self.private {
+            Some(private) => fs::copy(private.log(), folder.join(file::SERVER_LOG)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn fill(&self, record: &mut RunRecord, _: &Workload, _: Nanos) {
+        let Some(ended) = self.private.as_ref().and_then(PrivateServer::ended) else { return };
+        record.validity.warnings.push(Warning {
+            kind: WarningKind::Target,
+            text: format!("the private server had ended before the run did: {ended}"),
+            remedy: "its log in the record's folder says why".to_owned(),
+        });
     }
 }
 

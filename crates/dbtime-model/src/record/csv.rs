@@ -100,7 +100,7 @@ fn text(writer: csv::Writer<Vec<u8>>) -> String {
     String::from_utf8(bytes).expect("every cell is UTF-8")
 }
 
-const SERIES_COLUMNS: [&str; 17] = [
+const SERIES_COLUMNS: [&str; 18] = [
     "second",
     "phase",
     "offered",
@@ -115,6 +115,7 @@ const SERIES_COLUMNS: [&str; 17] = [
     "service_mean_us",
     "usr_pct",
     "sys_pct",
+    "server_pct",
     "foreign_pct",
     "run_queue",
     "steal_pct",
@@ -122,7 +123,7 @@ const SERIES_COLUMNS: [&str; 17] = [
 
 /// A row as written: microseconds to the nanosecond, percent to a hundredth.
 #[derive(Serialize)]
-struct Rounded<'a>(u32, &'a str, Option<u64>, u64, u64, u64, [String; 6], [String; 3], u32, String);
+struct Rounded<'a>(u32, &'a str, Option<u64>, u64, u64, u64, [String; 6], [String; 4], u32, String);
 
 impl<'a> Rounded<'a> {
     fn of(row: &'a SeriesRow) -> Self {
@@ -134,7 +135,13 @@ impl<'a> Rounded<'a> {
             row.response_max_us,
             row.service_mean_us,
         ];
-        let pct = [row.usr_pct, row.sys_pct, row.foreign_pct];
+        let percent = |pct: f64| format!("{pct:.2}");
+        let pct = [
+            percent(row.usr_pct),
+            percent(row.sys_pct),
+            row.server_pct.map_or(String::new(), percent),
+            percent(row.foreign_pct),
+        ];
         Self(
             row.second,
             &row.phase,
@@ -143,9 +150,9 @@ impl<'a> Rounded<'a> {
             row.failed,
             row.retries,
             us.map(|us| format!("{us:.3}")),
-            pct.map(|pct| format!("{pct:.2}")),
+            pct,
             row.run_queue,
-            format!("{:.2}", row.steal_pct),
+            percent(row.steal_pct),
         )
     }
 }

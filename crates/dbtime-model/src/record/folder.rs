@@ -49,7 +49,9 @@ pub struct SeriesRow {
     pub usr_pct: f64,
     /// System CPU of this process.
     pub sys_pct: f64,
-    /// CPU of all other processes.
+    /// CPU of a server on this machine, in percent of one CPU; `null` where there is none.
+    pub server_pct: Option<f64>,
+    /// CPU of all processes but this one and the server.
     pub foreign_pct: f64,
     /// Tasks running or waiting for a CPU at the end of the second, machine-wide.
     pub run_queue: u32,

@@ -35,6 +35,8 @@ pub mod file {
     pub const LATENCY: &str = "latency.hlog";
     /// A line per second.
     pub const SERIES: &str = "series.csv";
+    /// What a private server wrote.
+    pub const SERVER_LOG: &str = "server.log";
     /// The slowest and a random choice of transactions with all their parts.
     pub const TRANSACTIONS: &str = "transactions.csv";
 }
@@ -102,6 +104,8 @@ pub struct RunRecord {
     /// Statements sent to the target per completed transaction. Zero round trips leave the process
     /// on an embedded engine; there this counts calls.
     pub round_trips_per_tx: f64,
+    /// What became of connections to a server; `null` on an embedded engine.
+    pub connections: Option<ConnectionsInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
     /// What the server used; `null` on an embedded engine, which is part of `client`.
@@ -269,6 +273,30 @@ impl From<crate::recorder::Counts> for CountsInfo {
     }
 }
 
+/// What became of connections, over the whole run, those before the load included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConnectionsInfo {
+    /// Connections made; `latency_us.connect` has their times.
+    pub made: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Connections that broke after they had been made.
+    pub lost: u64,
+    /// Times in which connections failed and nothing was completed, longest first.
+    pub outages: Vec<OutageInfo>,
+}
+
+/// A time in which connections failed and nothing was completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutageInfo {
+    /// The first failure, in seconds since the start of the load.
+    pub from_s: f64,
+    /// The first transaction completed again, likewise; `null` when there was none.
+    pub until_s: Option<f64>,
+}
+
 /// What the driver used, over the measured window. On an embedded engine the database is part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -290,8 +318,8 @@ pub struct ClientInfo {
     pub rss_peak_bytes: u64,
 }
 
-/// What a server used, over the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What a server on this machine used, over the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerInfo {
     /// CPU per completed transaction.
@@ -304,4 +332,41 @@ pub struct ServerInfo {
     pub rss_bytes: u64,
     /// Virtual size in bytes.
     pub vsize_bytes: u64,
+    /// CPU in all, in seconds.
+    pub cpu_s: f64,
+    /// From one look at it to the other, in seconds: the window.
+    pub wall_s: f64,
+    /// CPUs it may run on.
+    pub cpus: u32,
+    /// Processes at the end of the window.
+    pub processes: u32,
+    /// Threads at the end of the window.
+    pub threads: u32,
+    /// Time its threads were runnable and something else had the CPU, in seconds, side by side;
+    /// `null` where the kernel hides it.
+    pub run_delay_s: Option<f64>,
+    /// Times a thread gave up the CPU to wait; `null` where not known.
+    pub voluntary_switches: Option<u64>,
+    /// Times a thread was taken off the CPU; `null` where not known.
+    pub involuntary_switches: Option<u64>,
+    /// Bytes read from storage; `null` where this user may not know.
+    pub read_bytes: Option<u64>,
+    /// Bytes written towards storage; `null` where this user may not know.
+    pub written_bytes: Option<u64>,
+    /// CPU by name of thread, most first.
+    pub by_thread: Vec<ServerThreads>,
+}
+
+/// What the threads of one name used, over the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerThreads {
+    /// Their name without the number at its end; of PostgreSQL what the process is for.
+    pub name: String,
+    /// How many there were at the end.
+    pub threads: u32,
+    /// CPU per completed transaction.
+    pub cpu_us_per_tx: f64,
+    /// CPU in percent of one CPU.
+    pub cpu_pct: f64,
 }

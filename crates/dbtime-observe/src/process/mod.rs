@@ -17,5 +17,5 @@ pub use error::ProcessError;
 pub use find::{Which, all, find, only};
 pub use kinds::by_thread_name;
 pub use masking::masked;
-pub use read::{Reader, has_delay_accounting};
+pub use read::{Reader, cpus_of, has_delay_accounting};
 pub use server::{ServerGlance, ServerWatch};

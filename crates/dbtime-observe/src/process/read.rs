@@ -24,6 +24,14 @@ impl Default for Reader {
     }
 }
 
+/// How many CPUs a process may run on; 0 when it is gone. Source: `/proc/PID/status`.
+pub fn cpus_of(pid: u32) -> u32 {
+    let process = procfs::process::Process::new(pid.cast_signed());
+    let allowed = process.and_then(|process| process.status()).ok();
+    let ranges = allowed.and_then(|status| status.cpus_allowed_list).unwrap_or_default();
+    ranges.into_iter().map(|(first, last)| last.saturating_sub(first) + 1).sum()
+}
+
 /// Whether the kernel keeps delay accounting (`kernel.task_delayacct`, since Linux 5.14).
 ///
 /// It counts for processes that start after it was switched on.

@@ -69,6 +69,15 @@ pub(super) fn histogram(run: &Run, page: &mut Page) {
     page.table(&table);
 }
 
+/// As much of a message as a line has room for.
+fn abridged(text: &str) -> String {
+    const ROOM: usize = 68;
+    match text.char_indices().nth(ROOM) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// Errors by the database's own code.
 pub(super) fn errors(run: &Run, page: &mut Page) {
     if run.record.errors.is_empty() {
@@ -77,9 +86,13 @@ pub(super) fn errors(run: &Run, page: &mut Page) {
     page.heading("Errors by code, retried ones included");
     let mut errors: Vec<_> = run.record.errors.iter().collect();
     errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
-    let mut table = Table::new(vec![Column::text("Code"), Column::figure("Count")]);
+    let said = &run.record.error_messages;
+    let mut table =
+        Table::new(vec![Column::text("Code"), Column::figure("Count"), Column::text("What it is")]);
     for (code, times) in errors {
-        table.row(vec![clean(code).into(), Cell::new(count(*times), Ink::Warn)]);
+        let text = said.get(code).map_or(String::new(), |text| abridged(&clean(text)));
+        let count = Cell::new(count(*times), Ink::Warn);
+        table.row(vec![abridged(&clean(code)).into(), count, text.into()]);
     }
     page.table(&table);
 }

@@ -1,0 +1,112 @@
+//! A private server: started for the run, gone after it.
+
+use super::server::{Ready, fill};
+use super::{Kind, Load, Prepared, Tell, allow_files};
+use crate::error::LabError;
+use crate::request::RunRequest;
+use crate::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::plan::Stop;
+use dbtime_engines::server::{Server, ServerError};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The database that is made for the workload.
+const DATABASE: &str = "dbtime";
+
+/// `mariadb`, `mysql`, `postgres`, with the prefix of an installation behind a colon.
+#[derive(Clone, Debug)]
+pub(super) struct Private {
+    product: Product,
+    prefix: Option<PathBuf>,
+    url: String,
+}
+
+impl Private {
+    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+        let (word, prefix) = match text.split_once(':') {
+            Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
+            None => (text, None),
+        };
+        let product = Product::of_word(word).filter(|_| prefix != Some(PathBuf::new()));
+        let product = product.ok_or_else(|| {
+            LabError::Usage(format!(
+                "`{text}` is no target: write {word} for a private server, {word}:/PREFIX for one \
+                 installed there, or {word}://USER@HOST/DATABASE for one that runs"
+            ))
+        })?;
+        Ok(Self { product, prefix, url: text.to_owned() })
+    }
+
+    fn start(
+        &self,
+        request: &RunRequest,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<PrivateServer, LabError> {
+        let options = request.private.clone();
+        let connections = request.load.workers.unwrap_or(request.load.connections);
+        let wanted = ServerRequest {
+            product: self.product,
+            prefix: self.prefix.clone(),
+            settings: options.settings,
+            environment: options.environment,
+            cpus: options.cpus,
+            data: options.data,
+            connections: Some(connections),
+        };
+        PrivateServer::start(&wanted, tell, stop)
+    }
+}
+
+impl Kind for Private {
+    fn is_private(&self) -> bool {
+        true
+    }
+
+    fn prepare(
+        &self,
+        request: &RunRequest,
+        tell: Tell<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Prepared>, LabError> {
+        let connections = request.load.workers.unwrap_or(request.load.connections);
+        allow_files(connections.into(), &format!("{connections} connections"))?;
+        let private = self.start(request, tell, stop)?;
+        let server = reached(&private);
+        let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
+        create_database(&*server)?;
+        let server: Arc<dyn Server> = Arc::from(server.with_database(DATABASE));
+        if !workload.tables.is_empty() {
+            let load = Load { workload, scale, seed: request.seed };
+            fill(&*server, &load, tell, stop)?;
+        }
+        let (options, url) = (request.server, self.url.clone());
+        Ok(Box::new(Ready { server, options, scale, private: Some(private), url }))
+    }
+
+    fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+        let word = self.product.word();
+        Err(LabError::Usage(format!(
+            "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
+             is loaded by run)"
+        )))
+    }
+}
+
+/// How the server is reached: by its own socket, by a user without a password.
+fn reached(private: &PrivateServer) -> Box<dyn Server> {
+    let (socket, user) = (private.socket(), private.user());
+    Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
+}
+
+fn create_database(server: &dyn Server) -> Result<(), LabError> {
+    let mut admin = server.connect()?;
+    let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
+    admin.query(&sql).map_err(|failure| ServerError::Refused {
+        target: server.to_string(),
+        what: format!("`{sql}` failed"),
+        failure,
+    })?;
+    Ok(())
+}
