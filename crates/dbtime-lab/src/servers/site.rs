@@ -133,11 +133,14 @@ impl Site {
     /// The data folder could not be made, and what helps.
     pub(super) fn no_data(&self, why: &str) -> LabError {
         let (identity, data) = (&self.installed.identity, self.folders.data());
+        let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
         // Some servers only give the number of the error.
-        let full = ["No space left", "out of disk space", "error 28", "Errcode: 28", "OS errno 28"];
-        let is_full = full.iter().any(|text| why.contains(text));
-        let remedy = if is_full {
+        let remedy = if has(&["No space left", "out of disk space", "error 28", "rrcode: 28"]) {
             "\nmake room there, or choose another disk with --server-data".to_owned()
+        } else if has(&["Permission denied", "rrcode: 13", "OS errno 13"]) {
+            "\nif the folder's mode is not the cause, a security module such as AppArmor may keep \
+             this server in its usual folders: see the kernel's log, or use an unpacked server"
+                .to_owned()
         } else {
             settings::told(&self.request).map_or(String::new(), |told| format!("\ncheck {told}"))
         };
