@@ -8,6 +8,7 @@
 
 pub mod budget;
 pub mod clock;
+pub mod counters;
 pub mod histogram;
 pub mod outcome;
 pub mod record;
