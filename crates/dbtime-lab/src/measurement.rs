@@ -90,7 +90,8 @@ impl Measurement<'_> {
         record.validity = judge(&record);
         let mut series = watched.series;
         self.offered(&driven, &mut series);
-        Run { record, series, transactions: summary.transactions }
+        // What a server counted is added by whoever asked it.
+        Run { record, series, transactions: summary.transactions, counters: None }
     }
 
     fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {

@@ -4,6 +4,7 @@
 
 use crate::error::LabError;
 use crate::scratch::Scratch;
+use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, csv, file};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -73,6 +74,10 @@ impl Store {
     pub fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
         self.write(file::SERIES, &csv::series_text(&run.series))?;
         self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
+        if let Some(report) = &run.counters {
+            let document = CounterDocument::CounterReport(report.clone());
+            self.write(file::COUNTERS, &document.to_json())?;
+        }
         let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other);
         let json = json.map_err(|source| self.failed(source))?;
         self.write(file::RUN, &(json + "\n"))?;

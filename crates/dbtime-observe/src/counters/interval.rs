@@ -113,7 +113,6 @@ pub(super) fn notes(
         notes.push(format!("the samples come from two versions: {both}"));
     }
     match interval {
-        None => notes.push("nothing tells how long it was from one sample to the other".to_owned()),
         Some(Interval { seconds, .. }) if seconds <= 0.0 => notes.push(
             "both samples were taken at the same time, as far as the clock tells: no rates"
                 .to_owned(),
@@ -124,7 +123,7 @@ pub(super) fn notes(
                 100.0 / seconds
             ));
         }
-        Some(_) => {}
+        _ => {}
     }
     notes
 }

@@ -85,10 +85,15 @@ impl SqliteHeaders<'_> {
     /// The two copies of the header of a log's index, and what follows them of checkpoints.
     pub const SHM_BYTES: usize = 48 + 48 + 40;
 
-    /// Adds what they tell to a sample, and the page count to it as `page_count`.
+    /// Whether the index of the log was read in the middle of a change: its two copies differ.
+    pub fn is_amid_change(&self) -> bool {
+        self.shm.len() >= Self::SHM_BYTES && self.shm[..48] != self.shm[48..96]
+    }
+
+    /// Adds what they tell to a sample: the page count is that of the log where there is one.
     ///
-    /// `false` where the first is not the header of an SQLite database. A log's index that was
-    /// caught in the middle of a change is left out: its two copies differ.
+    /// `false` where the first is not the header of an SQLite database. An index that was read in
+    /// the middle of a change is left out.
     #[must_use]
     pub fn add_to(&self, sample: &mut CounterSample) -> bool {
         if self.file.len() < Self::FILE_BYTES || !self.file.starts_with(b"SQLite format 3\0") {
@@ -114,8 +119,8 @@ impl SqliteHeaders<'_> {
     }
 
     fn add_index(&self, counters: &mut Counters) {
-        let is_whole = self.shm.len() >= Self::SHM_BYTES && self.shm[..48] == self.shm[48..96];
-        // isInit is set once the index has been made.
+        // isInit, at byte 12, is set once the index has been made.
+        let is_whole = self.shm.len() >= Self::SHM_BYTES && !self.is_amid_change();
         if !is_whole || self.shm[12] == 0 {
             return;
         }
@@ -140,4 +145,66 @@ fn big_endian(bytes: &[u8], at: usize) -> u64 {
 /// Four bytes of a file that only processes of one machine share.
 fn native(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::counters::{CounterSource, Product};
+
+    fn sample() -> CounterSample {
+        CounterSample::new(CounterSource { product: Product::Sqlite, version: None, url: None })
+    }
+
+    fn file() -> Vec<u8> {
+        let mut file = vec![0; SqliteHeaders::FILE_BYTES];
+        file[..16].copy_from_slice(b"SQLite format 3\0");
+        file[16..18].copy_from_slice(&[0, 1]);
+        file[24..28].copy_from_slice(&[0, 0, 1, 2]);
+        file
+    }
+
+    fn shm() -> Vec<u8> {
+        let mut shm = vec![0; SqliteHeaders::SHM_BYTES];
+        for copy in [0, 48] {
+            shm[copy + 8..copy + 12].copy_from_slice(&77u32.to_ne_bytes());
+            shm[copy + 12] = 1;
+            shm[copy + 20..copy + 24].copy_from_slice(&9u32.to_ne_bytes());
+        }
+        shm
+    }
+
+    fn of(headers: &SqliteHeaders<'_>, name: &str) -> Option<u64> {
+        let mut sample = sample();
+        assert!(headers.add_to(&mut sample));
+        match sample.get(FILE, name) {
+            Some(CounterValue::Unsigned(n)) => Some(*n),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn headers_tell_sizes_and_changes() {
+        let (file, shm) = (file(), shm());
+        let headers = SqliteHeaders { file: &file, ..SqliteHeaders::default() };
+        assert_eq!(of(&headers, "page_size"), Some(65_536));
+        assert_eq!(of(&headers, "file_changes"), Some(258));
+        assert_eq!((of(&headers, "page_count"), of(&headers, "wal_transactions")), (Some(0), None));
+        let headers = SqliteHeaders { shm: &shm, ..headers };
+        assert_eq!(of(&headers, "page_count"), Some(9));
+        assert_eq!(of(&headers, "wal_transactions"), Some(77));
+    }
+
+    #[test]
+    fn half_an_index_is_left_out_and_no_database_refused() {
+        let (file, mut shm) = (file(), shm());
+        shm[8] ^= 1;
+        let headers = SqliteHeaders { file: &file, shm: &shm, ..SqliteHeaders::default() };
+        assert!(headers.is_amid_change());
+        assert_eq!(of(&headers, "wal_transactions"), None);
+        for bytes in [&b"SQLite format 3\0"[..], &[0; 200], &[]] {
+            let other = SqliteHeaders { file: bytes, ..headers };
+            assert!(!other.add_to(&mut sample()));
+        }
+    }
 }
