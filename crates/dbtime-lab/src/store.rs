@@ -118,6 +118,7 @@ fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::counters::{CounterSample, CounterSource, Product};
 
     #[test]
     fn a_dropped_store_leaves_nothing() {
@@ -139,9 +140,21 @@ mod tests {
             phase: "measure".into(),
             ..Default::default()
         });
+        let sample = CounterSample::new(CounterSource {
+            product: Product::Postgres,
+            version: Some("18.0".to_owned()),
+            url: None,
+        });
+        let report = dbtime_observe::counters::difference(&sample, &sample);
+        run.counters = Some(report.expect("one product"));
         let store = Store::create(&out).expect("free");
         assert_eq!(store.commit(&run).expect("committed"), out);
         assert_eq!(dbtime_model::record::read_run(&out).expect("whole"), run);
+        // A sample is no report.
+        let document = CounterDocument::CounterSample(sample);
+        fs::write(out.join(file::COUNTERS), document.to_json()).expect("written");
+        let error = dbtime_model::record::read_run(&out).expect_err("refused").to_string();
+        assert!(error.contains("counters.json") && error.contains("differences"), "{error}");
         assert!(matches!(Store::create(&out), Err(LabError::OutExists(_))));
     }
 

@@ -95,25 +95,32 @@ fn rates(report: &mut CounterReport, transactions: Option<(u64, String)>) {
     }
 }
 
-/// Transactions by what counts them first, and the names that did.
+/// Transactions by what counts them first, and the names that did; `None` where that does not span
+/// both samples.
 fn transactions(dialect: &Dialect, counters: &[CounterDelta]) -> Option<(u64, String)> {
-    let counted = |(group, names): &(&str, &[&str])| {
+    for (group, names) in dialect.transactions {
+        let is_one = |delta: &&CounterDelta| {
+            names.contains(&delta.name.as_str()) && is_like(&delta.group, group)
+        };
         let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
-        for delta in counters.iter().filter(|delta| is_like(&delta.group, group)) {
-            let name = names.iter().find(|name| **name == delta.name);
-            let is_whole = delta.note != Some(CounterNote::Reset);
-            if let (Some(name), Some(CounterValue::Unsigned(n)), true) =
-                (name, &delta.difference, is_whole)
-            {
-                *by_name.entry(name).or_default() += n;
+        let mut is_whole = true;
+        for delta in counters.iter().filter(is_one) {
+            match (&delta.difference, delta.note) {
+                (Some(CounterValue::Unsigned(n)), None | Some(CounterNote::Wrapped)) => {
+                    let sum = by_name.entry(&delta.name).or_default();
+                    *sum = sum.saturating_add(*n);
+                }
+                _ => is_whole = false,
             }
         }
         by_name.retain(|_, count| *count > 0);
-        let names: Vec<&str> = by_name.keys().copied().collect();
         let total = by_name.values().fold(0u64, |sum, n| sum.saturating_add(*n));
-        (total > 0).then(|| (total, names.join(" + ")))
-    };
-    dialect.transactions.iter().find_map(counted)
+        if !is_whole || total > 0 {
+            let names: Vec<&str> = by_name.into_keys().collect();
+            return is_whole.then(|| (total, names.join(" + ")));
+        }
+    }
+    None
 }
 
 /// Whether PostgreSQL says that a view was reset in between.

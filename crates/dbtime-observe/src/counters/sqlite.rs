@@ -18,7 +18,7 @@ pub(super) const FILE: &str = "file";
 pub(super) const DIALECT: Dialect = Dialect {
     is_gauge,
     family: |group, _| group.to_owned(),
-    transactions: &[(FILE, &["wal_transactions"]), (FILE, &["file_changes"])],
+    transactions: &[(FILE, &["wal_transactions", "journal_transactions"])],
     wraps: true,
     restart_resets: false,
     telling: TELLING,
@@ -55,7 +55,7 @@ const WAL: &str = "sqlite.org, WAL-mode File Format";
 
 const TELLING: &[Told] = &[
     told("wal_transactions", "write transactions committed to the log", WAL),
-    told("file_changes", "write transactions committed to the file, checkpoints included", FORMAT),
+    told("journal_transactions", "write transactions committed to the file", FORMAT),
     told("schema_changes", "changes of the schema", FORMAT),
     told("wal_restarts", "times the log began anew after a checkpoint", WAL),
     told("SQLITE_DBSTATUS_CACHE_HIT", "pages found in the page cache", STATUS),
@@ -106,7 +106,11 @@ impl SqliteHeaders<'_> {
         // 1 stands for 65536, which does not fit (fileformat.html §1.3.2).
         let page_size = u64::from(self.file[16]) << 8 | u64::from(self.file[17]);
         add("page_size", if page_size == 1 { 65_536 } else { page_size });
-        add("file_changes", big_endian(self.file, 24));
+        // With a rollback journal each write transaction counts one; with a log only what writes to
+        // the file itself, such as a checkpoint (fileformat.html §1.3.3 and §1.3.7).
+        let has_log = self.file[18] == 2;
+        let changes = if has_log { "file_changes" } else { "journal_transactions" };
+        add(changes, big_endian(self.file, 24));
         add("page_count", big_endian(self.file, 28));
         add("freelist_pages", big_endian(self.file, 36));
         add("schema_changes", big_endian(self.file, 40));
@@ -188,9 +192,13 @@ mod tests {
         let (file, shm) = (file(), shm());
         let headers = SqliteHeaders { file: &file, ..SqliteHeaders::default() };
         assert_eq!(of(&headers, "page_size"), Some(65_536));
-        assert_eq!(of(&headers, "file_changes"), Some(258));
+        assert_eq!(of(&headers, "journal_transactions"), Some(258));
         assert_eq!((of(&headers, "page_count"), of(&headers, "wal_transactions")), (Some(0), None));
-        let headers = SqliteHeaders { shm: &shm, ..headers };
+        let mut logged = file.clone();
+        logged[18] = 2;
+        let headers = SqliteHeaders { file: &logged, shm: &shm, ..headers };
+        assert_eq!(of(&headers, "file_changes"), Some(258));
+        assert_eq!(of(&headers, "journal_transactions"), None);
         assert_eq!(of(&headers, "page_count"), Some(9));
         assert_eq!(of(&headers, "wal_transactions"), Some(77));
     }
