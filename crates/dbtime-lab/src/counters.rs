@@ -91,17 +91,22 @@ impl<L: Login> Sampler for ServerSampler<L> {
     fn sample(&mut self) -> Result<CounterSample, LabError> {
         let mut sample = CounterSample::new(self.source.clone());
         let begun = now();
-        let mut asked = Vec::with_capacity(self.queries.len());
-        for query in &self.queries {
-            match self.login.query(query.sql) {
-                Ok(Rows { columns, rows }) => add_rows(&mut sample, query.group, &columns, &rows),
-                // What is refused once is not asked again: each error is counted, and logged.
-                Err(_) if query.is_optional => continue,
-                Err(error) => return Err(error),
+        let (login, mut failed) = (&mut self.login, None);
+        // What is optional and refused is not asked again: the server logs and counts each error.
+        self.queries.retain(|query| {
+            if failed.is_some() {
+                return true;
             }
-            asked.push(*query);
+            match login.query(&query.sql) {
+                Ok(Rows { columns, rows }) => add_rows(&mut sample, query.group, &columns, &rows),
+                Err(_) if query.is_optional => return false,
+                Err(error) => failed = Some(error),
+            }
+            true
+        });
+        if let Some(error) = failed {
+            return Err(error);
         }
-        self.queries = asked;
         sample.taken = taken(begun, now());
         Ok(sample)
     }
@@ -231,7 +236,7 @@ mod tests {
             ("pg_stat_database", database()),
             ("pg_stat_bgwriter", rows(&["buffers_alloc"], &["7"])),
             ("pg_stat_statements(false)", None),
-            ("pg_stat_statements AS s", None),
+            ("FROM pg_stat_statements WHERE", None),
             ("pg_postmaster_start_time", rows(&["uptime"], &["13.5"])),
             ("pg_stat_database", database()),
             ("pg_stat_bgwriter", None),

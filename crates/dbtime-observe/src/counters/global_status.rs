@@ -32,8 +32,10 @@ pub(super) const DIALECT: Dialect = Dialect {
     telling: TELLING,
 };
 
-pub(super) const QUERIES: &[Query] =
-    &[Query { group: GROUP, sql: "SHOW GLOBAL STATUS", is_optional: false }];
+/// What to ask a server.
+pub(super) fn query() -> Query {
+    Query { group: GROUP, sql: "SHOW GLOBAL STATUS".to_owned(), is_optional: false }
+}
 
 /// Variables that do not count, by why.
 const GAUGES: &[(&str, &[&str])] = &[
@@ -261,8 +263,8 @@ const TELLING: &[Told] = &[
     told("Handler_read_key", Count, "rows looked up by a key", MYSQL),
     told("Handler_read_next", Count, "rows read on, in the order of a key", MYSQL),
     told("Handler_read_prev", Count, "rows read back, in the order of a key", MYSQL),
-    told("Handler_read_first", Count, "first entries of an index: full index scans", MYSQL),
-    told("Handler_read_last", Count, "last entries of an index", MYSQL),
+    told("Handler_read_first", Count, "reads of the first entry of an index", MYSQL),
+    told("Handler_read_last", Count, "reads of the last entry of an index", MYSQL),
     told("Handler_read_rnd", Count, "rows read by position: sorts that come back for them", MYSQL),
     told("Handler_read_rnd_next", Count, "rows read by table scans", MYSQL),
     told("Handler_write", Count, "rows inserted", MYSQL),

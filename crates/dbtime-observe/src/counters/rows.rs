@@ -11,13 +11,13 @@ use dbtime_model::counters::{CounterSample, CounterValue, Counters, Product};
 pub type Cell = Option<String>;
 
 /// Something to ask a server for a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// What [`add_rows`] is to be told the rows are.
     pub group: &'static str,
     /// The statement. Without parameters, read-only, and to be executed in auto-commit: within a
     /// transaction PostgreSQL answers the same again.
-    pub sql: &'static str,
+    pub sql: String,
     /// Whether the server may refuse it: then the sample does without the group.
     pub is_optional: bool,
 }
@@ -49,7 +49,7 @@ impl ServerVersion {
 /// What to ask a server of that product and version for a sample of its counters.
 pub fn queries(product: Product, version: ServerVersion) -> Vec<Query> {
     match product {
-        Product::Mysql | Product::Mariadb => global_status::QUERIES.to_vec(),
+        Product::Mysql | Product::Mariadb => vec![global_status::query()],
         Product::Postgres => postgres::queries(version),
         // It has no server to be asked.
         Product::Sqlite => Vec::new(),

@@ -5,8 +5,11 @@
 //! key.
 //! Source: the PostgreSQL manual, "The Cumulative Statistics System", and its release notes.
 
+mod queries;
+
+pub(super) use queries::queries;
+
 use super::dialect::{Dialect, Told, is_like};
-use super::rows::{Query, ServerVersion};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 
 /// The group of what is known of the server itself. Its `uptime` goes to the sample's own field.
@@ -96,74 +99,6 @@ pub(super) fn view_of(columns: &[&str]) -> Option<&'static View> {
     VIEWS.iter().find(|view| view.marks.iter().all(|mark| columns.contains(mark)))
 }
 
-const UPTIME: Query = Query {
-    group: SERVER,
-    sql: "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 \
-          AS uptime",
-    is_optional: false,
-};
-
-const fn query(group: &'static str, sql: &'static str) -> Query {
-    Query { group, sql, is_optional: false }
-}
-
-/// The extension may be absent, or not preloaded.
-const fn optional(group: &'static str, sql: &'static str) -> Query {
-    Query { group, sql, is_optional: true }
-}
-
-/// Queries, and the first version that has their view.
-const QUERIES: &[(u32, Query)] = &[
-    (9, UPTIME),
-    (
-        9,
-        query(
-            "pg_stat_database",
-            "SELECT * FROM pg_stat_database WHERE datname = current_database()",
-        ),
-    ),
-    (9, query("pg_stat_bgwriter", "SELECT * FROM pg_stat_bgwriter")),
-    (17, query("pg_stat_checkpointer", "SELECT * FROM pg_stat_checkpointer")),
-    (14, query("pg_stat_wal", "SELECT * FROM pg_stat_wal")),
-    (16, query("pg_stat_io", "SELECT * FROM pg_stat_io")),
-    (9, optional("pg_stat_statements", STATEMENTS)),
-    (9, optional("pg_stat_statements", TOP_STATEMENTS)),
-];
-
-// The columns of the extension depend on its own version, which may lag behind the server's: as
-// JSON, one that does not exist is null.
-const STATEMENTS: &str = "\
-SELECT count(*) AS statements, sum((j->>'calls')::numeric) AS calls,
-       sum(coalesce(j->>'total_exec_time', j->>'total_time')::float8) AS total_exec_time,
-       sum((j->>'rows')::numeric) AS rows,
-       sum((j->>'shared_blks_hit')::numeric) AS shared_blks_hit,
-       sum((j->>'shared_blks_read')::numeric) AS shared_blks_read,
-       sum((j->>'shared_blks_dirtied')::numeric) AS shared_blks_dirtied,
-       sum((j->>'shared_blks_written')::numeric) AS shared_blks_written,
-       sum((j->>'temp_blks_written')::numeric) AS temp_blks_written,
-       sum((j->>'wal_bytes')::numeric) AS wal_bytes
-  FROM (SELECT to_jsonb(s) AS j FROM pg_stat_statements(false) AS s) AS statement
- WHERE j->>'dbid' = (SELECT oid::text FROM pg_database WHERE datname = current_database())";
-
-// Texts are normalised, but those of utility statements may hold a password.
-const TOP_STATEMENTS: &str = "\
-SELECT j->>'queryid' AS queryid,
-       CASE WHEN j->>'query' ~* 'passw|secret' THEN '(may hold a password)'
-            ELSE left(regexp_replace(j->>'query', '\\s+', ' ', 'g'), 60) END AS query,
-       j->>'calls' AS calls,
-       coalesce(j->>'total_exec_time', j->>'total_time') AS total_exec_time,
-       j->>'rows' AS rows, j->>'shared_blks_hit' AS shared_blks_hit,
-       j->>'shared_blks_read' AS shared_blks_read, j->>'wal_bytes' AS wal_bytes
-  FROM (SELECT to_jsonb(s) AS j FROM pg_stat_statements AS s) AS statement
- WHERE j->>'dbid' = (SELECT oid::text FROM pg_database WHERE datname = current_database())
- ORDER BY coalesce(j->>'total_exec_time', j->>'total_time')::numeric DESC LIMIT 20";
-
-/// What to ask a server of that version.
-pub(super) fn queries(version: ServerVersion) -> Vec<Query> {
-    let has_view = |(since, _): &&(u32, Query)| version.major >= *since;
-    QUERIES.iter().filter(has_view).map(|(_, query)| *query).collect()
-}
-
 const fn told(
     group: &'static str,
     counter: &'static str,
@@ -241,18 +176,6 @@ const TELLING: &[Told] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn later_versions_have_more_views() {
-        let groups = |major| {
-            let queries = queries(ServerVersion { major, minor: 0 });
-            queries.into_iter().map(|query| query.group).collect::<Vec<_>>()
-        };
-        assert_eq!(groups(9).len(), 5);
-        assert!(!groups(13).contains(&"pg_stat_wal") && groups(14).contains(&"pg_stat_wal"));
-        assert!(!groups(15).contains(&"pg_stat_io") && groups(16).contains(&"pg_stat_io"));
-        assert!(groups(17).contains(&"pg_stat_checkpointer") && groups(99).len() == 8);
-    }
 
     #[test]
     fn no_telling_counter_is_a_gauge() {
