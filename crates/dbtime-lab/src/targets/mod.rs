@@ -6,6 +6,7 @@ mod private;
 mod server;
 mod sqlite;
 
+use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
@@ -41,6 +42,9 @@ trait Kind: fmt::Debug + Send + Sync {
     fn is_private(&self) -> bool {
         false
     }
+
+    /// What samples its counters.
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
@@ -88,6 +92,11 @@ pub(crate) trait Prepared: Sync {
     /// Whether there are connections that can be lost.
     fn is_remote(&self) -> bool {
         false
+    }
+
+    /// What samples its counters while it is driven; `None` where nothing counts.
+    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        None
     }
 
     /// The process of a server on this machine.
@@ -168,6 +177,14 @@ impl Target {
             )));
         }
         self.0.prepare(request, tell, stop)
+    }
+
+    /// What samples the counters of a target that is there.
+    ///
+    /// Errors: [`LabError::Usage`] for a target that counts nothing, [`LabError::Target`] for one
+    /// that cannot be read.
+    pub fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        self.0.sampler()
     }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.

@@ -2,6 +2,7 @@
 
 use super::server::{Ready, fill};
 use super::{Kind, Load, Prepared, Tell, allow_files};
+use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::servers::{PrivateServer, Product, ServerRequest};
@@ -83,6 +84,14 @@ impl Kind for Private {
         }
         let (options, url) = (request.server, self.url.clone());
         Ok(Box::new(Ready { server, options, scale, private: Some(private), url }))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        let word = self.product.word();
+        Err(LabError::Usage(format!(
+            "a private server lives for a run, whose record has its counters; name one that is \
+             there: --target {word}://USER@HOST"
+        )))
     }
 
     fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {

@@ -1,6 +1,7 @@
 //! A database server that is there.
 
 use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
@@ -70,6 +71,10 @@ impl Kind for Given {
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = server.to_string();
         Ok(Box::new(Ready { server, options, scale, private: None, url }))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        counters::of_server(&*self.server)
     }
 
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
@@ -151,6 +156,11 @@ impl Prepared for Ready {
 
     fn is_remote(&self) -> bool {
         true
+    }
+
+    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        // Who may not look at the counters is driven without.
+        counters::of_server(&*self.server).ok()
     }
 
     fn server_pid(&self) -> Option<u32> {

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod budget;
+mod counters;
 mod disk_full;
 mod documents;
 mod given_server;
