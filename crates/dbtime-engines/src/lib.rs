@@ -10,6 +10,7 @@ mod gate;
 pub mod null;
 pub mod plan;
 pub mod pool;
+pub mod postgres;
 pub mod shard;
 pub mod socket;
 pub mod sqlite;

@@ -87,11 +87,12 @@ impl AnswerReader {
         }
     }
 
-    /// Gets ready for an answer.
+    /// Gets ready for an answer. A message that began before it, such as a notice, is still read
+    /// to its end.
     #[inline]
     pub fn expect(&mut self, wants: Wants) {
         (self.is_done, self.wants, self.wants_data) = (false, wants, false);
-        (self.skip, self.rows) = (0, 0);
+        self.rows = 0;
         self.answer = Answer::default();
     }
 
@@ -104,6 +105,11 @@ impl AnswerReader {
     /// Whether the server waits for the data of a COPY.
     pub fn wants_data(&self) -> bool {
         self.wants_data
+    }
+
+    /// The data has been refused: the answer goes on without it.
+    pub fn data_refused(&mut self) {
+        self.wants_data = false;
     }
 
     /// The answer, once it is whole.
