@@ -8,6 +8,7 @@
 pub mod failure;
 mod gate;
 pub mod null;
+mod percent;
 pub mod plan;
 pub mod pool;
 pub mod postgres;
