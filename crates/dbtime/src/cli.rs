@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
 
     /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
     /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
-    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…; or null:?service=1ms.
+    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…, postgres://…; or null:?service=1ms.
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     pub(crate) target: String,
 

@@ -123,7 +123,7 @@ pub(crate) struct Facts {
 }
 
 /// The forms `--target` takes.
-const FORMS: [&str; 8] = [
+const FORMS: [&str; 9] = [
     "sqlite",
     "sqlite:PATH",
     "mariadb",
@@ -131,6 +131,7 @@ const FORMS: [&str; 8] = [
     "postgres",
     "mysql://USER@HOST/DATABASE",
     "mariadb://USER@HOST/DATABASE",
+    "postgres://USER@HOST/DATABASE",
     "null",
 ];
 
@@ -142,7 +143,9 @@ impl FromStr for Target {
         let kind: Arc<dyn Kind> = match scheme {
             "null" => Arc::new(null::Null::parse(text)?),
             "sqlite" => Arc::new(sqlite::Sqlite::parse(text)?),
-            "mysql" | "mariadb" if text.contains("://") => Arc::new(server::Given::parse(text)?),
+            "mysql" | "mariadb" | "postgres" | "postgresql" if text.contains("://") => {
+                Arc::new(server::Given::parse(text)?)
+            }
             "mysql" | "mariadb" | "postgres" => Arc::new(private::Private::parse(text)?),
             _ => {
                 let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();

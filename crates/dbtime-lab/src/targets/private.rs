@@ -8,6 +8,7 @@ use crate::request::RunRequest;
 use crate::servers::{PrivateServer, Product, ServerRequest};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Server, ServerError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -106,7 +107,14 @@ impl Kind for Private {
 /// How the server is reached: by its own socket, by a user without a password.
 fn reached(private: &PrivateServer) -> Box<dyn Server> {
     let (socket, user) = (private.socket(), private.user());
-    Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
+    match private.product() {
+        Product::Postgres => {
+            Box::new(PostgresServer::new(PostgresTarget::local(socket, user, "postgres")))
+        }
+        Product::MariaDb | Product::MySql => {
+            Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
+        }
+    }
 }
 
 fn create_database(server: &dyn Server) -> Result<(), LabError> {

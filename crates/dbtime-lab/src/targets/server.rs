@@ -8,6 +8,7 @@ use crate::request::RunRequest;
 use crate::servers::PrivateServer;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
@@ -42,9 +43,15 @@ pub(super) struct Ready {
 impl Given {
     pub(super) fn parse(text: &str) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
-        let target = MysqlTarget::parse(text, variable);
-        let target = target.map_err(|error| LabError::Usage(error.to_string()))?;
-        Ok(Self { server: Arc::new(MysqlServer::new(target)) })
+        let usage = |error: &dyn std::fmt::Display| LabError::Usage(error.to_string());
+        let server: Arc<dyn Server> = if text.starts_with("postgres") {
+            let target = PostgresTarget::parse(text, &variable).map_err(|e| usage(&e))?;
+            Arc::new(PostgresServer::new(target))
+        } else {
+            let target = MysqlTarget::parse(text, variable).map_err(|e| usage(&e))?;
+            Arc::new(MysqlServer::new(target))
+        };
+        Ok(Self { server })
     }
 }
 

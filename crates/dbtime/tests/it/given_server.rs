@@ -2,11 +2,12 @@
 
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::Server;
 use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
 
 /// Servers of these products are installed wherever the tests run.
-pub(crate) const PRODUCTS: [Product; 1] = [Product::MariaDb];
+pub(crate) const PRODUCTS: [Product; 2] = [Product::MariaDb, Product::Postgres];
 
 /// A server with a database `d`.
 pub(crate) struct GivenServer {
@@ -58,7 +59,13 @@ impl GivenServer {
 
     fn sql_in(&self, database: Option<&str>, sql: &str) {
         let (socket, user) = (self.server.socket(), self.server.user());
-        let server = MysqlServer::new(MysqlTarget::local(socket, user, database));
+        let server: Box<dyn Server> = match self.product {
+            Product::Postgres => {
+                let database = database.unwrap_or("postgres");
+                Box::new(PostgresServer::new(PostgresTarget::local(socket, user, database)))
+            }
+            _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
+        };
         let mut admin = server.connect().expect("it lets us in");
         admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
     }
