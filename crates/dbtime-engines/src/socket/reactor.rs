@@ -127,8 +127,7 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn query(&mut self, id: u32, sql: &str) {
         let link = &mut self.links[id as usize];
         link.protocol.query(sql, &mut link.out);
-        link.is_executing = true;
-        self.flush(id);
+        self.sent(id);
     }
 
     /// Sends data that a COPY waits for.
@@ -288,6 +287,13 @@ impl<P: Protocol> SocketReactor<P> {
             self.happened.push(Event { connection: id, at: now(), kind });
             return;
         }
+        self.sent(id);
+    }
+
+    /// A statement is to be sent: sends it, and notes by when it must have been answered.
+    #[inline]
+    fn sent(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
         link.is_executing = true;
         if let Some(limit) = self.settings.statement_timeout {
             link.deadline = Some(now() + limit);
