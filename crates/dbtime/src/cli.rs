@@ -1,5 +1,11 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
+mod ps;
+mod usage;
+
+pub(crate) use ps::PsArgs;
+pub(crate) use usage::UsageArgs;
+
 use clap::{Args, Parser, Subcommand};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
@@ -41,6 +47,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show two runs side by side.
     Compare(CompareArgs),
+    /// Exact CPU time of processes over an interval.
+    Ps(PsArgs),
+    /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
+    Usage(UsageArgs),
 }
 
 const RUN_EXAMPLES: &str = "\

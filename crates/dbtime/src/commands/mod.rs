@@ -2,8 +2,10 @@
 
 mod compare;
 mod init;
+mod ps;
 mod report;
 mod run;
+mod usage;
 mod workloads;
 
 use crate::cli::Command;
@@ -17,5 +19,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Workloads(args) => workloads::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Ps(args) => ps::run(&args),
+        Command::Usage(args) => usage::run(&args),
     }
 }

@@ -157,6 +157,10 @@ impl Running {
         self.signal(rustix::process::Signal::INT);
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }
