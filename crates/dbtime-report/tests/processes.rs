@@ -171,7 +171,7 @@ fn usage_of_command() -> UsageReport {
     report.per_second = Rates::of(&report.used.spent, report.used.wall);
     report.used.memory = None;
     report.memory_before = None;
-    report.settle(Rusage {
+    let rusage = Rusage {
         user: Nanos::from_millis(1200),
         system: Nanos::from_millis(34),
         max_rss_bytes: 13 << 20,
@@ -181,7 +181,8 @@ fn usage_of_command() -> UsageReport {
         blocks_out: 41_000,
         voluntary_switches: 129,
         involuntary_switches: 414,
-    });
+    };
+    report.settle(rusage, None);
     report
 }
 

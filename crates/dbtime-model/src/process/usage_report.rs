@@ -1,7 +1,7 @@
 //! What a command or a server used over a while: the report of `dbtime usage`.
 
 use super::{
-    CpuSplit, Faults, Memory, ProcessUse, ServerSample, ServerUse, Spent, Switches, TICK,
+    CpuSplit, Faults, Io, Memory, ProcessUse, ServerSample, ServerUse, Spent, Switches, TICK,
     ThreadsUse,
 };
 use crate::Nanos;
@@ -80,14 +80,19 @@ impl UsageReport {
     /// Takes over what the kernel says of a command that has ended: exact also where its threads
     /// and children came and went between two looks. Descendants that still run are not in it: then
     /// what was seen stands.
-    pub fn settle(&mut self, rusage: Rusage) {
+    pub fn settle(&mut self, rusage: Rusage, io: Option<Io>) {
         self.rusage = Some(rusage);
         if self.used.processes > 1 {
             return;
         }
         let spent = &mut self.used.spent;
+        spent.io = io.or(spent.io);
         spent.cpu = rusage.user + rusage.system;
-        self.used.split = CpuSplit { user: Some(rusage.user), system: Some(rusage.system) };
+        // Within a tick the kernel gives everything to one of them.
+        self.used.split = match spent.cpu < TICK {
+            true => CpuSplit::default(),
+            false => CpuSplit { user: Some(rusage.user), system: Some(rusage.system) },
+        };
         spent.switches = Some(Switches {
             voluntary: rusage.voluntary_switches,
             involuntary: rusage.involuntary_switches,
@@ -255,22 +260,23 @@ mod tests {
 
     #[test]
     fn a_command_that_ended_has_the_last_word() {
-        let rusage = Rusage {
-            user: Nanos(70),
-            system: Nanos(20),
-            voluntary_switches: 7,
-            ..Rusage::default()
-        };
+        let ms = Nanos::from_millis;
+        let rusage =
+            Rusage { user: ms(70), system: ms(20), voluntary_switches: 7, ..Rusage::default() };
         let seen = ServerUse { spent: spent(Some(Nanos(5)), None), ..ServerUse::default() };
         let mut report = UsageReport { used: seen, ..UsageReport::default() };
-        report.microstates.thread_time = Nanos(100);
+        report.microstates.thread_time = ms(100);
         let mut with_children = report.clone();
         with_children.used.processes = 2;
-        report.settle(rusage);
-        assert_eq!(report.used.spent.cpu, Nanos(90));
-        assert_eq!(report.microstates.sleeping, Some(Nanos(5)));
+        report.settle(rusage, None);
+        assert_eq!(report.used.spent.cpu, ms(90));
+        assert_eq!(report.microstates.sleeping, Some(ms(10) - Nanos(5)));
+        assert_eq!(report.used.split.system, Some(ms(20)));
         assert_eq!(report.used.spent.switches.expect("known").voluntary, 7);
-        with_children.settle(rusage);
+        let mut short = report.clone();
+        short.settle(Rusage { user: ms(2), ..Rusage::default() }, None);
+        assert_eq!(short.used.split.system, None, "no tick to tell");
+        with_children.settle(rusage, None);
         assert_eq!(with_children.used.spent.cpu, Nanos(30), "some of it still runs");
     }
 

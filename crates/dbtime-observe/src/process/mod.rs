@@ -22,4 +22,4 @@ pub use masking::masked;
 pub use read::{Reader, has_delay_accounting};
 pub use roll::Roll;
 pub use server::{ServerGlance, ServerWatch};
-pub use usage::{EndWatch, UsageWatch, boot_id, rusage_of_children, since_saved};
+pub use usage::{EndWatch, UsageWatch, Waited, boot_id, since_saved, wait_for};

@@ -101,7 +101,9 @@ impl ServerWatch {
         let members = std::mem::take(&mut self.members);
         for (member, clock) in members.into_iter().zip(clocks) {
             match clock.and_then(|clock| self.reader.complete(member.id.pid, clock)) {
-                Some(sample) if sample.id == member.id => self.keep(sample, &mut processes),
+                Some(sample) if sample.id == member.id => {
+                    self.keep(member, sample, &mut processes);
+                }
                 // Its number may already be another's: that one is found at the next look.
                 _ => self.end(member, clock.map(|(_, cpu)| cpu)),
             }
@@ -138,7 +140,16 @@ impl ServerWatch {
         Ok(ServerGlance { at, cpu, processes })
     }
 
-    fn keep(&mut self, mut sample: ProcessSample, processes: &mut Vec<ProcessSample>) {
+    fn keep(
+        &mut self,
+        member: Member,
+        mut sample: ProcessSample,
+        processes: &mut Vec<ProcessSample>,
+    ) {
+        // Of an ended process only root may read this; it passes to whoever waits for it.
+        if sample.has_ended && sample.spent.io.is_none() {
+            sample.spent.io = Some(member.spent.io.unwrap_or_default());
+        }
         if !self.with_descendants {
             sample.reaped = Reaped::default();
         }

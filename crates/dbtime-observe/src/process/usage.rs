@@ -3,8 +3,8 @@
 use super::files::Folder;
 use super::{ProcessError, ServerWatch, by_thread_name};
 use dbtime_model::process::{
-    EndedProcesses, Memory, Microstates, ProcessSample, Rates, Rusage, SavedUsage, ServerSample,
-    ServerUse, Spent, TICK, UsageReport,
+    EndedProcesses, Io, Memory, Microstates, ProcessSample, Rates, Rusage, SavedUsage,
+    ServerSample, ServerUse, Spent, TICK, UsageReport,
 };
 use dbtime_model::{MonoNanos, Nanos, now};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -12,6 +12,7 @@ use nix::sys::time::TimeVal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 /// Watches a process with or without its descendants.
@@ -152,8 +153,36 @@ fn thread_time_alone(earlier: &ServerSample, later: &ServerSample) -> Nanos {
     later.processes.iter().map(of).sum()
 }
 
+/// A child of this process that has ended and was waited for.
+#[derive(Debug)]
+pub struct Waited {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it and the children it waited for used.
+    pub rusage: Rusage,
+    /// What they read and wrote.
+    pub io: Option<Io>,
+}
+
+/// Waits for a child that has ended, or will.
+///
+/// What it read and wrote passes to this process at that moment, and this process may read it of
+/// itself where it may not of a child that has ended. It must do no I/O on other threads meanwhile.
+pub fn wait_for(child: &mut Child) -> std::io::Result<Waited> {
+    let own = Folder::of_process(std::process::id());
+    let (first, before, rusage) = (own.io(), own.io(), rusage_of_children());
+    let status = child.wait()?;
+    let after = own.io();
+    let io = match (first, before, after) {
+        // Looking costs reads of its own.
+        (Some(first), Some(before), Some(after)) => Some((after - before) - (before - first)),
+        _ => None,
+    };
+    Ok(Waited { status, rusage: rusage_of_children() - rusage, io })
+}
+
 /// What the kernel says of all children this process has waited for.
-pub fn rusage_of_children() -> Rusage {
+fn rusage_of_children() -> Rusage {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Rusage::default() };
     let count = |n: i64| n.max(0).cast_unsigned();
     let time =
@@ -231,9 +260,9 @@ mod tests {
         let states = report.microstates;
         assert_eq!(states.thread_time, report.used.wall, "one thread all the time");
         assert!(report.rss_most_bytes.is_some_and(|bytes| bytes > 0));
-        let before = rusage_of_children();
-        cat.wait().expect("it ended");
-        assert!(rusage_of_children().minor_faults > before.minor_faults);
+        let waited = wait_for(&mut cat).expect("it ended");
+        assert!(waited.status.success() && waited.rusage.minor_faults > 0);
+        assert!(waited.io.expect("own figures").read_calls > 0);
         assert!(watch.look().is_err(), "now it is gone");
     }
 

@@ -8,18 +8,21 @@ use dbtime_engines::plan::Stop;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::process::{
-    EndWatch, ProcessError, ServerWatch, UsageWatch, Which, boot_id, masked, only,
-    rusage_of_children, since_saved,
+    EndWatch, ProcessError, ServerWatch, UsageWatch, Waited, Which, boot_id, masked, only,
+    since_saved, wait_for,
 };
 use dbtime_report::terminal::usage_report;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// How often threads and children are looked at, which take what they used with them.
 const LOOK: Nanos = Nanos::from_millis(100);
+
+/// How soon a command is looked at for the first time: many are short.
+const FIRST_LOOK: Nanos = Nanos::from_millis(5);
 
 /// Looking may take one part in so many of the time.
 const SPARING: u64 = 100;
@@ -53,7 +56,6 @@ fn run_command(
         command.stdout(Stdio::from(io::stderr()));
     }
     let (started, started_at) = (now(), timestamp());
-    let before = rusage_of_children();
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -62,13 +64,14 @@ fn run_command(
             return Ok(Exit::OfCommand(if is_absent { 127 } else { 126 }));
         }
     };
-    let (mut report, status) = follow_command(args, &mut child, started)?;
+    let (mut report, waited) = follow_command(args, &mut child, started)?;
+    let status = waited.status;
     report.started_at = started_at;
     report.command = masked(
         &args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
     );
     report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
-    report.settle(rusage_of_children() - before);
+    report.settle(waited.rusage, waited.io);
     tell(args, &report, true)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
@@ -78,24 +81,23 @@ fn follow_command(
     args: &UsageArgs,
     child: &mut Child,
     started: MonoNanos,
-) -> Result<(UsageReport, ExitStatus), Failure> {
+) -> Result<(UsageReport, Waited), Failure> {
     let mut watch = UsageWatch::of_new(child.id(), started)?;
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.
     let mut by_thread = Vec::new();
-    let mut pause = LOOK;
+    let mut pause = FIRST_LOOK;
     while !end.wait(pause) {
         let cost = watch.look()?;
         if args.threads {
             by_thread = watch.report(true).by_thread;
         }
-        pause = LOOK.max(Nanos(cost.0.saturating_mul(SPARING)));
+        pause = Nanos(2 * pause.0).min(LOOK).max(Nanos(cost.0.saturating_mul(SPARING)));
     }
     watch.look()?;
     let mut report = watch.report(false);
     report.by_thread = by_thread;
-    let status = child.wait().map_err(Failure::environment)?;
-    Ok((report, status))
+    Ok((report, wait_for(child).map_err(Failure::environment)?))
 }
 
 /// A process that is there, until it ends, Ctrl-C, or its time is over.
