@@ -35,7 +35,8 @@ impl MysqlAdmin {
     /// When the server cannot be reached or does not let us in.
     pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
         let shared = Arc::new(MysqlShared::new(target.identity.clone()));
-        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit));
+        let refuse = |source| ServerError::Tls { target: target.to_string(), source };
+        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
         match Client::connect(shared, sockets) {
             Ok(client) => Ok(Self { client }),
             Err(failure) => Err(ServerError::Connect { target: target.to_string(), failure }),

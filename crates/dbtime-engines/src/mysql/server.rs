@@ -98,7 +98,7 @@ impl Server for MysqlServer {
         let statements = &plan.workload.statements;
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
-        let sockets = self.target.sockets(options.reconnect, limit);
+        let sockets = self.target.sockets(options.reconnect, limit)?;
         socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
     }
 }

@@ -73,7 +73,7 @@ impl Server for PostgresServer {
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
-        let sockets = Arc::new(self.target.sockets(options.reconnect, limit));
+        let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
         socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, started, stop)
     }
 }
