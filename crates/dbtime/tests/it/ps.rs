@@ -150,7 +150,8 @@ fn everybody_is_listed_when_nobody_is_named() {
         .map(|row| number(row, "/cpu_us"))
         .collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
-    sandbox.run("ps 0.05").fine().prints(&["%CPU   %USR   %SYS  COMMAND", "percent of all"]);
+    let headings = ["UID ", " PID ", " %CPU ", " %USR ", " %SYS  COMMAND\n", "percent of all"];
+    sandbox.run("ps 0.05").fine().prints(&headings);
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn a_command_ends_as_it_ends() {
     let killed = sandbox.run("usage -- sh -c 'kill -9 $$'");
     killed.exits(137);
     killed.tells(&["by signal 9"]);
-    sandbox.run("usage -- no-such-program").refused(127, &["cannot start `no-such-program`"]);
+    sandbox.run("usage -- /no/such").refused(127, &["cannot start `/no/such`"]);
     sandbox.write("plain.txt", "no program");
     sandbox.run("usage -- ./plain.txt").refused(126, &["cannot start `./plain.txt`"]);
 }
