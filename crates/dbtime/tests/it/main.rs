@@ -21,6 +21,7 @@ mod server_faults;
 mod servers;
 mod sweep;
 mod targets;
+mod tls;
 mod usage;
 mod usage_command;
 mod worker;
