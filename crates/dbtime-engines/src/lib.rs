@@ -9,6 +9,7 @@ pub mod failure;
 mod gate;
 pub mod mysql;
 pub mod null;
+pub mod null_server;
 pub mod plan;
 pub mod pool;
 pub mod secret;
