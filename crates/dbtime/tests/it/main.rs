@@ -9,6 +9,7 @@ mod interrupt;
 mod json;
 mod limits;
 mod locks;
+mod null_server;
 mod own_workload;
 mod records;
 mod regressions;
