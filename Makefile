@@ -7,12 +7,13 @@ FUZZ_SECONDS ?= 30
 # Where cargo puts what it builds, wherever it was told to.
 DBTIME = $${CARGO_TARGET_DIR:-target}/release/dbtime
 
-.PHONY: help demo build test lint bench fuzz setup setup-test
+.PHONY: help demo build test test-versions lint bench fuzz setup setup-test
 
 help:
 	@echo 'make demo    build dbtime and run it: prints a report and writes report.html'
 	@echo 'make build   build target/release/dbtime'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
+	@echo 'make test-versions   also try other versions of the servers (fetches about 600 MB once)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
@@ -38,6 +39,12 @@ demo: build
 # The floors and the tidiness of the workspace are tests of xtask.
 test: setup-test
 	$(CARGO) test --workspace $(LOCKED)
+
+# Where scripts/versions.sh keeps them follows from who runs it; the last folder it names is there.
+test-versions: setup-test
+	folders=$$(sh scripts/versions.sh) && \
+	DBTIME_VERSIONS=$$(dirname "$${folders##* }") \
+		$(CARGO) test --package dbtime-lab --features versions --test servers $(LOCKED) versions
 
 lint: setup
 	$(CARGO) fmt --all -- --check

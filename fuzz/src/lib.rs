@@ -22,7 +22,7 @@ pub fn run(bytes: &[u8]) -> Run {
     let no_rows = || dbtime_model::record::csv::series_text(&[]);
     let series = texts.next().map(|text| tables(&text, "")).unwrap_or_default().series;
     let transactions = texts.next().map(|text| tables(&no_rows(), &text)).unwrap_or_default();
-    Run { record, series, transactions: transactions.transactions }
+    Run { record, series, transactions: transactions.transactions, counters: None }
 }
 
 fn tables(series: &str, transactions: &str) -> Run {

@@ -1,6 +1,7 @@
 //! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
 //! by.
 
+use crate::percent;
 use crate::secret::Secret;
 
 /// What such a text says; what it leaves out is `None`.
@@ -143,20 +144,8 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
 
 /// Undoes percent-encoding.
 fn decode(text: &str) -> Result<String, UrlError> {
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => {
-                let mut digit = || {
-                    bytes.next().and_then(|b| char::from(b).to_digit(16)).ok_or(UrlError::Escape)
-                };
-                (digit()? * 16 + digit()?) as u8
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(decoded).map_err(|_| UrlError::Escape)
+    let decoded = percent::decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.ok_or(UrlError::Escape)
 }
 
 #[cfg(test)]

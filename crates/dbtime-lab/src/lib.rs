@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checks;
+pub mod counters;
 pub mod error;
 pub mod judge;
 mod measurement;

@@ -1,6 +1,7 @@
 //! From what was driven and watched to the run's record.
 
 use crate::checks;
+use crate::counters;
 use crate::judge::judge;
 use crate::monitor::Watched;
 use crate::request::{BudgetChoice, RunRequest};
@@ -98,9 +99,16 @@ impl Measurement<'_> {
         record.validity.warnings = facts.warnings;
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
+        let mut counters = None;
+        if let [Some(before), Some(after)] = &watched.counters {
+            // A server that was restarted in between has nothing to subtract.
+            let recorded = counters::recorded(before, after, counts.completed).ok();
+            (record.counters, counters) = recorded.unzip();
+        }
         let mut series = watched.series;
         self.offered(&driven, &mut series);
-        Run { record, series, transactions: summary.transactions }
+        // What a server counted is added by whoever asked it.
+        Run { record, series, counters, transactions: summary.transactions }
     }
 
     fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {

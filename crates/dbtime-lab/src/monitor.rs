@@ -3,8 +3,10 @@
 //!
 //! Runs on a thread of its own; the driving threads never wait for it.
 
+use crate::counters::Sampler;
 use crate::progress::{Progress, SecondSeen};
 use dbtime_engines::plan::SecondSink;
+use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::recorder::Window;
@@ -81,6 +83,8 @@ pub struct Watched {
     pub machine: [MachineSample; 3],
     /// The server at the start and end of the window, where it can be seen.
     pub server: [Option<ServerSample>; 2],
+    /// Its counters likewise.
+    pub counters: [Option<CounterSample>; 2],
     /// Why the interval log could not be written, if it could not.
     pub log_error: Option<io::Error>,
 }
@@ -97,6 +101,8 @@ pub struct Monitor<'a> {
     window_samples: [Option<MachineSample>; 2],
     server: Option<ServerWatch>,
     server_samples: [Option<ServerSample>; 2],
+    sampler: Option<Box<dyn Sampler>>,
+    counters: [Option<CounterSample>; 2],
     /// Its CPU time at each full second.
     glances: Vec<Option<ServerGlance>>,
     log: Box<dyn Write + 'a>,
@@ -131,6 +137,8 @@ impl<'a> Monitor<'a> {
             window_samples: [None; 2],
             server: None,
             server_samples: [None, None],
+            sampler: None,
+            counters: [None, None],
             glances: Vec::new(),
             log,
             log_error: None,
@@ -138,8 +146,9 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    /// Also watches the server whose main process is `pid`.
-    pub fn with_server(mut self, pid: Option<u32>) -> Self {
+    /// Also watches the server whose main process is `pid`, and its counters.
+    pub fn with_server(mut self, pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
+        self.sampler = sampler;
         // One that cannot be seen is not watched; the record then says nothing of it.
         self.server = pid.and_then(|pid| ServerWatch::new(pid).ok());
         let glance = self.glance();
@@ -192,7 +201,7 @@ impl<'a> Monitor<'a> {
         for (index, edge) in [self.window.start, self.window.end].into_iter().enumerate() {
             if self.window_samples[index].is_none() && sample.at >= edge {
                 self.window_samples[index] = Some(sample);
-                self.server_samples[index] = self.sample_server();
+                self.sample_server(index);
             }
         }
         let full = self.start + Nanos::from_secs(self.samples.len() as u64);
@@ -204,8 +213,17 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    fn sample_server(&mut self) -> Option<ServerSample> {
-        self.server.as_mut()?.sample().ok()
+    /// Samples the server at the beginning (0) or end (1) of the window. Counting costs it CPU time
+    /// that is kept out of the window.
+    fn sample_server(&mut self, edge: usize) {
+        let counters = |sampler: &mut Option<Box<dyn Sampler>>| sampler.as_mut()?.sample().ok();
+        if edge == 0 {
+            self.counters[0] = counters(&mut self.sampler);
+        }
+        self.server_samples[edge] = self.server.as_mut().and_then(|server| server.sample().ok());
+        if edge == 1 {
+            self.counters[1] = counters(&mut self.sampler);
+        }
     }
 
     fn take(&mut self, second: &Second) {
@@ -298,8 +316,8 @@ impl<'a> Monitor<'a> {
             self.log_error = self.log.flush().err();
         }
         let end = MachineSample::take();
-        if self.server_samples[1].is_none() {
-            self.server_samples[1] = self.sample_server();
+        if self.window_samples[1].is_none() {
+            self.sample_server(1);
         }
         let glance = self.glance();
         self.glances.push(glance);
@@ -308,7 +326,13 @@ impl<'a> Monitor<'a> {
         let series = (0..seconds).map(|index| self.row(index)).collect();
         let [begin, finish] = self.window_samples;
         let machine = [self.samples[0], begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
-        Watched { series, machine, server: self.server_samples, log_error: self.log_error }
+        Watched {
+            series,
+            machine,
+            server: self.server_samples,
+            counters: self.counters,
+            log_error: self.log_error,
+        }
     }
 
     /// A second with its phase and the machine's figures.

@@ -147,7 +147,7 @@ pub(crate) fn drive(
         let watch = move || {
             let start = hear_start.recv().ok()?;
             let monitor = Monitor::new(start, plan.window(start), log, progress);
-            Some(monitor.with_server(prepared.server_pid()).watch(seconds))
+            Some(monitor.with_server(prepared.server_pid(), prepared.sampler()).watch(seconds))
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");

@@ -4,6 +4,7 @@
 
 use crate::error::LabError;
 use crate::scratch::Scratch;
+use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, csv, file};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -78,6 +79,10 @@ impl Store {
     pub fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
         self.write(file::SERIES, &csv::series_text(&run.series))?;
         self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
+        if let Some(report) = &run.counters {
+            let document = CounterDocument::CounterReport(report.clone());
+            self.write(file::COUNTERS, &document.to_json())?;
+        }
         let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other);
         let json = json.map_err(|source| self.failed(source))?;
         self.write(file::RUN, &(json + "\n"))?;
@@ -118,6 +123,7 @@ fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::counters::{CounterSample, CounterSource, Product};
 
     #[test]
     fn a_dropped_store_leaves_nothing() {
@@ -139,9 +145,21 @@ mod tests {
             phase: "measure".into(),
             ..Default::default()
         });
+        let sample = CounterSample::new(CounterSource {
+            product: Product::Postgres,
+            version: Some("18.0".to_owned()),
+            url: None,
+        });
+        let report = dbtime_observe::counters::difference(&sample, &sample);
+        run.counters = Some(report.expect("one product"));
         let store = Store::create(&out).expect("free");
         assert_eq!(store.commit(&run).expect("committed"), out);
         assert_eq!(dbtime_model::record::read_run(&out).expect("whole"), run);
+        // A sample is no report.
+        let document = CounterDocument::CounterSample(sample);
+        fs::write(out.join(file::COUNTERS), document.to_json()).expect("written");
+        let error = dbtime_model::record::read_run(&out).expect_err("refused").to_string();
+        assert!(error.contains("counters.json") && error.contains("differences"), "{error}");
         assert!(matches!(Store::create(&out), Err(LabError::OutExists(_))));
     }
 

@@ -8,6 +8,7 @@
 
 pub mod budget;
 pub mod clock;
+pub mod counters;
 pub mod cpus;
 pub mod histogram;
 pub mod outcome;

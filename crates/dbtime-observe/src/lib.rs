@@ -1,7 +1,9 @@
-//! Watching: the machine a run shares with others, and the processes on it.
+//! Watching: the machine a run shares with others, the processes on it, and what databases count
+//! about themselves.
 //!
 //! This crate knows nothing of how load is made.
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod machine;
 pub mod process;

@@ -1,4 +1,5 @@
-//! Shows what a run recorded: as text in a terminal, as one HTML file, and beside another run.
+//! Shows what a run recorded: as text in a terminal, as one HTML file, and beside another run; and
+//! what changed between two samples of status counters.
 //!
 //! Everything here is a pure function from the nouns of `dbtime-model` to text; nothing is printed,
 //! read or measured.
@@ -8,6 +9,7 @@
 //! A chart is one file in [`charts`] and one line in its list.
 #![forbid(unsafe_code)]
 
+mod counted;
 mod facts;
 mod format;
 mod means;

@@ -29,6 +29,22 @@ impl<'a> Bytes<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
+    pub(crate) fn u16_be(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u32_be(&mut self) -> Option<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// A text that a zero byte ends, without it.
+    pub(crate) fn until_zero(&mut self) -> Option<&'a [u8]> {
+        let length = self.0.iter().position(|byte| *byte == 0)?;
+        let text = self.take(length)?;
+        self.take(1)?;
+        Some(text)
+    }
+
     /// MySQL's length-encoded integer; `None` also for the markers of NULL and of an error.
     pub(crate) fn lenenc(&mut self) -> Option<u64> {
         match self.u8()? {

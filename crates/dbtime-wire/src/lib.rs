@@ -8,6 +8,7 @@
 
 mod bytes;
 pub mod mysql;
+pub mod postgres;
 
 /// How a reader of answers came out of the bytes it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub enum Progress {
 pub trait Rows {
     /// The description of the next column.
     fn column(&mut self, _payload: &[u8]) {}
+
+    /// The descriptions of all columns, where the protocol sends them in one message.
+    fn columns(&mut self, _payload: &[u8]) {}
 
     /// A row.
     fn row(&mut self, payload: &[u8]);

@@ -43,6 +43,11 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show two runs side by side.
     Compare(CompareArgs),
+    /// Show a database's status counters as differences and rates.
+    ///
+    /// Of two samples in files, or of a target over an interval. Files may be saved by --save, or
+    /// printed by mysql, mysqladmin (show global status) or psql (select * from pg_stat_...).
+    Counters(CountersArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -73,7 +78,7 @@ pub(crate) struct RunArgs {
 
     /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
     /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
-    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…; or null:?service=1ms.
+    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…, postgres://…; or null:?service=1ms.
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     pub(crate) target: String,
 
@@ -278,6 +283,55 @@ pub(crate) struct CompareArgs {
     pub(crate) a: PathBuf,
     /// Another run's folder.
     pub(crate) b: PathBuf,
+}
+
+const COUNTERS_EXAMPLES: &str = "\
+Examples:
+  dbtime counters sample1 sample2
+      what changed between two outputs of mysql -B -e 'show global status'
+  dbtime counters --target sqlite:/var/tmp/atm.db --interval 10s --count 6 --per-transaction
+      what changes in a target, six times
+  dbtime counters --target sqlite:/var/tmp/atm.db --save before.json
+  dbtime counters --target sqlite:/var/tmp/atm.db before.json
+      what changed since
+  dbtime counters dbtime-runs/20261121-101500-atm/counters.json
+      everything that the server counted during a run";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = COUNTERS_EXAMPLES, after_help = COUNTERS_EXAMPLES)]
+pub(crate) struct CountersArgs {
+    /// The earlier sample, and the later one; without it the present state of --target.
+    #[arg(value_name = "FILE", num_args = 0..=2)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// What to sample: sqlite:PATH.
+    #[arg(long, value_name = "URL")]
+    pub(crate) target: Option<String>,
+
+    /// Time from one sample of --target to the next [default: 10s].
+    #[arg(long, value_name = "TIME", requires = "target", conflicts_with_all = ["files", "save"])]
+    pub(crate) interval: Option<Nanos>,
+
+    /// How many intervals to show.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "target",
+          conflicts_with_all = ["files", "save"], value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: u64,
+
+    /// Show rates per transaction too, by what the database counts as one.
+    #[arg(long)]
+    pub(crate) per_transaction: bool,
+
+    /// Show values that did not change too.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Take one sample of --target and write it to this file.
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Print one JSON document (a line per interval with --count) and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {

@@ -83,3 +83,15 @@ impl From<dbtime_model::record::ReadError> for Failure {
         Self::Environment(error.into())
     }
 }
+
+impl From<dbtime_lab::counters::FileError> for Failure {
+    fn from(error: dbtime_lab::counters::FileError) -> Self {
+        Self::Environment(error.into())
+    }
+}
+
+impl From<dbtime_lab::counters::DifferenceError> for Failure {
+    fn from(error: dbtime_lab::counters::DifferenceError) -> Self {
+        Self::Usage(error.into())
+    }
+}

@@ -3,8 +3,8 @@
 
 use crate::tree::{Problem, Tree};
 
-/// Where the record's types are, and where they are explained.
-const TYPES: &str = "crates/dbtime-model/src/record";
+/// Where the types of the files of a run are, and where they are explained.
+const TYPES: [&str; 2] = ["crates/dbtime-model/src/record", "crates/dbtime-model/src/counters"];
 const FORMAT: &str = "docs/record-format.md";
 
 /// Where parts and warnings are named, and where they are explained.
@@ -21,7 +21,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
         });
         names.map(move |name| Problem::of(document, format!("{what} `{name}` is not explained")))
     };
-    let fields = tree.within(TYPES).flat_map(|file| fields(&file.text)).collect();
+    let types = TYPES.iter().flat_map(|folder| tree.within(folder));
+    let fields = types.flat_map(|file| fields(&file.text)).collect();
     let warnings = variants(text(WARNINGS), "WarningKind");
     unexplained(FORMAT, "the field", fields)
         .chain(unexplained(MEASUREMENT, "the warning", warnings))

@@ -144,6 +144,10 @@ impl Dialect for MysqlDialect {
         format!("ANALYZE TABLE {table}")
     }
 
+    fn version_query(&self) -> &'static str {
+        "SELECT VERSION()"
+    }
+
     /// InnoDB keeps rows in the order of the key: it must be there first.
     fn adds_key_after_loading(&self) -> bool {
         false

@@ -5,7 +5,9 @@ use super::facts;
 use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
-use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::server::{
+    Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
+};
 use crate::socket::{self, Address, ConnectError};
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::{Arc, OnceLock};
@@ -95,7 +97,8 @@ impl Server for MysqlServer {
         let setup = self.setup(options.statement_timeout);
         let statements = &plan.workload.statements;
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
-        let sockets = self.target.sockets(options.reconnect, options.statement_timeout);
+        let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
+        let sockets = self.target.sockets(options.reconnect, limit);
         socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
     }
 }

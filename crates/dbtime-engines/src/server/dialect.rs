@@ -24,6 +24,9 @@ pub trait Dialect: Sync {
     /// Statements after all rows and indexes are there, so that the optimiser knows them.
     fn analyze(&self, table: &str) -> String;
 
+    /// What asks the server for its version.
+    fn version_query(&self) -> &'static str;
+
     /// Whether rows are loaded faster before there is a primary key.
     fn adds_key_after_loading(&self) -> bool;
 

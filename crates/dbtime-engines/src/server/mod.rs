@@ -12,4 +12,4 @@ pub use admin::{Admin, LoadMarker, Loader};
 pub use dialect::{Dialect, quoted_list};
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
-pub use options::{ProtocolError, ServerOptions, StatementProtocol};
+pub use options::{ProtocolError, STATEMENT_GRACE, ServerOptions, StatementProtocol};

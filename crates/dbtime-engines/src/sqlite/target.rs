@@ -1,6 +1,7 @@
 //! The target `sqlite:PATH?name=value&…`: which file, opened how.
 
 use super::settings::{SETTINGS, Setting, Settings};
+use crate::percent;
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
@@ -134,21 +135,7 @@ fn unknown(name: &str) -> TargetError {
 
 /// Undoes percent-encoding.
 fn decode(text: &str) -> Result<Vec<u8>, TargetError> {
-    let refuse = || TargetError::Escape(text.to_owned());
-    let digit = |byte: Option<u8>| byte.and_then(|b| char::from(b).to_digit(16)).ok_or_else(refuse);
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        let byte = match byte {
-            b'%' => (digit(bytes.next())? * 16 + digit(bytes.next())?) as u8,
-            byte => byte,
-        };
-        if byte == 0 {
-            return Err(refuse());
-        }
-        decoded.push(byte);
-    }
-    Ok(decoded)
+    percent::decode(text).ok_or_else(|| TargetError::Escape(text.to_owned()))
 }
 
 #[cfg(test)]

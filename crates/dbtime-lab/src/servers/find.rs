@@ -78,51 +78,61 @@ pub(super) fn find(request: &ServerRequest) -> Result<Installed, LabError> {
         Some(prefix) => of_prefix(product, prefix)?,
         None => of_system(),
     };
-    let binaries = binaries(product, &folders);
     let mut others = Vec::new();
-    for binary in &binaries {
-        let environment = environment(request, binary);
-        match identify(binary, &environment) {
+    for binary in binaries(product, &folders) {
+        let environment = environment(request, &binary);
+        match identify(&binary, &environment) {
             Ok(identity) if identity.product == product => {
-                return Ok(Installed { binary: binary.clone(), identity, environment });
+                return Ok(Installed { binary, identity, environment });
             }
-            Ok(other) => others.push(format!("{} is {other}", binary.display())),
-            Err(why) => others.push(format!("{} {why}", binary.display())),
+            other => others.push((binary, other)),
         }
     }
     Err(not_found(request, &folders, &others))
 }
 
-/// What to say when it is not there. `others` are the binaries that are something else.
-fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[String]) -> LabError {
-    let product = request.product;
-    let word = product.word();
-    let instead = Product::ALL.into_iter().find(|other| {
-        *other != product && others.iter().any(|text| text.contains(&format!(" is {other} ")))
-    });
-    let colon = request.prefix.as_ref().map_or(String::new(), |p| format!(":{}", p.display()));
-    let hint = match (&request.prefix, instead) {
-        (_, Some(other)) => format!("write --target {}{colon} for that", other.word()),
-        (Some(_), None) => "name the folder that holds its bin or sbin".to_owned(),
-        (None, None) => product.install_hint().to_owned(),
+/// A binary that has the right name, and what it is, or did instead of saying so.
+type Other = (PathBuf, Result<Identity, String>);
+
+/// What to say when it is not there.
+fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[Other]) -> LabError {
+    let (product, word) = (request.product, request.product.word());
+    let told = |(binary, other): &Other| match other {
+        Ok(identity) => format!("{} is {identity}", binary.display()),
+        Err(why) => format!("{} {why}", binary.display()),
     };
-    let install = match (&request.prefix, instead) {
-        (None, Some(_)) => {
-            format!(", or name the folder of a {product} with --target {word}:/path/to/prefix")
-        }
-        (None, None) => format!(", or name its folder with --target {word}:/path/to/prefix"),
-        (Some(_), _) => String::new(),
-    };
-    if others.is_empty() {
+    let found = if others.is_empty() {
         let names = product.binaries().join(" or ");
-        let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-        let looked = looked.join(", ");
-        return LabError::Target(format!(
-            "there is no {product} server here: no {names} in {looked}; {hint}{install}"
-        ));
-    }
-    let found = others.join(", ");
-    LabError::Target(format!("no {product} server was found: {found}; {hint}{install}"))
+        match &request.prefix {
+            Some(prefix) => {
+                let inner = listed(OF_PREFIX[1..].iter().map(|inner| (*inner).to_owned()));
+                format!("no {names} in {} or its {inner}", prefix.display())
+            }
+            None => {
+                let folders = folders.iter().map(|folder| folder.display().to_string());
+                format!("no {names} in {}", listed(folders))
+            }
+        }
+    } else {
+        listed(others.iter().map(told))
+    };
+    let instead = others.iter().find_map(|(_, other)| Some(other.as_ref().ok()?.product.word()));
+    let remedy = match (&request.prefix, instead) {
+        (Some(prefix), Some(other)) => format!("write --target {other}:{}", prefix.display()),
+        (Some(_), None) => "name the folder that holds its bin or sbin".to_owned(),
+        (None, Some(other)) => format!(
+            "write --target {other}, or name a {product} with --target {word}:/path/to/prefix"
+        ),
+        (None, None) => format!(
+            "{}, or name its folder with --target {word}:/path/to/prefix",
+            product.install_hint()
+        ),
+    };
+    LabError::Target(format!("there is no {product} server here: {found}; {remedy}"))
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
 }
 
 /// Where in a prefix a server may be; the prefix may be its binary itself.

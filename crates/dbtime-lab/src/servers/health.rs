@@ -46,14 +46,15 @@ fn mysql(mut stream: impl Read + Write, user: &str) -> io::Result<Answer> {
     if greeting.first() == Some(&0xff) {
         return Ok(refused_by_mysql(&greeting));
     }
-    // CLIENT_LONG_PASSWORD, CLIENT_PROTOCOL_41, CLIENT_SECURE_CONNECTION.
-    let abilities: u32 = 0x0001 | 0x0200 | 0x8000;
+    // LONG_PASSWORD, PROTOCOL_41, SECURE_CONNECTION; PLUGIN_AUTH where the server knows it.
+    let abilities: u32 = 0x0001 | 0x0200 | 0x8000 | (abilities(&greeting) & 0x0008_0000);
     let mut response = abilities.to_le_bytes().to_vec();
     response.extend(0x0100_0000_u32.to_le_bytes());
     response.push(33); // utf8_general_ci, which all versions know
     response.extend([0; 23]);
     response.extend(user.as_bytes());
     response.extend([0, 0]); // the name's end; a password of no bytes
+    response.extend(b"mysql_native_password\0");
     send(&mut stream, 1, &response)?;
     loop {
         let (sequence, answer) = packet(&mut stream)?;
@@ -68,6 +69,20 @@ fn mysql(mut stream: impl Read + Write, user: &str) -> io::Result<Answer> {
             // More of the exchange, such as caching_sha2_password's word that all is well.
             _ => {}
         }
+    }
+}
+
+/// What the server that greets is able to do, as far as its greeting says.
+fn abilities(greeting: &[u8]) -> u32 {
+    // The protocol's number, the version with its end, a thread's number, half of the salt, a gap.
+    let end = greeting.iter().position(|byte| *byte == 0).unwrap_or(greeting.len());
+    let rest = greeting.get(end + 1 + 4 + 8 + 1..).unwrap_or_default();
+    match rest {
+        [low, lower, _, _, _, high, higher, ..] => {
+            u32::from_le_bytes([*low, *lower, *high, *higher])
+        }
+        [low, lower, ..] => u32::from_le_bytes([*low, *lower, 0, 0]),
+        _ => 0,
     }
 }
 
@@ -174,6 +189,15 @@ mod tests {
         assert_eq!(answer(Product::MySql, &[GREETING, OK]), Some(Answer::Ready));
         assert_eq!(answer(Product::MySql, &[GREETING, fast, OK]), Some(Answer::Ready));
         assert_eq!(answer(Product::MariaDb, &[GREETING, switch, OK]), Some(Answer::Ready));
+    }
+
+    #[test]
+    fn what_mysql_is_able_to_do_is_in_its_greeting() {
+        let head = b"\x0a8.0\0\x01\0\0\0saltsalt\0";
+        assert_eq!(abilities(&[head, b"\xff\xf7\x21\0\0\x08\0".as_slice()].concat()), 0x8_f7ff);
+        assert_eq!(abilities(&[head, b"\xff\xf7".as_slice()].concat()), 0xf7ff);
+        assert_eq!(abilities(head), 0);
+        assert_eq!(abilities(b"\x0a8.0"), 0);
     }
 
     #[test]

@@ -87,9 +87,6 @@ pub(super) fn make_data(site: &mut Site, stop: &Stop) -> Result<(), LabError> {
 pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
-    arguments.push(option("socket", socket(site)));
-    arguments.push(option("pid-file", site.folders.run().join("pid")));
-    arguments.push("--bind-address=127.0.0.1".into());
     if identity.product == Product::MySql && identity.number >= (8, 0) {
         // It would listen on a fixed port and a fixed socket.
         arguments.push("--mysqlx=OFF".into());
@@ -98,6 +95,11 @@ pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
         arguments.push(option("max-connections", (connections + SPARE).to_string()));
     }
     arguments.extend(site.request.settings.iter().map(|(name, value)| option(name, value)));
+    // Last, so that it wins whatever was set.
+    arguments.push(option("datadir", site.folders.data()));
+    arguments.push(option("socket", socket(site)));
+    arguments.push(option("pid-file", site.folders.run().join("pid")));
+    arguments.push("--bind-address=127.0.0.1".into());
     arguments.push(option("port", port.to_string()));
     arguments
 }

@@ -41,14 +41,15 @@ pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
         setting.push(value);
         arguments.extend(["-c".into(), setting]);
     };
-    set("listen_addresses", "127.0.0.1".into());
-    set("unix_socket_directories", site.folders.run().into());
     if let Some(connections) = site.request.connections.filter(|many| *many > ROOM) {
         set("max_connections", (connections + SPARE).to_string().into());
     }
     for (name, value) in &site.request.settings {
         set(name, value.into());
     }
+    // Last, so that it wins whatever was set.
+    set("listen_addresses", "127.0.0.1".into());
+    set("unix_socket_directories", site.folders.run().into());
     set("port", port.to_string().into());
     arguments
 }

@@ -1,8 +1,10 @@
 //! A server's process from its start to its end.
 
-use super::processes::{living_in, signal, status_line};
+use super::processes::{living_in, shared_memory, signal, status_line};
 use super::product::Product;
 use rustix::process::Signal;
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -24,12 +26,14 @@ pub(super) struct Process {
     data: PathBuf,
     /// None of them is left: who lives there now is somebody else.
     is_over: bool,
+    /// What it had in shared memory when it was killed.
+    left: BTreeSet<PathBuf>,
 }
 
 impl Process {
     /// A server that has been started.
     pub(super) fn new(child: Child, product: Product, data: PathBuf) -> Self {
-        Self { child, product, data, is_over: false }
+        Self { child, product, data, is_over: false, left: BTreeSet::new() }
     }
 
     /// Of the main process.
@@ -63,7 +67,10 @@ impl Process {
     pub(super) fn kill(&mut self) {
         if self.ended().is_none() {
             self.freeze();
-            self.others().into_iter().for_each(|pid| signal(pid, Signal::KILL));
+            let others = self.others();
+            self.left =
+                others.iter().chain([&self.pid()]).flat_map(|p| shared_memory(*p)).collect();
+            others.into_iter().for_each(|pid| signal(pid, Signal::KILL));
             signal(self.pid(), Signal::KILL);
             let _ = self.child.wait();
         }
@@ -140,5 +147,9 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
+        for file in &self.left {
+            // One that was started again has removed it itself.
+            let _ = fs::remove_file(file);
+        }
     }
 }

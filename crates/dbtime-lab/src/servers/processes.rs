@@ -1,8 +1,9 @@
 //! What `/proc` says of a server's processes.
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// When a process started. Unit: clock ticks since boot; with the number it names a process for
 /// ever, because numbers are dealt anew. `None`: there is no such process.
@@ -25,6 +26,14 @@ pub(super) fn living_in(folder: &Path) -> Vec<u32> {
     numbers.filter(lives_there).collect()
 }
 
+/// PostgreSQL's files in shared memory that a process uses. Killed, it cannot remove them.
+pub(super) fn shared_memory(pid: u32) -> BTreeSet<PathBuf> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let files =
+        maps.lines().filter_map(|line| line.find("/dev/shm/PostgreSQL.").map(|at| &line[at..]));
+    files.filter(|file| !file.ends_with(" (deleted)")).map(PathBuf::from).collect()
+}
+
 /// Sends a signal; a process that is gone by now does not mind.
 pub(super) fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = number(pid) {
@@ -37,6 +46,11 @@ pub(super) fn signal_group(leader: u32, signal: Signal) {
     if let Some(leader) = number(leader) {
         let _ = kill_process_group(leader, signal);
     }
+}
+
+/// Whether any of a process group is left.
+pub(super) fn is_group(leader: u32) -> bool {
+    number(leader).is_some_and(|leader| test_kill_process_group(leader).is_ok())
 }
 
 fn number(pid: u32) -> Option<Pid> {

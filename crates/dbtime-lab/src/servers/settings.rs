@@ -22,7 +22,8 @@ const OWN: [(&str, &str); 12] = [
 
 /// A setting's name as the servers compare it: they take `-` for `_`, and capitals for small ones.
 pub(super) fn plain(name: &str) -> String {
-    name.trim_start_matches("loose-").replace('-', "_").to_ascii_lowercase()
+    let name = name.replace('-', "_").to_ascii_lowercase();
+    name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)
 }
 
 /// Refuses settings that cannot be meant.

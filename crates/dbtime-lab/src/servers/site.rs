@@ -7,7 +7,7 @@ use super::folders::Folders;
 use super::launch::Launch;
 use super::log::LogFrom;
 use super::process::LOOK;
-use super::processes::signal_group;
+use super::processes::{is_group, living_in, shared_memory, signal_group};
 use super::settings;
 use super::watchdog::Watchdog;
 use crate::error::LabError;
@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 
 /// How long making a data folder may take.
 const LIMIT: Duration = Duration::from_secs(180);
+
+/// How long a program may take to end when it is told to.
+const MERCY: Duration = Duration::from_secs(2);
 
 /// What Ctrl-C ends while a server is being made.
 pub(super) const INTERRUPTED: LabError =
@@ -118,8 +121,8 @@ impl Site {
         };
         let mut child = program.start(input, &path)?;
         // One that has ended already needs no watching over.
-        let _ = self.watchdog.guard(child.id(), "KILL");
-        let ended = wait(&mut child, stop);
+        let _ = self.watchdog.guard(child.id(), "TERM");
+        let ended = wait(&mut child, &self.folders.data(), stop);
         let _ = self.watchdog.release();
         let name = program.program.file_name().unwrap_or_default().to_string_lossy();
         let why = match ended? {
@@ -133,11 +136,14 @@ impl Site {
     /// The data folder could not be made, and what helps.
     pub(super) fn no_data(&self, why: &str) -> LabError {
         let (identity, data) = (&self.installed.identity, self.folders.data());
+        let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
         // Some servers only give the number of the error.
-        let full = ["No space left", "out of disk space", "error 28", "Errcode: 28", "OS errno 28"];
-        let is_full = full.iter().any(|text| why.contains(text));
-        let remedy = if is_full {
+        let remedy = if has(&["No space left", "out of disk space", "error 28", "rrcode: 28"]) {
             "\nmake room there, or choose another disk with --server-data".to_owned()
+        } else if has(&["Permission denied", "rrcode: 13", "OS errno 13"]) {
+            "\nif the folder's mode is not the cause, a security module such as AppArmor may keep \
+             this server in its usual folders: see the kernel's log, or use an unpacked server"
+                .to_owned()
         } else {
             settings::told(&self.request).map_or(String::new(), |told| format!("\ncheck {told}"))
         };
@@ -147,7 +153,7 @@ impl Site {
 }
 
 /// The status, empty when all went well; `None` after too long. Whatever still runs is killed.
-fn wait(child: &mut Child, stop: &Stop) -> Result<Option<String>, LabError> {
+fn wait(child: &mut Child, data: &Path, stop: &Stop) -> Result<Option<String>, LabError> {
     let begun = Instant::now();
     loop {
         match child.try_wait() {
@@ -157,11 +163,29 @@ fn wait(child: &mut Child, stop: &Stop) -> Result<Option<String>, LabError> {
             Err(error) => return Ok(Some(error.to_string())),
         }
         if stop.is_set() || begun.elapsed() > LIMIT {
-            signal_group(child.id(), Signal::KILL);
-            let _ = child.wait();
+            end(child, data);
             return if stop.is_set() { Err(INTERRUPTED) } else { Ok(None) };
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Ends a program and those it started: asked first, so that they put away what they can.
+fn end(child: &mut Child, data: &Path) {
+    let shared: Vec<PathBuf> = living_in(data).into_iter().flat_map(shared_memory).collect();
+    let (leader, begun) = (child.id(), Instant::now());
+    signal_group(leader, Signal::TERM);
+    // Once buried, the leader does not count as one of the group.
+    while matches!(child.try_wait(), Ok(None)) || is_group(leader) {
+        if begun.elapsed() > MERCY {
+            signal_group(leader, Signal::KILL);
+            let _ = child.wait();
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    for file in shared {
+        let _ = fs::remove_file(file);
     }
 }
 

@@ -31,7 +31,7 @@ impl Watchdog {
         Ok(Self { shell, orders })
     }
 
-    /// From now on this process, which leads a group of its own, is ended too: by `signal` first.
+    /// From now on this process and the group it leads are ended too: by `signal` first.
     pub(super) fn guard(&mut self, pid: u32, signal: &str) -> io::Result<()> {
         let started = started_at(pid).ok_or(io::ErrorKind::NotFound)?;
         self.order(&format!("{pid} {started} {signal}"))

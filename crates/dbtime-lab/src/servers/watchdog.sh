@@ -1,7 +1,7 @@
 # Ends a server and removes its folders when dbtime is gone without having done so.
 #
 # Arguments: the folders. Standard input: a line "PID START SIGNAL" for each process that is to be
-# ended should dbtime die (the last one counts), "none" when there is none, "done" at a proper end.
+# ended with its group should dbtime die (the last one counts), "none" when there is none, "done" at a proper end.
 # dbtime holds the other end: that it closes without "done" is how its death is noticed.
 trap '' HUP INT TERM
 pid=none start=0 signal=KILL
@@ -9,23 +9,52 @@ while read -r first second third; do
     pid=$first start=$second signal=$third
 done
 [ "$pid" != done ] || exit 0
+exec 2>/dev/null
 
 # The same process still, and not dead already: numbers are dealt anew.
 is_alive() {
-    read -r stat 2>/dev/null <"/proc/$pid/stat" || return 1
+    read -r stat <"/proc/$pid/stat" || return 1
     set -- ${stat##*) }
     [ "$1" != Z ] && [ "${20}" = "$start" ]
 }
 
+# The processes that live in the folders.
+residents() {
+    for process in /proc/[0-9]*; do
+        home=$(readlink "$process/cwd") || continue
+        for folder in "$@"; do
+            case $home in
+            "$folder" | "$folder "* | "$folder"/*) echo "${process#/proc/}" ;;
+            esac
+        done
+    done
+}
+
+# Sends a signal to all of them. Arguments: the signal, the folders.
+signal_all() {
+    sent=$1
+    shift
+    for resident in $(residents "$@"); do
+        kill -s "$sent" "$resident"
+    done
+}
+
+# What PostgreSQL has in shared memory, which not all of its programs remove when told to end.
+shared=$(for resident in $(residents "$@"); do
+    grep -o '/dev/shm/PostgreSQL[.][0-9]*' "/proc/$resident/maps"
+done)
 if [ "$pid" != none ] && is_alive; then
-    kill -s CONT -- "-$pid"
-    kill -s "$signal" "$pid"
+    signal_all CONT "$@"
+    kill -s "$signal" -- "-$pid"
     tries=50
-    while [ "$tries" -gt 0 ] && is_alive; do
+    while [ "$tries" -gt 0 ] && kill -s 0 -- "-$pid"; do
         sleep 0.1
         tries=$((tries - 1))
     done
-    is_alive && kill -s KILL -- "-$pid"
-fi 2>/dev/null
+fi
+# Also one that was being started when dbtime died.
+signal_all KILL "$@"
 # What was being written may come back once.
-rm -rf -- "$@" 2>/dev/null || { sleep 1; rm -rf -- "$@" 2>/dev/null; }
+rm -rf -- "$@" || { sleep 1; rm -rf -- "$@"; }
+# shellcheck disable=SC2086 # words are wanted
+rm -f -- $shared

@@ -6,6 +6,7 @@ mod private;
 mod server;
 mod sqlite;
 
+use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
@@ -41,6 +42,9 @@ trait Kind: fmt::Debug + Send + Sync {
     fn is_private(&self) -> bool {
         false
     }
+
+    /// What samples its counters.
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
@@ -90,6 +94,11 @@ pub(crate) trait Prepared: Sync {
         false
     }
 
+    /// What samples its counters while it is driven; `None` where nothing counts.
+    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        None
+    }
+
     /// The process of a server on this machine.
     fn server_pid(&self) -> Option<u32> {
         None
@@ -114,7 +123,7 @@ pub(crate) struct Facts {
 }
 
 /// The forms `--target` takes.
-const FORMS: [&str; 8] = [
+const FORMS: [&str; 9] = [
     "sqlite",
     "sqlite:PATH",
     "mariadb",
@@ -122,6 +131,7 @@ const FORMS: [&str; 8] = [
     "postgres",
     "mysql://USER@HOST/DATABASE",
     "mariadb://USER@HOST/DATABASE",
+    "postgres://USER@HOST/DATABASE",
     "null",
 ];
 
@@ -133,7 +143,9 @@ impl FromStr for Target {
         let kind: Arc<dyn Kind> = match scheme {
             "null" => Arc::new(null::Null::parse(text)?),
             "sqlite" => Arc::new(sqlite::Sqlite::parse(text)?),
-            "mysql" | "mariadb" if text.contains("://") => Arc::new(server::Given::parse(text)?),
+            "mysql" | "mariadb" | "postgres" | "postgresql" if text.contains("://") => {
+                Arc::new(server::Given::parse(text)?)
+            }
             "mysql" | "mariadb" | "postgres" => Arc::new(private::Private::parse(text)?),
             _ => {
                 let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
@@ -168,6 +180,14 @@ impl Target {
             )));
         }
         self.0.prepare(request, tell, stop)
+    }
+
+    /// What samples the counters of a target that is there.
+    ///
+    /// Errors: [`LabError::Usage`] for a target that counts nothing, [`LabError::Target`] for one
+    /// that cannot be read.
+    pub fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        self.0.sampler()
     }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.

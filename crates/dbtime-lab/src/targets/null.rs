@@ -1,6 +1,7 @@
 //! `null`: nothing behind the driver.
 
 use super::{Facts, Kind, Load, Prepared, Tell};
+use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::null::{self, NullTarget};
@@ -37,6 +38,10 @@ impl Kind for Null {
         _: &Stop,
     ) -> Result<Box<dyn Prepared>, LabError> {
         Ok(Box::new(Ready { null: self.clone(), scale: request.scale.unwrap_or(1) }))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        Err(LabError::Usage("null counts nothing: there are no counters to show".to_owned()))
     }
 
     fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {

@@ -2,11 +2,13 @@
 
 use super::server::{Ready, fill};
 use super::{Kind, Load, Prepared, Tell, allow_files};
+use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::servers::{PrivateServer, Product, ServerRequest};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Server, ServerError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,6 +87,14 @@ impl Kind for Private {
         Ok(Box::new(Ready { server, options, scale, private: Some(private), url }))
     }
 
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        let word = self.product.word();
+        Err(LabError::Usage(format!(
+            "a private server lives for a run, whose record has its counters; name one that is \
+             there: --target {word}://USER@HOST"
+        )))
+    }
+
     fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
         let word = self.product.word();
         Err(LabError::Usage(format!(
@@ -97,7 +107,14 @@ impl Kind for Private {
 /// How the server is reached: by its own socket, by a user without a password.
 fn reached(private: &PrivateServer) -> Box<dyn Server> {
     let (socket, user) = (private.socket(), private.user());
-    Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
+    match private.product() {
+        Product::Postgres => {
+            Box::new(PostgresServer::new(PostgresTarget::local(socket, user, "postgres")))
+        }
+        Product::MariaDb | Product::MySql => {
+            Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
+        }
+    }
 }
 
 fn create_database(server: &dyn Server) -> Result<(), LabError> {

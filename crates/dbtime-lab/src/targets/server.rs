@@ -1,12 +1,14 @@
 //! A database server that is there.
 
 use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::servers::PrivateServer;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
@@ -41,9 +43,15 @@ pub(super) struct Ready {
 impl Given {
     pub(super) fn parse(text: &str) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
-        let target = MysqlTarget::parse(text, variable);
-        let target = target.map_err(|error| LabError::Usage(error.to_string()))?;
-        Ok(Self { server: Arc::new(MysqlServer::new(target)) })
+        let usage = |error: &dyn std::fmt::Display| LabError::Usage(error.to_string());
+        let server: Arc<dyn Server> = if text.starts_with("postgres") {
+            let target = PostgresTarget::parse(text, &variable).map_err(|e| usage(&e))?;
+            Arc::new(PostgresServer::new(target))
+        } else {
+            let target = MysqlTarget::parse(text, variable).map_err(|e| usage(&e))?;
+            Arc::new(MysqlServer::new(target))
+        };
+        Ok(Self { server })
     }
 }
 
@@ -70,6 +78,10 @@ impl Kind for Given {
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = server.to_string();
         Ok(Box::new(Ready { server, options, scale, private: None, url }))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        counters::of_server(&*self.server)
     }
 
     fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
@@ -151,6 +163,11 @@ impl Prepared for Ready {
 
     fn is_remote(&self) -> bool {
         true
+    }
+
+    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        // Who may not look at the counters is driven without.
+        counters::of_server(&*self.server).ok()
     }
 
     fn server_pid(&self) -> Option<u32> {

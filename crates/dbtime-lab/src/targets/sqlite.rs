@@ -1,6 +1,7 @@
 //! SQLite, embedded.
 
 use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
@@ -89,6 +90,14 @@ impl Kind for Sqlite {
         let probe = sqlite::ThreadClock::new().probe_cost();
         let (url, figures) = (self.url.clone(), Box::default());
         Ok(Box::new(Ready { target, url, scale, measure, probe, figures, _folder: folder }))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+        if self.temporary {
+            let text = "counters needs a database that is there: --target sqlite:PATH";
+            return Err(LabError::Usage(text.to_owned()));
+        }
+        counters::of_sqlite(&self.target.path, &self.url)
     }
 
     fn init(&self, wanted: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {

@@ -33,9 +33,9 @@ fn a_setting_that_is_dbtimes_own() {
 #[test]
 fn mysql_where_there_is_only_mariadb() {
     let error = refused(&ServerRequest::new(Product::MySql)).to_string();
-    assert!(error.starts_with("no MySQL server was found: "), "{error}");
+    assert!(error.starts_with("there is no MySQL server here: "), "{error}");
     assert!(error.contains("/mariadbd is MariaDB 10."), "{error}");
-    assert!(error.contains("write --target mariadb for that"), "{error}");
+    assert!(error.contains("; write --target mariadb, or name a MySQL with"), "{error}");
 }
 
 #[test]
@@ -45,7 +45,10 @@ fn a_prefix_without_a_server() {
         let prefix = Some(dir.path().to_owned());
         let error = refused(&ServerRequest { prefix, ..ServerRequest::new(product) }).to_string();
         assert!(error.starts_with(&format!("there is no {product} server here: ")), "{error}");
-        assert!(error.contains("/bin, ") && error.contains("name the folder that"), "{error}");
+        assert!(
+            error.contains(" or its bin, sbin, ") && error.contains("; name the folder that"),
+            "{error}"
+        );
         let prefix = Some(dir.path().join("missing"));
         let error = refused(&ServerRequest { prefix, ..ServerRequest::new(product) });
         assert!(is_usage(&error) && error.to_string().contains("No such file"), "{error}");
@@ -146,7 +149,7 @@ impl SmallDisk {
         let size = format!("size={size},mode=0755");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(dir.path());
-        mount.status().is_ok_and(|ended| ended.success()).then_some(Self(dir))
+        mount.output().is_ok_and(|ended| ended.status.success()).then(|| Self(dir))
     }
 }
 

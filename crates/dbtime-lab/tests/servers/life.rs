@@ -1,6 +1,8 @@
 //! From the start to the end: answers, settings, CPUs, libraries, pauses, kills, restarts.
 
-use crate::live::{HERE, children, is_alive, is_empty, query, start, state, until, with};
+use crate::live::{
+    HERE, children, is_alive, is_empty, query, shared_memory, start, state, until, with,
+};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::Progress;
 use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
@@ -161,4 +163,15 @@ fn what_was_committed_survives_a_kill_and_a_restart() {
         server.restart(&|_| {}, &Stop::default()).expect("and again");
         assert_eq!(query(&server, false, &kept), "42");
     }
+}
+
+#[test]
+fn a_killed_server_leaves_no_shared_memory() {
+    let server = start(&ServerRequest::new(Product::Postgres));
+    let files = shared_memory(&[&children(server.pid())[..], &[server.pid()]].concat());
+    let is_there = |file: &String| fs::exists(file).expect("we may look");
+    assert!(!files.is_empty() && files.iter().all(is_there), "{files:?}");
+    server.kill();
+    drop(server);
+    assert!(!files.iter().any(is_there), "{files:?}");
 }

@@ -92,6 +92,14 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     numbers.filter(|child| parent(child) == Some(pid)).collect()
 }
 
+/// PostgreSQL's files in shared memory that these processes use.
+pub(crate) fn shared_memory(processes: &[u32]) -> Vec<String> {
+    let maps = processes.iter().map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")));
+    let maps: String = maps.filter_map(Result::ok).collect();
+    let files = maps.lines().filter_map(|line| line.split_once("/dev/shm/PostgreSQL."));
+    files.map(|(_, name)| format!("/dev/shm/PostgreSQL.{name}")).collect()
+}
+
 /// Says loudly that something was not tested; fails where CI is set.
 pub(crate) fn not_tested(what: &str) {
     assert!(std::env::var_os("CI").is_none(), "CI must be able to test {what}");

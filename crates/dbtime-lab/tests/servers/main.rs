@@ -4,3 +4,5 @@ mod bad_input;
 mod life;
 mod live;
 mod orphans;
+#[cfg(feature = "versions")]
+mod versions;

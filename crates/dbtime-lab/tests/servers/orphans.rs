@@ -2,7 +2,7 @@
 //!
 //! Each test runs this very program a second time, as the one that starts a server and is killed.
 
-use crate::live::{HERE, children, is_alive, start, state, until};
+use crate::live::{HERE, children, is_alive, shared_memory, start, state, until};
 use dbtime_lab::servers::{Product, ServerRequest};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -49,6 +49,8 @@ fn killed_with_its_server_running_or_paused() {
         for how in ["running", "paused"] {
             let (mut child, pid, folder) = second(&format!("{} {how}", product.word()));
             let others = children(pid);
+            let shared = shared_memory(&[&others[..], &[pid]].concat());
+            assert_eq!(shared.is_empty(), product != Product::Postgres);
             assert!(is_alive(pid) && folder.exists());
             assert_eq!(state(pid) == 'T', how == "paused");
             child.kill().expect("it was alive");
@@ -56,6 +58,7 @@ fn killed_with_its_server_running_or_paused() {
             until("the server ends", || !is_alive(pid));
             until("its processes end", || others.iter().all(|pid| !is_alive(*pid)));
             until("its folder goes", || !folder.exists());
+            assert!(!shared.iter().any(|file| fs::exists(file).expect("we may look")));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reading a run folder. Writing one is the lab's business alone.
 
 use super::{RunRecord, SCHEMA, file};
+use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ pub struct Run {
     pub series: Vec<SeriesRow>,
     /// `transactions.csv`; empty when the run kept none.
     pub transactions: Vec<TransactionRow>,
+    /// `counters.json`; `None` where the server was not asked.
+    pub counters: Option<CounterReport>,
 }
 
 /// One second of a run, as in `series.csv`. Latencies in microseconds, `%usr` and `%sys` in percent
@@ -114,6 +117,14 @@ pub enum ReadError {
         /// Its schema.
         schema: u32,
     },
+    /// A file of counters is none, or was written by a later program.
+    #[error("{path} {source}")]
+    Counters {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: DocumentError,
+    },
 }
 
 /// Reads a run folder whole.
@@ -133,7 +144,24 @@ pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
     } else {
         Vec::new()
     };
-    Ok(Run { record, series, transactions })
+    let counters_file = folder.join(file::COUNTERS);
+    let counters = match counters_file.exists() {
+        true => Some(read_counters(&read_text(&counters_file)?, &counters_file)?),
+        false => None,
+    };
+    Ok(Run { record, series, transactions, counters })
+}
+
+fn read_counters(text: &str, path: &Path) -> Result<CounterReport, ReadError> {
+    let failed = |source| ReadError::Counters { path: path.to_owned(), source };
+    match CounterDocument::read(text).map_err(failed)? {
+        CounterDocument::CounterReport(report) => Ok(report),
+        CounterDocument::CounterSample(_) => Err(ReadError::Malformed {
+            path: path.to_owned(),
+            line: 1,
+            problem: "a sample of counters stands where their differences belong".to_owned(),
+        }),
+    }
 }
 
 /// Reads the text of a `run.json`; `path` is only for messages.

@@ -1,6 +1,7 @@
 //! The run record: what a run was, how it went, and whether its figures can be trusted.
 //!
-//! A run is a folder: `run.json` (these types), `latency.hlog`, `series.csv`, `transactions.csv`.
+//! A run is a folder: `run.json` (these types), `latency.hlog`, `series.csv`, `transactions.csv`,
+//! `counters.json`.
 //! Times in microseconds unless a name says otherwise.
 //! Readers accept records of an older `schema`, ignore fields they do not know, and refuse a newer
 //! schema by name.
@@ -8,12 +9,14 @@
 //! types of their own.
 
 mod budget;
+mod counters;
 pub mod csv;
 mod folder;
 mod summary;
 mod validity;
 
 pub use budget::{BudgetBucket, BudgetInfo, BudgetUs, FileIo, Layer, LockHolder, Provenance};
+pub use counters::{CounterUnit, CountersInfo, TellingCounter};
 pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
 pub use summary::{
     Check, CheckUnit, HistogramBucket, LatencySet, LatencyUs, OperationSummary, PercentilePoint,
@@ -39,6 +42,8 @@ pub mod file {
     pub const SERVER_LOG: &str = "server.log";
     /// The slowest and a random choice of transactions with all their parts.
     pub const TRANSACTIONS: &str = "transactions.csv";
+    /// Every counter of the server, as the difference over the window.
+    pub const COUNTERS: &str = "counters.json";
 }
 
 /// One run, as in `run.json`.
@@ -110,6 +115,8 @@ pub struct RunRecord {
     pub client: ClientInfo,
     /// What the server used; `null` on an embedded engine, which is part of `client`.
     pub server: Option<ServerInfo>,
+    /// What the server counted in the window; `null` where it was not asked.
+    pub counters: Option<CountersInfo>,
     /// Whether the figures can be trusted.
     pub validity: Validity,
 }

@@ -5,6 +5,7 @@
 mod answer;
 mod budget;
 mod charts;
+mod counted;
 mod detail;
 mod layers;
 mod machine;
@@ -22,7 +23,7 @@ use dbtime_model::record::Run;
 type Section = fn(&Run, &mut String);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [Section; 11] = [
+const SECTIONS: [Section; 12] = [
     answer::header,
     answer::warnings,
     answer::section,
@@ -31,6 +32,7 @@ const SECTIONS: [Section; 11] = [
     operations::section,
     detail::latency,
     detail::section,
+    counted::section,
     layers::section,
     slowest::section,
     machine::section,

@@ -6,6 +6,8 @@
 mod answer;
 mod bars;
 mod budget;
+mod counted;
+mod counters;
 mod layers;
 mod machine;
 mod operations;
@@ -15,6 +17,7 @@ mod sweep;
 mod table;
 mod times;
 
+pub use counters::{CounterOptions, counter_report};
 pub use sweep::{SweepRow, sweep_table};
 
 pub(crate) use style::{Ink, Page};
@@ -38,7 +41,7 @@ pub struct TerminalOptions {
 type Section = fn(&Run, &mut Page);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [Section; 13] = [
     answer::section,
     budget::section,
     budget::tail_section,
@@ -48,6 +51,7 @@ const SECTIONS: [Section; 12] = [
     times::errors,
     statements::section,
     statements::lock_holders,
+    counted::section,
     layers::section,
     layers::files,
     machine::section,

@@ -49,11 +49,20 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
+/// A line of a table below its headings.
+#[derive(Clone, Debug)]
+enum Row {
+    /// A cell for each column.
+    Cells(Vec<Cell>),
+    /// What the rows below it belong to, across all columns.
+    Group(String),
+}
+
 /// Rows under headings.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Row>,
 }
 
 impl Table {
@@ -64,7 +73,12 @@ impl Table {
     /// Adds a row; it has as many cells as there are columns.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push(cells);
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a line that says what the rows below it belong to.
+    pub(crate) fn group(&mut self, name: &str) {
+        self.rows.push(Row::Group(name.to_owned()));
     }
 
     /// Whether it has no rows.
@@ -77,8 +91,13 @@ impl Table {
         let widths = self.widths(room);
         let mut lines = self.headings(&widths, &paint);
         for row in &self.rows {
-            let cells = row.iter().map(|cell| (cell.text.as_str(), cell.ink));
-            lines.push(self.line(cells, &widths, &paint));
+            lines.push(match row {
+                Row::Cells(cells) => {
+                    let cells = cells.iter().map(|cell| (cell.text.as_str(), cell.ink));
+                    self.line(cells, &widths, &paint)
+                }
+                Row::Group(name) => paint(&fit(name, room), Ink::Plain),
+            });
         }
         lines
     }
@@ -125,7 +144,10 @@ impl Table {
     /// where names alone cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let natural = |(index, column): (usize, &Column)| {
-            let cells = self.rows.iter().map(|row| width(&row[index].text));
+            let cells = self.rows.iter().filter_map(|row| match row {
+                Row::Cells(cells) => Some(width(&cells[index].text)),
+                Row::Group(_) => None,
+            });
             cells.chain(column.heading.split('\n').map(width)).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
@@ -163,5 +185,14 @@ mod tests {
             "                    Mean\nName                time\na rather long name   123\nb"
         );
         assert_eq!(plain(&table, 16), "            Mean\nName        time\na rather…    123\nb");
+    }
+
+    #[test]
+    fn a_group_widens_no_column() {
+        let mut table = Table::new(vec![Column::text("Name"), Column::figure("n")]);
+        table.group("a group of rows");
+        table.row(vec!["b".into(), "1".into()]);
+        assert_eq!(plain(&table, 99), "Name  n\na group of rows\nb     1");
+        assert_eq!(plain(&table, 8), "Name  n\na group…\nb     1");
     }
 }

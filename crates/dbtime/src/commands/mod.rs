@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod compare;
+mod counters;
 mod init;
 mod report;
 mod run;
@@ -17,5 +18,6 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Workloads(args) => workloads::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Counters(args) => counters::run(&args),
     }
 }

@@ -60,6 +60,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "report" | "compare" => {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
+        "counters" => {
+            sandbox.run_words(&line).refused(3, &["cannot read"]);
+        }
         _ => {
             sandbox.run_words(&line).fine();
         }
@@ -70,7 +73,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in ["run", "init", "workloads", "report", "compare"] {
+    for command in ["run", "init", "workloads", "report", "compare", "counters"] {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();
@@ -78,7 +81,7 @@ fn examples_of_the_help_are_taken() {
         examples.iter().for_each(|example| is_taken(&sandbox, example));
         found += examples.len();
     }
-    assert!(found >= 9, "only {found} examples");
+    assert!(found >= 14, "only {found} examples");
 }
 
 #[test]

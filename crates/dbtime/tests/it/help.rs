@@ -4,7 +4,7 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 5] = ["run", "init", "workloads", "report", "compare"];
+const COMMANDS: [&str; 6] = ["run", "init", "workloads", "report", "compare", "counters"];
 
 #[test]
 fn version_and_help_go_to_stdout() {

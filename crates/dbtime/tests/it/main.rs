@@ -2,8 +2,10 @@
 
 mod arrivals;
 mod budget;
+mod counters;
 mod disk_full;
 mod documents;
+mod given_server;
 mod help;
 mod interrupt;
 mod json;
@@ -15,6 +17,8 @@ mod records;
 mod regressions;
 mod reports;
 mod sandbox;
+mod server_faults;
+mod servers;
 mod sweep;
 mod targets;
 mod usage;

@@ -157,6 +157,22 @@ impl Running {
         self.signal(rustix::process::Signal::INT);
     }
 
+    /// Waits until it would end early, and not at once, when interrupted (SigCgt in proc(5)).
+    pub(crate) fn wait_until_it_catches_interrupts(&self) {
+        let status = format!("/proc/{}/status", self.child.id());
+        let begun = Instant::now();
+        let catches = || {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            mask.is_some_and(|mask| mask & (1 << (2 - 1)) != 0)
+        };
+        while !catches() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{} catches nothing", self.line);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub(crate) fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }

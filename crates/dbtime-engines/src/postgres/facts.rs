@@ -1,0 +1,173 @@
+//! What is worth knowing of a PostgreSQL server before the load.
+
+use super::admin::PostgresDialect;
+use super::request::numbered;
+use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::server::{Admin, Dialect, ServerError, ServerFacts};
+use crate::socket::Table as Rows;
+use dbtime_load::statement::StatementKind;
+use std::collections::BTreeMap;
+
+/// Settings that change what a load measures; those a version does not know are left out.
+const SETTINGS: &[&str] = &[
+    "autovacuum",
+    "bgwriter_delay",
+    "checkpoint_completion_target",
+    "checkpoint_timeout",
+    "commit_delay",
+    "data_checksums",
+    "default_transaction_isolation",
+    "effective_cache_size",
+    "effective_io_concurrency",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "io_method",
+    "jit",
+    "lc_collate",
+    "log_min_duration_statement",
+    "log_statement",
+    "max_connections",
+    "max_parallel_workers_per_gather",
+    "max_wal_size",
+    "maintenance_work_mem",
+    "min_wal_size",
+    "random_page_cost",
+    "server_encoding",
+    "shared_buffers",
+    "shared_preload_libraries",
+    "synchronous_commit",
+    "track_io_timing",
+    "wal_buffers",
+    "wal_compression",
+    "wal_level",
+    "wal_sync_method",
+    "work_mem",
+];
+
+/// A look at a server.
+pub(super) struct Look<'a> {
+    /// As `--target` takes it.
+    pub(super) target: String,
+    pub(super) admin: &'a mut dyn Admin,
+}
+
+impl Look<'_> {
+    /// Everything there is to know. Each connection will prepare `prepared` statements.
+    pub(super) fn facts(mut self, plan: &Plan, prepared: u64) -> Result<ServerFacts, ServerError> {
+        self.check_statements(plan)?;
+        let version = self.query("SHOW server_version")?;
+        let number = version.value().unwrap_or_default().to_owned();
+        // `15.18 (Debian 15.18-0+deb12u1)`
+        let number = number.split(' ').next().unwrap_or_default();
+        let total = prepared * u64::from(plan.servers);
+        Ok(ServerFacts {
+            version: format!("PostgreSQL {number}"),
+            settings: self.settings()?,
+            data_bytes: self.data_bytes(plan)?,
+            prepared_statements: (total > 0).then_some(total),
+        })
+    }
+
+    fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
+        let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
+        let sql = format!(
+            "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({})",
+            names.join(", ")
+        );
+        let pair = |row: Vec<Option<String>>| {
+            let mut values = row.into_iter().map(Option::unwrap_or_default);
+            Some((values.next()?, values.next()?))
+        };
+        Ok(self.query(&sql)?.rows.into_iter().filter_map(pair).collect())
+    }
+
+    /// Has the server read every statement, without executing any.
+    fn check_statements(&mut self, plan: &Plan) -> Result<(), ServerError> {
+        for statement in &plan.workload.statements {
+            let StatementKind::Sql(_) = &statement.kind else { continue };
+            let sql = numbered(&statement.kind.pieces());
+            let sql = sql.trim_end_matches('\0');
+            if !can_be_prepared(sql) {
+                continue;
+            }
+            match self.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
+                Ok(_) => drop(self.query("DEALLOCATE dbtime_look")?),
+                Err(failure) => {
+                    let what = format!("statement `{}` ({sql}) is refused", statement.name);
+                    return Err(self.refused(what, failure));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn data_bytes(&mut self, plan: &Plan) -> Result<Option<u64>, ServerError> {
+        let tables = &plan.workload.tables;
+        let names: Vec<String> = tables.iter().map(|t| PostgresDialect.text(&t.name)).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
+             WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({})",
+            names.join(", ")
+        );
+        Ok(self.query(&sql)?.value().and_then(|text| text.parse().ok()))
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        match self.admin.query(sql) {
+            Ok((rows, _)) => Ok(rows),
+            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+        }
+    }
+
+    fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
+        ServerError::Refused { target: self.target.clone(), what, failure }
+    }
+}
+
+/// The SQL statement PREPARE only takes queries and changes of rows (manual, "PREPARE"); others are
+/// known to be wrong when they are executed.
+fn can_be_prepared(sql: &str) -> bool {
+    let other = [
+        "alter",
+        "analyze",
+        "begin",
+        "call",
+        "checkpoint",
+        "cluster",
+        "commit",
+        "copy",
+        "create",
+        "deallocate",
+        "discard",
+        "do",
+        "drop",
+        "end",
+        "execute",
+        "explain",
+        "fetch",
+        "grant",
+        "listen",
+        "load",
+        "lock",
+        "move",
+        "notify",
+        "prepare",
+        "reindex",
+        "reset",
+        "revoke",
+        "rollback",
+        "savepoint",
+        "set",
+        "show",
+        "truncate",
+        "unlisten",
+        "vacuum",
+    ];
+    let word = sql.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    !other.contains(&word.to_ascii_lowercase().as_str())
+}

@@ -1,0 +1,127 @@
+//! Rows that somebody wants: the first of a statement as values, all of a query as texts.
+
+use crate::socket::Table;
+use dbtime_load::program::Value;
+use dbtime_wire::Rows;
+use dbtime_wire::postgres::{Wants, cells, columns};
+
+/// Which rows are kept, and those that were.
+#[derive(Default)]
+pub(super) struct Kept {
+    wants: Wants,
+    /// Types of each statement's columns, once the server has described them; the last are those of
+    /// the query that is no statement of the workload.
+    types: Box<[Vec<u32>]>,
+    present: usize,
+    /// The first row; its texts are used again, so only so many values of it count.
+    first: Vec<Value>,
+    width: usize,
+    table: Table,
+}
+
+impl Kept {
+    pub(super) fn new(statements: usize) -> Self {
+        Self { types: vec![Vec::new(); statements + 1].into(), ..Self::default() }
+    }
+
+    /// The first row of a statement is wanted.
+    pub(super) fn first_of(&mut self, statement: usize) {
+        (self.wants, self.present, self.width) = (Wants::FirstRow, statement, 0);
+    }
+
+    /// All rows of a query are wanted.
+    pub(super) fn all(&mut self) {
+        (self.wants, self.present) = (Wants::Rows, self.types.len() - 1);
+        self.table = Table::default();
+    }
+
+    /// The first row, when it was wanted and there was one.
+    pub(super) fn first(&self) -> &[Value] {
+        &self.first[..self.width]
+    }
+
+    pub(super) fn take_table(&mut self) -> Table {
+        std::mem::take(&mut self.table)
+    }
+}
+
+impl Rows for Kept {
+    fn columns(&mut self, payload: &[u8]) {
+        let types = &mut self.types[self.present];
+        types.clear();
+        types.extend(columns(payload).map(|column| column.kind));
+        if self.wants == Wants::Rows {
+            let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+            self.table.columns = columns(payload).map(|column| name(column.name)).collect();
+        }
+    }
+
+    fn row(&mut self, payload: &[u8]) {
+        if self.wants == Wants::Rows {
+            let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
+            self.table.rows.push(cells(payload).map(|cell| cell.map(text)).collect());
+            return;
+        }
+        self.width = 0;
+        for (index, cell) in cells(payload).enumerate() {
+            if index == self.first.len() {
+                self.first.push(Value::Null);
+            }
+            let kind = self.types[self.present].get(index).copied().unwrap_or_default();
+            set(&mut self.first[index], cell, kind);
+            self.width = index + 1;
+        }
+    }
+}
+
+/// Numbers in `pg_type`: int8, int2, int4, oid; float4, float8.
+const INTEGERS: [u32; 4] = [20, 21, 23, 26];
+const REALS: [u32; 2] = [700, 701];
+
+/// Makes `value` what the server wrote of a type. Numbers that a double does not hold stay texts.
+fn set(value: &mut Value, cell: Option<&[u8]>, kind: u32) {
+    let Some(bytes) = cell else { return *value = Value::Null };
+    let written = String::from_utf8_lossy(bytes);
+    let number = match kind {
+        kind if INTEGERS.contains(&kind) => written.parse().ok().map(Value::Integer),
+        kind if REALS.contains(&kind) => written.parse().ok().map(Value::Real),
+        _ => None,
+    };
+    match (number, &mut *value) {
+        (Some(number), _) => *value = number,
+        (None, Value::Text(text)) => {
+            text.clear();
+            text.push_str(&written);
+        }
+        (None, _) => *value = Value::Text(written.into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_values_by_the_types_of_their_columns() {
+        let mut description = b"\0\x04".to_vec();
+        for kind in [20u32, 701, 1700, 25] {
+            description.extend_from_slice(b"x\0\0\0\0\0\0\0");
+            description.extend_from_slice(&kind.to_be_bytes());
+            description.extend_from_slice(b"\0\x08\xff\xff\xff\xff\0\0");
+        }
+        let row = b"\0\x04\0\0\0\x02-7\0\0\0\x031.5\0\0\0\x042.50\xff\xff\xff\xff";
+        let mut kept = Kept::new(1);
+        kept.first_of(0);
+        kept.columns(&description);
+        kept.row(row);
+        let text = Value::Text("2.50".to_owned());
+        assert_eq!(kept.first(), [Value::Integer(-7), Value::Real(1.5), text, Value::Null]);
+        kept.first_of(0);
+        assert_eq!(kept.first(), [], "not this statement's");
+        kept.all();
+        kept.columns(&description);
+        kept.row(row);
+        let table = kept.take_table();
+        assert_eq!((table.columns.len(), table.value()), (4, Some("-7")));
+    }
+}

@@ -1,0 +1,19 @@
+//! `postgres`: PostgreSQL 9.6 to 18 over its own protocol.
+
+mod admin;
+mod facts;
+mod failure;
+mod kept;
+mod login;
+mod password_file;
+mod protocol;
+mod request;
+mod server;
+mod shared;
+mod target;
+
+pub use admin::{PostgresAdmin, PostgresDialect};
+pub use protocol::PostgresProtocol;
+pub use server::PostgresServer;
+pub use shared::{Identity, PostgresShared};
+pub use target::{PostgresTarget, SslMode, TargetError};

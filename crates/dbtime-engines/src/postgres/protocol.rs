@@ -1,0 +1,364 @@
+//! One connection's side of the conversation.
+//!
+//! A prepared statement costs one round trip from its first execution on: Parse, Bind, Execute and
+//! Sync go out together, and whether the server took the statement shows in the one answer.
+
+use super::failure::{failure, malformed, refusal};
+use super::kept::Kept;
+use super::login::Login;
+use super::request;
+use super::shared::{BIND_END, EXECUTE_AND_SYNC, Form, PostgresShared, Prepared};
+use crate::failure::Failure;
+use crate::shard::Answer;
+use crate::socket::{Call, Progress, Protocol, Table, Transport};
+use dbtime_load::program::Value;
+use dbtime_wire::postgres::{
+    AnswerReader, HEADER, ServerError, Transaction, Wants, backend, begin_message, end_message,
+    frontend, header, parameter_status,
+};
+use dbtime_wire::{Malformed, Progress as Reading};
+
+/// One connection.
+pub struct PostgresProtocol {
+    stage: Stage,
+    transport: Transport,
+    login: Login,
+    reader: AnswerReader,
+    /// What the server knows of each statement.
+    handles: Box<[Handle]>,
+    kept: Kept,
+    server: Server,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    LoggingIn,
+    Idle,
+    /// Executes a query that is no statement of the workload.
+    Querying,
+    /// Executes this statement of the workload, of which the first row is wanted or not.
+    Executing {
+        statement: usize,
+        wants_row: bool,
+    },
+}
+
+/// What the server knows of a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Handle {
+    is_prepared: bool,
+    /// We know the types of its columns.
+    is_described: bool,
+    /// It was prepared, and has to be again.
+    is_stale: bool,
+}
+
+/// What the server said of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Server {
+    version: String,
+    /// Number of the process behind the connection, and the secret that cancels its statement.
+    key: Option<(u32, [u8; 4])>,
+}
+
+/// No message before the first statement is longer.
+const LONGEST_LOGIN: usize = 64 << 10;
+
+/// The statement was prepared on another connection, or is forgotten.
+const UNKNOWN_STATEMENT: &str = "26000";
+
+/// A table has changed so much that the statement must be prepared anew.
+const UNSUPPORTED: &str = "0A000";
+
+impl PostgresProtocol {
+    /// The server's version as it says it, such as `15.18 (Debian 15.18-0+deb12u1)`.
+    pub fn server_version(&self) -> &str {
+        &self.server.version
+    }
+
+    /// Number of the server's process behind this connection.
+    pub fn backend_pid(&self) -> Option<u32> {
+        self.server.key.map(|(pid, _)| pid)
+    }
+
+    /// The message that cancels the statement of this connection, sent over another one.
+    pub fn cancel_request(&self) -> Option<[u8; 16]> {
+        const CANCEL: u32 = 1234 << 16 | 5678;
+        let (pid, secret) = self.server.key?;
+        let mut out = [0; 16];
+        out[..4].copy_from_slice(&16u32.to_be_bytes());
+        out[4..8].copy_from_slice(&CANCEL.to_be_bytes());
+        out[8..12].copy_from_slice(&pid.to_be_bytes());
+        out[12..].copy_from_slice(&secret);
+        Some(out)
+    }
+
+    /// Binds values to a prepared statement and executes it, having it prepared where it is not.
+    #[inline]
+    fn execute_prepared(
+        &self,
+        prepared: &Prepared,
+        call: Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let handle = self.handles[call.statement.0 as usize];
+        if !handle.is_prepared {
+            if handle.is_stale {
+                out.extend_from_slice(&prepared.close);
+            }
+            out.extend_from_slice(&prepared.parse);
+        }
+        if call.wants_row && !handle.is_described {
+            out.extend_from_slice(&prepared.describe);
+        }
+        let begun = begin_message(frontend::BIND, out);
+        out.extend_from_slice(&prepared.bind);
+        for value in call.parameters {
+            request::bound(value, out)?;
+        }
+        out.extend_from_slice(&BIND_END);
+        end_message(begun, out);
+        out.extend_from_slice(&EXECUTE_AND_SYNC);
+        Ok(())
+    }
+
+    /// Nobody has data for a COPY of the workload.
+    #[cold]
+    fn refuse_copy(&self, shared: &PostgresShared, statement: usize, out: &mut Vec<u8>) {
+        let begun = begin_message(frontend::COPY_FAIL, out);
+        out.extend_from_slice(b"a workload has no data for COPY FROM STDIN\0");
+        end_message(begun, out);
+        if matches!(shared.statements[statement], Form::Prepared(_)) {
+            // The one that was sent has been swallowed as part of the data.
+            request::empty(frontend::SYNC, out);
+        }
+    }
+
+    /// An answer is whole.
+    #[inline]
+    fn answered(&mut self, stage: Stage) -> Progress {
+        self.stage = Stage::Idle;
+        let answer = self.reader.answer();
+        let error = answer.error.as_deref();
+        if let Stage::Executing { statement, wants_row } = stage {
+            let handle = &mut self.handles[statement];
+            handle.is_prepared |= answer.is_parsed;
+            handle.is_described |= wants_row && error.is_none();
+        }
+        let warnings = answer.notices;
+        match error {
+            None if stage == Stage::Idle => broken(malformed(&Malformed("what nobody asked for"))),
+            None => {
+                let rows = Ok(answer.rows);
+                Progress::Answered(Answer { rows, round_trips: 1, warnings })
+            }
+            Some(error) => {
+                let failure = failure(error, answer.transaction == Transaction::None);
+                if error.is_fatal() {
+                    return broken(failure);
+                }
+                let error = error.clone();
+                self.forget(&error, stage);
+                let rows = Err(Box::new(failure));
+                Progress::Answered(Answer { rows, round_trips: 1, warnings })
+            }
+        }
+    }
+
+    /// Prepares anew what the server has forgotten or cannot execute any more.
+    #[cold]
+    fn forget(&mut self, error: &ServerError, stage: Stage) {
+        match (error.code.as_str(), stage) {
+            (UNKNOWN_STATEMENT, _) => self.handles.fill(Handle::default()),
+            (UNSUPPORTED, Stage::Executing { statement, .. }) => {
+                let handle = &mut self.handles[statement];
+                *handle = Handle { is_stale: handle.is_prepared, ..Handle::default() };
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads a message of the time before statements.
+    fn log_in(
+        &mut self,
+        shared: &PostgresShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress) {
+        let (tag, length) = match header(input) {
+            Ok(Some((backend::ERROR, length))) if length > LONGEST_LOGIN => {
+                return (input.len(), broken(old_error(input)));
+            }
+            Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
+            Ok(None) => return (0, Progress::More),
+            _ => return (input.len(), broken(malformed(&UNREADABLE))),
+        };
+        let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
+        (HEADER + length, self.greet(shared, (tag, payload), out))
+    }
+
+    fn greet(
+        &mut self,
+        shared: &PostgresShared,
+        (tag, payload): (u8, &[u8]),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        match (tag, payload) {
+            (backend::AUTHENTICATION, _) => {
+                let who = (&shared.identity, self.transport);
+                match self.login.answer(payload, who, out) {
+                    Ok(()) => Progress::More,
+                    Err(failure) => broken(failure),
+                }
+            }
+            (backend::PARAMETER_STATUS, _) => {
+                if let Some(("server_version", version)) = parameter_status(payload) {
+                    version.clone_into(&mut self.server.version);
+                }
+                Progress::More
+            }
+            (backend::KEY_DATA, &[a, b, c, d, e, f, g, h]) => {
+                self.server.key = Some((u32::from_be_bytes([a, b, c, d]), [e, f, g, h]));
+                Progress::More
+            }
+            (backend::KEY_DATA | backend::NOTICE, _) => Progress::More,
+            (backend::READY, _) => {
+                self.stage = Stage::Idle;
+                Progress::Connected
+            }
+            (backend::ERROR, _) => broken(refusal(&ServerError::read(payload))),
+            (backend::NEGOTIATE, _) => {
+                broken(Failure::connection("protocol", "the server does not speak protocol 3.0"))
+            }
+            _ => broken(malformed(&UNREADABLE)),
+        }
+    }
+}
+
+const UNREADABLE: Malformed = Malformed("something that makes no sense");
+
+fn broken(failure: Failure) -> Progress {
+    Progress::Broken(Box::new(failure))
+}
+
+/// A server that cannot start a process says so in the form of old: a line of text.
+fn old_error(input: &[u8]) -> Failure {
+    let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
+    let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
+    match is_text {
+        true => Failure::connection("refused", String::from_utf8_lossy(line).trim()),
+        false => malformed(&UNREADABLE),
+    }
+}
+
+impl Protocol for PostgresProtocol {
+    type Shared = PostgresShared;
+
+    fn new(shared: &PostgresShared) -> Self {
+        let statements = shared.statements.len();
+        Self {
+            stage: Stage::LoggingIn,
+            transport: Transport::Unix,
+            login: Login::default(),
+            reader: AnswerReader::new(),
+            handles: vec![Handle::default(); statements].into(),
+            kept: Kept::new(statements),
+            server: Server::default(),
+        }
+    }
+
+    fn open(&mut self, shared: &PostgresShared, transport: Transport, out: &mut Vec<u8>) {
+        *self = Self { transport, ..Self::new(shared) };
+        out.extend_from_slice(&shared.startup);
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        shared: &PostgresShared,
+        call: Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let statement = call.statement.0 as usize;
+        let start = out.len();
+        let written = match &shared.statements[statement] {
+            Form::Message(message) => {
+                out.extend_from_slice(message);
+                Ok(())
+            }
+            Form::Text(pieces) => request::query_of(pieces, call.parameters, out),
+            Form::Prepared(prepared) => self.execute_prepared(prepared, call, out),
+        };
+        if let Err(failure) = written {
+            out.truncate(start);
+            return Err(failure);
+        }
+        self.stage = Stage::Executing { statement, wants_row: call.wants_row };
+        if call.wants_row {
+            self.kept.first_of(statement);
+            self.reader.expect(Wants::FirstRow);
+        } else {
+            self.reader.expect(Wants::Nothing);
+        }
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
+        request::query(sql, out);
+        self.kept.all();
+        self.stage = Stage::Querying;
+        self.reader.expect(Wants::Rows);
+    }
+
+    fn take_table(&mut self) -> Table {
+        self.kept.take_table()
+    }
+
+    fn data(&mut self, data: Option<&[u8]>, out: &mut Vec<u8>) {
+        let Some(data) = data else { return request::empty(frontend::COPY_DONE, out) };
+        let begun = begin_message(frontend::COPY_DATA, out);
+        out.extend_from_slice(data);
+        end_message(begun, out);
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        shared: &PostgresShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress) {
+        let read = match self.stage {
+            Stage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
+            Stage::Executing { .. } | Stage::Querying => self.reader.feed(input, &mut self.kept),
+            Stage::LoggingIn => return self.log_in(shared, input, out),
+            Stage::Idle => {
+                // Notices and changed settings come when they like, and so does a last word.
+                if self.reader.is_done() {
+                    self.reader.expect(Wants::Nothing);
+                }
+                self.reader.feed(input, &mut ())
+            }
+        };
+        match (read, self.stage) {
+            (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
+            (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
+                if let Stage::Executing { statement, .. } = stage {
+                    self.reader.data_refused();
+                    self.refuse_copy(shared, statement, out);
+                }
+                (used, Progress::WantsData)
+            }
+            (Ok((used, Reading::More)), _) => (used, Progress::More),
+            (Err(error), _) => (input.len(), broken(malformed(&error))),
+        }
+    }
+
+    fn first_row(&self) -> &[Value] {
+        self.kept.first()
+    }
+
+    fn farewell(&mut self, out: &mut Vec<u8>) {
+        request::empty(frontend::TERMINATE, out);
+    }
+}

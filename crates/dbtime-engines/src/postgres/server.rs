@@ -1,0 +1,79 @@
+//! PostgreSQL as a server that can be loaded and driven.
+
+use super::admin::{PostgresAdmin, PostgresDialect};
+use super::facts::Look;
+use super::protocol::PostgresProtocol;
+use super::target::PostgresTarget;
+use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::socket::{self, Address, ConnectError};
+use dbtime_model::MonoNanos;
+use std::fmt;
+use std::sync::Arc;
+
+/// PostgreSQL.
+#[derive(Clone, Debug)]
+pub struct PostgresServer {
+    target: PostgresTarget,
+}
+
+impl PostgresServer {
+    /// The server of a target.
+    pub fn new(target: PostgresTarget) -> Self {
+        Self { target }
+    }
+}
+
+impl fmt::Display for PostgresServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.target.fmt(f)
+    }
+}
+
+impl Server for PostgresServer {
+    fn engine(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn address(&self) -> &Address {
+        &self.target.address
+    }
+
+    fn database(&self) -> Option<&str> {
+        Some(&self.target.identity.database)
+    }
+
+    fn with_database(&self, database: &str) -> Box<dyn Server> {
+        Box::new(Self::new(self.target.with_database(database)))
+    }
+
+    fn dialect(&self) -> &dyn Dialect {
+        &PostgresDialect
+    }
+
+    fn connect(&self) -> Result<Box<dyn Admin>, ServerError> {
+        Ok(Box::new(PostgresAdmin::connect(&self.target)?))
+    }
+
+    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
+        let mut admin = self.connect()?;
+        let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
+        let look = Look { target: self.to_string(), admin: &mut *admin };
+        look.facts(plan, shared.prepared_per_connection() as u64)
+    }
+
+    fn drive(
+        &self,
+        plan: &Plan,
+        options: &ServerOptions,
+        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        started: &dyn Fn(MonoNanos),
+        stop: &Stop,
+    ) -> Result<Driven, ConnectError> {
+        let statements = &plan.workload.statements;
+        let limit = options.statement_timeout;
+        let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
+        let sockets = Arc::new(self.target.sockets(options.reconnect, limit));
+        socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, started, stop)
+    }
+}

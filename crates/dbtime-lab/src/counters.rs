@@ -1,0 +1,315 @@
+//! Sampling status counters of a target, and what a run records of them.
+//!
+//! Whoever can ask a target for its counters is a [`Sampler`]. A server is asked over a login:
+//! give [`ServerSampler`] anything that executes a statement and returns its rows ([`Login`]). An
+//! SQLite database has no server; its files tell what another process can know of it.
+//! What was read is told apart and subtracted in `dbtime_observe::counters`.
+
+use crate::error::LabError;
+use dbtime_engines::server::{Admin, Server};
+use dbtime_model::MonoNanos;
+use dbtime_model::counters::{CounterReport, CounterSample, CounterSource, Product, Taken};
+use dbtime_model::now;
+use dbtime_model::record::CountersInfo;
+use dbtime_observe::counters::{
+    Cell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries, telling,
+};
+pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Asks a target for its counters, again and again.
+pub trait Sampler {
+    /// The counters now.
+    fn sample(&mut self) -> Result<CounterSample, LabError>;
+}
+
+/// The sampler of an SQLite database that is there.
+///
+/// Errors: [`LabError::Target`] for one that cannot be read.
+pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn Sampler>, LabError> {
+    let mut sampler = SqliteSampler { path: path.to_owned(), url: url.to_owned() };
+    // A file that is none is known at once.
+    sampler.sample()?;
+    Ok(Box::new(sampler))
+}
+
+/// The sampler of a server, over a connection of its own.
+///
+/// Errors: [`LabError::Target`] when it cannot be reached, or its version cannot be read.
+pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabError> {
+    let mut login = AdminLogin { admin: server.connect()?, target: server.to_string() };
+    let version = login.query(server.dialect().version_query())?;
+    let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
+    let version = version.unwrap_or_default();
+    let product = match server.engine() {
+        "postgres" => Product::Postgres,
+        _ if version.contains("MariaDB") => Product::Mariadb,
+        _ => Product::Mysql,
+    };
+    let url = Some(server.to_string());
+    let source = CounterSource { product, version: Some(version), url };
+    Ok(Box::new(ServerSampler::new(login, source)?))
+}
+
+/// A connection for looking, as a login.
+struct AdminLogin {
+    admin: Box<dyn Admin>,
+    target: String,
+}
+
+impl Login for AdminLogin {
+    fn query(&mut self, sql: &str) -> Result<Rows, LabError> {
+        match self.admin.query(sql) {
+            Ok((table, _)) => Ok(Rows { columns: table.columns, rows: table.rows }),
+            Err(failure) => Err(LabError::Target(format!(
+                "{}: `{sql}` failed: {} ({})",
+                self.target, failure.message, failure.code
+            ))),
+        }
+    }
+}
+
+/// Rows of an answer with the names of their columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Rows, a cell for each column as the text protocol has it.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A connection that somebody has made.
+pub trait Login {
+    /// Executes a statement in auto-commit and returns what it answers.
+    ///
+    /// Errors: [`LabError::Target`], also for a statement that the server refuses.
+    fn query(&mut self, sql: &str) -> Result<Rows, LabError>;
+}
+
+/// Samples a server over a login.
+#[derive(Debug)]
+pub struct ServerSampler<L> {
+    login: L,
+    source: CounterSource,
+    queries: Vec<Query>,
+}
+
+impl<L: Login> ServerSampler<L> {
+    /// A sampler of the server that a login belongs to. `source.version` is what it says of itself.
+    ///
+    /// Errors: [`LabError::Target`] where that is no version.
+    pub fn new(login: L, source: CounterSource) -> Result<Self, LabError> {
+        let text = source.version.as_deref().unwrap_or_default();
+        let version = ServerVersion::parse(text).ok_or_else(|| {
+            let product = source.product.title();
+            LabError::Target(format!("`{text}` is no version of {product} that dbtime can read"))
+        })?;
+        let queries = queries(source.product, version);
+        Ok(Self { login, source, queries })
+    }
+}
+
+impl<L: Login> Sampler for ServerSampler<L> {
+    fn sample(&mut self) -> Result<CounterSample, LabError> {
+        let mut sample = CounterSample::new(self.source.clone());
+        let begun = now();
+        let (login, mut failed) = (&mut self.login, None);
+        // What is optional and refused is not asked again: the server logs and counts each error.
+        self.queries.retain(|query| {
+            if failed.is_some() {
+                return true;
+            }
+            match login.query(&query.sql) {
+                Ok(Rows { columns, rows }) => add_rows(&mut sample, query.group, &columns, &rows),
+                Err(_) if query.is_optional => return false,
+                Err(error) => failed = Some(error),
+            }
+            true
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        sample.taken = taken(begun, now());
+        Ok(sample)
+    }
+}
+
+/// Reads the headers of a database file, of its log and of the log's index.
+///
+/// Never within a process that has the database open itself: closing a file drops all locks of the
+/// process on it (fcntl(2)).
+#[derive(Debug)]
+struct SqliteSampler {
+    path: PathBuf,
+    url: String,
+}
+
+/// How often the index of a log is read until it is not in the middle of a change.
+const ATTEMPTS: u32 = 10;
+
+impl Sampler for SqliteSampler {
+    fn sample(&mut self) -> Result<CounterSample, LabError> {
+        let (product, url) = (Product::Sqlite, Some(self.url.clone()));
+        let mut sample = CounterSample::new(CounterSource { product, version: None, url });
+        let begun = now();
+        let file = head(&self.path, SqliteHeaders::FILE_BYTES).map_err(|error| {
+            let hint = if error.kind() == io::ErrorKind::NotFound {
+                ": name one that is there"
+            } else {
+                ""
+            };
+            LabError::Target(format!("cannot read {}: {error}{hint}", self.path.display()))
+        })?;
+        let (wal, shm) = (beside(&self.path, "-wal"), beside(&self.path, "-shm"));
+        let wal_bytes = wal.metadata().map_or(0, |file| file.len());
+        // Without a log, or one that nobody has open, there is nothing to read.
+        let wal = head(&wal, SqliteHeaders::WAL_BYTES).unwrap_or_default();
+        for attempt in 1..=ATTEMPTS {
+            let shm = head(&shm, SqliteHeaders::SHM_BYTES).unwrap_or_default();
+            let headers = SqliteHeaders { file: &file, wal: &wal, shm: &shm, wal_bytes };
+            if attempt < ATTEMPTS && headers.is_amid_change() {
+                continue;
+            }
+            if !headers.add_to(&mut sample) {
+                let path = self.path.display();
+                return Err(LabError::Target(format!("{path} is no SQLite database")));
+            }
+            break;
+        }
+        sample.taken = taken(begun, now());
+        Ok(sample)
+    }
+}
+
+/// The first bytes of a file, as many as it has.
+fn head(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(bytes);
+    File::open(path)?.take(bytes as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The middle between two instants, on all clocks.
+fn taken(begun: MonoNanos, ended: MonoNanos) -> Taken {
+    let half = dbtime_model::Nanos((ended - begun).0 / 2);
+    let ago = jiff::SignedDuration::from_nanos(half.0.cast_signed());
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    Taken {
+        at: jiff::Timestamp::now().checked_sub(ago).ok().map(|at| format!("{at:.6}")),
+        mono_ns: Some((begun + half).0),
+        boot: boot.ok().map(|id| id.trim().to_owned()),
+    }
+}
+
+/// What a run records of two samples at the ends of its window, between which so many of its
+/// transactions ended: what tells most, and all of it.
+pub fn recorded(
+    before: &CounterSample,
+    after: &CounterSample,
+    transactions: u64,
+) -> Result<(CountersInfo, CounterReport), DifferenceError> {
+    let report = difference(before, after)?;
+    let report = per_transaction_of(report, transactions, "completed transactions of the run");
+    let info = CountersInfo {
+        interval_s: report.interval_s,
+        transactions,
+        telling: telling(&report),
+        notes: report.notes.clone(),
+    };
+    Ok((info, report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::counters::CounterValue::{Float, Unsigned};
+    use std::collections::VecDeque;
+
+    /// A server that has these answers, in this order.
+    struct Script(VecDeque<(&'static str, Option<Rows>)>);
+
+    impl Login for Script {
+        fn query(&mut self, sql: &str) -> Result<Rows, LabError> {
+            let (wanted, answer) = self.0.pop_front().expect("no further statement");
+            assert!(sql.contains(wanted), "{sql} has no {wanted}");
+            answer.ok_or_else(|| LabError::Target("does not exist".to_owned()))
+        }
+    }
+
+    fn rows(columns: &[&str], cells: &[&str]) -> Option<Rows> {
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        Some(Rows { columns, rows: vec![cells.iter().map(|c| Some((*c).to_owned())).collect()] })
+    }
+
+    fn source(product: Product, version: &str) -> CounterSource {
+        CounterSource { product, version: Some(version.to_owned()), url: None }
+    }
+
+    #[test]
+    fn a_server_is_asked_and_what_it_lacks_is_asked_once() {
+        let database = || rows(&["datname", "xact_commit", "blk_read_time"], &["app", "5", "1.5"]);
+        let script = [
+            ("pg_postmaster_start_time", rows(&["uptime"], &["12.5"])),
+            ("pg_stat_database", database()),
+            ("pg_stat_bgwriter", rows(&["buffers_alloc"], &["7"])),
+            ("pg_stat_statements(false)", None),
+            ("FROM pg_stat_statements WHERE", None),
+            ("pg_postmaster_start_time", rows(&["uptime"], &["13.5"])),
+            ("pg_stat_database", database()),
+            ("pg_stat_bgwriter", None),
+        ];
+        let login = Script(script.into());
+        let source = source(Product::Postgres, "9.6.24");
+        let mut sampler = ServerSampler::new(login, source).expect("a version");
+        let sample = sampler.sample().expect("answered");
+        assert_eq!(sample.uptime_s, Some(12.5));
+        let app = "pg_stat_database (app)";
+        assert_eq!(sample.get(app, "xact_commit"), Some(&Unsigned(5)));
+        assert_eq!(sample.get(app, "blk_read_time"), Some(&Float(1.5)));
+        assert!(sample.taken.at.is_some() && sample.taken.mono_ns.is_some());
+        // What every server of that version has must be there.
+        let error = sampler.sample().expect_err("refused").to_string();
+        assert!(error.contains("does not exist"), "{error}");
+    }
+
+    #[test]
+    fn a_server_without_version_is_refused() {
+        let login = Script(VecDeque::new());
+        let error = ServerSampler::new(login, source(Product::Mysql, "devel")).err();
+        let error = error.expect("no version").to_string();
+        assert!(error.contains("`devel` is no version of MySQL"), "{error}");
+    }
+
+    #[test]
+    fn a_run_records_what_tells_most_per_its_own_transactions() {
+        let sample = |questions: u64, seconds: u64| {
+            let mut sample = CounterSample::new(source(Product::Mariadb, "10.11.19"));
+            let row = |name: &str, n: u64| vec![Some(name.to_owned()), Some(n.to_string())];
+            let rows = [row("Questions", questions), row("Uptime", seconds)];
+            add_rows(&mut sample, "global_status", &["Variable_name", "Value"], &rows);
+            sample.taken = Taken {
+                mono_ns: Some(seconds * 1_000_000_000),
+                boot: Some("x".to_owned()),
+                at: None,
+            };
+            sample
+        };
+        let (info, report) = recorded(&sample(100, 50), &sample(700, 60), 150).expect("one server");
+        assert_eq!((info.interval_s, info.transactions), (Some(10.0), 150));
+        assert_eq!(info.telling.len(), 1);
+        let told = &info.telling[0];
+        assert_eq!((told.name.as_str(), told.difference), ("Questions", 600.0));
+        assert_eq!(told.per_transaction, Some(4.0));
+        assert_eq!(report.counters.len(), 2);
+        let (idle, _) = recorded(&sample(100, 50), &sample(700, 60), 0).expect("one server");
+        assert_eq!(idle.telling[0].per_transaction, None);
+    }
+}

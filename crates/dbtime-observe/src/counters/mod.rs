@@ -1,0 +1,27 @@
+//! Status counters: reading what databases and their clients print, and what changed between two
+//! samples.
+//!
+//! In the order of use: a sample comes from a file ([`read`], [`parse`]: saved by dbtime, or
+//! printed by `mysql`, `mysqladmin` or `psql`), from the headers of an SQLite file
+//! ([`SqliteHeaders`]), or from a server. Asking a server needs a login, so whoever has one
+//! executes each of [`queries`] and hands its rows to [`add_rows`]. [`difference`] makes a report
+//! of two samples, and [`telling`] names the counters of it that tell most.
+//!
+//! What is known of each database (which numbers do not count, how they are grouped, which tell
+//! most) is data in a file of its own; nothing here opens a connection.
+
+mod dialect;
+mod difference;
+mod global_status;
+mod interval;
+mod parse;
+mod postgres;
+mod rows;
+mod sqlite;
+mod telling;
+
+pub use difference::{DifferenceError, difference, per_transaction_of};
+pub use parse::{FileError, MOST_BYTES, ParseError, parse, read};
+pub use rows::{Cell, Query, ServerVersion, add_rows, queries};
+pub use sqlite::SqliteHeaders;
+pub use telling::telling;

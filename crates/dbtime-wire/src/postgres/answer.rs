@@ -1,0 +1,456 @@
+//! Where an answer ends, and what little of it a driver wants to know.
+
+use super::{HEADER, ServerError, backend, header};
+use crate::{Malformed, Progress, Rows};
+
+/// Which rows are handed over; all are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wants {
+    /// None: they are skipped as they arrive and never held, however long they are.
+    #[default]
+    Nothing,
+    /// The first of each result.
+    FirstRow,
+    /// All.
+    Rows,
+}
+
+/// Whether the server has a transaction open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transaction {
+    /// None.
+    #[default]
+    None,
+    /// One is open.
+    Open,
+    /// One is open, and only ROLLBACK leads out of it.
+    Failed,
+}
+
+/// A whole answer: everything up to ReadyForQuery, or up to the error that ended the connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Rows returned or changed, by all statements of the answer together. Where a statement tells
+    /// another number than it has sent, what arrived counts.
+    pub rows: u64,
+    /// Notices that came with it.
+    pub notices: u32,
+    /// A statement was prepared, even if executing it failed.
+    pub is_parsed: bool,
+    /// The server's transaction after it.
+    pub transaction: Transaction,
+    /// The first failure.
+    pub error: Option<Box<ServerError>>,
+}
+
+/// What is read of an error that is longer: code and message come first.
+const ERROR_HEAD: usize = 64 << 10;
+
+/// A tag such as `INSERT 0 1` takes 64 bytes at most (`COMPLETION_TAG_BUFSIZE`).
+const LONGEST_TAG: usize = 1 << 10;
+
+/// 1,600 columns at most, each with a name of 63 bytes.
+const LONGEST_DESCRIPTION: usize = 1 << 20;
+
+/// A row that is longer is not handed over, for it would have to be held.
+const LONGEST_WANTED: usize = 16 << 20;
+
+/// Reads one answer from bytes as they arrive. It is used again for the next one.
+#[derive(Clone, Debug)]
+pub struct AnswerReader {
+    is_done: bool,
+    wants: Wants,
+    /// Bytes of the present message that are skipped.
+    skip: usize,
+    /// Rows of the present statement so far.
+    rows: u64,
+    wants_data: bool,
+    answer: Answer,
+}
+
+impl Default for AnswerReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AnswerReader {
+    /// A reader for a connection.
+    pub fn new() -> Self {
+        Self {
+            is_done: true,
+            wants: Wants::Nothing,
+            skip: 0,
+            rows: 0,
+            wants_data: false,
+            answer: Answer::default(),
+        }
+    }
+
+    /// Gets ready for an answer. A message that began before it, such as a notice, is still read
+    /// to its end.
+    #[inline]
+    pub fn expect(&mut self, wants: Wants) {
+        (self.is_done, self.wants, self.wants_data) = (false, wants, false);
+        self.rows = 0;
+        self.answer = Answer::default();
+    }
+
+    /// Whether the answer is whole, and none other is expected.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Whether the server waits for the data of a COPY.
+    pub fn wants_data(&self) -> bool {
+        self.wants_data
+    }
+
+    /// The data has been refused: the answer goes on without it.
+    pub fn data_refused(&mut self) {
+        self.wants_data = false;
+    }
+
+    /// The answer, once it is whole.
+    #[inline]
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Takes the answer out.
+    #[inline]
+    pub fn take(&mut self) -> Answer {
+        std::mem::take(&mut self.answer)
+    }
+
+    /// Reads `input`. Returns how many bytes were used; the others must be given again.
+    ///
+    /// # Errors
+    /// When the bytes cannot be an answer.
+    #[inline]
+    pub fn feed(
+        &mut self,
+        input: &[u8],
+        rows: &mut impl Rows,
+    ) -> Result<(usize, Progress), Malformed> {
+        let mut used = 0;
+        loop {
+            if self.skip > 0 {
+                let skipped = self.skip.min(input.len() - used);
+                (used, self.skip) = (used + skipped, self.skip - skipped);
+                if self.skip > 0 {
+                    return Ok((used, Progress::More));
+                }
+            }
+            if self.is_done {
+                return Ok((used, Progress::Done));
+            }
+            let rest = &input[used..];
+            let Some((tag, length)) = header(rest)? else { return Ok((used, Progress::More)) };
+            let needed = self.needed(tag, length)?;
+            let Some(payload) = rest[HEADER..].get(..needed) else {
+                return Ok((used, Progress::More));
+            };
+            self.message(tag, payload, rows)?;
+            (used, self.skip) = (used + HEADER + needed, length - needed);
+        }
+    }
+
+    /// How much of a message must be there before anything is done with it.
+    #[inline]
+    fn needed(&self, tag: u8, length: usize) -> Result<usize, Malformed> {
+        let at_most = |most, what| if length <= most { Ok(length) } else { Err(Malformed(what)) };
+        match tag {
+            backend::DATA_ROW if self.wants_row() && length <= LONGEST_WANTED => Ok(length),
+            backend::READY if length != 1 => Err(Malformed("a ReadyForQuery of another length")),
+            backend::READY => Ok(1),
+            backend::COMMAND_COMPLETE => at_most(LONGEST_TAG, "a CommandComplete that is too long"),
+            backend::ERROR => Ok(length.min(ERROR_HEAD)),
+            backend::ROW_DESCRIPTION if self.wants != Wants::Nothing => {
+                at_most(LONGEST_DESCRIPTION, "a RowDescription that is too long")
+            }
+            _ => Ok(0),
+        }
+    }
+
+    #[inline]
+    fn wants_row(&self) -> bool {
+        match self.wants {
+            Wants::Nothing => false,
+            Wants::FirstRow => self.rows == 0,
+            Wants::Rows => true,
+        }
+    }
+
+    #[inline]
+    fn message(&mut self, tag: u8, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+        match tag {
+            backend::DATA_ROW => {
+                // Too long a row has no payload here; one without columns has two bytes of it.
+                if !payload.is_empty() {
+                    rows.row(payload);
+                }
+                self.rows += 1;
+            }
+            backend::COMMAND_COMPLETE => self.statement_ended(payload),
+            backend::READY => {
+                self.answer.transaction = match payload {
+                    b"I" => Transaction::None,
+                    b"T" => Transaction::Open,
+                    b"E" => Transaction::Failed,
+                    _ => return Err(Malformed("an unknown state of transaction")),
+                };
+                self.is_done = true;
+            }
+            backend::PARSE_COMPLETE => self.answer.is_parsed = true,
+            backend::ERROR => self.failed(payload),
+            backend::NOTICE => self.answer.notices += 1,
+            backend::COPY_IN => self.wants_data = true,
+            backend::ROW_DESCRIPTION => {
+                if !payload.is_empty() {
+                    rows.columns(payload);
+                }
+            }
+            backend::EMPTY_QUERY | backend::PORTAL_SUSPENDED => self.statement_ended(b""),
+            backend::BIND_COMPLETE
+            | backend::CLOSE_COMPLETE
+            | backend::COPY_DATA
+            | backend::COPY_DONE
+            | backend::COPY_OUT
+            | backend::NO_DATA
+            | backend::NOTIFICATION
+            | backend::PARAMETER_DESCRIPTION
+            | backend::PARAMETER_STATUS => {}
+            _ => return Err(Malformed("a message that belongs to no answer")),
+        }
+        Ok(())
+    }
+
+    /// Counts the rows of a statement by what arrived, else by its tag: `INSERT 0 1`, `UPDATE 3`.
+    #[inline]
+    fn statement_ended(&mut self, tag: &[u8]) {
+        let rows = std::mem::take(&mut self.rows);
+        self.answer.rows += if rows > 0 { rows } else { count(tag) };
+        self.wants_data = false;
+    }
+
+    #[cold]
+    fn failed(&mut self, payload: &[u8]) {
+        let error = ServerError::read(payload);
+        self.is_done |= error.is_fatal();
+        (self.rows, self.wants_data) = (0, false);
+        self.answer.error.get_or_insert_with(|| Box::new(error));
+    }
+}
+
+/// The number at the end of a tag; 0 where there is none.
+#[inline]
+fn count(tag: &[u8]) -> u64 {
+    let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
+    let start = tag.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
+    let digit = |sum: u64, byte: &u8| sum.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+    tag[start..].iter().fold(0, digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::{begin_message, end_message};
+    use proptest::prelude::*;
+
+    fn messages(messages: &[(u8, &[u8])]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (tag, payload) in messages {
+            let begun = begin_message(*tag, &mut out);
+            out.extend_from_slice(payload);
+            end_message(begun, &mut out);
+        }
+        out
+    }
+
+    /// Rows as they were handed over.
+    #[derive(Default)]
+    struct Kept(Vec<Vec<u8>>, usize);
+
+    impl Rows for Kept {
+        fn columns(&mut self, _: &[u8]) {
+            self.1 += 1;
+        }
+
+        fn row(&mut self, payload: &[u8]) {
+            self.0.push(payload.to_vec());
+        }
+    }
+
+    /// Reads as many answers as there are, `chunk` bytes at a time.
+    fn read(bytes: &[u8], chunk: usize, wants: Wants) -> (Vec<Answer>, Kept) {
+        let (mut reader, mut kept, mut answers) =
+            (AnswerReader::new(), Kept::default(), Vec::new());
+        let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk));
+        reader.expect(wants);
+        loop {
+            let (used, progress) = reader.feed(&held, &mut kept).expect("an answer");
+            held.drain(..used);
+            if progress == Progress::Done {
+                answers.push(reader.take());
+                reader.expect(wants);
+            } else if let Some(more) = arrived.next() {
+                held.extend_from_slice(more);
+            } else {
+                assert!(held.is_empty(), "all is used");
+                return (answers, kept);
+            }
+        }
+    }
+
+    const READY: (u8, &[u8]) = (b'Z', b"I");
+    const ROW: (u8, &[u8]) = (b'D', b"\0\x01\0\0\0\x011");
+    const COLUMNS: (u8, &[u8]) =
+        (b'T', b"\0\x01a\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0");
+
+    #[test]
+    fn answers_end_where_they_end_however_they_arrive() {
+        let conflict: &[u8] = b"SERROR\0VERROR\0C40P01\0Mdeadlock detected\0\0";
+        let parts = [
+            // A prepared statement, a statement as text with a notice, a change, a failure after
+            // its statement was prepared, several statements at once, nothing at all.
+            messages(&[(b'1', b""), (b'2', b""), ROW, ROW, (b'C', b"SELECT 2\0"), READY]),
+            messages(&[COLUMNS, ROW, (b'N', b"SNOTICE\0\0"), (b'C', b"EXPLAIN\0"), (b'Z', b"T")]),
+            messages(&[(b'2', b""), (b'C', b"INSERT 0 17\0"), (b'Z', b"T")]),
+            messages(&[(b'1', b""), (b'2', b""), ROW, (b'E', conflict), (b'Z', b"E")]),
+            messages(&[(b'C', b"UPDATE 3\0"), COLUMNS, ROW, (b'C', b"SELECT 1\0"), READY]),
+            messages(&[
+                (b'S', b"TimeZone\0UTC\0"),
+                (b'A', b"\0\0\0\x01c\0p\0"),
+                (b'I', b""),
+                READY,
+            ]),
+        ];
+        let bytes = parts.concat();
+        for chunk in 1..=bytes.len() {
+            let (answers, kept) = read(&bytes, chunk, Wants::Nothing);
+            let rows: Vec<_> = answers.iter().map(|answer| answer.rows).collect();
+            assert_eq!(rows, [2, 1, 17, 0, 4, 0], "by {chunk}");
+            let states: Vec<_> = answers.iter().map(|answer| answer.transaction).collect();
+            use Transaction::{Failed, None, Open};
+            assert_eq!(states, [None, Open, Open, Failed, None, None]);
+            assert_eq!(answers[1].notices, 1);
+            assert!(answers[0].is_parsed && answers[3].is_parsed && !answers[2].is_parsed);
+            let error = answers[3].error.as_ref().expect("failed");
+            assert_eq!(
+                (error.code.as_str(), error.message.as_str()),
+                ("40P01", "deadlock detected")
+            );
+            assert!(kept.0.is_empty(), "nobody wanted rows");
+        }
+        for (wants, rows, descriptions) in [(Wants::FirstRow, 4, 2), (Wants::Rows, 5, 2)] {
+            let (_, kept) = read(&bytes, 7, wants);
+            assert_eq!((kept.0.len(), kept.1), (rows, descriptions), "{wants:?}");
+            assert!(kept.0.iter().all(|row| row == ROW.1));
+        }
+    }
+
+    #[test]
+    fn rows_that_nobody_wants_are_never_held() {
+        let long = vec![b'x'; 3 << 20];
+        let bytes = messages(&[(b'D', &long), ROW, (b'C', b"SELECT 2\0"), READY]);
+        let mut reader = AnswerReader::new();
+        reader.expect(Wants::Nothing);
+        let mut held = Vec::new();
+        for chunk in bytes.chunks(1 << 16) {
+            held.extend_from_slice(chunk);
+            let (used, _) = reader.feed(&held, &mut ()).expect("an answer");
+            held.drain(..used);
+            assert!(held.len() < HEADER + LONGEST_TAG, "{} bytes are held", held.len());
+        }
+        assert!(reader.is_done());
+        assert_eq!(reader.answer().rows, 2);
+        // One that is wanted, but too long for it, is counted all the same.
+        let longer = vec![b'x'; LONGEST_WANTED + 1];
+        let bytes = messages(&[(b'D', &longer), ROW, (b'C', b"SELECT 2\0"), READY]);
+        let (answers, kept) = read(&bytes, 1 << 20, Wants::Rows);
+        assert_eq!((answers[0].rows, kept.0.len()), (2, 1));
+    }
+
+    #[test]
+    fn errors_are_read_by_their_head_and_fatal_ones_end_the_answer() {
+        let mut text = b"SERROR\0VERROR\0C22023\0M".to_vec();
+        text.extend(std::iter::repeat_n(b'x', 200_000));
+        let (answers, _) = read(&messages(&[(b'E', &text), READY]), 1 << 14, Wants::Nothing);
+        let error = answers[0].error.as_ref().expect("failed");
+        assert_eq!((error.code.as_str(), error.message.len() < ERROR_HEAD), ("22023", true));
+        let gone = (b'E', &b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"[..]);
+        let (answers, _) = read(&messages(&[gone]), 5, Wants::Nothing);
+        assert!(answers[0].error.as_ref().is_some_and(|error| error.is_fatal()));
+    }
+
+    #[test]
+    fn a_copy_says_when_it_wants_data() {
+        let mut reader = AnswerReader::new();
+        reader.expect(Wants::Nothing);
+        let begun = messages(&[(b'G', b"\0\0\x01\0\0")]);
+        assert_eq!(reader.feed(&begun, &mut ()), Ok((begun.len(), Progress::More)));
+        assert!(reader.wants_data());
+        let ended = messages(&[(b'C', b"COPY 100000\0"), READY]);
+        assert_eq!(reader.feed(&ended, &mut ()), Ok((ended.len(), Progress::Done)));
+        assert_eq!((reader.answer().rows, reader.wants_data()), (100_000, false));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        let bad = [
+            messages(&[(b'Z', b"")]),
+            messages(&[(b'Z', b"?")]),
+            messages(&[(b'R', b"\0\0\0\0")]),
+            messages(&[(b'C', &[b'x'; 2000])]),
+            b"HTTP/1.1 400".to_vec(),
+            b"J\0\0\0\x0a5.5.5-10.11".to_vec(),
+        ];
+        for bad in bad {
+            let mut reader = AnswerReader::new();
+            reader.expect(Wants::Nothing);
+            assert!(reader.feed(&bad, &mut ()).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn tags_end_in_numbers() {
+        let cases = [("INSERT 0 12\0", 12), ("SELECT 0\0", 0), ("BEGIN\0", 0), ("5", 5), ("", 0)];
+        for (tag, number) in cases {
+            assert_eq!(count(tag.as_bytes()), number, "{tag}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn neither_bytes_nor_chunks_make_it_panic_or_change_what_it_reads(
+            bodies in proptest::collection::vec(
+                (proptest::sample::select(&b"DCZEN123TtnIGsSAHdcRK!"[..]),
+                 proptest::collection::vec(any::<u8>(), 0..30)),
+                0..12,
+            ),
+            noise in proptest::collection::vec(any::<u8>(), 0..20),
+            chunk in 1usize..40,
+            wants in proptest::sample::select(&[Wants::Nothing, Wants::FirstRow, Wants::Rows][..]),
+        ) {
+            let framed: Vec<(u8, &[u8])> =
+                bodies.iter().map(|(tag, body)| (*tag, body.as_slice())).collect();
+            let bytes = [messages(&framed), noise].concat();
+            let run = |chunk: usize| {
+                let (mut reader, mut kept, mut held) =
+                    (AnswerReader::new(), Kept::default(), Vec::new());
+                reader.expect(wants);
+                for more in bytes.chunks(chunk) {
+                    held.extend_from_slice(more);
+                    match reader.feed(&held, &mut kept) {
+                        Ok((used, _)) => drop(held.drain(..used)),
+                        Err(error) => return (reader.take(), kept.0, Some(error)),
+                    }
+                }
+                (reader.take(), kept.0, None)
+            };
+            prop_assert_eq!(run(chunk), run(bytes.len().max(1)));
+        }
+    }
+}

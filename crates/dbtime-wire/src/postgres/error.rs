@@ -1,0 +1,73 @@
+//! What the server says went wrong.
+
+use crate::bytes::Bytes;
+
+/// What the server says went wrong (ErrorResponse), or just says (NoticeResponse).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerError {
+    /// ERROR, FATAL, PANIC, or a level of notice; in the server's language before 9.6.
+    pub severity: String,
+    /// SQLSTATE, five characters, such as `40P01`.
+    pub code: String,
+    /// In its own words.
+    pub message: String,
+    /// More about it; empty where there is none.
+    pub detail: String,
+    /// What to do about it; empty where the server knows nothing.
+    pub hint: String,
+}
+
+impl ServerError {
+    /// Reads the payload of a message; a field that is cut off is left as far as it goes.
+    pub fn read(payload: &[u8]) -> Self {
+        let mut error = Self::default();
+        let mut bytes = Bytes(payload);
+        let mut is_plain = false;
+        while let Some(field @ 1..) = bytes.u8() {
+            let rest = bytes.0;
+            let text = bytes.until_zero().unwrap_or(rest);
+            let text = || String::from_utf8_lossy(text).into_owned();
+            match field {
+                // V is S without translation, and comes after it.
+                b'V' => (error.severity, is_plain) = (text(), true),
+                b'S' if !is_plain => error.severity = text(),
+                b'C' => error.code = text(),
+                b'M' => error.message = text(),
+                b'D' => error.detail = text(),
+                b'H' => error.hint = text(),
+                _ => {}
+            }
+            if bytes.0.len() == rest.len() {
+                break;
+            }
+        }
+        error
+    }
+
+    /// Whether the server ends the connection after it.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self.severity.as_str(), "FATAL" | "PANIC")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_told_apart() {
+        let payload = b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Fdeadlock.c\0L1\0\0";
+        let error = ServerError::read(payload);
+        let texts = [&error.severity, &error.code, &error.message, &error.detail, &error.hint];
+        assert_eq!(texts, ["ERROR", "40P01", "Verklemmung", "who", "what"]);
+        assert!(!error.is_fatal());
+        assert!(ServerError::read(b"SFATAL\0C57P01\0Mbye\0\0").is_fatal());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_read_as_far_as_it_goes() {
+        let error = ServerError::read(b"SERROR\0C22012\0Mdivision by");
+        assert_eq!((error.code.as_str(), error.message.as_str()), ("22012", "division by"));
+        assert_eq!(ServerError::read(b""), ServerError::default());
+    }
+}

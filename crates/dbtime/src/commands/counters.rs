@@ -1,0 +1,153 @@
+//! `dbtime counters`: status counters of a database as differences and rates.
+
+use super::report::write_whole;
+use crate::cli::CountersArgs;
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
+use dbtime_lab::Target;
+use dbtime_lab::counters::{self, Sampler};
+use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_report::terminal::{CounterOptions, counter_report};
+use std::path::Path;
+use std::time::Duration;
+
+/// Between two samples when nothing else is said.
+const INTERVAL: Nanos = Nanos::from_secs(10);
+
+/// How long a Ctrl-C may go unnoticed.
+const NAP: Nanos = Nanos::from_millis(20);
+
+pub(crate) fn run(args: &CountersArgs) -> Result<Exit, Failure> {
+    if args.interval == Some(Nanos::ZERO) {
+        return Err(Failure::usage(
+            "--interval 0 leaves no time between two samples: give it a length such as 1s",
+        ));
+    }
+    let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
+    match (&args.files[..], target) {
+        ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),
+        ([file], None) => match counters::read(file)? {
+            CounterDocument::CounterReport(report) => show(args, report, Shape::Document),
+            CounterDocument::CounterSample(_) => Err(Failure::usage(format!(
+                "{} is one sample, which has no difference: name another file, or the --target it \
+                 is to be compared with",
+                file.display()
+            ))),
+        },
+        ([before], Some(target)) => {
+            let before = read_sample(before)?;
+            let after = target.sampler()?.sample()?;
+            save(args, &after)?;
+            between(args, before, after)
+        }
+        ([], Some(target)) if args.save.is_some() => {
+            let sample = target.sampler()?.sample()?;
+            save(args, &sample)?;
+            tell_saved(args, sample);
+            Ok(Exit::Fine)
+        }
+        ([], Some(target)) => watch(args, target.sampler()?.as_mut()),
+        ([], None) => Err(Failure::usage(
+            "nothing to show counters of: name two files with samples, or a --target",
+        )),
+        _ => Err(Failure::usage(
+            "two files are compared with each other: leave out --target, or one of the files",
+        )),
+    }
+}
+
+/// Samples again and again, and shows what changed each time. Ctrl-C ends the interval early.
+fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<Exit, Failure> {
+    let stop = interrupt::install();
+    let interval = args.interval.unwrap_or(INTERVAL);
+    let shape = if args.count > 1 { Shape::Line } else { Shape::Document };
+    let mut before = sampler.sample()?;
+    let begun = now();
+    for index in 1..=args.count {
+        // From the first sample on, so that reading them makes the intervals no longer.
+        wait_until(begun + Nanos(interval.0.saturating_mul(index)), &stop);
+        let after = sampler.sample()?;
+        let report = counters::difference(&before, &after)?;
+        if index > 1 && !args.json {
+            screen::result("\n");
+        }
+        show(args, report, shape)?;
+        if stop.is_set() {
+            break;
+        }
+        before = after;
+    }
+    Ok(Exit::Fine)
+}
+
+fn wait_until(instant: MonoNanos, stop: &Stop) {
+    let is_shown = screen::has_audience();
+    while now() < instant && !stop.is_set() {
+        let left = instant - now();
+        if is_shown {
+            screen::status(&format!("next sample in {:.0} s ...", left.as_secs().ceil()));
+        }
+        std::thread::sleep(Duration::from_nanos(left.min(NAP).0));
+    }
+    if is_shown {
+        screen::status("");
+    }
+}
+
+fn between(
+    args: &CountersArgs,
+    before: CounterSample,
+    after: CounterSample,
+) -> Result<Exit, Failure> {
+    show(args, counters::difference(&before, &after)?, Shape::Document)
+}
+
+/// How a report stands on stdout.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Alone.
+    Document,
+    /// One of several.
+    Line,
+}
+
+fn show(args: &CountersArgs, report: CounterReport, shape: Shape) -> Result<Exit, Failure> {
+    let report = if args.all { report } else { report.without_unchanged() };
+    let text = if args.json {
+        let document = CounterDocument::CounterReport(report);
+        if shape == Shape::Line { document.to_json_line() } else { document.to_json() }
+    } else {
+        let per_transaction = args.per_transaction;
+        counter_report(&report, &CounterOptions { color: screen::wants_color(), per_transaction })
+    };
+    screen::result(&text);
+    Ok(Exit::Fine)
+}
+
+fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), Failure> {
+    let Some(path) = &args.save else { return Ok(()) };
+    let document = CounterDocument::CounterSample(sample.clone());
+    write_whole(path, &document.to_json())
+}
+
+/// A sample that is only saved.
+fn tell_saved(args: &CountersArgs, sample: CounterSample) {
+    let Some(path) = &args.save else { return };
+    screen::result(&if args.json {
+        CounterDocument::CounterSample(sample).to_json()
+    } else {
+        format!("Sample: {} ({} counters)\n", path.display(), sample.count())
+    });
+}
+
+fn read_sample(path: &Path) -> Result<CounterSample, Failure> {
+    match counters::read(path)? {
+        CounterDocument::CounterSample(sample) => Ok(sample),
+        CounterDocument::CounterReport(_) => Err(Failure::usage(format!(
+            "{path} is a report of two samples already: show it with `dbtime counters {path}`",
+            path = path.display()
+        ))),
+    }
+}

@@ -1,0 +1,72 @@
+//! A server that runs while several commands use it, and can be treated badly.
+
+use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::plan::Stop;
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
+use dbtime_engines::server::Server;
+use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+
+/// Servers of these products are installed wherever the tests run.
+pub(crate) const PRODUCTS: [Product; 2] = [Product::MariaDb, Product::Postgres];
+
+/// A server with a database `d`.
+pub(crate) struct GivenServer {
+    pub(crate) server: PrivateServer,
+    product: Product,
+}
+
+impl GivenServer {
+    /// Starts one; `settings` are its own.
+    pub(crate) fn start(product: Product, settings: &[(&str, &str)]) -> Self {
+        let mut request = ServerRequest::new(product);
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        request.settings = settings.iter().map(own).collect();
+        let server = PrivateServer::start(&request, &|_| {}, &Stop::default());
+        let given = Self { server: server.expect("a server starts"), product };
+        given.sql_in(None, "CREATE DATABASE d");
+        given
+    }
+
+    /// As `--target` takes it.
+    pub(crate) fn target(&self) -> String {
+        self.target_as(self.server.user(), "", "d")
+    }
+
+    /// The same for another user and database; `login` is what follows the user.
+    pub(crate) fn target_as(&self, user: &str, login: &str, database: &str) -> String {
+        let socket = self.server.socket().display();
+        match self.product {
+            Product::Postgres => {
+                let folder = self.server.socket().parent().expect("a folder").display();
+                let port = self.server.port();
+                format!("postgres://{user}{login}@:{port}/{database}?host={folder}")
+            }
+            _ => format!("mysql://{user}{login}@/{database}?socket={socket}"),
+        }
+    }
+
+    /// The same over TCP.
+    pub(crate) fn target_tcp(&self) -> String {
+        let (user, port) = (self.server.user(), self.server.port());
+        let scheme = if self.product == Product::Postgres { "postgres" } else { "mysql" };
+        format!("{scheme}://{user}@127.0.0.1:{port}/d")
+    }
+
+    /// Executes a statement in the database `d`.
+    pub(crate) fn sql(&self, sql: &str) {
+        self.sql_in(Some("d"), sql);
+    }
+
+    fn sql_in(&self, database: Option<&str>, sql: &str) {
+        let (socket, user) = (self.server.socket(), self.server.user());
+        let server: Box<dyn Server> = match self.product {
+            Product::Postgres => {
+                let database = database.unwrap_or("postgres");
+                Box::new(PostgresServer::new(PostgresTarget::local(socket, user, database)))
+            }
+            _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
+        };
+        let mut admin = server.connect().expect("it lets us in");
+        admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
+    }
+}

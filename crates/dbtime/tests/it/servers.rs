@@ -1,0 +1,207 @@
+//! Real servers: started for the run, or there before it.
+
+use crate::given_server::{GivenServer, PRODUCTS};
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use dbtime_lab::servers::Product;
+
+#[test]
+fn a_private_server_is_started_loaded_driven_and_gone() {
+    for product in PRODUCTS {
+        for protocol in ["prepared", "text"] {
+            let sandbox = Sandbox::new();
+            let word = product.word();
+            let json = sandbox
+                .run(&format!(
+                    "run point-select --target {word} --protocol {protocol} --connections 4 \
+                     --time 1s --warmup 300ms --out r --json"
+                ))
+                .fine()
+                .json();
+            counts_add_up(&json);
+            assert_eq!(json["counts"]["failed"], 0, "{}", json["errors"]);
+            assert_eq!(json["target"]["protocol"], protocol);
+            assert!(json["target"]["settings"].as_object().expect("settings").len() > 5);
+            let trips = number(&json, "/round_trips_per_tx");
+            assert!((1.0..1.2).contains(&trips), "{trips}");
+            assert!(number(&json, "/server/cpu_us_per_tx") > 1.0);
+            assert!(count(&json, "/server/rss_bytes") > 1 << 20);
+            assert_eq!(count(&json, "/connections/lost"), 0);
+            assert_eq!(count(&json, "/connections/failed"), 0);
+            let log = std::fs::read_to_string(sandbox.path("r/server.log")).expect("its log");
+            assert!(!log.is_empty());
+            assert_eq!(sandbox.left(), ["r"], "nothing else is left");
+        }
+    }
+}
+
+#[test]
+fn every_shipped_workload_runs_on_every_server() {
+    for product in PRODUCTS {
+        for protocol in ["prepared", "text"] {
+            let given = GivenServer::start(product, &[]);
+            let (sandbox, target) = (Sandbox::new(), given.target());
+            for workload in [
+                "atm",
+                "oltp-read-only",
+                "oltp-read-write",
+                "point-select",
+                "report-scan",
+                "tpcb",
+                "values1",
+            ] {
+                // Tables of one name belong to one workload.
+                if ["oltp-read-only", "oltp-read-write"].contains(&workload) {
+                    given.sql("DROP TABLE IF EXISTS sbtest1");
+                }
+                if workload == "point-select" {
+                    given.sql("DROP TABLE sbtest1");
+                }
+                if workload != "values1" {
+                    sandbox.run(&format!("init {workload} --target '{target}'")).fine();
+                }
+                let json = sandbox
+                    .run(&format!(
+                        "run {workload} --target '{target}' --protocol {protocol} --connections 3 \
+                         --transactions 60 --no-record --json"
+                    ))
+                    .fine()
+                    .json();
+                counts_add_up(&json);
+                let completed = &json["counts"]["completed"];
+                assert_eq!(completed, 60, "{product:?} {workload}: {}", json["error_messages"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_cannot_log_in_is_told_why() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let sandbox = Sandbox::new();
+        let refused = |target: &str| {
+            let line = format!("run values1 --target '{target}' --transactions 1 --no-record");
+            let ran = sandbox.run(&line).refused(3, &[]);
+            assert!(!ran.err.contains("secret"), "{}", ran.err);
+            ran.err
+        };
+        if product != Product::Postgres {
+            let error = refused(&given.target_as("nobody-here", ":secret", "d"));
+            assert!(error.contains("1045") && error.contains("check user and password"), "{error}");
+        }
+        let error = refused(&given.target_as(given.server.user(), "", "no_such_database"));
+        assert!(error.contains("no_such_database"), "{error}");
+        let error = refused("mysql://x@127.0.0.1:1/d");
+        assert!(error.contains("ECONNREFUSED") && error.contains("nothing listens"), "{error}");
+        let error = refused("mysql://x@/d?socket=/nowhere/s.sock");
+        assert!(error.contains("is the server running?"), "{error}");
+    }
+}
+
+#[test]
+fn data_is_looked_for_before_it_is_used() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let (sandbox, target) = (Sandbox::new(), given.target());
+        let run = |more: &str| {
+            sandbox
+                .run(&format!("run tpcb --target '{target}' --transactions 5 --no-record {more}"))
+        };
+        run("").refused(3, &["dbtime init tpcb --target"]);
+        sandbox.run(&format!("init tpcb --target '{target}'")).fine();
+        run("").fine();
+        run("--scale 2").refused(3, &["loaded at scale 1, not 2"]);
+        given.sql("DROP TABLE pgbench_history");
+        run("").refused(3, &["without pgbench_history"]);
+        given.sql("CREATE TABLE sbtest1 (id INT)");
+        let ran = sandbox.run(&format!("init point-select --target '{target}'"));
+        ran.refused(3, &["nothing was changed"]);
+    }
+}
+
+#[test]
+fn too_many_connections_are_counted_and_explained() {
+    for product in PRODUCTS {
+        let setting = ("max_connections", "10");
+        let given = GivenServer::start(product, &[setting]);
+        let (sandbox, target) = (Sandbox::new(), given.target());
+        let json = sandbox
+            .run(&format!(
+                "run values1 --target '{target}' --connections 20 --time 1s --warmup 0s \
+                 --no-record --json"
+            ))
+            .fine()
+            .json();
+        counts_add_up(&json);
+        let code = if product == Product::Postgres { "53300" } else { "1040" };
+        assert!(count(&json, &format!("/errors/{code}")) >= 1);
+        let said = json["error_messages"][code].as_str().expect("explained");
+        assert!(said.contains("max_connections"), "{said}");
+        assert!(count(&json, "/counts/completed") > 100);
+    }
+}
+
+#[test]
+fn connections_can_be_made_anew_for_every_transaction() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let (sandbox, target) = (Sandbox::new(), given.target_tcp());
+        let json = sandbox
+            .run(&format!(
+                "run values1 --target '{target}' --connections 2 --transactions 100 --no-record \
+                 --json --reconnect every-transaction"
+            ))
+            .fine()
+            .json();
+        counts_add_up(&json);
+        assert_eq!(json["counts"]["completed"], 100, "{}", json["error_messages"]);
+        assert!((100..=102).contains(&count(&json, "/connections/made")));
+        let connect = number(&json, "/latency_us/connect/mean");
+        let response = number(&json, "/latency_us/response/mean");
+        assert!(0.0 < connect && connect < response, "{connect} of {response}");
+    }
+}
+
+#[test]
+fn statements_that_take_too_long_are_ended() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let (sandbox, target) = (Sandbox::new(), given.target());
+        let sleep = if product == Product::Postgres { "pg_sleep(5)" } else { "SLEEP(5)" };
+        let json = sandbox
+            .run(&format!(
+                "run --query 'SELECT {sleep}' --target '{target}' --connections 1 \
+                 --transactions 2 --statement-timeout 300ms --no-record --json"
+            ))
+            .fine()
+            .json();
+        counts_add_up(&json);
+        let max = number(&json, "/latency_us/service/max");
+        assert!((250e3..3e6).contains(&max), "{max}");
+    }
+}
+
+#[test]
+fn a_wrong_statement_is_known_before_the_run() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let (sandbox, target) = (Sandbox::new(), given.target());
+        let ran = sandbox.run(&format!(
+            "run --query 'SELEC 1' --target '{target}' --transactions 1 --no-record"
+        ));
+        ran.refused(3, &["SELEC 1", "syntax"]);
+    }
+}
+
+#[test]
+fn flags_of_private_servers_are_for_private_servers() {
+    let sandbox = Sandbox::new();
+    let refused = |line: &str, text: &str| drop(sandbox.run(line).refused(2, &[text]));
+    refused(
+        "run values1 --server-cpus 0 --transactions 1 --no-record",
+        "--server-cpus is for a private server",
+    );
+    refused("init values1 --target mariadb", "a private server is loaded by run");
+    refused("run values1 --target mariadb: --transactions 1", "mariadb:/PREFIX");
+    refused("run values1 --target mariadb --server-cpus 4711 --transactions 1", "4711");
+}

@@ -1,0 +1,48 @@
+//! No bytes make the readers of what a PostgreSQL server sends panic, use more than there is, or
+//! read something else when they arrive in other pieces.
+#![no_main]
+
+use dbtime_wire::Rows;
+use dbtime_wire::postgres::{
+    Answer, AnswerReader, Authentication, Wants, cells, columns, parameter_status,
+};
+use libfuzzer_sys::fuzz_target;
+
+struct Read;
+
+impl Rows for Read {
+    fn columns(&mut self, payload: &[u8]) {
+        assert!(columns(payload).count() <= payload.len());
+    }
+
+    fn row(&mut self, payload: &[u8]) {
+        assert!(cells(payload).count() <= payload.len());
+    }
+}
+
+fn read(bytes: &[u8], chunk: usize, wants: Wants) -> Option<(u64, Answer)> {
+    let mut reader = AnswerReader::new();
+    let (mut held, mut answers) = (Vec::new(), 0);
+    reader.expect(wants);
+    for more in bytes.chunks(chunk) {
+        held.extend_from_slice(more);
+        loop {
+            let (used, _) = reader.feed(&held, &mut Read).ok()?;
+            held.drain(..used);
+            if !reader.is_done() {
+                break;
+            }
+            answers += 1;
+            reader.expect(wants);
+        }
+    }
+    Some((answers, reader.take()))
+}
+
+fuzz_target!(|input: (u8, u8, &[u8])| {
+    let (wants, chunk, bytes) = input;
+    let wants = [Wants::Nothing, Wants::FirstRow, Wants::Rows][usize::from(wants) % 3];
+    let whole = read(bytes, bytes.len().max(1), wants);
+    assert_eq!(whole, read(bytes, usize::from(chunk) + 1, wants));
+    let _ = (Authentication::read(bytes), parameter_status(bytes));
+});
