@@ -137,6 +137,8 @@ impl MySqlSession {
             (Reply::One, false) => out.extend_from_slice(&results.one_text),
             (Reply::Zero, true) => out.extend_from_slice(&results.zero_binary),
             (Reply::Zero, false) => out.extend_from_slice(&results.zero_text),
+            (Reply::Version, true) => out.extend_from_slice(&results.version_binary),
+            (Reply::Version, false) => out.extend_from_slice(&results.version_text),
             (Reply::Empty, _) => out.extend_from_slice(&results.empty),
             (Reply::Done(_), _) => {
                 write_packet(&ok(0x00), 1, out);
@@ -170,6 +172,8 @@ struct Results {
     one_binary: Vec<u8>,
     zero_text: Vec<u8>,
     zero_binary: Vec<u8>,
+    version_text: Vec<u8>,
+    version_binary: Vec<u8>,
     empty: Vec<u8>,
 }
 
@@ -178,10 +182,15 @@ static RESULTS: LazyLock<[Results; 2]> = LazyLock::new(|| [false, true].map(Resu
 impl Results {
     fn new(without_eof: bool) -> Self {
         let of = |reply: Reply, is_binary| {
-            let row = reply.number().map(|number| match is_binary {
-                true => [&[0x00, 0x00][..], &u64::from(number).to_le_bytes()].concat(),
-                false => vec![1, b'0' + number],
-            });
+            let text = [&[VERSION.len() as u8], VERSION].concat();
+            let row = match (reply.number(), is_binary) {
+                (Some(number), true) => Some(u64::from(number).to_le_bytes().to_vec()),
+                (Some(number), false) => Some(vec![1, b'0' + number]),
+                (None, _) => (reply == Reply::Version).then_some(text),
+            };
+            // Rows of the binary protocol begin with a zero, and one bit for each that is NULL.
+            let begin: &[u8] = if is_binary { &[0x00, 0x00] } else { &[] };
+            let row = row.map(|row| [begin, &row].concat());
             result(columns_of(reply), row.as_deref(), without_eof)
         };
         Self {
@@ -189,6 +198,8 @@ impl Results {
             one_binary: of(Reply::One, true),
             zero_text: of(Reply::Zero, false),
             zero_binary: of(Reply::Zero, true),
+            version_text: of(Reply::Version, false),
+            version_binary: of(Reply::Version, true),
             empty: of(Reply::Empty, false),
         }
     }
@@ -198,6 +209,7 @@ impl Results {
 fn columns_of(reply: Reply) -> &'static [(&'static str, u8)] {
     match reply {
         Reply::One | Reply::Zero => &[("1", LONGLONG)],
+        Reply::Version => &[("VERSION()", VAR_STRING)],
         Reply::Empty => &[("Variable_name", VAR_STRING), ("Value", VAR_STRING)],
         Reply::Done(_) | Reply::Refused => &[],
     }
@@ -320,6 +332,7 @@ mod tests {
             assert_eq!((one.rows, one.has_result, taken.has_load), (1, true, true));
             let (taken, none) = ask(b"\x03SHOW VARIABLES");
             assert_eq!((none.rows, none.has_result, taken.has_load), (0, true, false));
+            assert_eq!(ask(b"\x03SELECT version()").1.rows, 1);
             assert!(!ask(b"\x03SET x = 1").1.has_result);
             let (_, prepared) = ask(b"\x16SELECT c FROM t WHERE a = ? AND b = '?' AND d = ?");
             let prepared = prepared.prepared.expect("prepared");

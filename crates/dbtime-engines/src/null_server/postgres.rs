@@ -5,12 +5,15 @@
 use super::connection::Taken;
 use super::faults::{Fate, FaultPlan};
 use super::reply::Reply;
+use dbtime_wire::postgres::{HEADER, backend, frontend};
 use std::collections::BTreeMap;
 
 /// Requests that come in place of a greeting.
 const CANCEL: u32 = 1234 << 16 | 5678;
 const SSL: u32 = 1234 << 16 | 5679;
 const GSS: u32 = 1234 << 16 | 5680;
+
+const VERSION: &str = "PostgreSQL 15.0 (null)";
 
 /// What it says of itself once it has let somebody in.
 const PARAMETERS: [(&str, &str); 7] = [
@@ -29,9 +32,7 @@ const TEXT: u32 = 25;
 
 const UNSUPPORTED: &str = "0A000";
 const UNKNOWN_STATEMENT: &str = "26000";
-
-/// Bytes before each message but the first: its kind, and its length with that length included.
-const HEADER: usize = 5;
+const UNKNOWN_PORTAL: &str = "34000";
 
 /// One client's conversation.
 pub(super) struct PostgresSession {
@@ -108,51 +109,43 @@ impl PostgresSession {
             Some(_) => {}
         }
         self.is_let_in = true;
-        write(b'R', &[&[0; 4]], out);
+        write(backend::AUTHENTICATION, &[&[0; 4]], out);
         for (name, value) in PARAMETERS {
-            write(b'S', &[name.as_bytes(), b"\0", value.as_bytes(), b"\0"], out);
+            write(
+                backend::PARAMETER_STATUS,
+                &[name.as_bytes(), b"\0", value.as_bytes(), b"\0"],
+                out,
+            );
         }
-        write(b'K', &[&self.number.to_be_bytes(), &[0; 4]], out);
-        write(b'Z', &[b"I"], out);
+        write(backend::KEY_DATA, &[&self.number.to_be_bytes(), &[0; 4]], out);
+        write(backend::READY, &[b"I"], out);
         Next::GoOn
     }
 
     #[inline]
     fn message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
         match kind {
-            b'X' => return Next::Close,
-            b'S' => {
-                self.skips = false;
-                write(b'Z', &[&[self.status]], out);
-            }
-            b'Q' => {
-                let reply = Reply::to(body);
-                if reply.number().is_some() || reply == Reply::Empty {
-                    out.extend_from_slice(&described(reply, false));
-                }
-                let next = self.execute(Portal { reply, is_binary: false }, out, plan);
-                self.skips = false;
-                write(b'Z', &[&[self.status]], out);
-                return next;
-            }
+            frontend::TERMINATE => return Next::Close,
+            frontend::SYNC => self.ready(out),
+            frontend::QUERY => return self.query(body, out, plan),
             _ if self.skips => {}
-            b'P' => self.parse(body, out),
-            b'B' => self.bind(body, out),
-            b'D' => self.describe(body, out),
-            b'E' => {
+            frontend::PARSE => self.parse(body, out),
+            frontend::BIND => self.bind(body, out),
+            frontend::DESCRIBE => self.describe(body, out),
+            frontend::EXECUTE => {
                 let (name, _) = text(body);
                 match self.portals.get(name) {
                     Some(portal) => return self.execute(*portal, out, plan),
-                    None => self.fail("34000", "there is no such portal", out),
+                    None => self.fail(UNKNOWN_PORTAL, "there is no such portal", out),
                 }
             }
-            b'C' => {
+            frontend::CLOSE => {
                 let (name, _) = text(body.get(1..).unwrap_or_default());
                 match body.first() {
                     Some(b'S') => drop(self.statements.remove(name)),
                     _ => drop(self.portals.remove(name)),
                 }
-                write(b'3', &[], out);
+                write(backend::CLOSE_COMPLETE, &[], out);
             }
             // Flush, and data for a COPY that was refused.
             _ => {}
@@ -160,12 +153,41 @@ impl PostgresSession {
         Next::GoOn
     }
 
+    #[inline]
+    fn ready(&mut self, out: &mut Vec<u8>) {
+        self.skips = false;
+        write(backend::READY, &[&[self.status]], out);
+    }
+
+    /// A statement as text, and all there is to say to it.
+    #[inline]
+    fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
+        let (sql, _) = text(body);
+        let reply = Reply::to(sql);
+        let next = match shown(sql).filter(|_| reply == Reply::Empty) {
+            Some((name, value)) => {
+                out.extend_from_slice(&columns(&[(name, TEXT)], false));
+                row_of_text(value, out);
+                write(backend::COMMAND_COMPLETE, &[b"SHOW\0"], out);
+                Next::GoOn
+            }
+            None => {
+                if reply.has_columns() {
+                    out.extend_from_slice(&described(reply, false));
+                }
+                self.execute(Portal { reply, is_binary: false }, out, plan)
+            }
+        };
+        self.ready(out);
+        next
+    }
+
     fn parse(&mut self, body: &[u8], out: &mut Vec<u8>) {
         let (name, rest) = text(body);
         let (sql, _) = text(rest);
         let statement = Statement { reply: Reply::to(sql), parameters: parameters(sql) };
         self.statements.insert(name.to_vec(), statement);
-        write(b'1', &[], out);
+        write(backend::PARSE_COMPLETE, &[], out);
     }
 
     #[inline]
@@ -180,7 +202,7 @@ impl PostgresSession {
             Some(found) => *found = bound,
             None => drop(self.portals.insert(portal.to_vec(), bound)),
         }
-        write(b'2', &[], out);
+        write(backend::BIND_COMPLETE, &[], out);
     }
 
     fn describe(&mut self, body: &[u8], out: &mut Vec<u8>) {
@@ -189,7 +211,11 @@ impl PostgresSession {
             Some(b'S') => match self.statements.get(name) {
                 Some(Statement { reply, parameters }) => {
                     let types = TEXT.to_be_bytes().repeat(usize::from(*parameters));
-                    write(b't', &[&parameters.to_be_bytes(), &types], out);
+                    write(
+                        backend::PARAMETER_DESCRIPTION,
+                        &[&parameters.to_be_bytes(), &types],
+                        out,
+                    );
                     out.extend_from_slice(&described(*reply, false));
                 }
                 None => self.fail(UNKNOWN_STATEMENT, "there is no such prepared statement", out),
@@ -198,7 +224,7 @@ impl PostgresSession {
                 Some(Portal { reply, is_binary }) => {
                     out.extend_from_slice(&described(*reply, *is_binary));
                 }
-                None => self.fail("34000", "there is no such portal", out),
+                None => self.fail(UNKNOWN_PORTAL, "there is no such portal", out),
             },
         }
     }
@@ -220,10 +246,14 @@ impl PostgresSession {
         match (reply, reply.number()) {
             (_, Some(number)) => {
                 match is_binary {
-                    true => write(b'D', &[&[0, 1, 0, 0, 0, 4, 0, 0, 0, number]], out),
-                    false => write(b'D', &[&[0, 1, 0, 0, 0, 1, b'0' + number]], out),
+                    true => write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 4, 0, 0, 0, number]], out),
+                    false => write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 1, b'0' + number]], out),
                 }
-                write(b'C', &[b"SELECT 1\0"], out);
+                write(backend::COMMAND_COMPLETE, &[b"SELECT 1\0"], out);
+            }
+            (Reply::Version, _) => {
+                row_of_text(VERSION, out);
+                write(backend::COMMAND_COMPLETE, &[b"SELECT 1\0"], out);
             }
             (Reply::Refused, _) => self.fail(UNSUPPORTED, "the null server holds no data", out),
             (Reply::Done(tag), _) => {
@@ -232,9 +262,9 @@ impl PostgresSession {
                     ("COMMIT" | "ROLLBACK", _) => b'I',
                     (_, status) => status,
                 };
-                write(b'C', &[tag.as_bytes(), b"\0"], out);
+                write(backend::COMMAND_COMPLETE, &[tag.as_bytes(), b"\0"], out);
             }
-            _ => write(b'C', &[b"SELECT 0\0"], out),
+            _ => write(backend::COMMAND_COMPLETE, &[b"SELECT 0\0"], out),
         }
         if reply.is_load() { Next::Load } else { Next::GoOn }
     }
@@ -243,12 +273,20 @@ impl PostgresSession {
     fn fail(&mut self, code: &str, message: &str, out: &mut Vec<u8>) {
         let fields: [&[u8]; 5] =
             [b"SERROR\0VERROR\0C", code.as_bytes(), b"\0M", message.as_bytes(), b"\0\0"];
-        write(b'E', &fields, out);
+        write(backend::ERROR, &fields, out);
         self.skips = true;
         if self.status == b'T' {
             self.status = b'E';
         }
     }
+}
+
+/// The parameter that a SHOW asks for, with its value.
+fn shown(sql: &[u8]) -> Option<(&'static str, &'static str)> {
+    let name = sql.split(u8::is_ascii_whitespace).rfind(|word| !word.is_empty())?;
+    let known = PARAMETERS.into_iter();
+    let mut named = known.filter(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
+    named.next()
 }
 
 /// Writes a message.
@@ -268,16 +306,27 @@ fn text(body: &[u8]) -> (&[u8], &[u8]) {
 
 /// The description of a reply's columns.
 fn described(reply: Reply, is_binary: bool) -> Vec<u8> {
-    let columns: &[(&str, u32)] = match reply {
-        Reply::One | Reply::Zero => &[("?column?", INT4)],
-        Reply::Empty => &[("name", TEXT), ("setting", TEXT)],
-        Reply::Done(_) | Reply::Refused => &[],
-    };
-    let mut out = Vec::new();
-    if columns.is_empty() {
-        write(b'n', &[], &mut out);
-        return out;
+    match reply {
+        Reply::One | Reply::Zero => columns(&[("?column?", INT4)], is_binary),
+        Reply::Version => columns(&[("version", TEXT)], is_binary),
+        Reply::Empty => columns(&[("name", TEXT), ("setting", TEXT)], is_binary),
+        Reply::Done(_) | Reply::Refused => {
+            let mut out = Vec::new();
+            write(backend::NO_DATA, &[], &mut out);
+            out
+        }
     }
+}
+
+/// A row of one text.
+fn row_of_text(text: &str, out: &mut Vec<u8>) {
+    let length = (text.len() as u32).to_be_bytes();
+    write(backend::DATA_ROW, &[&[0, 1], &length, text.as_bytes()], out);
+}
+
+/// The description of columns by name and type.
+fn columns(columns: &[(&str, u32)], is_binary: bool) -> Vec<u8> {
+    let mut out = Vec::new();
     let mut body = (columns.len() as u16).to_be_bytes().to_vec();
     for (name, kind) in columns {
         body.extend_from_slice(name.as_bytes());
@@ -287,7 +336,7 @@ fn described(reply: Reply, is_binary: bool) -> Vec<u8> {
         body.extend_from_slice(&[0xff; 6]);
         body.extend_from_slice(&u16::from(is_binary).to_be_bytes());
     }
-    write(b'T', &[&body], &mut out);
+    write(backend::ROW_DESCRIPTION, &[&body], &mut out);
     out
 }
 
@@ -359,7 +408,8 @@ mod tests {
         let none = Faults::default();
         let mut ask = |messages: &[(u8, &[u8])]| kinds(&mut session, messages, &none);
         assert_eq!(ask(&[(b'Q', b"SELECT 1\0")]), "TDCZ");
-        assert_eq!(ask(&[(b'Q', b"SHOW server_version\0")]), "TCZ");
+        assert_eq!(ask(&[(b'Q', b"SHOW server_version\0")]), "TDCZ");
+        assert_eq!(ask(&[(b'Q', b"SHOW shared_buffers\0")]), "TCZ");
         assert_eq!(ask(&[(b'Q', b"BEGIN\0")]), "CZ");
         let bind: (u8, &[u8]) = (b'B', b"\0s\0\0\0\0\x01\0\0\0\x011\0\0");
         let execute: (u8, &[u8]) = (b'E', b"\0\0\0\0\0");

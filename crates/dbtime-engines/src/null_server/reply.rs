@@ -7,6 +7,8 @@ pub(super) enum Reply {
     One,
     /// One row: the number 0. So many things are in the catalogue.
     Zero,
+    /// One row: the server's version.
+    Version,
     /// Two columns and no rows: the server has no settings, and its catalogue is empty.
     Empty,
     /// Success, in PostgreSQL's words.
@@ -47,6 +49,7 @@ impl Reply {
         match asks_for(b"information_schema") || asks_for(b"pg_") {
             true if asks_for(b"count(") => Self::Zero,
             true => Self::Empty,
+            false if asks_for(b"version()") => Self::Version,
             false => Self::One,
         }
     }
@@ -61,8 +64,13 @@ impl Reply {
         match self {
             Self::One => Some(1),
             Self::Zero => Some(0),
-            Self::Empty | Self::Done(_) | Self::Refused => None,
+            Self::Version | Self::Empty | Self::Done(_) | Self::Refused => None,
         }
+    }
+
+    /// Whether there is a result at all.
+    pub(super) fn has_columns(self) -> bool {
+        !matches!(self, Self::Done(_) | Self::Refused)
     }
 }
 
@@ -77,7 +85,8 @@ mod tests {
 
     #[test]
     fn statements_are_told_by_their_first_word() {
-        let cases: [(&str, Reply); 10] = [
+        let cases: [(&str, Reply); 11] = [
+            ("SELECT VERSION()", Reply::Version),
             ("SELECT 1", Reply::One),
             ("  select c FROM sbtest1 WHERE id = ?", Reply::One),
             ("(SELECT 1)", Reply::One),
