@@ -225,6 +225,16 @@ pub struct AutoRate {
     pub measured_s: f64,
     /// The share of it that was offered, in percent.
     pub share_pct: f64,
+    /// Workers, or connections where each has its own, that it was measured with; 0 in records
+    /// that do not say. In a sweep these are those of one run, and all runs are offered the same.
+    pub servers: u32,
+}
+
+impl AutoRate {
+    /// What was offered. Unit: transactions per second.
+    pub fn offered_tps(&self) -> f64 {
+        self.flat_out_tps * self.share_pct / 100.0
+    }
 }
 
 /// What was measured.

@@ -18,7 +18,7 @@ mod table;
 mod times;
 
 pub use counters::{CounterOptions, counter_report};
-pub use sweep::{SweepRow, sweep_table};
+pub use sweep::{SweepRow, SweepServer, sweep_table};
 
 pub(crate) use style::{Ink, Page};
 pub(crate) use table::{Cell, Column, Table};

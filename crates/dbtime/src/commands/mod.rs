@@ -4,7 +4,7 @@ mod compare;
 mod counters;
 mod init;
 mod report;
-mod run;
+pub(crate) mod run;
 mod workloads;
 
 use crate::cli::Command;
