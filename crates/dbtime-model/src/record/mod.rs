@@ -300,6 +300,9 @@ pub struct ConnectionsInfo {
     pub failed: u64,
     /// Connections that broke after they had been made.
     pub lost: u64,
+    /// From the first attempt until all that the load began with had been made or refused, in
+    /// seconds.
+    pub opening_s: f64,
     /// Times in which connections failed and nothing was completed, longest first.
     pub outages: Vec<OutageInfo>,
 }

@@ -45,6 +45,7 @@ fn five_hundred_connections_are_all_answered() {
         assert_eq!(server.statements(), 3000, "{flags}");
         let all = &json["connections"];
         assert_eq!(json!([all["made"], all["failed"], all["lost"]]), json!([500, 0, 0]), "{flags}");
+        assert!(number(all, "/opening_s") > 0.0, "{all}");
         assert_eq!(json["target"]["version"], version);
     }
 }
