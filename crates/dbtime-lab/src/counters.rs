@@ -7,10 +7,10 @@
 
 use crate::error::LabError;
 use dbtime_engines::server::{Admin, Server};
-use dbtime_model::MonoNanos;
 use dbtime_model::counters::{CounterReport, CounterSample, CounterSource, Product, Taken};
 use dbtime_model::now;
 use dbtime_model::record::CountersInfo;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::counters::{
     Cell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries, telling,
 };
@@ -40,7 +40,8 @@ pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn Sampler>, LabE
 ///
 /// Errors: [`LabError::Target`] when it cannot be reached, or its version cannot be read.
 pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabError> {
-    let mut login = AdminLogin { admin: server.connect()?, target: server.to_string() };
+    let mut login =
+        AdminLogin { admin: server.connect(Some(PATIENCE))?, target: server.to_string() };
     let version = login.query(server.dialect().version_query())?;
     let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
     let version = version.unwrap_or_default();
@@ -53,6 +54,9 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabErro
     let source = CounterSource { product, version: Some(version), url };
     Ok(Box::new(ServerSampler::new(login, source)?))
 }
+
+/// How long a server is waited for: one that does not answer must not hold a run up.
+const PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// A connection for looking, as a login.
 struct AdminLogin {
@@ -199,7 +203,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// The middle between two instants, on all clocks.
 fn taken(begun: MonoNanos, ended: MonoNanos) -> Taken {
-    let half = dbtime_model::Nanos((ended - begun).0 / 2);
+    let half = Nanos((ended - begun).0 / 2);
     let ago = jiff::SignedDuration::from_nanos(half.0.cast_signed());
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     Taken {

@@ -129,7 +129,8 @@ mod tests {
         }
         let used = MachineSample::take().since(&before);
         assert!(used.process_s >= 0.12, "{used:?}");
-        assert!(used.usr_pct + used.sys_pct > 0.0 && used.wall_s >= 0.1, "{used:?}");
+        // Other tests of this process may burn CPU time beside this one.
+        assert!(used.usr_pct + used.sys_pct > 0.0 && used.wall_s > 0.0, "{used:?}");
     }
 
     #[test]

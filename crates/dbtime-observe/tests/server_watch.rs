@@ -151,6 +151,18 @@ fn many_short_children_are_not_lost_between_samples() {
 }
 
 #[test]
+fn reads_and_writes_of_children_pass_to_their_parent() {
+    let mut shell = Shell::start();
+    let mut watch = ServerWatch::new(shell.pid()).expect("the shell");
+    let a = watch.sample().expect("it lives");
+    shell.tell("head -c 1000000 /dev/zero >/dev/null; echo done");
+    shell.hear("done", 1);
+    let b = watch.sample().expect("it lives");
+    let io = b.since(&a).spent.io.expect("own children");
+    assert!(io.written_chars >= 1_000_000 && io.read_chars >= 1_000_000, "{io:?}");
+}
+
+#[test]
 fn sleepers_spend_nothing() {
     let mut shell = Shell::start();
     shell.tell("sleep 60 & P=$!; sleep 60 & P=\"$P $!\"; echo ready");

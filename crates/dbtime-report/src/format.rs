@@ -75,6 +75,34 @@ pub(crate) fn percent(value: f64) -> String {
     }
 }
 
+/// A figure with four significant digits, as in the tables of old: `44.17`, `3.391`, `0.01234`;
+/// below 0.001 with as many as the fifth decimal leaves, zero as `0.000`.
+pub(crate) fn four_digits(value: f64) -> String {
+    match finite(value) {
+        0.0 => "0.000".to_owned(),
+        v if v >= 9999.5 => count(v.round() as u64),
+        v if v >= 999.95 => format!("{v:.0}"),
+        v if v >= 99.995 => format!("{v:.1}"),
+        v if v >= 9.9995 => format!("{v:.2}"),
+        v if v >= 0.99995 => format!("{v:.3}"),
+        v if v >= 0.099_995 => format!("{v:.4}"),
+        v => format!("{v:.5}"),
+    }
+}
+
+/// Bytes in at most five columns, for tables with many figures: `812`, `14.2K`, `1.50G`.
+pub(crate) fn short_bytes(n: f64) -> String {
+    let n = finite(n).max(0.0);
+    let units = ["", "K", "M", "G", "T", "P"];
+    let step = units.len().min((n.max(1.0).log2() / 10.0) as usize + 1) - 1;
+    let value = n / 1024f64.powi(step as i32);
+    match step {
+        0 => format!("{n:.0}"),
+        _ if value >= 999.5 => format!("{value:.0}{}", units[step]),
+        _ => format!("{}{}", three_digits(value), units[step]),
+    }
+}
+
 /// A number with the typographic minus, which is as wide as a digit.
 fn minus(text: String) -> String {
     text.replace('-', "−")
@@ -233,6 +261,20 @@ mod tests {
     fn binary_units_step_at_1024() {
         let shown = [0, 1023, 1024, 5 << 20, u64::MAX].map(bytes);
         assert_eq!(shown, ["0 B", "1023 B", "1.00 KiB", "5.00 MiB", "16.0 EiB"]);
+    }
+
+    #[test]
+    fn four_digits_are_significant() {
+        let values = [0.0, 44.166, 3.3914, 0.000_012, 0.012_34, 0.99996, 100.0, 99.996, 12_345.0];
+        let shown =
+            ["0.000", "44.17", "3.391", "0.00001", "0.01234", "1.000", "100.0", "100.0", "12,345"];
+        assert_eq!(values.map(four_digits), shown);
+    }
+
+    #[test]
+    fn short_bytes_stay_short() {
+        let shown = [0.0, 1023.0, 1024.0, 1023.6 * 1024.0, 1.5e9].map(short_bytes);
+        assert_eq!(shown, ["0", "1023", "1.00K", "1024K", "1.40G"]);
     }
 
     #[test]

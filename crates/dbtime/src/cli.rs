@@ -1,5 +1,11 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
+mod ps;
+mod usage;
+
+pub(crate) use ps::PsArgs;
+pub(crate) use usage::UsageArgs;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::Reconnect;
@@ -48,6 +54,10 @@ pub(crate) enum Command {
     /// Of two samples in files, or of a target over an interval. Files may be saved by --save, or
     /// printed by mysql, mysqladmin (show global status) or psql (select * from pg_stat_...).
     Counters(CountersArgs),
+    /// Exact CPU time of processes over an interval.
+    Ps(PsArgs),
+    /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
+    Usage(UsageArgs),
 }
 
 const RUN_EXAMPLES: &str = "\

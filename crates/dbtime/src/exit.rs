@@ -8,22 +8,39 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Fine, with warnings in the report where a figure may be wrong.
-    Fine = 0,
+    Fine,
     /// A limit or a comparison failed.
-    Failed = 1,
+    Failed,
     /// Wrong usage or configuration.
-    Usage = 2,
+    Usage,
     /// Target, permission or environment.
-    Environment = 3,
+    Environment,
     /// The measurement is invalid, and `--strict` was given.
-    Invalid = 4,
+    Invalid,
     /// A bug.
-    Bug = 70,
+    Bug,
+    /// What a command ended with that was run for the user, as time(1) does.
+    OfCommand(u8),
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Environment => 3,
+            Self::Invalid => 4,
+            Self::Bug => 70,
+            Self::OfCommand(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(exit.code())
     }
 }
 
@@ -75,6 +92,12 @@ impl From<LabError> for Failure {
                 Self::Environment(error.into())
             }
         }
+    }
+}
+
+impl From<dbtime_observe::process::ProcessError> for Failure {
+    fn from(error: dbtime_observe::process::ProcessError) -> Self {
+        Self::Environment(error.into())
     }
 }
 

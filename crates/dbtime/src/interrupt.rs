@@ -14,7 +14,7 @@ pub(crate) fn install() -> Arc<Stop> {
             crate::screen::note("\ninterrupted again: nothing was recorded");
             // The handler's thread cannot return through main.
             #[allow(clippy::exit)]
-            std::process::exit(crate::exit::Exit::Environment as i32);
+            std::process::exit(i32::from(crate::exit::Exit::Environment.code()));
         }
         told.at(now());
         crate::screen::note("\nending early; once more ends dbtime at once");

@@ -18,6 +18,17 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Prints a report beside the output of a command, which has stdout to itself.
+pub(crate) fn beside(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// Whether what is printed beside a command's output goes to a terminal and colour is welcome.
+pub(crate) fn wants_color_beside() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
 /// Replaces the present line on stderr.
 pub(crate) fn status(text: &str) {
     let mut err = io::stderr().lock();
@@ -28,6 +39,14 @@ pub(crate) fn status(text: &str) {
 /// Whether progress has somebody to look at it.
 pub(crate) fn has_audience() -> bool {
     io::stderr().is_terminal()
+}
+
+/// How many columns the terminal has to which results go; `None` where they go elsewhere.
+pub(crate) fn columns() -> Option<usize> {
+    let stdout = io::stdout();
+    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout))?;
+    // A terminal that does not know says zero.
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Whether results go to a terminal and colour is welcome.

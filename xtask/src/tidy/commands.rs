@@ -6,15 +6,17 @@ use crate::tree::{File, Problem, Tree};
 
 /// One file per subcommand.
 const COMMANDS: &str = "crates/dbtime/src/commands";
-/// Where the flags are declared.
+/// Where the flags are declared: this file, and those of the folder beside it.
 const FLAGS: &str = "crates/dbtime/src/cli.rs";
+const MORE_FLAGS: &str = "crates/dbtime/src/cli";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let known: Vec<&str> =
         tree.within(COMMANDS).map(|file| file.stem()).filter(|stem| *stem != "mod").collect();
-    let flags = tree.file(FLAGS).map_or("", |file| file.text.as_str());
+    let files = tree.file(FLAGS).into_iter().chain(tree.within(MORE_FLAGS));
+    let flags: String = files.map(|file| file.text.as_str()).collect();
     let documents = tree.ending(".md");
-    documents.flat_map(|file| of_document(file, &known, flags)).collect()
+    documents.flat_map(|file| of_document(file, &known, &flags)).collect()
 }
 
 fn of_document(file: &File, known: &[&str], flags: &str) -> Vec<Problem> {

@@ -9,6 +9,7 @@ use crate::server::{Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
+use dbtime_model::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,13 +29,14 @@ const INSERT_BYTES: usize = 512 << 10;
 const TRANSACTION_BYTES: usize = 8 << 20;
 
 impl MysqlAdmin {
-    /// Connects to the target.
+    /// Connects to the target, and waits no longer than `limit` for an answer.
     ///
     /// # Errors
     /// When the server cannot be reached or does not let us in.
-    pub fn connect(target: &MysqlTarget) -> Result<Self, ServerError> {
+    pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
         let shared = Arc::new(MysqlShared::new(target.identity.clone()));
-        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, None));
+        let refuse = |source| ServerError::Tls { target: target.to_string(), source };
+        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
         match Client::connect(shared, sockets) {
             Ok(client) => Ok(Self { client }),
             Err(failure) => Err(ServerError::Connect { target: target.to_string(), failure }),

@@ -2,11 +2,13 @@
 
 use super::shared::Identity;
 use crate::failure::Failure;
-use crate::socket::Transport;
+use crate::socket::{TlsWish, Transport};
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::packets::{
+    AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
+};
 use mysql_common::proto::MySerialize;
 use std::collections::HashMap;
 
@@ -28,6 +30,8 @@ pub(super) enum Turn {
     Send(Vec<u8>),
     /// Nothing is sent; the server goes on.
     Wait,
+    /// This is sent, and all that follows is encrypted.
+    Encrypt(Vec<u8>),
 }
 
 /// The state of logging in on one connection.
@@ -35,8 +39,9 @@ pub(super) enum Turn {
 pub(super) struct Login {
     plugin: Option<AuthProc>,
     nonce: Vec<u8>,
-    is_encrypted: bool,
+    pub(super) is_encrypted: bool,
     is_unix: bool,
+    tls: Option<TlsWish>,
 }
 
 /// The largest packet we announce: MySQL's own limit.
@@ -79,8 +84,28 @@ impl Greeting {
 }
 
 impl Login {
-    pub(super) fn new(transport: Transport) -> Self {
-        Self { is_unix: transport == Transport::Unix, ..Self::default() }
+    pub(super) fn new(transport: Transport, tls: TlsWish) -> Self {
+        Self { is_unix: transport == Transport::Unix, tls: Some(tls), ..Self::default() }
+    }
+
+    /// The request for encryption, where it is wanted and can be had.
+    pub(super) fn encryption(&self, greeting: &Greeting) -> Result<Option<Vec<u8>>, Failure> {
+        let is_offered = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
+        match self.tls.unwrap_or(TlsWish::No) {
+            TlsWish::Must if !is_offered => Err(Failure::connection(
+                "tls",
+                "the server offers no TLS: give it a certificate (ssl_cert, ssl_key), or use \
+                 ssl-mode=preferred or disabled",
+            )),
+            TlsWish::Must | TlsWish::IfOffered if is_offered => {
+                let capabilities = greeting.capabilities() | CapabilityFlags::CLIENT_SSL;
+                let mut payload = Vec::new();
+                // 45 is utf8mb4_general_ci, as in the answer that follows.
+                SslRequest::new(capabilities, MAX_PACKET, 45).serialize(&mut payload);
+                Ok(Some(payload))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The answer to the greeting.
@@ -99,7 +124,10 @@ impl Login {
         } else {
             self.start(&plugin, identity)?
         };
-        let capabilities = greeting.capabilities();
+        let mut capabilities = greeting.capabilities();
+        if self.is_encrypted {
+            capabilities |= CapabilityFlags::CLIENT_SSL;
+        }
         let named = capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH).then_some(plugin);
         let attributes = capabilities
             .contains(CapabilityFlags::CLIENT_CONNECT_ATTRS)

@@ -6,7 +6,7 @@ use super::request;
 use super::shared::{Form, MysqlShared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Call, Progress, Protocol, Table, Transport};
+use crate::socket::{Call, Progress, Protocol, Table, TlsWish, Transport};
 use dbtime_load::program::Value;
 use dbtime_model::StatementId;
 use dbtime_wire::mysql::{
@@ -202,6 +202,9 @@ impl MysqlProtocol {
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> (usize, Progress) {
+        if let Some(refused) = self.refused.take() {
+            return (input.len(), Progress::Broken(refused));
+        }
         let Some((length, sequence)) = header(input) else { return (0, Progress::More) };
         if length > LONGEST_LOGIN {
             return (0, broken(unreadable()));
@@ -225,6 +228,10 @@ impl MysqlProtocol {
                 (used, Progress::More)
             }
             Ok(Turn::Wait) => (used, Progress::More),
+            Ok(Turn::Encrypt(packet)) => {
+                write_packet(&packet, sequence.wrapping_add(1), out);
+                (used, Progress::Encrypt)
+            }
             Err(failure) => (used, broken(failure)),
         }
     }
@@ -234,6 +241,9 @@ impl MysqlProtocol {
         let without_eof =
             self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.reader = AnswerReader::new(without_eof);
+        if let Some(request) = self.login.encryption(&self.greeting)? {
+            return Ok(Turn::Encrypt(request));
+        }
         self.stage = Stage::LoggingIn;
         Ok(Turn::Send(self.login.answer(&self.greeting, &shared.identity)?))
     }
@@ -294,8 +304,18 @@ impl Protocol for MysqlProtocol {
         }
     }
 
-    fn open(&mut self, shared: &MysqlShared, transport: Transport, _: &mut Vec<u8>) {
-        *self = Self { login: Login::new(transport), ..Self::new(shared) };
+    fn open(&mut self, shared: &MysqlShared, transport: Transport, tls: TlsWish, _: &mut Vec<u8>) {
+        *self = Self { login: Login::new(transport, tls), ..Self::new(shared) };
+    }
+
+    fn encrypted(&mut self, shared: &MysqlShared, _: Option<&[u8]>, out: &mut Vec<u8>) {
+        self.stage = Stage::LoggingIn;
+        self.login.is_encrypted = true;
+        match self.login.answer(&self.greeting, &shared.identity) {
+            // The request for encryption was number 1.
+            Ok(packet) => drop(write_packet(&packet, 2, out)),
+            Err(failure) => self.refused = Some(Box::new(failure)),
+        }
     }
 
     #[inline]

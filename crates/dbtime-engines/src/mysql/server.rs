@@ -71,15 +71,15 @@ impl Server for MysqlServer {
         &MysqlDialect
     }
 
-    fn connect(&self) -> Result<Box<dyn Admin>, ServerError> {
-        let admin = MysqlAdmin::connect(&self.target)?;
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError> {
+        let admin = MysqlAdmin::connect(&self.target, limit)?;
         // Told once; connections of a load need it for their set-up.
         let _ = self.version.set(admin.version().to_owned());
         Ok(Box::new(admin))
     }
 
     fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
-        let mut admin = self.connect()?;
+        let mut admin = self.connect(None)?;
         let version = self.version.get().map_or("", String::as_str);
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
         let looked = facts::Look { target: &self.target, admin: &mut *admin, version };
@@ -98,7 +98,7 @@ impl Server for MysqlServer {
         let statements = &plan.workload.statements;
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
-        let sockets = self.target.sockets(options.reconnect, limit);
+        let sockets = self.target.sockets(options.reconnect, limit)?;
         socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
     }
 }

@@ -6,7 +6,9 @@ use super::shared::{Identity, MysqlShared};
 use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
-use crate::socket::{Address, AddressError, Reconnect, SocketSettings};
+use crate::socket::{
+    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
+};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -23,6 +25,10 @@ pub struct MysqlTarget {
     pub identity: Identity,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
+    /// Whether connections are encrypted.
+    pub tls: TlsMode,
+    /// The certificates that the server's must come from; `None`: those the system knows.
+    pub authorities: Option<PathBuf>,
 }
 
 /// Why a text is no target.
@@ -44,7 +50,17 @@ pub enum MysqlTargetError {
     },
 }
 
-const PARAMETERS: [&str; 3] = ["socket", "connect-timeout", "defaults-file"];
+const PARAMETERS: [&str; 5] = ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca"];
+
+const MODES: [(&str, TlsMode); 6] = [
+    ("disabled", TlsMode::Disabled),
+    ("preferred", TlsMode::Preferred),
+    ("required", TlsMode::Required),
+    ("verify-ca", TlsMode::VerifyCa),
+    ("verify-full", TlsMode::VerifyFull),
+    // MySQL's own name of it.
+    ("verify-identity", TlsMode::VerifyFull),
+];
 
 const PORT: u16 = 3306;
 
@@ -95,9 +111,15 @@ impl MysqlTarget {
             })?,
             None => Nanos::from_secs(10),
         };
+        let tls = match parameter("ssl-mode").or_else(|| file.get("ssl-mode")) {
+            Some(mode) => tls_mode(&mode)?,
+            None => TlsMode::default_for(&address),
+        };
         Ok(Self {
             url: without_password(text),
             address,
+            tls,
+            authorities: parameter("ssl-ca").or_else(|| file.get("ssl-ca")).map(PathBuf::from),
             identity: Identity {
                 user,
                 password: password.unwrap_or_default(),
@@ -118,21 +140,27 @@ impl MysqlTarget {
                 database: database.map(str::to_owned),
             },
             connect_timeout: Nanos::from_secs(10),
+            tls: TlsMode::Disabled,
+            authorities: None,
         }
     }
 
     /// How its sockets are made and kept.
+    ///
+    /// # Errors
+    /// When they cannot be encrypted as asked for.
     pub fn sockets(
         &self,
         reconnect: Reconnect,
         statement_timeout: Option<Nanos>,
-    ) -> SocketSettings {
-        SocketSettings {
+    ) -> Result<SocketSettings, TlsError> {
+        Ok(SocketSettings {
+            tls: TlsSettings::new(self.tls, self.authorities.as_deref(), &self.address)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout,
             reconnect,
-        }
+        })
     }
 
     /// What connections that execute a workload's statements share.
@@ -154,6 +182,16 @@ impl fmt::Display for MysqlTarget {
             false => f.write_str(&self.url),
         }
     }
+}
+
+fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
+    let lower = text.to_ascii_lowercase().replace('_', "-");
+    let found = MODES.iter().find(|(name, _)| *name == lower);
+    found.map(|(_, mode)| *mode).ok_or_else(|| UrlError::Value {
+        name: "ssl-mode".to_owned(),
+        value: text.to_owned(),
+        allowed: "disabled, preferred, required, verify-ca or verify-full",
+    })
 }
 
 fn port(from: &impl Fn(&str, &str) -> Option<String>) -> Result<u16, UrlError> {

@@ -8,6 +8,7 @@ use crate::server::{Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
+use dbtime_model::Nanos;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,13 +26,14 @@ pub struct PostgresAdmin {
 const COPY_BYTES: usize = 256 << 10;
 
 impl PostgresAdmin {
-    /// Connects to the target.
+    /// Connects to the target, and waits no longer than `limit` for an answer.
     ///
     /// # Errors
     /// When the server cannot be reached or does not let us in.
-    pub fn connect(target: &PostgresTarget) -> Result<Self, ServerError> {
+    pub fn connect(target: &PostgresTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
         let shared = Arc::new(PostgresShared::new(target.identity.clone()));
-        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, None));
+        let refuse = |source| ServerError::Tls { target: target.to_string(), source };
+        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
         match Client::connect(shared, sockets) {
             Ok(client) => Ok(Self { client }),
             Err(failure) => Err(ServerError::Connect { target: target.to_string(), failure }),

@@ -3,15 +3,18 @@
 use super::failure::malformed;
 use super::shared::Identity;
 use crate::failure::Failure;
-use crate::socket::Transport;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
 use postgres_protocol::authentication::md5_hash;
-use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
 
 /// How far logging in is.
 #[derive(Default)]
 pub(super) struct Login {
     scram: Option<Box<ScramSha256>>,
+    /// Hash of the server's certificate, where the connection is encrypted.
+    pub(super) certificate_hash: Option<Vec<u8>>,
     /// Whether the server has proved that it knows the password too.
     is_proved: bool,
 }
@@ -24,7 +27,7 @@ impl Login {
     pub(super) fn answer(
         &mut self,
         payload: &[u8],
-        (identity, transport): (&Identity, Transport),
+        identity: &Identity,
         out: &mut Vec<u8>,
     ) -> Result<(), Failure> {
         match Authentication::read(payload).map_err(|error| malformed(&error))? {
@@ -41,7 +44,7 @@ impl Login {
                 send(md5_hash(user, password, salt).as_bytes(), out);
                 Ok(())
             }
-            Authentication::Sasl(mechanisms) => self.begin(&mechanisms, (identity, transport), out),
+            Authentication::Sasl(mechanisms) => self.begin(&mechanisms, identity, out),
             Authentication::SaslContinue(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
                 scram.update(message).map_err(|error| refused(&format!("SCRAM: {error}")))?;
@@ -68,10 +71,10 @@ impl Login {
     fn begin(
         &mut self,
         mechanisms: &[&str],
-        (identity, transport): (&Identity, Transport),
+        identity: &Identity,
         out: &mut Vec<u8>,
     ) -> Result<(), Failure> {
-        let (mechanism, binding) = channel_binding(transport);
+        let (mechanism, binding) = self.channel_binding(mechanisms);
         if !mechanisms.contains(&mechanism) {
             let offered = mechanisms.join(", ");
             return Err(refused(&format!(
@@ -88,12 +91,18 @@ impl Login {
         self.scram = Some(Box::new(scram));
         Ok(())
     }
-}
 
-/// What ties the password's proof to the channel: nothing where the channel is not encrypted.
-fn channel_binding(transport: Transport) -> (&'static str, ChannelBinding) {
-    match transport {
-        Transport::Unix | Transport::Tcp => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+    /// What ties the password's proof to the channel: the hash of the server's certificate, where
+    /// the channel is encrypted (RFC 5929, tls-server-end-point).
+    fn channel_binding(&self, offered: &[&str]) -> (&'static str, ChannelBinding) {
+        match &self.certificate_hash {
+            Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
+                (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash.clone()))
+            }
+            // The server must hear that we could have, so that nobody can hide that it offers it.
+            Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+            None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        }
     }
 }
 
@@ -136,7 +145,7 @@ mod tests {
 
     fn ask(login: &mut Login, payload: &[u8], password: &str) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
-        login.answer(payload, (&identity(password), Transport::Tcp), &mut out).map(|()| out)
+        login.answer(payload, &identity(password), &mut out).map(|()| out)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `postgres`: PostgreSQL 9.6 to 18 over its own protocol.
 
 mod admin;
+mod certificate;
 mod facts;
 mod failure;
 mod kept;
@@ -16,4 +17,4 @@ pub use admin::{PostgresAdmin, PostgresDialect};
 pub use protocol::PostgresProtocol;
 pub use server::PostgresServer;
 pub use shared::{Identity, PostgresShared};
-pub use target::{PostgresTarget, SslMode, TargetError};
+pub use target::{PostgresTarget, TargetError};

@@ -3,6 +3,7 @@
 //! A prepared statement costs one round trip from its first execution on: Parse, Bind, Execute and
 //! Sync go out together, and whether the server took the statement shows in the one answer.
 
+use super::certificate::certificate_hash;
 use super::failure::{failure, malformed, refusal};
 use super::kept::Kept;
 use super::login::Login;
@@ -10,7 +11,7 @@ use super::request;
 use super::shared::{BIND_END, EXECUTE_AND_SYNC, Form, PostgresShared, Prepared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Call, Progress, Protocol, Table, Transport};
+use crate::socket::{Call, Progress, Protocol, Table, TlsWish, Transport};
 use dbtime_load::program::Value;
 use dbtime_wire::postgres::{
     AnswerReader, HEADER, ServerError, Transaction, Wants, backend, begin_message, end_message,
@@ -21,7 +22,6 @@ use dbtime_wire::{Malformed, Progress as Reading};
 /// One connection.
 pub struct PostgresProtocol {
     stage: Stage,
-    transport: Transport,
     login: Login,
     reader: AnswerReader,
     /// What the server knows of each statement.
@@ -32,6 +32,8 @@ pub struct PostgresProtocol {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// Waits to hear whether the server encrypts.
+    Encrypting(TlsWish),
     LoggingIn,
     Idle,
     /// Executes a query that is no statement of the workload.
@@ -178,6 +180,36 @@ impl PostgresProtocol {
         }
     }
 
+    /// Reads the one byte that says whether the server encrypts.
+    fn may_encrypt(
+        &mut self,
+        shared: &PostgresShared,
+        tls: TlsWish,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, Progress) {
+        match (input.first(), tls) {
+            (None, _) => (0, Progress::More),
+            (Some(b'S'), _) if input.len() == 1 => (1, Progress::Encrypt),
+            // Whoever put more behind it wants it taken for the server's encrypted words.
+            (Some(b'S'), _) => (input.len(), broken(malformed(&UNREADABLE))),
+            (Some(b'N'), TlsWish::Must) => {
+                let text = "the server offers no TLS: set ssl = on with a certificate, or use \
+                            sslmode=prefer or disable";
+                (1, broken(Failure::connection("tls", text)))
+            }
+            (Some(b'N'), _) => {
+                self.stage = Stage::LoggingIn;
+                out.extend_from_slice(&shared.startup);
+                (1, Progress::More)
+            }
+            _ => {
+                self.stage = Stage::LoggingIn;
+                self.log_in(shared, input, out)
+            }
+        }
+    }
+
     /// Reads a message of the time before statements.
     fn log_in(
         &mut self,
@@ -205,8 +237,7 @@ impl PostgresProtocol {
     ) -> Progress {
         match (tag, payload) {
             (backend::AUTHENTICATION, _) => {
-                let who = (&shared.identity, self.transport);
-                match self.login.answer(payload, who, out) {
+                match self.login.answer(payload, &shared.identity, out) {
                     Ok(()) => Progress::More,
                     Err(failure) => broken(failure),
                 }
@@ -235,6 +266,9 @@ impl PostgresProtocol {
     }
 }
 
+/// Asks whether the server encrypts: length and 1234, 5679.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
 const UNREADABLE: Malformed = Malformed("something that makes no sense");
 
 fn broken(failure: Failure) -> Progress {
@@ -258,7 +292,6 @@ impl Protocol for PostgresProtocol {
         let statements = shared.statements.len();
         Self {
             stage: Stage::LoggingIn,
-            transport: Transport::Unix,
             login: Login::default(),
             reader: AnswerReader::new(),
             handles: vec![Handle::default(); statements].into(),
@@ -267,8 +300,31 @@ impl Protocol for PostgresProtocol {
         }
     }
 
-    fn open(&mut self, shared: &PostgresShared, transport: Transport, out: &mut Vec<u8>) {
-        *self = Self { transport, ..Self::new(shared) };
+    fn open(
+        &mut self,
+        shared: &PostgresShared,
+        transport: Transport,
+        tls: TlsWish,
+        out: &mut Vec<u8>,
+    ) {
+        *self = Self::new(shared);
+        // PostgreSQL encrypts no Unix sockets.
+        if tls == TlsWish::No || transport == Transport::Unix {
+            out.extend_from_slice(&shared.startup);
+        } else {
+            self.stage = Stage::Encrypting(tls);
+            out.extend_from_slice(&SSL_REQUEST);
+        }
+    }
+
+    fn encrypted(
+        &mut self,
+        shared: &PostgresShared,
+        certificate: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) {
+        self.login.certificate_hash = certificate.and_then(certificate_hash);
+        self.stage = Stage::LoggingIn;
         out.extend_from_slice(&shared.startup);
     }
 
@@ -331,6 +387,7 @@ impl Protocol for PostgresProtocol {
         let read = match self.stage {
             Stage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
             Stage::Executing { .. } | Stage::Querying => self.reader.feed(input, &mut self.kept),
+            Stage::Encrypting(tls) => return self.may_encrypt(shared, tls, input, out),
             Stage::LoggingIn => return self.log_in(shared, input, out),
             Stage::Idle => {
                 // Notices and changed settings come when they like, and so does a last word.

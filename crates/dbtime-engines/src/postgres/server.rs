@@ -7,7 +7,7 @@ use super::target::PostgresTarget;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
 use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::socket::{self, Address, ConnectError};
-use dbtime_model::MonoNanos;
+use dbtime_model::{MonoNanos, Nanos};
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,12 +51,12 @@ impl Server for PostgresServer {
         &PostgresDialect
     }
 
-    fn connect(&self) -> Result<Box<dyn Admin>, ServerError> {
-        Ok(Box::new(PostgresAdmin::connect(&self.target)?))
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError> {
+        Ok(Box::new(PostgresAdmin::connect(&self.target, limit)?))
     }
 
     fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
-        let mut admin = self.connect()?;
+        let mut admin = self.connect(None)?;
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
         let look = Look { target: self.to_string(), admin: &mut *admin };
         look.facts(plan, shared.prepared_per_connection() as u64)
@@ -73,7 +73,7 @@ impl Server for PostgresServer {
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
-        let sockets = Arc::new(self.target.sockets(options.reconnect, limit));
+        let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
         socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, started, stop)
     }
 }

@@ -7,7 +7,9 @@ use super::password_file;
 use super::shared::{Identity, PostgresShared};
 use crate::percent;
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
-use crate::socket::{Address, AddressError, Reconnect, SocketSettings};
+use crate::socket::{
+    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
+};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use std::collections::BTreeMap;
@@ -23,31 +25,13 @@ pub struct PostgresTarget {
     /// Who logs in, and where to.
     pub identity: Identity,
     /// Whether the connection is to be encrypted.
-    pub ssl_mode: SslMode,
+    pub ssl_mode: TlsMode,
     /// The certificates that the server's must come from.
     pub root_cert: Option<PathBuf>,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// Why the password file was not used, if it was not.
     pub password_note: Option<String>,
-}
-
-/// Whether a connection is encrypted, in libpq's words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SslMode {
-    /// Never.
-    Disable,
-    /// Only if the server insists.
-    Allow,
-    /// If the server can.
-    #[default]
-    Prefer,
-    /// Always.
-    Require,
-    /// Always, with a certificate that comes from a known authority.
-    VerifyCa,
-    /// And that is made out to the host.
-    VerifyFull,
 }
 
 /// Why a text is no target.
@@ -84,11 +68,6 @@ pub enum TargetError {
         /// What could have been.
         allowed: &'static str,
     },
-    /// Encryption was asked for.
-    #[error(
-        "sslmode={0} needs TLS, which dbtime does not speak with PostgreSQL: use sslmode=disable"
-    )]
-    Tls(String),
     /// There is no such address.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -112,13 +91,14 @@ const PARAMETERS: [(&str, &str); 11] = [
 /// Where servers have their sockets: Debian's folder, and everybody else's.
 const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-const SSL_MODES: [(&str, SslMode); 6] = [
-    ("disable", SslMode::Disable),
-    ("allow", SslMode::Allow),
-    ("prefer", SslMode::Prefer),
-    ("require", SslMode::Require),
-    ("verify-ca", SslMode::VerifyCa),
-    ("verify-full", SslMode::VerifyFull),
+/// libpq's words. `allow` tries without first: a server that insists on TLS says so.
+const SSL_MODES: [(&str, TlsMode); 6] = [
+    ("disable", TlsMode::Disabled),
+    ("allow", TlsMode::Disabled),
+    ("prefer", TlsMode::Preferred),
+    ("require", TlsMode::Required),
+    ("verify-ca", TlsMode::VerifyCa),
+    ("verify-full", TlsMode::VerifyFull),
 ];
 
 /// What a connection may take when nothing is said: a server that does not answer is no use here.
@@ -171,8 +151,8 @@ impl PostgresTarget {
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
             identity: Identity { user, password, database, settings },
+            ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address)),
             address,
-            ssl_mode,
             root_cert: given.remove("sslrootcert").map(PathBuf::from),
             password_note,
         })
@@ -187,19 +167,23 @@ impl PostgresTarget {
     }
 
     /// How its sockets are made.
+    ///
+    /// # Errors
+    /// When they cannot be encrypted as asked for.
     pub fn sockets(
         &self,
         reconnect: Reconnect,
         statement_timeout: Option<Nanos>,
-    ) -> SocketSettings {
+    ) -> Result<SocketSettings, TlsError> {
         // The server ends a statement by itself; only one that does not is given up.
         let grace = |limit: Nanos| limit + STATEMENT_GRACE;
-        SocketSettings {
+        Ok(SocketSettings {
+            tls: TlsSettings::new(self.ssl_mode, self.root_cert.as_deref(), &self.address)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
             reconnect,
-        }
+        })
     }
 
     /// What the connections of a load share. The server is told how long a statement may take.
@@ -229,7 +213,7 @@ impl PostgresTarget {
                 database: database.to_owned(),
                 settings,
             },
-            ssl_mode: SslMode::Disable,
+            ssl_mode: TlsMode::Disabled,
             root_cert: None,
             connect_timeout: CONNECT_TIMEOUT,
             password_note: None,
@@ -324,18 +308,15 @@ fn unknown(name: &str) -> TargetError {
     TargetError::Unknown { name: name.to_owned(), nearest, known: names.join(", ") }
 }
 
-fn ssl_mode(given: &Given) -> Result<SslMode, TargetError> {
-    let Some(value) = given.get("sslmode") else { return Ok(SslMode::default()) };
+/// What was asked for; `None` where nothing was.
+fn ssl_mode(given: &Given) -> Result<Option<TlsMode>, TargetError> {
+    let Some(value) = given.get("sslmode") else { return Ok(None) };
     let found = SSL_MODES.iter().find(|(name, _)| name == value);
-    let (_, mode) = found.ok_or_else(|| TargetError::Value {
+    found.map(|(_, mode)| Some(*mode)).ok_or_else(|| TargetError::Value {
         name: "sslmode",
         value: value.clone(),
         allowed: "disable, allow, prefer, require, verify-ca, verify-full",
-    })?;
-    match mode {
-        SslMode::Disable | SslMode::Allow | SslMode::Prefer => Ok(*mode),
-        _ => Err(TargetError::Tls(value.clone())),
-    }
+    })
 }
 
 /// Seconds as for libpq, or a duration with its unit. Nothing positive: as long as it takes.
@@ -504,7 +485,7 @@ mod tests {
         let shared = target.shared(&[], StatementProtocol::Text, limit);
         let startup = String::from_utf8_lossy(&shared.startup).into_owned();
         assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
-        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        let sockets = target.sockets(Reconnect::WhenLost, limit).expect("no TLS is asked for");
         assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
     }
 }

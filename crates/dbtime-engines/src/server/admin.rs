@@ -79,7 +79,7 @@ impl Loader<'_> {
         marker: &LoadMarker,
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<Option<u64>, ServerError> {
-        let mut admin = self.server.connect()?;
+        let mut admin = self.server.connect(None)?;
         self.begin(&mut *admin, &workload.tables, marker)?;
         for table in &workload.tables {
             self.run(&mut *admin, &self.dialect.create_table(table))?;
@@ -166,7 +166,7 @@ impl Loader<'_> {
         let (goes_on, failed) = (AtomicBool::new(true), Mutex::new(None));
         let threads = self.connections.min(total.div_ceil(PART) as usize).max(1);
         let work = || -> Result<(), ServerError> {
-            let mut admin = self.server.connect()?;
+            let mut admin = self.server.connect(None)?;
             let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
                 let from = next.fetch_add(PART, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use super::error::ServerError;
 use super::options::ServerOptions;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
 use crate::socket::{Address, ConnectError};
-use dbtime_model::MonoNanos;
+use dbtime_model::{MonoNanos, Nanos};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -28,11 +28,11 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// How it writes SQL.
     fn dialect(&self) -> &dyn Dialect;
 
-    /// A connection for loading and looking.
+    /// A connection for loading and looking, which waits no longer than `limit` for an answer.
     ///
     /// # Errors
     /// When it cannot be reached or does not let us in.
-    fn connect(&self) -> Result<Box<dyn Admin>, ServerError>;
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError>;
 
     /// What is worth knowing before the load; looks at every statement, so that a wrong one is
     /// known before the run.

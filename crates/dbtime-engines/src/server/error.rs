@@ -1,6 +1,7 @@
 //! Why a server cannot be used. A failed statement of a run is no such error but an outcome.
 
 use crate::failure::Failure;
+use crate::socket::TlsError;
 
 /// Why a server cannot be reached, loaded or used.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,14 @@ pub enum ServerError {
         target: String,
         /// Why.
         failure: Box<Failure>,
+    },
+    /// Connections cannot be encrypted as asked for.
+    #[error("{target}: {source}")]
+    Tls {
+        /// As `--target` takes it, without password.
+        target: String,
+        /// Why.
+        source: TlsError,
     },
     /// The target names no database, and tables need one.
     #[error("{target} names no database; write one behind the host: scheme://host/DATABASE")]

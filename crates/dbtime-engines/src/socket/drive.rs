@@ -2,6 +2,7 @@
 
 use super::protocol::Protocol;
 use super::reactor::{SocketReactor, SocketSettings};
+use super::tls::TlsError;
 use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
@@ -13,6 +14,9 @@ use std::sync::{Arc, OnceLock};
 /// Why nothing could be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
+    /// Connections cannot be encrypted as asked for.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Not one connection could be made.
     #[error("{}", .0.message)]
     Refused(Box<Failure>),

@@ -6,6 +6,8 @@ use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustls::ClientConnection;
+use std::io::{self, ErrorKind, Read, Write};
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,10 @@ pub(super) struct Link<P> {
     pub(super) stage: Stage,
     pub(super) protocol: P,
     pub(super) socket: Option<OwnedFd>,
+    /// What encrypts it, from the moment it is asked for.
+    pub(super) tls: Option<Box<ClientConnection>>,
+    /// Whether encryption is being negotiated.
+    pub(super) is_negotiating: bool,
     /// Grows with every socket, so that timers of an earlier one are told apart.
     pub(super) generation: u32,
     /// Bytes to be sent, of which `sent` have been.
@@ -70,6 +76,8 @@ impl<P: Protocol> Link<P> {
             stage: Stage::Down,
             protocol,
             socket: None,
+            tls: None,
+            is_negotiating: false,
             generation: 0,
             out: Vec::new(),
             sent: 0,
@@ -85,14 +93,17 @@ impl<P: Protocol> Link<P> {
 
     /// Sends what is to be sent.
     #[inline]
-    pub(super) fn send(&mut self) -> Result<Sent, Errno> {
-        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN) };
+    pub(super) fn send(&mut self) -> Result<Sent, Trouble> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
+        if let Some(tls) = &mut self.tls {
+            return send_encrypted(tls, socket, &mut self.out);
+        }
         while self.sent < self.out.len() {
             match send(socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(count) => self.sent += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(Sent::Blocked),
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
         self.out.clear();
@@ -102,21 +113,40 @@ impl<P: Protocol> Link<P> {
 
     /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
     #[inline]
-    pub(super) fn receive(&self, buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
-        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN) };
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Trouble> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
+        if let Some(tls) = &mut self.tls {
+            return receive_encrypted(tls, socket, buffer);
+        }
         loop {
             match recv(socket, &mut *buffer, RecvFlags::empty()) {
                 Ok((count, _)) => return Ok(Some(count)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether the negotiation of encryption has just ended.
+    pub(super) fn has_negotiated(&mut self) -> bool {
+        let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+        let just = self.is_negotiating && is_done;
+        self.is_negotiating &= !just;
+        just
+    }
+
+    /// Whether there is something to send.
+    #[inline]
+    pub(super) fn wants_to_send(&self) -> bool {
+        !self.out.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
     /// Closes the socket and forgets what was on its way.
     pub(super) fn close(&mut self) {
         self.socket = None;
+        self.tls = None;
+        self.is_negotiating = false;
         self.stage = Stage::Down;
         self.out.clear();
         self.held.clear();
@@ -131,5 +161,89 @@ impl<P: Protocol> Link<P> {
             0 => Nanos::ZERO,
             n => Nanos::from_millis((10u64 << (n - 1).min(5)).min(200)),
         }
+    }
+}
+
+/// Why nothing more can be sent or received.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The system says so.
+    System(Errno),
+    /// Encryption does.
+    Tls(String),
+}
+
+impl From<Errno> for Trouble {
+    fn from(error: Errno) -> Self {
+        Self::System(error)
+    }
+}
+
+/// A socket as rustls reads and writes it.
+struct Raw<'a>(&'a OwnedFd);
+
+impl Read for Raw<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(recv(self.0, buffer, RecvFlags::empty()).map(|(count, _)| count)?)
+    }
+}
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(self.0, bytes, SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn send_encrypted(
+    tls: &mut ClientConnection,
+    socket: &OwnedFd,
+    out: &mut Vec<u8>,
+) -> Result<Sent, Trouble> {
+    if !out.is_empty() && !tls.is_handshaking() {
+        tls.writer().write_all(out).map_err(|error| trouble(&error))?;
+        out.clear();
+    }
+    while tls.wants_write() {
+        match tls.write_tls(&mut Raw(socket)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(trouble(&error)),
+        }
+    }
+    Ok(Sent::All)
+}
+
+fn receive_encrypted(
+    tls: &mut ClientConnection,
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+) -> Result<Option<usize>, Trouble> {
+    loop {
+        match tls.reader().read(buffer) {
+            Ok(count) => return Ok(Some(count)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(trouble(&error)),
+        }
+        match tls.read_tls(&mut Raw(socket)) {
+            Ok(0) => return Ok(Some(0)),
+            Ok(_) => {
+                tls.process_new_packets().map_err(|error| Trouble::Tls(error.to_string()))?;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(trouble(&error)),
+        }
+    }
+}
+
+fn trouble(error: &io::Error) -> Trouble {
+    match Errno::from_io_error(error) {
+        Some(errno) => Trouble::System(errno),
+        None => Trouble::Tls(error.to_string()),
     }
 }

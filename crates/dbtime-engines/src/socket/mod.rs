@@ -15,9 +15,11 @@ mod drive;
 mod link;
 mod protocol;
 mod reactor;
+mod tls;
 
 pub use address::{Address, AddressError};
 pub use client::Client;
 pub use drive::{ConnectError, drive};
 pub use protocol::{Call, Progress, Protocol, Table, Transport};
 pub use reactor::{Reconnect, SocketReactor, SocketSettings};
+pub use tls::{TlsError, TlsMode, TlsSettings, TlsWish};

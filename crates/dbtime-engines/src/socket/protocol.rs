@@ -1,5 +1,6 @@
 //! What a database's protocol is to the reactor.
 
+use super::tls::TlsWish;
 use crate::failure::Failure;
 use crate::shard::Answer;
 use dbtime_load::program::Value;
@@ -15,7 +16,17 @@ pub trait Protocol: Send + Sized {
 
     /// The socket is open: begins the conversation, anew if there was one before. Writes to `out`
     /// what is sent first.
-    fn open(&mut self, shared: &Self::Shared, transport: Transport, out: &mut Vec<u8>);
+    fn open(
+        &mut self,
+        shared: &Self::Shared,
+        transport: Transport,
+        tls: TlsWish,
+        out: &mut Vec<u8>,
+    );
+
+    /// The connection is encrypted from here on, after [`Progress::Encrypt`]; `certificate` is the
+    /// server's.
+    fn encrypted(&mut self, shared: &Self::Shared, certificate: Option<&[u8]>, out: &mut Vec<u8>);
 
     /// Executes a statement of the workload; only after [`Progress::Connected`], one at a time.
     ///
@@ -95,6 +106,8 @@ pub enum Transport {
 pub enum Progress {
     /// Nothing yet.
     More,
+    /// From here on the connection is to be encrypted.
+    Encrypt,
     /// The server has let us in, and all is set up.
     Connected,
     /// The statement has been answered.

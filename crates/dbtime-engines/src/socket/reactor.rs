@@ -1,8 +1,9 @@
 //! Waits for many connections at once, and makes those that are not there.
 
 use super::address::Address;
-use super::link::{Link, Pending, Sent, Stage};
+use super::link::{Link, Pending, Sent, Stage, Trouble};
 use super::protocol::{Call, Progress, Protocol, Table, Transport};
+use super::tls::{TlsSettings, TlsWish};
 use crate::failure::Failure;
 use crate::shard::{Answer, Event, Happened, Reactor};
 use crate::thread_clock::ThreadClock;
@@ -38,6 +39,8 @@ pub struct SocketSettings {
     pub statement_timeout: Option<Nanos>,
     /// When connections are made anew.
     pub reconnect: Reconnect,
+    /// How connections are encrypted; `None`: not.
+    pub tls: Option<TlsSettings>,
 }
 
 /// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
@@ -132,8 +135,7 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn query(&mut self, id: u32, sql: &str) {
         let link = &mut self.links[id as usize];
         link.protocol.query(sql, &mut link.out);
-        link.is_executing = true;
-        self.flush(id);
+        self.sent(id);
     }
 
     /// Sends data that a COPY waits for.
@@ -254,7 +256,16 @@ impl<P: Protocol> SocketReactor<P> {
                     self.listen(id);
                 }
             }
-            Err(error) => self.broken(id, system_failure(error, &self.settings.address)),
+            Err(trouble) => self.broken(id, self.failure_of(trouble)),
+        }
+    }
+
+    #[cold]
+    fn failure_of(&self, trouble: Trouble) -> Failure {
+        let address = &self.settings.address;
+        match trouble {
+            Trouble::System(error) => system_failure(error, address),
+            Trouble::Tls(text) => tls_failure(&text, address),
         }
     }
 
@@ -294,6 +305,13 @@ impl<P: Protocol> SocketReactor<P> {
             self.happened.push(Event { connection: id, at: now(), kind });
             return;
         }
+        self.sent(id);
+    }
+
+    /// A statement is to be sent: sends it, and notes by when it must have been answered.
+    #[inline]
+    fn sent(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
         link.is_executing = true;
         if let Some(limit) = self.settings.statement_timeout {
             link.deadline = Some(now() + limit);
@@ -313,7 +331,8 @@ impl<P: Protocol> SocketReactor<P> {
                     Address::Tcp { .. } => Transport::Tcp,
                 };
                 link.stage = Stage::Talking;
-                link.protocol.open(&self.shared, transport, &mut link.out);
+                let wish = self.settings.tls.as_ref().map_or(TlsWish::No, TlsSettings::wish);
+                link.protocol.open(&self.shared, transport, wish, &mut link.out);
                 self.listen(id);
                 self.flush(id);
             }
@@ -328,7 +347,11 @@ impl<P: Protocol> SocketReactor<P> {
     fn readable(&mut self, id: u32) {
         loop {
             let link = &mut self.links[id as usize];
-            let count = match link.receive(&mut self.buffer) {
+            let received = link.receive(&mut self.buffer);
+            if link.is_negotiating && received.is_ok() {
+                self.negotiate(id);
+            }
+            let count = match received {
                 Ok(None) => return,
                 Ok(Some(0)) => {
                     let address = &self.settings.address;
@@ -336,11 +359,10 @@ impl<P: Protocol> SocketReactor<P> {
                     return self.broken(id, Failure::connection("closed", text));
                 }
                 Ok(Some(count)) => count,
-                Err(error) => {
-                    return self.broken(id, system_failure(error, &self.settings.address));
-                }
+                Err(trouble) => return self.broken(id, self.failure_of(trouble)),
             };
             let at = now();
+            let link = &mut self.links[id as usize];
             if link.held.is_empty() {
                 let mut used = 0;
                 // The bytes stay in the buffer of the reactor for as long as they are whole.
@@ -366,7 +388,8 @@ impl<P: Protocol> SocketReactor<P> {
                     return;
                 }
             }
-            if !self.links[id as usize].out.is_empty() && !self.links[id as usize].is_blocked {
+            let link = &self.links[id as usize];
+            if link.wants_to_send() && !link.is_blocked {
                 self.flush(id);
             }
             if count < self.buffer.len() {
@@ -400,6 +423,7 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &mut self.links[id as usize];
         match progress {
             Progress::More | Progress::WantsData => {}
+            Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
                 link.is_executing = false;
                 link.deadline = None;
@@ -421,6 +445,47 @@ impl<P: Protocol> SocketReactor<P> {
             }
         }
         true
+    }
+
+    /// Begins to negotiate encryption. Returns whether the connection is still there.
+    #[cold]
+    fn encrypt(&mut self, id: u32) -> bool {
+        let address = &self.settings.address;
+        let link = &mut self.links[id as usize];
+        // What the protocol has to say goes out before the negotiation.
+        let sent = link.send();
+        let tls = match (&self.settings.tls, sent) {
+            (_, Err(trouble)) => Err(self.failure_of(trouble)),
+            (Some(tls), _) => tls.connection().map_err(|e| tls_failure(&e.to_string(), address)),
+            (None, _) => Err(tls_failure("nobody asked for it", address)),
+        };
+        match tls {
+            Ok(tls) => {
+                let link = &mut self.links[id as usize];
+                link.tls = Some(tls);
+                link.is_negotiating = true;
+                self.flush(id);
+                true
+            }
+            Err(failure) => {
+                self.broken(id, failure);
+                false
+            }
+        }
+    }
+
+    /// Negotiating goes on; once it has ended, so does the conversation.
+    #[cold]
+    fn negotiate(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if link.has_negotiated() {
+            let certificate = link.tls.as_ref().and_then(|tls| tls.peer_certificates());
+            let certificate = certificate.and_then(|all| all.first().map(|one| one.to_vec()));
+            link.protocol.encrypted(&self.shared, certificate.as_deref(), &mut link.out);
+        }
+        if link.wants_to_send() && !link.is_blocked {
+            self.flush(id);
+        }
     }
 
     /// Looks after time-outs, pauses and turns.
@@ -595,6 +660,20 @@ fn timed_out(limit: Option<Nanos>) -> Failure {
         message: format!("no answer within {limit}: the connection was given up"),
         undone: true,
     }
+}
+
+/// What TLS says of a connection, with what to do.
+fn tls_failure(text: &str, address: &Address) -> Failure {
+    let remedy = if text.contains("ProtocolVersion") || text.contains("peer is incompatible") {
+        "; the server speaks only TLS 1.1 or older: let it speak TLS 1.2, or disable TLS"
+    } else if text.contains("UnknownIssuer") {
+        "; name the authority that signed it (ssl-ca, sslrootcert)"
+    } else if text.contains("NotValidForName") {
+        "; the certificate is made out to another name: use that name, or verify-ca"
+    } else {
+        ""
+    };
+    Failure::connection("tls", format!("{address}: TLS: {text}{remedy}"))
 }
 
 /// What the system says of a connection, with its cause and what to do.

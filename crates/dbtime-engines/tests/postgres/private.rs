@@ -219,6 +219,7 @@ pub(crate) fn superuser() -> Identity {
 /// How a test's server is reached.
 pub(crate) fn settings(address: Address) -> SocketSettings {
     SocketSettings {
+        tls: None,
         address,
         connect_timeout: Nanos::from_secs(20),
         statement_timeout: None,

@@ -252,3 +252,52 @@ fn read_within(mut child: Child, limit: Duration) -> Option<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some((text(&output.stdout), text(&output.stderr)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_comes_first() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for name in ["v9.6", "v18", "v17", "vold", "w20", "v5"] {
+            fs::create_dir_all(dir.path().join(name).join("bin")).expect("a folder");
+        }
+        fs::create_dir(dir.path().join("v19")).expect("a folder without bin");
+        let found = expand(&dir.path().join("v*/bin"));
+        let names: Vec<&str> =
+            found.iter().filter_map(|folder| folder.parent()?.file_name()?.to_str()).collect();
+        assert_eq!(names, ["v18", "v17", "v9.6", "v5", "vold"]);
+        assert_eq!(expand(Path::new("/nowhere/*/bin")), Vec::<PathBuf>::new());
+        assert_eq!(expand(Path::new("/nowhere")), [Path::new("/nowhere")]);
+    }
+
+    #[test]
+    fn only_programs_count_and_each_once() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path().canonicalize().expect("it is there");
+        fs::write(dir.join("mariadbd"), "").expect("written");
+        let folders = [dir.clone(), dir.join("missing")];
+        assert!(binaries(Product::MariaDb, &folders).is_empty());
+        let program = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(dir.join("mariadbd"), program).expect("ours");
+        std::os::unix::fs::symlink("mariadbd", dir.join("mysqld")).expect("linked");
+        assert_eq!(binaries(Product::MariaDb, &folders), [dir.join("mariadbd")]);
+        assert_eq!(binaries(Product::MySql, &folders), [dir.join("mariadbd")]);
+    }
+
+    #[test]
+    fn libraries_of_the_prefix_come_after_those_of_the_user() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("libs")).expect("a folder");
+        let binary = dir.path().join("bin/mysqld");
+        let mut request = ServerRequest::new(Product::MariaDb);
+        let own = dir.path().join("libs").display().to_string();
+        let of = |request: &ServerRequest| environment(request, &binary)[0].1.clone();
+        assert!(of(&request).starts_with(&own));
+        request.environment = vec![(LIBRARY_PATH.to_owned(), "/x".to_owned())];
+        assert!(of(&request).starts_with(&format!("/x:{own}")));
+        request.environment.clear();
+        assert!(environment(&request, Path::new("/bin/x")).is_empty());
+    }
+}

@@ -168,7 +168,7 @@ impl PrivateServer {
         self.process().resume();
     }
 
-    /// Kills all its processes (SIGKILL), as if the machine had stopped; the data stays.
+    /// Kills all its processes (SIGKILL), as a crash does; the data stays.
     pub fn kill(&self) {
         self.process().kill();
     }

@@ -206,3 +206,57 @@ fn copy(site: &Site, from: &Path, to: &Path) -> Result<(), LabError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::servers::product::Identity;
+
+    /// An installation with these files.
+    fn installation(files: &[&str]) -> (tempfile::TempDir, Option<Home>) {
+        let dir = tempfile::tempdir().expect("a folder");
+        for file in files {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, "").expect("written");
+        }
+        let identity = Identity::read("mysqld  Ver 5.5.9 for x").expect("a version");
+        let binary = dir.path().join("bin/mysqld");
+        let home = home(&Installed { binary, identity, environment: Vec::new() });
+        (dir, home)
+    }
+
+    #[test]
+    fn files_are_found_around_the_program() {
+        for share in SHARES {
+            let (dir, found) = installation(&[&format!("{share}/english/errmsg.sys")]);
+            let found = found.expect("messages");
+            assert_eq!((found.base.as_path(), found.share), (dir.path(), dir.path().join(share)));
+        }
+        assert!(installation(&["share/readme"]).1.is_none());
+    }
+
+    #[test]
+    fn system_tables_come_in_their_order() {
+        let messages = "share/mysql/english/errmsg.sys";
+        let (_dir, found) = installation(&[
+            messages,
+            "share/mysql_sys_schema.sql",
+            "share/fill_help_tables.sql",
+            "share/mysql_system_tables_data.sql",
+            "share/mysql_system_tables.sql",
+            "share/mysql/mariadb_system_tables.sql",
+        ]);
+        let files = system_tables(&found.expect("messages")).expect("files");
+        let names: Vec<&str> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+        let wanted = [
+            "mariadb_system_tables.sql",
+            "mysql_system_tables_data.sql",
+            "fill_help_tables.sql",
+            "mysql_sys_schema.sql",
+        ];
+        assert_eq!(names, wanted);
+        let (_dir, found) = installation(&[messages, "share/mysql_system_tables.sql"]);
+        assert!(system_tables(&found.expect("messages")).is_none());
+    }
+}

@@ -1,5 +1,6 @@
 //! A server's process from its start to its end.
 
+use super::find::Installed;
 use super::processes::{living_in, shared_memory, signal, status_line};
 use super::product::Product;
 use rustix::process::Signal;
@@ -22,7 +23,9 @@ pub(super) const LOOK: Duration = Duration::from_millis(5);
 pub(super) struct Process {
     child: Child,
     product: Product,
-    /// All its processes live here.
+    /// What all its processes run.
+    program: PathBuf,
+    /// Where all of them live.
     data: PathBuf,
     /// None of them is left: who lives there now is somebody else.
     is_over: bool,
@@ -32,8 +35,9 @@ pub(super) struct Process {
 
 impl Process {
     /// A server that has been started.
-    pub(super) fn new(child: Child, product: Product, data: PathBuf) -> Self {
-        Self { child, product, data, is_over: false, left: BTreeSet::new() }
+    pub(super) fn new(child: Child, of: &Installed, data: PathBuf) -> Self {
+        let (product, program) = (of.identity.product, of.binary.clone());
+        Self { child, product, program, data, is_over: false, left: BTreeSet::new() }
     }
 
     /// Of the main process.
@@ -63,7 +67,7 @@ impl Process {
         }
     }
 
-    /// Ends all its processes at once, as a power cut does for everything not yet on disk.
+    /// Ends all its processes at once, as a crash does.
     pub(super) fn kill(&mut self) {
         if self.ended().is_none() {
             self.freeze();
@@ -140,7 +144,7 @@ impl Process {
     }
 
     fn others(&self) -> Vec<u32> {
-        living_in(&self.data).into_iter().filter(|pid| *pid != self.pid()).collect()
+        living_in(&self.data, &self.program).into_iter().filter(|pid| *pid != self.pid()).collect()
     }
 }
 

@@ -15,14 +15,16 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     fields.split(' ').nth(19)?.parse().ok()
 }
 
-/// The processes that have made this folder their own, as servers do with their data folder; a
-/// PostgreSQL server is many. Processes of others cannot be looked at and are not among them.
-pub(super) fn living_in(folder: &Path) -> Vec<u32> {
+/// The processes of `program` that have made this folder their own, as servers do with their data
+/// folder; a PostgreSQL server is many. Somebody who only looks around there is not among them.
+pub(super) fn living_in(folder: &Path, program: &Path) -> Vec<u32> {
     let Ok(folder) = folder.canonicalize() else { return Vec::new() };
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let lives_there =
-        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).ok().as_ref() == Some(&folder);
+    let leads_to = |pid: u32, link: &str, place: &Path| {
+        fs::read_link(format!("/proc/{pid}/{link}")).is_ok_and(|found| found == place)
+    };
+    let lives_there = |pid: &u32| leads_to(*pid, "cwd", &folder) && leads_to(*pid, "exe", program);
     numbers.filter(lives_there).collect()
 }
 
@@ -77,7 +79,9 @@ mod tests {
         assert_eq!(started_at(u32::MAX), None);
         assert_eq!(status_line(own, "Pid"), Some(own.to_string()));
         let folder = std::env::current_dir().expect("a folder");
-        assert!(living_in(&folder).contains(&own));
-        assert!(living_in(Path::new("/nowhere")).is_empty());
+        let program = std::env::current_exe().expect("a program");
+        assert!(living_in(&folder, &program).contains(&own));
+        assert!(living_in(&folder, Path::new("/bin/sh")).is_empty());
+        assert!(living_in(Path::new("/nowhere"), &program).is_empty());
     }
 }

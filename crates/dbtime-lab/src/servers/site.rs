@@ -19,7 +19,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long making a data folder may take.
@@ -72,9 +72,7 @@ impl Site {
             check_reach(account, &installed.binary)?;
         }
         let folders = Folders::make(request.data.as_deref(), account.as_ref())?;
-        let watchdog = Watchdog::over(&folders.all()).map_err(|error| {
-            LabError::Target(format!("cannot start /bin/sh to watch over the server: {error}"))
-        })?;
+        let watchdog = Watchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
         Ok(Self { request, installed, account, watchdog, folders })
     }
 
@@ -120,17 +118,62 @@ impl Site {
             Err(error) => return Err(self.no_data(&error.to_string())),
         };
         let mut child = program.start(input, &path)?;
-        // One that has ended already needs no watching over.
-        let _ = self.watchdog.guard(child.id(), "TERM");
-        let ended = wait(&mut child, &self.folders.data(), stop);
-        let _ = self.watchdog.release();
+        let ended = self.guard(child.id(), "TERM").and_then(|()| self.wait(&mut child, stop));
+        if !matches!(ended, Ok(Some(_))) {
+            self.end(&mut child);
+        }
+        self.watchdog.release().map_err(no_watchdog)?;
         let name = program.program.file_name().unwrap_or_default().to_string_lossy();
         let why = match ended? {
-            Some(status) if status.is_empty() => return Ok(()),
+            Some(status) if status.success() => return Ok(()),
             Some(status) => format!("{name} ended with {status}"),
             None => format!("{name} took longer than {} s", LIMIT.as_secs()),
         };
         Err(self.no_data(&format!("{why}; {}", log.quote())))
+    }
+
+    /// Has a process and its group ended by `signal`, should dbtime be killed.
+    pub(super) fn guard(&mut self, pid: u32, signal: &str) -> Result<(), LabError> {
+        self.watchdog.guard(pid, signal).map_err(no_watchdog)
+    }
+
+    /// How a program ended; `None` if it takes too long.
+    fn wait(&self, child: &mut Child, stop: &Stop) -> Result<Option<ExitStatus>, LabError> {
+        let begun = Instant::now();
+        while begun.elapsed() < LIMIT {
+            if let Some(status) = child.try_wait().map_err(|e| self.no_data(&e.to_string()))? {
+                return Ok(Some(status));
+            }
+            if stop.is_set() {
+                return Err(INTERRUPTED);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(None)
+    }
+
+    /// Ends a program and those it started: asked first, so that they put away what they can.
+    fn end(&self, child: &mut Child) {
+        let (leader, begun) = (child.id(), Instant::now());
+        // While they stand still, nothing is added to what they share.
+        signal_group(leader, Signal::STOP);
+        std::thread::sleep(LOOK);
+        let residents = living_in(&self.folders.data(), &self.installed.binary);
+        let shared: Vec<PathBuf> = residents.into_iter().flat_map(shared_memory).collect();
+        signal_group(leader, Signal::TERM);
+        signal_group(leader, Signal::CONT);
+        // Once buried, the leader does not count as one of the group.
+        while matches!(child.try_wait(), Ok(None)) || is_group(leader) {
+            if begun.elapsed() > MERCY {
+                signal_group(leader, Signal::KILL);
+                let _ = child.wait();
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        for file in shared {
+            let _ = fs::remove_file(file);
+        }
     }
 
     /// The data folder could not be made, and what helps.
@@ -152,41 +195,11 @@ impl Site {
     }
 }
 
-/// The status, empty when all went well; `None` after too long. Whatever still runs is killed.
-fn wait(child: &mut Child, data: &Path, stop: &Stop) -> Result<Option<String>, LabError> {
-    let begun = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ok(Some(String::new())),
-            Ok(Some(status)) => return Ok(Some(status.to_string())),
-            Ok(None) => {}
-            Err(error) => return Ok(Some(error.to_string())),
-        }
-        if stop.is_set() || begun.elapsed() > LIMIT {
-            end(child, data);
-            return if stop.is_set() { Err(INTERRUPTED) } else { Ok(None) };
-        }
-        std::thread::sleep(LOOK);
-    }
-}
-
-/// Ends a program and those it started: asked first, so that they put away what they can.
-fn end(child: &mut Child, data: &Path) {
-    let shared: Vec<PathBuf> = living_in(data).into_iter().flat_map(shared_memory).collect();
-    let (leader, begun) = (child.id(), Instant::now());
-    signal_group(leader, Signal::TERM);
-    // Once buried, the leader does not count as one of the group.
-    while matches!(child.try_wait(), Ok(None)) || is_group(leader) {
-        if begun.elapsed() > MERCY {
-            signal_group(leader, Signal::KILL);
-            let _ = child.wait();
-            break;
-        }
-        std::thread::sleep(LOOK);
-    }
-    for file in shared {
-        let _ = fs::remove_file(file);
-    }
+/// There is nobody to end the server should dbtime be killed.
+fn no_watchdog(error: io::Error) -> LabError {
+    LabError::Target(format!(
+        "the shell (/bin/sh) that is to end the server should dbtime be killed does not run: {error}"
+    ))
 }
 
 /// Refuses a binary that the server's user may not execute.

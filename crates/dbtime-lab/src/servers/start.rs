@@ -116,9 +116,8 @@ fn on_port(
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
     let child = launch.start(Stdio::null(), &path)?;
-    let process = Process::new(child, product, site.folders.data());
-    // One that has ended already needs no watching over: its log says why.
-    let _ = site.watchdog.guard(process.pid(), signal);
+    let process = Process::new(child, &site.installed, site.folders.data());
+    site.guard(process.pid(), signal)?;
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;
     }

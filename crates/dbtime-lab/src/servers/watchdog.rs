@@ -19,10 +19,10 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts watching over these folders.
-    pub(super) fn over(folders: &[&Path]) -> io::Result<Self> {
+    /// Starts watching over these folders, and over processes of `program` that live there.
+    pub(super) fn over(program: &Path, folders: &[&Path]) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "dbtime-watchdog"]).args(folders);
+        command.args(["-c", SCRIPT, "dbtime-watchdog"]).arg(program).args(folders);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // What ends dbtime by its process group must not end this.
         command.process_group(0).current_dir("/");
@@ -33,7 +33,8 @@ impl Watchdog {
 
     /// From now on this process and the group it leads are ended too: by `signal` first.
     pub(super) fn guard(&mut self, pid: u32, signal: &str) -> io::Result<()> {
-        let started = started_at(pid).ok_or(io::ErrorKind::NotFound)?;
+        // One that has ended already needs no watching over.
+        let Some(started) = started_at(pid) else { return Ok(()) };
         self.order(&format!("{pid} {started} {signal}"))
     }
 

@@ -1,9 +1,12 @@
 # Ends a server and removes its folders when dbtime is gone without having done so.
 #
-# Arguments: the folders. Standard input: a line "PID START SIGNAL" for each process that is to be
-# ended with its group should dbtime die (the last one counts), "none" when there is none, "done" at a proper end.
-# dbtime holds the other end: that it closes without "done" is how its death is noticed.
+# Arguments: the server's program, its folders. Standard input: a line "PID START SIGNAL" for each
+# process that is to be ended with its group should dbtime die (the last one counts), "none" when
+# there is none, "done" at a proper end. dbtime holds the other end: that it closes without "done" is
+# how its death is noticed.
 trap '' HUP INT TERM
+program=$1
+shift
 pid=none start=0 signal=KILL
 while read -r first second third; do
     pid=$first start=$second signal=$third
@@ -18,9 +21,13 @@ is_alive() {
     [ "$1" != Z ] && [ "${20}" = "$start" ]
 }
 
-# The processes that live in the folders.
+# The processes of the server, and of what makes its data, that live in the folders.
 residents() {
     for process in /proc/[0-9]*; do
+        case $(readlink "$process/exe") in
+        "$program" | "${program%/*}/initdb") ;;
+        *) continue ;;
+        esac
         home=$(readlink "$process/cwd") || continue
         for folder in "$@"; do
             case $home in
@@ -40,14 +47,25 @@ signal_all() {
 }
 
 # What PostgreSQL has in shared memory, which not all of its programs remove when told to end.
-shared=$(for resident in $(residents "$@"); do
-    grep -o '/dev/shm/PostgreSQL[.][0-9]*' "/proc/$resident/maps"
-done)
+note_shared() {
+    shared=$(for resident in $(residents "$@"); do
+        grep -o '/dev/shm/PostgreSQL[.][0-9]*' "/proc/$resident/maps"
+    done)
+}
+
+shared=
 if [ "$pid" != none ] && is_alive; then
-    signal_all CONT "$@"
+    # While they stand still, nothing is added. dbtime must be gone altogether: the kernel lets a
+    # group go on when the parent that could have done so dies.
+    sleep 0.1
+    kill -s STOP -- "-$pid"
+    sleep 0.1
+    note_shared "$@"
     kill -s "$signal" -- "-$pid"
+    kill -s CONT -- "-$pid"
+    signal_all CONT "$@"
     tries=50
-    while [ "$tries" -gt 0 ] && kill -s 0 -- "-$pid"; do
+    while [ "$tries" -gt 0 ] && is_alive; do
         sleep 0.1
         tries=$((tries - 1))
     done

@@ -118,7 +118,7 @@ fn reached(private: &PrivateServer) -> Box<dyn Server> {
 }
 
 fn create_database(server: &dyn Server) -> Result<(), LabError> {
-    let mut admin = server.connect()?;
+    let mut admin = server.connect(None)?;
     let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
     admin.query(&sql).map_err(|failure| ServerError::Refused {
         target: server.to_string(),

@@ -68,7 +68,7 @@ impl Kind for Given {
         let mut scale = request.scale.unwrap_or(1);
         if !tables.is_empty() {
             named(&*self.server)?;
-            let mut admin = self.server.connect()?;
+            let mut admin = self.server.connect(None)?;
             let target = self.server.to_string();
             let loader = loader(&*self.server, &target);
             let name = &request.workload.name;

@@ -71,6 +71,8 @@ fn programs_that_are_something_else() {
     };
     assert!(of(Product::MySql).contains("/mysqld says `bash 5.2` of itself"));
     assert!(of(Product::Postgres).contains("/postgres says `nothing` of itself"));
+    write("postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 19.1'\n");
+    assert!(of(Product::Postgres).contains("there is no initdb beside "));
     write("mysqld", "#!/bin/sh\necho 'mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL)'\n");
     let error = of(Product::MariaDb);
     assert!(error.contains("/mysqld is MySQL 8.0.46; write --target mysql:/"), "{error}");

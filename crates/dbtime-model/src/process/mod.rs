@@ -13,10 +13,14 @@ mod memory;
 mod sample;
 mod server;
 mod spent;
+mod table;
 mod usage;
+mod usage_report;
 
 pub use memory::Memory;
 pub use sample::{ProcessId, ProcessSample, Reaped, ThreadSample};
 pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
 pub use spent::{Faults, Io, Spent, Switches, Ticks};
+pub use table::{ProcessRow, ProcessTable, ShareOf};
 pub use usage::{CpuSplit, Presence, ProcessUse, ThreadUse};
+pub use usage_report::{CommandExit, Microstates, Rates, Rusage, SavedUsage, UsageReport};

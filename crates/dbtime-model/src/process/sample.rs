@@ -37,6 +37,8 @@ pub struct ProcessSample {
     pub name: String,
     /// The command line with its passwords masked; of a kernel thread the name in brackets.
     pub command: String,
+    /// Whether it has ended, and its parent has not waited for it yet.
+    pub has_ended: bool,
     /// What it has spent since it began.
     #[serde(flatten)]
     pub spent: Spent,

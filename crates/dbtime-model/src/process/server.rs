@@ -78,6 +78,14 @@ pub struct ThreadsUse {
     pub split: CpuSplit,
 }
 
+impl ThreadsUse {
+    /// What threads and processes spent that are no longer there to tell the rest.
+    pub fn ended(cpu: Nanos) -> Self {
+        let spent = Spent { cpu, ..Spent::default() };
+        Self { name: "ended".to_owned(), spent, ..Self::default() }
+    }
+}
+
 impl ServerUse {
     /// CPUs it kept busy on average: 1.0 is one whole CPU.
     pub fn busy_cpus(&self) -> f64 {
@@ -130,7 +138,9 @@ impl ServerSample {
         spent.io = (now - before).io;
         let reapers = each.iter().filter(|process| process.reaped_cpu > Nanos::ZERO).count();
         spent.cpu = self.cpu().since(earlier.cpu(), reapers as u64);
-        let before = earlier.ids();
+        let (before, after) = (earlier.ids(), self.ids());
+        // Samples of two watches know nothing of each other's ends.
+        let gone = before.iter().filter(|id| !after.contains(id)).count() as u64;
         ServerUse {
             wall: self.at - earlier.at,
             split: CpuSplit::of(spent.cpu, spent.ticks),
@@ -139,7 +149,7 @@ impl ServerSample {
             processes: count(self.processes.len()),
             threads: self.processes.iter().map(|p| p.threads).sum(),
             came: count(self.processes.iter().filter(|p| !before.contains(&p.id)).count()),
-            went: self.ended.count.saturating_sub(earlier.ended.count),
+            went: self.ended.count.saturating_sub(earlier.ended.count).max(gone),
         }
     }
 

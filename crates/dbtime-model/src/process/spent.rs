@@ -141,7 +141,7 @@ impl Sub for Spent {
                 involuntary: a.involuntary.saturating_sub(b.involuntary),
             }),
             faults: both(self.faults, earlier.faults, Sub::sub),
-            io: both(self.io, earlier.io, Io::combine(u64::saturating_sub)),
+            io: both(self.io, earlier.io, Sub::sub),
         }
     }
 }
@@ -203,6 +203,13 @@ impl Switches {
     /// Of both kinds.
     pub fn sum(self) -> u64 {
         self.voluntary.saturating_add(self.involuntary)
+    }
+}
+
+impl Sub for Io {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self::combine(u64::saturating_sub)(self, earlier)
     }
 }
 

@@ -28,7 +28,9 @@ pub enum ProcessError {
     #[error("nobody listens on the socket {0} of this machine")]
     NoSocket(String),
     /// More than one server fits.
-    #[error("{what} fits {count} processes that are not each other's children ({pids}): give one")]
+    #[error(
+        "{what} fits {count} processes that are not each other's children ({pids}): give a number"
+    )]
     Ambiguous {
         /// What was asked for.
         what: String,

@@ -19,6 +19,8 @@ pub(super) struct Basics {
     pub(super) name: String,
     pub(super) parent: u32,
     pub(super) start_tick: u64,
+    /// It has ended, and nobody has waited for it yet.
+    pub(super) has_ended: bool,
     pub(super) ticks: Ticks,
     pub(super) faults: Faults,
     pub(super) reaped: Reaped,
@@ -74,6 +76,7 @@ impl Folder {
             name: stat.comm,
             parent: stat.ppid.max(0).cast_unsigned(),
             start_tick: stat.starttime,
+            has_ended: matches!(stat.state, 'Z' | 'X'),
             ticks: Ticks { user: ticks(stat.utime), system: ticks(stat.stime) },
             faults: Faults { minor: stat.minflt, major: stat.majflt },
             reaped: Reaped {

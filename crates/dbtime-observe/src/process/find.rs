@@ -111,7 +111,7 @@ fn some(pids: &[u32]) -> String {
 }
 
 /// Whether the kernel's name of a process or its program's is this one.
-fn is_called(pid: u32, name: &str) -> bool {
+pub(super) fn is_called(pid: u32, name: &str) -> bool {
     let folder = Folder::of_process(pid);
     let Ok(basics) = folder.basics() else { return false };
     if basics.name == name {

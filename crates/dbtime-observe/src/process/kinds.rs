@@ -19,11 +19,6 @@ pub fn by_thread_name(earlier: &ServerSample, later: &ServerSample) -> Vec<Threa
             *spent += thread.spent;
         }
     }
-    // A running thread's own clock may be a few ticks of the scheduler behind its process's.
-    if rest > TICK {
-        let spent = Spent { cpu: rest, ..Spent::default() };
-        names.insert("ended".to_owned(), (0, spent));
-    }
     let uses = names.into_iter().map(|(name, (threads, spent))| ThreadsUse {
         name,
         threads,
@@ -31,6 +26,10 @@ pub fn by_thread_name(earlier: &ServerSample, later: &ServerSample) -> Vec<Threa
         spent,
     });
     let mut uses: Vec<ThreadsUse> = uses.collect();
+    // A running thread's own clock may be a few ticks of the scheduler behind its process's.
+    if rest > TICK {
+        uses.push(ThreadsUse::ended(rest));
+    }
     uses.sort_by_key(|threads| std::cmp::Reverse(threads.spent.cpu));
     uses
 }

@@ -314,4 +314,32 @@ mod tests {
         }
         assert_eq!(shown(&["x", "password='open"]), "x password=***");
     }
+    proptest::proptest! {
+        #[test]
+        fn no_secret_gets_through(secret in "[!-~]{4,20}", quiet in "[ -~é]{0,30}") {
+            // What the other words are made of cannot give it away.
+            proptest::prop_assume!(!quiet.contains(&secret) && !"--password=mysql".contains(&secret));
+            let plain = !secret.contains(['\'', '"', '/', '?', '#', '@', '&', ';', '=', ':', '-']);
+            let mut lines = vec![
+                vec!["app".to_owned(), format!("--password={secret}"), quiet.clone()],
+                vec!["mysql".to_owned(), format!("-p{secret}"), quiet.clone()],
+                vec!["env".to_owned(), format!("MYSQL_PWD={secret}"), quiet.clone()],
+            ];
+            if plain {
+                lines.push(vec!["app".to_owned(), "--token".to_owned(), secret.clone()]);
+                lines.push(vec!["app".to_owned(), format!("mysql://joe:{secret}@host/db")]);
+                lines.push(vec!["sh".to_owned(), "-c".to_owned(), format!("mysql -p{secret} x")]);
+                lines.push(vec!["psql".to_owned(), format!("user=joe password='{secret}' a=b")]);
+            }
+            for line in lines {
+                let shown = masked(&line);
+                proptest::prop_assert!(!shown.contains(&secret), "{line:?}: {shown}");
+            }
+        }
+
+        #[test]
+        fn any_command_line_is_taken(words in proptest::collection::vec(".{0,40}", 0..6)) {
+            masked(&words);
+        }
+    }
 }

@@ -11,11 +11,15 @@ mod find;
 mod kinds;
 mod masking;
 mod read;
+mod roll;
 mod server;
+mod usage;
 
 pub use error::ProcessError;
 pub use find::{Which, all, find, only};
 pub use kinds::by_thread_name;
 pub use masking::masked;
 pub use read::{Reader, cpus_of, has_delay_accounting};
+pub use roll::Roll;
 pub use server::{ServerGlance, ServerWatch};
+pub use usage::{EndWatch, UsageWatch, Waited, boot_id, since_saved, wait_for};

@@ -2,7 +2,7 @@
 
 use super::ProcessError;
 use super::clock;
-use super::files::Folder;
+use super::files::{Basics, Folder};
 use super::masking::masked;
 use dbtime_model::process::{ProcessId, ProcessSample, Spent, TICK, ThreadSample};
 use dbtime_model::{MonoNanos, Nanos};
@@ -81,8 +81,9 @@ impl Reader {
             parent: basics.parent,
             uid: status.uid,
             user: self.user(status.uid),
-            command: if words.is_empty() { bracketed(&basics.name) } else { masked(&words) },
+            command: if words.is_empty() { nameless(&basics) } else { masked(&words) },
             name: basics.name,
+            has_ended: basics.has_ended,
             spent: if each_thread.is_empty() { spent } else { with_threads(spent, &each_thread) },
             reaped: basics.reaped,
             memory: status.memory,
@@ -134,9 +135,10 @@ fn with_threads(mut spent: Spent, threads: &[ThreadSample]) -> Spent {
     spent
 }
 
-/// The name of a kernel thread, as ps(1) has it.
-fn bracketed(name: &str) -> String {
-    format!("[{name}]")
+/// What stands for the command line of a kernel thread, and of a process that has ended, as ps(1)
+/// has it.
+fn nameless(basics: &Basics) -> String {
+    format!("[{}]{}", basics.name, if basics.has_ended { " <defunct>" } else { "" })
 }
 
 /// Time since a start, which is counted on a clock that goes on while the machine sleeps.

@@ -3,7 +3,7 @@
 use super::files::{Folder, numbers};
 use super::{ProcessError, Reader, clock};
 use dbtime_model::process::{
-    CpuSums, EndedProcesses, ProcessId, ProcessSample, ServerSample, Spent,
+    CpuSums, EndedProcesses, ProcessId, ProcessSample, Reaped, ServerSample, Spent,
 };
 use dbtime_model::{MonoNanos, Nanos, now};
 use std::collections::{HashMap, HashSet};
@@ -17,6 +17,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct ServerWatch {
     root: ProcessId,
+    with_descendants: bool,
     reader: Reader,
     /// Parents before their children, the root first.
     members: Vec<Member>,
@@ -56,9 +57,17 @@ impl ServerWatch {
     ///
     /// Errors: [`ProcessError::Absent`].
     pub fn new(pid: u32) -> Result<Self, ProcessError> {
+        Self::of(pid, true)
+    }
+
+    /// Begins to watch the process `pid`, with its descendants or alone.
+    ///
+    /// Errors: [`ProcessError::Absent`].
+    pub fn of(pid: u32, with_descendants: bool) -> Result<Self, ProcessError> {
         let root = identity(pid).ok_or(ProcessError::Absent(pid))?.0;
         let mut watch = Self {
             root,
+            with_descendants,
             reader: Reader::default(),
             members: vec![Member { id: root, spent: Spent::default() }],
             strangers: HashSet::new(),
@@ -71,6 +80,11 @@ impl ServerWatch {
     /// The server's own process.
     pub fn root(&self) -> ProcessId {
         self.root
+    }
+
+    /// Whether descendants count.
+    pub fn has_descendants(&self) -> bool {
+        self.with_descendants
     }
 
     /// Everything about every process. First all CPU clocks are read, one behind the other, then
@@ -87,7 +101,9 @@ impl ServerWatch {
         let members = std::mem::take(&mut self.members);
         for (member, clock) in members.into_iter().zip(clocks) {
             match clock.and_then(|clock| self.reader.complete(member.id.pid, clock)) {
-                Some(sample) if sample.id == member.id => self.keep(sample, &mut processes),
+                Some(sample) if sample.id == member.id => {
+                    self.keep(member, sample, &mut processes);
+                }
                 // Its number may already be another's: that one is found at the next look.
                 _ => self.end(member, clock.map(|(_, cpu)| cpu)),
             }
@@ -117,13 +133,26 @@ impl ServerWatch {
         }
         self.check_root()?;
         let basics = Folder::of_process(self.root.pid).basics();
+        let basics = basics.ok().filter(|_| self.with_descendants);
         let reaped = basics.map_or(Nanos::ZERO, |basics| basics.reaped.ticks.sum());
         let cpu = CpuSums { known: alive + self.ended.spent.cpu, kept: alive + reaped };
         let processes = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         Ok(ServerGlance { at, cpu, processes })
     }
 
-    fn keep(&mut self, sample: ProcessSample, processes: &mut Vec<ProcessSample>) {
+    fn keep(
+        &mut self,
+        member: Member,
+        mut sample: ProcessSample,
+        processes: &mut Vec<ProcessSample>,
+    ) {
+        // Of an ended process only root may read this; it passes to whoever waits for it.
+        if sample.has_ended && sample.spent.io.is_none() {
+            sample.spent.io = Some(member.spent.io.unwrap_or_default());
+        }
+        if !self.with_descendants {
+            sample.reaped = Reaped::default();
+        }
         self.members.push(Member { id: sample.id, spent: sample.spent });
         processes.push(sample);
     }
@@ -142,6 +171,9 @@ impl ServerWatch {
 
     /// Takes in whoever has a member for a parent.
     fn find_members(&mut self) {
+        if !self.with_descendants {
+            return;
+        }
         let members: HashSet<u32> = self.members.iter().map(|member| member.id.pid).collect();
         let all = numbers(Path::new("/proc"));
         // Only who is new is looked at; numbers that are gone may be used again.

@@ -11,14 +11,18 @@ mod counters;
 mod layers;
 mod machine;
 mod operations;
+mod processes;
 mod statements;
 mod style;
 mod sweep;
 mod table;
 mod times;
+mod usage;
 
 pub use counters::{CounterOptions, counter_report};
+pub use processes::{ProcessesOptions, process_table};
 pub use sweep::{SweepRow, SweepServer, sweep_table};
+pub use usage::usage_report;
 
 pub(crate) use style::{Ink, Page};
 pub(crate) use table::{Cell, Column, Table};

@@ -86,6 +86,13 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// The narrowest room in which all stands whole but the last column, which has `last` columns.
+    pub(crate) fn least(&self, last: usize) -> usize {
+        let widths = self.natural();
+        let Some((end, others)) = widths.split_last() else { return 0 };
+        others.iter().sum::<usize>() + GAP * others.len() + last.min(*end)
+    }
+
     /// The lines, none wider than `room` columns.
     pub(crate) fn lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
         let widths = self.widths(room);
@@ -143,14 +150,7 @@ impl Table {
     /// Natural widths, the widest column shrunk until the row fits: names first, figures only
     /// where names alone cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
-        let natural = |(index, column): (usize, &Column)| {
-            let cells = self.rows.iter().filter_map(|row| match row {
-                Row::Cells(cells) => Some(width(&cells[index].text)),
-                Row::Group(_) => None,
-            });
-            cells.chain(column.heading.split('\n').map(width)).max().unwrap_or(0)
-        };
-        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
+        let mut widths = self.natural();
         let gaps = GAP * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > room {
             let shrink = |names: bool| {
@@ -164,6 +164,18 @@ impl Table {
             }
         }
         widths
+    }
+
+    /// What each column would take if there were room.
+    fn natural(&self) -> Vec<usize> {
+        let natural = |(index, column): (usize, &Column)| {
+            let cells = self.rows.iter().filter_map(|row| match row {
+                Row::Cells(cells) => Some(width(&cells[index].text)),
+                Row::Group(_) => None,
+            });
+            cells.chain(column.heading.split('\n').map(width)).max().unwrap_or(0)
+        };
+        self.columns.iter().enumerate().map(natural).collect()
     }
 }
 

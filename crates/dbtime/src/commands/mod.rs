@@ -3,8 +3,10 @@
 mod compare;
 mod counters;
 mod init;
+mod ps;
 mod report;
 pub(crate) mod run;
+mod usage;
 mod workloads;
 
 use crate::cli::Command;
@@ -19,5 +21,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Counters(args) => counters::run(&args),
+        Command::Ps(args) => ps::run(&args),
+        Command::Usage(args) => usage::run(&args),
     }
 }

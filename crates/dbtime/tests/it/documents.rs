@@ -63,6 +63,23 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "counters" => {
             sandbox.run_words(&line).refused(3, &["cannot read"]);
         }
+        "ps" => {
+            // Above every number that a process can have.
+            line.push("4194305".to_owned());
+            sandbox.run_words(&line).refused(3, &[]);
+        }
+        "usage" => {
+            if let Some(at) = line.iter().position(|word| word == "--") {
+                line.truncate(at + 1);
+                line.push("true".to_owned());
+                sandbox.run_words(&line).exits(0);
+                return;
+            }
+            if let Some(at) = line.iter().position(|word| word == "-p") {
+                "4194305".clone_into(&mut line[at + 1]);
+            }
+            sandbox.run_words(&line).refused(3, &[]);
+        }
         _ => {
             sandbox.run_words(&line).fine();
         }
@@ -73,7 +90,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in ["run", "init", "workloads", "report", "compare", "counters"] {
+    for command in ["run", "init", "workloads", "report", "compare", "counters", "ps", "usage"] {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();

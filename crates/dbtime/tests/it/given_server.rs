@@ -66,7 +66,7 @@ impl GivenServer {
             }
             _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
         };
-        let mut admin = server.connect().expect("it lets us in");
+        let mut admin = server.connect(None).expect("it lets us in");
         admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
     }
 }

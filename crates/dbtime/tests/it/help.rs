@@ -4,7 +4,8 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 6] = ["run", "init", "workloads", "report", "compare", "counters"];
+const COMMANDS: [&str; 8] =
+    ["run", "init", "workloads", "report", "compare", "counters", "ps", "usage"];
 
 #[test]
 fn version_and_help_go_to_stdout() {

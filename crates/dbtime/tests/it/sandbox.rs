@@ -173,6 +173,10 @@ impl Running {
         }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }

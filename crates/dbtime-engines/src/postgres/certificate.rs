@@ -1,0 +1,74 @@
+//! The hash of a server's certificate that SCRAM ties its proof to.
+
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+/// The hash of a certificate by the algorithm it was signed with; SHA-256 where that was MD5 or
+/// SHA-1 (RFC 5929, section 4.1). `None` where the certificate cannot be read, or was signed in a
+/// way that has no such hash, as Ed25519.
+pub(super) fn certificate_hash(der: &[u8]) -> Option<Vec<u8>> {
+    let (certificate, _) = element(der, SEQUENCE)?;
+    let (_, after) = element(certificate, SEQUENCE)?;
+    let (algorithm, _) = element(after, SEQUENCE)?;
+    let (identifier, _) = element(algorithm, OBJECT_IDENTIFIER)?;
+    let name = NAMES.iter().find(|(known, _)| *known == identifier).map(|(_, hash)| *hash)?;
+    Some(match name {
+        Hash::Sha256 => Sha256::digest(der).to_vec(),
+        Hash::Sha384 => Sha384::digest(der).to_vec(),
+        Hash::Sha512 => Sha512::digest(der).to_vec(),
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Hash {
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+const SEQUENCE: u8 = 0x30;
+const OBJECT_IDENTIFIER: u8 = 0x06;
+
+/// Algorithms that certificates are signed with (RFC 8017, RFC 5758): with RSA 1.2.840.113549.1.1.N,
+/// with ECDSA 1.2.840.10045.4.3.N.
+const NAMES: [(&[u8], Hash); 9] = [
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", Hash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", Hash::Sha256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x01", Hash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b", Hash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c", Hash::Sha384),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d", Hash::Sha512),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x02", Hash::Sha256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x03", Hash::Sha384),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x04", Hash::Sha512),
+];
+
+/// The content of the first DER element, which must have this tag, and what follows it.
+fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let [found, first, rest @ ..] = der else { return None };
+    let (length, rest) = match usize::from(*first) {
+        short @ ..0x80 => (short, rest),
+        long => {
+            let (digits, rest) = rest.split_at_checked(long - 0x80).filter(|_| long <= 0x84)?;
+            (digits.iter().fold(0, |n, digit| n << 8 | usize::from(*digit)), rest)
+        }
+    };
+    (*found == tag).then_some(())?;
+    rest.split_at_checked(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_follows_the_signature() {
+        let sha384 = b"\x30\x0b\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c";
+        let mut der = vec![0x30, 0x81, 15, 0x30, 0];
+        der.extend_from_slice(sha384);
+        assert_eq!(certificate_hash(&der), Some(Sha384::digest(&der).to_vec()));
+        for cut in 0..der.len() {
+            assert_eq!(certificate_hash(&der[..cut]), None);
+        }
+        assert_eq!(certificate_hash(b"\x30\x85\xff\xff\xff\xff\xff"), None);
+    }
+}

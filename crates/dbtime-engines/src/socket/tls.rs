@@ -1,0 +1,243 @@
+//! TLS 1.2 and 1.3 by rustls: whether, and whom to believe.
+
+use super::address::Address;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Whether a connection is encrypted, and whom to believe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsMode {
+    /// Never.
+    Disabled,
+    /// If the server can; whoever it is.
+    Preferred,
+    /// Always; whoever it is.
+    Required,
+    /// Always, with a certificate that comes from a known authority.
+    VerifyCa,
+    /// And that is made out to the host.
+    VerifyFull,
+}
+
+impl TlsMode {
+    /// What is done when nothing is said: on this machine nobody listens in, and encryption would
+    /// only be measured with everything else.
+    pub fn default_for(address: &Address) -> Self {
+        if address.is_local() { Self::Disabled } else { Self::Preferred }
+    }
+}
+
+/// What a connection begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsWish {
+    /// No TLS.
+    No,
+    /// TLS if the server offers it.
+    IfOffered,
+    /// TLS or nothing.
+    Must,
+}
+
+/// How connections are encrypted.
+#[derive(Clone)]
+pub struct TlsSettings {
+    wish: TlsWish,
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl fmt::Debug for TlsSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TLS with {:?}: {:?}", self.name, self.wish)
+    }
+}
+
+/// Why connections cannot be encrypted as asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The file of authorities cannot be used.
+    #[error("cannot read certificates from {}: {reason}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// There is no file of authorities.
+    #[error(
+        "there is no file of known authorities ({SYSTEM}): name one with ssl-ca (MySQL) or sslrootcert (PostgreSQL)"
+    )]
+    NoAuthorities,
+    /// A host's name that no certificate can have.
+    #[error("`{0}` is no name that a certificate can be made out to")]
+    Name(String),
+    /// rustls refuses.
+    #[error("cannot prepare TLS: {0}")]
+    Rustls(#[from] Error),
+}
+
+/// Where Debian and most others keep the authorities that the system knows.
+const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+impl TlsSettings {
+    /// How to encrypt connections to an address; `None` when they are not.
+    ///
+    /// # Errors
+    /// When the authorities cannot be read.
+    pub fn new(
+        mode: TlsMode,
+        authorities: Option<&Path>,
+        address: &Address,
+    ) -> Result<Option<Self>, TlsError> {
+        let wish = match mode {
+            TlsMode::Disabled => return Ok(None),
+            TlsMode::Preferred => TlsWish::IfOffered,
+            TlsMode::Required | TlsMode::VerifyCa | TlsMode::VerifyFull => TlsWish::Must,
+        };
+        let host = match address {
+            Address::Tcp { host, .. } => host.clone(),
+            Address::Unix(_) => "localhost".to_owned(),
+        };
+        let name = ServerName::try_from(host.clone()).map_err(|_| TlsError::Name(host))?;
+        let provider = Arc::new(ring::default_provider());
+        let check = match mode {
+            TlsMode::VerifyCa | TlsMode::VerifyFull => {
+                let roots = Arc::new(roots(authorities)?);
+                let full = WebPkiServerVerifier::builder_with_provider(
+                    Arc::clone(&roots),
+                    Arc::clone(&provider),
+                );
+                match full.build() {
+                    Ok(verifier) if mode == TlsMode::VerifyFull => Check::Full(verifier),
+                    Ok(_) => Check::Authority(roots),
+                    Err(error) => return Err(Error::General(error.to_string()).into()),
+                }
+            }
+            _ => Check::Nothing,
+        };
+        let verifier = Arc::new(Verifier { check, provider: Arc::clone(&provider) });
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        Ok(Some(Self { wish, config: Arc::new(config), name }))
+    }
+
+    /// What to ask the server for.
+    pub(super) fn wish(&self) -> TlsWish {
+        self.wish
+    }
+
+    /// A connection that is yet to be negotiated.
+    pub(super) fn connection(&self) -> Result<Box<ClientConnection>, Error> {
+        let connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
+        connection.map(Box::new)
+    }
+}
+
+fn roots(given: Option<&Path>) -> Result<RootCertStore, TlsError> {
+    let path = match given {
+        Some(path) => path,
+        None if Path::new(SYSTEM).exists() => Path::new(SYSTEM),
+        None => return Err(TlsError::NoAuthorities),
+    };
+    let refuse = |reason: String| TlsError::Authorities { path: path.to_owned(), reason };
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| refuse(e.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|e| refuse(e.to_string()))?;
+        // The system's file may hold some that rustls does not take; others remain.
+        let added = roots.add(certificate);
+        if given.is_some() {
+            added.map_err(|e| refuse(e.to_string()))?;
+        }
+    }
+    if roots.is_empty() {
+        return Err(refuse("it holds no certificate".to_owned()));
+    }
+    Ok(roots)
+}
+
+/// What a server's certificate must hold.
+#[derive(Debug)]
+enum Check {
+    Nothing,
+    Authority(Arc<RootCertStore>),
+    Full(Arc<WebPkiServerVerifier>),
+}
+
+/// Looks at a server's certificate as much as was asked for. That the server has its key is always
+/// proved.
+#[derive(Debug)]
+struct Verifier {
+    check: Check,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        match &self.check {
+            Check::Nothing => Ok(ServerCertVerified::assertion()),
+            Check::Authority(roots) => {
+                let parsed = ParsedCertificate::try_from(end_entity)?;
+                verify_server_cert_signed_by_trust_anchor(
+                    &parsed,
+                    roots,
+                    intermediates,
+                    now,
+                    self.provider.signature_verification_algorithms.all,
+                )?;
+                Ok(ServerCertVerified::assertion())
+            }
+            Check::Full(verifier) => verifier.verify_server_cert(
+                end_entity,
+                intermediates,
+                server_name,
+                ocsp_response,
+                now,
+            ),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

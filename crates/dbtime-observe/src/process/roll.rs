@@ -1,0 +1,212 @@
+//! Watches many processes over an interval: those that are there, that come and that go.
+
+use super::find::is_called;
+use super::{ProcessError, Reader, Which, all, clock, find};
+use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, Spent};
+use dbtime_model::{MonoNanos, Nanos, now};
+use std::collections::{BTreeMap, HashSet};
+
+/// Watches all processes or chosen ones.
+///
+/// [`Roll::look`] between the ends of an interval keeps count of those that come and go: what a
+/// process spends between the last look and its end is not known, and one that comes and goes
+/// between two looks is not seen.
+#[derive(Debug)]
+pub struct Roll {
+    /// Names of those that are taken in when they come; `None` is everybody.
+    names: Option<Vec<String>>,
+    reader: Reader,
+    entries: BTreeMap<u32, Entry>,
+    /// Numbers that were looked at and are not wanted.
+    others: HashSet<u32>,
+    gone: Vec<ProcessUse>,
+}
+
+/// One process that is there.
+#[derive(Debug)]
+struct Entry {
+    /// Its sample at the beginning of the interval, or when it was first seen.
+    first: ProcessSample,
+    /// Whether it was there at the beginning.
+    stayed: bool,
+    /// The last reading of its clock.
+    clock: (MonoNanos, Nanos),
+}
+
+impl Roll {
+    /// Begins an interval: samples of those that are wanted; of all processes where nobody is.
+    ///
+    /// Who comes later is taken in by its name.
+    /// Errors: [`ProcessError`] where something wanted is not there.
+    pub fn call(wanted: &[Which]) -> Result<Self, ProcessError> {
+        let mut pids = Vec::new();
+        for which in wanted {
+            pids.extend(find(which)?);
+        }
+        let name = |which: &Which| match which {
+            Which::Name(name) => Some(name.clone()),
+            _ => None,
+        };
+        let names = (!wanted.is_empty()).then(|| wanted.iter().filter_map(name).collect());
+        let mut reader = Reader::default();
+        let pids = if wanted.is_empty() { all() } else { pids };
+        // Who has ended since it was found was not there.
+        let samples = pids.into_iter().filter_map(|pid| Some((pid, reader.sample(pid).ok()?)));
+        let entries = samples.map(|(pid, sample)| (pid, Entry::new(sample, true))).collect();
+        Ok(Self { names, reader, entries, others: HashSet::new(), gone: Vec::new() })
+    }
+
+    /// Whether nobody is left, and nobody can come.
+    pub fn is_over(&self) -> bool {
+        self.entries.is_empty() && self.names.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Looks who has come and who has gone, and reads every clock. Tells how long that took.
+    pub fn look(&mut self) -> Nanos {
+        let begun = now();
+        let mut ended = Vec::new();
+        for (pid, entry) in &mut self.entries {
+            match clock::read(*pid) {
+                Some(clock) if clock.1 >= entry.clock.1 => entry.clock = clock,
+                _ => ended.push(*pid),
+            }
+        }
+        ended.into_iter().for_each(|pid| self.end(pid));
+        self.take_in();
+        now() - begun
+    }
+
+    /// Ends the interval: what each process spent in it. The next one begins with the same samples.
+    pub fn end_interval(&mut self) -> Vec<ProcessUse> {
+        // A program that was started since may have taken another's number, or a name by exec.
+        self.others.clear();
+        self.take_in();
+        let mut uses = Vec::with_capacity(self.entries.len());
+        let pids: Vec<u32> = self.entries.keys().copied().collect();
+        for pid in pids {
+            let sample = self.reader.sample(pid).ok();
+            let entry = self.entries.get_mut(&pid).expect("listed");
+            match sample.filter(|sample| sample.id == entry.first.id) {
+                Some(sample) => {
+                    let earlier = entry.stayed.then_some(&entry.first);
+                    uses.push(ProcessUse::between(earlier, &sample));
+                    *entry = Entry::new(sample, true);
+                }
+                None => self.end(pid),
+            }
+        }
+        uses.append(&mut self.gone);
+        uses
+    }
+
+    /// Takes in who has come and is wanted.
+    fn take_in(&mut self) {
+        let pids: HashSet<u32> = all().into_iter().collect();
+        self.others.retain(|pid| pids.contains(pid));
+        for pid in pids {
+            if self.entries.contains_key(&pid) || self.others.contains(&pid) {
+                continue;
+            }
+            let is_named = |name: &String| is_called(pid, name);
+            let is_wanted = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
+            match is_wanted.then(|| self.reader.sample(pid)) {
+                Some(Ok(sample)) => drop(self.entries.insert(pid, Entry::new(sample, false))),
+                _ => drop(self.others.insert(pid)),
+            }
+        }
+    }
+
+    /// Notes what is known of a process that has ended: only its clock was read since it was first
+    /// seen.
+    fn end(&mut self, pid: u32) {
+        let Some(Entry { first, stayed, clock: (at, cpu) }) = self.entries.remove(&pid) else {
+            return;
+        };
+        let (begun, before) = match stayed {
+            true => (first.at, first.spent.cpu),
+            false => (first.at - first.age, Nanos::ZERO),
+        };
+        let used = ProcessUse::between(stayed.then_some(&first), &first).ended();
+        let spent = Spent { cpu: cpu - before, ..Spent::default() };
+        let split = CpuSplit::of(spent.cpu, spent.ticks);
+        let each_thread = Vec::new();
+        self.gone.push(ProcessUse {
+            spent,
+            split,
+            each_thread,
+            wall: at - begun,
+            memory: None,
+            ..used
+        });
+    }
+}
+
+impl Entry {
+    fn new(sample: ProcessSample, stayed: bool) -> Self {
+        Self { clock: (sample.at, sample.spent.cpu), first: sample, stayed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::process::Presence;
+    use std::process::{Child, Command};
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("60").spawn().expect("a sleeper")
+    }
+
+    fn end(mut child: Child) {
+        child.kill().expect("it lives");
+        child.wait().expect("it ended");
+    }
+
+    fn find_use(uses: &[ProcessUse], child: u32) -> &ProcessUse {
+        uses.iter().find(|used| used.id.pid == child).expect("it was seen")
+    }
+
+    #[test]
+    fn who_stays_comes_and_goes_is_told_apart() {
+        let (stays, goes) = (sleeper(), sleeper());
+        let (stays_pid, goes_pid) = (stays.id(), goes.id());
+        let mut roll = Roll::call(&[]).expect("everybody");
+        let comes = sleeper();
+        let passes = sleeper();
+        let (comes_pid, passes_pid) = (comes.id(), passes.id());
+        roll.look();
+        end(goes);
+        end(passes);
+        roll.look();
+        let uses = roll.end_interval();
+        let presence = |pid| find_use(&uses, pid).presence;
+        assert_eq!(presence(stays_pid), Presence::Stayed);
+        assert_eq!(presence(goes_pid), Presence::Went);
+        assert_eq!(presence(comes_pid), Presence::Came);
+        assert_eq!(presence(passes_pid), Presence::CameAndWent);
+        assert_eq!(find_use(&uses, goes_pid).spent.switches, None, "nobody looked");
+        // The next interval begins where this one ended.
+        let uses = roll.end_interval();
+        assert_eq!(find_use(&uses, comes_pid).presence, Presence::Stayed);
+        assert!(uses.iter().all(|used| used.id.pid != goes_pid));
+        end(stays);
+        end(comes);
+    }
+
+    #[test]
+    fn chosen_ones_are_watched_alone_and_by_name_when_they_come() {
+        let (a, b) = (sleeper(), sleeper());
+        let mut roll = Roll::call(&[Which::Pid(a.id())]).expect("it lives");
+        roll.look();
+        let uses = roll.end_interval();
+        assert_eq!(uses.len(), 1, "{uses:?}");
+        assert_eq!(uses[0].command, "sleep 60");
+        let mut roll = Roll::call(&[Which::Name("sleep".to_owned())]).expect("two of them");
+        let c = sleeper();
+        let uses = roll.end_interval();
+        assert_eq!(find_use(&uses, c.id()).presence, Presence::Came);
+        [a, b, c].into_iter().for_each(end);
+        let absent = [Which::Pid(4_194_305)];
+        assert!(Roll::call(&absent).is_err());
+    }
+}

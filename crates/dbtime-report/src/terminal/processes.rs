@@ -1,0 +1,253 @@
+//! What processes spent over an interval, most CPU time first.
+
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use super::{COLUMNS, TerminalOptions};
+use crate::format::{
+    NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes, wrap,
+};
+use dbtime_model::Nanos;
+use dbtime_model::process::{
+    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, ShareOf, Spent, ThreadUse,
+};
+
+/// How the table is to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessesOptions {
+    /// Whether to colour.
+    pub color: bool,
+    /// Columns of the terminal: commands are cut to fit. `None`: nothing is cut.
+    pub room: Option<usize>,
+    /// CPU seconds instead of percent.
+    pub seconds: bool,
+    /// Run-queue delay, switches, faults, reads and writes, and memory too.
+    pub all: bool,
+    /// A line for every thread.
+    pub threads: bool,
+}
+
+/// The least room for the command: beyond it the line grows wider than the terminal.
+const LEAST_COMMAND: usize = 16;
+
+/// The table of processes, those that came and went, what was waited for, and how to read it.
+///
+/// Shape: lines, the last one ended; within `room` columns unless the figures alone take more.
+pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String {
+    let mut page = Page::new(TerminalOptions { color: options.color, histogram: false });
+    let show = Show { table, options };
+    let there = |row: &&ProcessRow| row.used.presence == Presence::Stayed;
+    if table.processes.iter().any(|row| there(&row)) {
+        show.lines(&show.there(), &mut page);
+    }
+    show.changes(&mut page);
+    show.waited_for(&mut page);
+    show.notes(&mut page);
+    page.finish()
+}
+
+struct Show<'a> {
+    table: &'a ProcessTable,
+    options: &'a ProcessesOptions,
+}
+
+impl Show<'_> {
+    /// Those that were there at both ends.
+    fn there(&self) -> Table {
+        let mut columns = vec![Column::text("UID"), Column::figure("PID")];
+        if self.options.threads {
+            columns.push(Column::figure("TID"));
+        }
+        let (times, runq) = if self.options.seconds {
+            (["CPU s", "USR s", "SYS s"], "RUNQ s")
+        } else {
+            (["%CPU", "%USR", "%SYS"], "%RUNQ")
+        };
+        columns.extend(times.map(Column::figure));
+        if self.options.all {
+            columns.push(Column::figure(runq));
+            columns.extend(ALL.map(Column::figure));
+        }
+        columns.push(Column::text("COMMAND"));
+        let mut lines = Table::new(columns);
+        for row in &self.table.processes {
+            if row.used.presence == Presence::Stayed {
+                self.process(row, &mut lines);
+            }
+        }
+        lines
+    }
+
+    fn process(&self, row: &ProcessRow, lines: &mut Table) {
+        let used = &row.used;
+        let mut cells = who(used);
+        if self.options.threads {
+            cells.push(Cell::new("all", Ink::Dim));
+        }
+        let spent = (&used.spent, used.split, used.wall);
+        cells.extend(self.figures(spent));
+        if self.options.all {
+            cells.push(used.memory.map_or(NONE.into(), |m| short_bytes(m.rss_bytes as f64).into()));
+            cells.push(count(u64::from(used.threads)).into());
+        }
+        cells.push(clean(&used.command).into());
+        lines.row(cells);
+        if self.options.threads {
+            used.each_thread.iter().for_each(|thread| self.thread(used, thread, lines));
+        }
+    }
+
+    fn thread(&self, used: &ProcessUse, thread: &ThreadUse, lines: &mut Table) {
+        let mut cells = who(used);
+        cells.push(thread.id.pid.to_string().into());
+        cells.extend(self.figures((&thread.spent, thread.split, used.wall)));
+        if self.options.all {
+            cells.extend(["".into(), "".into()]);
+        }
+        cells.push(format!("  {}", clean(&thread.name)).into());
+        lines.row(cells);
+    }
+
+    /// CPU time, and on request everything else that is spent.
+    fn figures(&self, (spent, split, wall): (&Spent, CpuSplit, Nanos)) -> Vec<Cell> {
+        let time = |time: Nanos| match self.options.seconds {
+            true => four_digits(time.as_secs()),
+            false => four_digits(self.table.share(time, wall)),
+        };
+        let known = |value: Option<Nanos>| value.map_or(NONE.to_owned(), time);
+        let cpu = Cell::new(time(spent.cpu), Ink::Bold);
+        let mut cells = vec![cpu, known(split.user).into(), known(split.system).into()];
+        if !self.options.all {
+            return cells;
+        }
+        let per_s = |n: u64| n as f64 / wall.as_secs().max(1e-9);
+        let counts = |n: Option<u64>| n.map_or(NONE.into(), |n| rate(per_s(n)).into());
+        let bytes = |n: Option<u64>| n.map_or(NONE.into(), |n| short_bytes(per_s(n)).into());
+        cells.push(known(spent.run_delay).into());
+        cells.push(counts(spent.switches.map(|s| s.voluntary)));
+        cells.push(counts(spent.switches.map(|s| s.involuntary)));
+        cells.push(counts(spent.faults.map(|f| f.minor)));
+        cells.push(counts(spent.faults.map(|f| f.major)));
+        cells.push(bytes(spent.io.map(|io| io.read_bytes)));
+        cells.push(bytes(spent.io.map(|io| io.written_bytes)));
+        cells
+    }
+
+    /// Those that were not there at both ends, by what they spent.
+    fn changes(&self, page: &mut Page) {
+        let mut lines = Table::new(vec![
+            Column::text("UID"),
+            Column::figure("PID"),
+            Column::figure("CPU s"),
+            Column::figure("Seen s"),
+            Column::text(""),
+            Column::text("COMMAND"),
+        ]);
+        for ProcessRow { used, .. } in &self.table.processes {
+            let what = match used.presence {
+                Presence::Stayed => continue,
+                Presence::Came => "came",
+                Presence::Went => "went",
+                Presence::CameAndWent => "came and went",
+            };
+            let mut cells = who(used);
+            cells.push(Cell::new(four_digits(used.spent.cpu.as_secs()), Ink::Bold));
+            cells.push(four_digits(used.wall.as_secs()).into());
+            cells.extend([what.into(), clean(&used.command).into()]);
+            lines.row(cells);
+        }
+        if !lines.is_empty() {
+            page.heading("Came and went (what is known: up to the last look at them)");
+            self.lines(&lines, page);
+        }
+    }
+
+    /// Whose children ended, and what these had spent in their lives.
+    fn waited_for(&self, page: &mut Page) {
+        let mut lines = Table::new(vec![
+            Column::text("UID"),
+            Column::figure("PID"),
+            Column::figure("CPU s"),
+            Column::text("COMMAND"),
+        ]);
+        for ProcessRow { used, .. } in &self.table.processes {
+            if used.reaped_cpu > Nanos::ZERO && used.presence == Presence::Stayed {
+                let mut cells = who(used);
+                cells.push(four_digits(used.reaped_cpu.as_secs()).into());
+                cells.push(clean(&used.command).into());
+                lines.row(cells);
+            }
+        }
+        if !lines.is_empty() {
+            page.heading("Children that ended, over their whole lives, by who waited for them");
+            self.lines(&lines, page);
+        }
+    }
+
+    fn lines(&self, lines: &Table, page: &mut Page) {
+        let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(LEAST_COMMAND));
+        for line in lines.lines(room, |text, ink| page.paint(text, ink)) {
+            page.line(&line);
+        }
+    }
+
+    fn notes(&self, page: &mut Page) {
+        let table = self.table;
+        let of = match table.of {
+            ShareOf::System => format!("of all {}", counted(u64::from(table.cpus), "CPU")),
+            ShareOf::Cpu => "of one CPU".to_owned(),
+        };
+        let early = if table.ended_early { ", ended early" } else { "" };
+        let unit = match self.options.seconds {
+            true => "CPU seconds".to_owned(),
+            false => format!("percent {of}"),
+        };
+        let tick_pct = 100.0 * table.tick.as_secs() / table.wall.as_secs().max(1e-9);
+        let mut text = format!(
+            "{}{early}; {unit}. CPU: the process's own CPU clock. USR and SYS: the same, divided by \
+             ticks of {:.0} ms (one is {} of one CPU here). Machine: busy {}, steal {}.",
+            seconds_of(table.wall),
+            table.tick.as_micros() / 1e3,
+            percent(tick_pct),
+            percent(table.machine_busy_pct.min(100.0)),
+            percent(table.machine_steal_pct),
+        );
+        if self.options.all {
+            text += " RUNQ: runnable without a CPU, over all threads. All else per second, READ and \
+                     WRITTEN in bytes from and to storage; RSS at the end.";
+            if table.unreadable > 0 {
+                text += &format!(
+                    " READ and WRITTEN of {} may be read by their users and root alone.",
+                    counted(u64::from(table.unreadable), "process")
+                        .replace("processs", "processes")
+                );
+            }
+        }
+        page.line("");
+        for line in wrap(&text, self.options.room.unwrap_or(COLUMNS).min(COLUMNS)) {
+            let line = page.paint(&line, Ink::Dim);
+            page.line(&line);
+        }
+    }
+}
+
+/// Headings of everything else that is spent, and of what is there at the end.
+const ALL: [&str; 8] = [
+    "VOLUNT.\nSWITCHES",
+    "INVOL.\nSWITCHES",
+    "MINOR\nFAULTS",
+    "MAJOR\nFAULTS",
+    "READ",
+    "WRITTEN",
+    "RSS",
+    "THREADS",
+];
+
+fn who(used: &ProcessUse) -> Vec<Cell> {
+    vec![clean(&used.user).into(), used.id.pid.to_string().into()]
+}
+
+/// An interval with as many digits as it was measured to: `10.00 s`.
+fn seconds_of(wall: Nanos) -> String {
+    let value = wall.as_secs();
+    if value < 1.0 { seconds(value) } else { format!("{} s", four_digits(value)) }
+}

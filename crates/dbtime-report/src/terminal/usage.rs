@@ -1,0 +1,321 @@
+//! What a command, a process or a server used.
+
+use super::TerminalOptions;
+use super::style::{Ink, Page};
+use super::table::{Cell, Column, Table};
+use crate::format::{
+    NONE, bytes, clean, count, counted, finite, four_digits, percent, rate, short_bytes, us,
+};
+use dbtime_model::Nanos;
+use dbtime_model::process::{CommandExit, Memory, UsageReport};
+
+/// Processes that are shown one by one.
+const MOST: usize = 20;
+
+/// The report: what was used in all, where the time of the threads went, everything else as
+/// differences and per second.
+///
+/// Shape: lines of at most [`super::COLUMNS`] columns, the last one ended.
+pub fn usage_report(report: &UsageReport, color: bool) -> String {
+    let mut page = Page::new(TerminalOptions { color, histogram: false });
+    answer(report, &mut page);
+    microstates(report, &mut page);
+    differences(report, &mut page);
+    memory(report, &mut page);
+    rusage(report, &mut page);
+    by_thread(report, &mut page);
+    each(report, &mut page);
+    page.finish()
+}
+
+/// What it was, and the one sentence.
+fn answer(report: &UsageReport, page: &mut Page) {
+    let used = &report.used;
+    let busy = used.busy_cpus();
+    let text = format!(
+        "used {} of CPU in {}: {} {}",
+        long(used.spent.cpu),
+        long(used.wall),
+        four_digits(busy),
+        if busy < 1.0 { "of a CPU" } else { "CPUs" },
+    );
+    let text = page.paint(&text, Ink::Bold);
+    page.line(&text);
+    page.fact("command", &clean(&report.command), Ink::Plain);
+    page.fact("process", &who(report), Ink::Plain);
+    page.fact("since", &report.started_at, Ink::Plain);
+    if let Some(exit) = report.exit {
+        let (text, ink) = ended(exit);
+        page.fact("ended", &text, ink);
+    }
+}
+
+fn who(report: &UsageReport) -> String {
+    let used = &report.used;
+    let mut text = report.pid.to_string();
+    if report.exit.is_none() {
+        text += &format!(
+            "; {} with {} at the end",
+            processes(u64::from(used.processes)),
+            counted(u64::from(used.threads), "thread")
+        );
+    }
+    if report.exit.is_none() && (used.came > 0 || used.went > 0) {
+        text += &format!("; {} came, {} went", count(u64::from(used.came)), count(used.went));
+    }
+    if !report.with_descendants {
+        text += " without its descendants";
+    }
+    if report.is_gone {
+        text += "; it has ended, and this is what was last seen of it";
+    }
+    text
+}
+
+fn processes(n: u64) -> String {
+    format!("{} {}", count(n), if n == 1 { "process" } else { "processes" })
+}
+
+fn ended(exit: CommandExit) -> (String, Ink) {
+    match (exit.code, exit.signal) {
+        (Some(0), _) => ("with exit code 0".to_owned(), Ink::Good),
+        (Some(code), _) => (format!("with exit code {code}"), Ink::Bad),
+        (None, Some(signal)) => (format!("by signal {signal}"), Ink::Bad),
+        (None, None) => ("nobody knows how".to_owned(), Ink::Bad),
+    }
+}
+
+/// Where the time of the threads went.
+fn microstates(report: &UsageReport, page: &mut Page) {
+    let states = &report.microstates;
+    page.heading("Where the time of its threads went");
+    let mut table = Table::new(vec![
+        Column::text("State"),
+        Column::figure("Time"),
+        Column::figure("Share"),
+        Column::figure("Threads\non average"),
+        Column::text(""),
+    ]);
+    let wall = report.used.wall.as_secs().max(1e-9);
+    let all = states.thread_time.as_secs().max(1e-9);
+    let io = match states.blocked_io {
+        Some(_) => "reads of storage, swapping",
+        None => "kernel.task_delayacct is off; it is in sleeping",
+    };
+    let rows = [
+        ("user", states.on_cpu.user, "on a CPU; divided by ticks"),
+        ("system", states.on_cpu.system, "on a CPU, in the kernel; divided by ticks"),
+        ("runnable", states.runnable, "something else had the CPU"),
+        ("blocked on I/O", states.blocked_io, io),
+        ("sleeping", states.sleeping, "the rest: blocked elsewhere, or nothing to do"),
+        ("in all", Some(states.thread_time), "time of all threads together"),
+    ];
+    for (name, time, meaning) in rows {
+        let show = |f: &dyn Fn(f64) -> String| match time {
+            Some(time) => f(time.as_secs()),
+            None => NONE.to_owned(),
+        };
+        table.row(vec![
+            name.into(),
+            show(&|_| long(time.unwrap_or_default())).into(),
+            show(&|s| percent(100.0 * s / all)).into(),
+            show(&|s| four_digits(s / wall)).into(),
+            Cell::new(meaning, Ink::Dim),
+        ]);
+    }
+    page.table(&table);
+}
+
+/// What was counted, in all and per second.
+fn differences(report: &UsageReport, page: &mut Page) {
+    let (spent, per_s) = (&report.used.spent, &report.per_second);
+    page.heading("Differences");
+    let mut table = Table::new(vec![
+        Column::text("Figure"),
+        Column::figure("In all"),
+        Column::figure("Per second"),
+        Column::text(""),
+    ]);
+    let mut row = |name: &str, all: Option<String>, per_s: Option<String>, meaning: &str| {
+        let known = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
+        let meaning = if all.is_none() { "not to be read by this user" } else { meaning };
+        table.row(vec![
+            name.into(),
+            known(all).into(),
+            known(per_s).into(),
+            Cell::new(meaning, Ink::Dim),
+        ]);
+    };
+    let counts = |n: Option<u64>, r: Option<f64>| (n.map(count), r.map(rate));
+    let sizes = |n: Option<u64>, r: Option<f64>| {
+        (n.map(bytes), r.map(|r| bytes(finite(r).max(0.0) as u64)))
+    };
+    let (switches, faults, io) = (spent.switches, spent.faults, spent.io);
+    let (n, r) = counts(switches.map(|s| s.voluntary), per_s.voluntary_switches);
+    row("voluntary switches", n, r, "a thread blocked");
+    let (n, r) = counts(switches.map(|s| s.involuntary), per_s.involuntary_switches);
+    row("involuntary switches", n, r, "something else was given the CPU");
+    let (n, r) = counts(faults.map(|f| f.minor), per_s.minor_faults);
+    row("minor faults", n, r, "without reading");
+    let (n, r) = counts(faults.map(|f| f.major), per_s.major_faults);
+    row("major faults", n, r, "read from storage");
+    let (n, r) = sizes(io.map(|io| io.read_bytes), per_s.read_bytes);
+    row("read from storage", n, r, "");
+    let (n, r) = sizes(io.map(|io| io.written_bytes), per_s.written_bytes);
+    row("written to storage", n, r, "made dirty, and on its way there");
+    let (n, r) = counts(io.map(|io| io.read_calls), per_s.read_calls);
+    row("read calls", n, r, "files, pipes; not recv");
+    let (n, r) = sizes(io.map(|io| io.read_chars), per_s.read_chars);
+    row("through them", n, r, "from the page cache too");
+    let (n, r) = counts(io.map(|io| io.write_calls), per_s.write_calls);
+    row("write calls", n, r, "files, pipes; not send");
+    let (n, r) = sizes(io.map(|io| io.written_chars), per_s.written_chars);
+    row("through them", n, r, "");
+    page.table(&table);
+}
+
+/// Memory at both ends.
+fn memory(report: &UsageReport, page: &mut Page) {
+    let (before, after) = (report.memory_before, report.used.memory);
+    if before.is_none() && after.is_none() && report.rss_most_bytes.is_none() {
+        return;
+    }
+    page.heading("Memory");
+    let mut table = Table::new(vec![
+        Column::text(""),
+        Column::figure("Before"),
+        Column::figure("After"),
+        Column::figure("Difference"),
+        Column::text(""),
+    ]);
+    let mut row = |name: &str, of: &dyn Fn(Memory) -> Option<u64>, meaning: &str| {
+        let ends = [before.and_then(of), after.and_then(of)];
+        if ends != [None, None] {
+            let [before, after] = ends.map(|n| n.map_or(NONE.to_owned(), bytes));
+            let change = signed(ends);
+            let meaning = Cell::new(meaning, Ink::Dim);
+            table.row(vec![name.into(), before.into(), after.into(), change.into(), meaning]);
+        }
+    };
+    let shared = if report.used.processes > 1 { "what is shared counts once" } else { "" };
+    row("resident", &|m| Some(m.rss_bytes), shared);
+    row("of it shared", &|m| Some(m.rss_shared_bytes), "files and shared memory");
+    row("resident at most", &|m| m.rss_peak_bytes, "in its whole life");
+    let sum = if report.used.processes > 1 { "sum over the processes" } else { "" };
+    row("address space", &|m| Some(m.vsize_bytes), sum);
+    if !table.is_empty() {
+        page.table(&table);
+    }
+    if let Some(most) = report.rss_most_bytes.filter(|_| after.is_none()) {
+        let text = format!("{} resident at most of what was seen while it ran", bytes(most));
+        page.text(&text, Ink::Plain);
+    }
+}
+
+/// The difference of two sizes with its sign.
+fn signed([before, after]: [Option<u64>; 2]) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if after > before => format!("+{}", bytes(after - before)),
+        (Some(before), Some(after)) if after < before => format!("−{}", bytes(before - after)),
+        (Some(_), Some(_)) => "0 B".to_owned(),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// What the kernel says of a command that has ended.
+fn rusage(report: &UsageReport, page: &mut Page) {
+    let Some(r) = &report.rusage else { return };
+    page.heading("Resource usage of the command and the children it waited for (getrusage)");
+    let text = format!(
+        "user {}, system {}; at most {} resident in one of them; faults: {} minor, {} major; \
+         blocks of 512 bytes: {} in, {} out; switches: {} voluntary, {} involuntary",
+        long(r.user),
+        long(r.system),
+        bytes(r.max_rss_bytes),
+        count(r.minor_faults),
+        count(r.major_faults),
+        count(r.blocks_in),
+        count(r.blocks_out),
+        count(r.voluntary_switches),
+        count(r.involuntary_switches),
+    );
+    page.text(&text, Ink::Plain);
+}
+
+/// Threads by name.
+fn by_thread(report: &UsageReport, page: &mut Page) {
+    if report.by_thread.is_empty() {
+        return;
+    }
+    page.heading("Threads by name");
+    let mut table = Table::new(vec![
+        Column::text("Name"),
+        Column::figure("Threads"),
+        Column::figure("CPU s"),
+        Column::figure("USR s"),
+        Column::figure("SYS s"),
+        Column::figure("Runnable s"),
+        Column::figure("Voluntary\nswitches"),
+        Column::figure("Involuntary\nswitches"),
+    ]);
+    let seconds = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| four_digits(t.as_secs()));
+    for threads in &report.by_thread {
+        let spent = &threads.spent;
+        let counts = |n: Option<u64>| n.map_or(NONE.to_owned(), count);
+        table.row(vec![
+            clean(&threads.name).into(),
+            count(u64::from(threads.threads)).into(),
+            Cell::new(seconds(Some(spent.cpu)), Ink::Bold),
+            seconds(threads.split.user).into(),
+            seconds(threads.split.system).into(),
+            seconds(spent.run_delay).into(),
+            counts(spent.switches.map(|s| s.voluntary)).into(),
+            counts(spent.switches.map(|s| s.involuntary)).into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+/// Its processes, where there are several.
+fn each(report: &UsageReport, page: &mut Page) {
+    if report.each.is_empty() {
+        return;
+    }
+    page.heading("Processes that are there, most CPU time first");
+    let mut table = Table::new(vec![
+        Column::figure("PID"),
+        Column::figure("CPU s"),
+        Column::figure("USR s"),
+        Column::figure("SYS s"),
+        Column::figure("RSS"),
+        Column::figure("Threads"),
+        Column::text("Command"),
+    ]);
+    let seconds = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| four_digits(t.as_secs()));
+    for used in report.each.iter().take(MOST) {
+        let rss = used.memory.map(|memory| short_bytes(memory.rss_bytes as f64));
+        table.row(vec![
+            used.id.pid.to_string().into(),
+            Cell::new(seconds(Some(used.spent.cpu)), Ink::Bold),
+            seconds(used.split.user).into(),
+            seconds(used.split.system).into(),
+            rss.unwrap_or_else(|| NONE.to_owned()).into(),
+            count(u64::from(used.threads)).into(),
+            clean(&used.command).into(),
+        ]);
+    }
+    page.table(&table);
+    if report.each.len() > MOST {
+        let others: Nanos = report.each[MOST..].iter().map(|used| used.spent.cpu).sum();
+        let text = format!("{} more, {} of CPU together", report.each.len() - MOST, long(others));
+        page.text(&text, Ink::Dim);
+    }
+}
+
+/// A time with four significant digits from a second on, as it stands in the tables of old.
+fn long(time: Nanos) -> String {
+    match time.as_secs() {
+        s if (1.0..7200.0).contains(&s) => format!("{} s", four_digits(s)),
+        _ => us(time.as_micros()),
+    }
+}

@@ -1,0 +1,272 @@
+//! The tables of processes and the reports of usage, from hand-made figures: golden, no wider than
+//! the terminal, and what is not known is never shown as zero.
+
+use dbtime_model::Nanos;
+use dbtime_model::process::{
+    CommandExit, CpuSplit, Faults, Io, Memory, Microstates, Presence, ProcessId, ProcessTable,
+    ProcessUse, Rates, Rusage, ServerUse, ShareOf, Spent, Switches, ThreadUse, ThreadsUse, Ticks,
+    UsageReport,
+};
+use dbtime_report::terminal::{COLUMNS, ProcessesOptions, process_table, usage_report};
+use unicode_width::UnicodeWidthStr;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> Spent {
+    let ticks = Ticks {
+        user: Nanos::from_millis(user_ticks * 10),
+        system: Nanos::from_millis(system_ticks * 10),
+    };
+    Spent {
+        cpu: Nanos(cpu),
+        ticks,
+        run_delay: Some(Nanos(cpu / 7)),
+        io_delay: None,
+        switches: Some(Switches { voluntary: 74_100, involuntary: 310 }),
+        faults: Some(Faults { minor: 5120, major: 3 }),
+        io: Some(Io {
+            read_bytes: 12 << 20,
+            written_bytes: 345 << 20,
+            read_chars: 80 << 20,
+            written_chars: 400 << 20,
+            read_calls: 900,
+            write_calls: 12_000,
+            cancelled_bytes: 0,
+        }),
+    }
+}
+
+fn memory(rss: u64) -> Memory {
+    Memory {
+        rss_bytes: rss,
+        rss_shared_bytes: rss / 3,
+        rss_peak_bytes: Some(rss + (1 << 20)),
+        vsize_bytes: rss * 9,
+    }
+}
+
+fn process(pid: u32, command: &str, spent: Spent) -> ProcessUse {
+    ProcessUse {
+        id: ProcessId { pid, start_tick: u64::from(pid) },
+        parent: 1,
+        uid: 105,
+        user: "mysql".to_owned(),
+        name: command.split(' ').next().unwrap_or("").rsplit('/').next().unwrap_or("").to_owned(),
+        command: command.to_owned(),
+        presence: Presence::Stayed,
+        wall: Nanos(10 * SECOND + 313_000),
+        split: CpuSplit::of(spent.cpu, spent.ticks),
+        spent,
+        reaped_cpu: Nanos::ZERO,
+        memory: Some(memory(278 << 20)),
+        threads: 45,
+        each_thread: Vec::new(),
+    }
+}
+
+fn thread(pid: u32, name: &str, spent: Spent) -> ThreadUse {
+    let id = ProcessId { pid, start_tick: 7 };
+    let spent = Spent { io: None, ..spent };
+    ThreadUse { id, name: name.to_owned(), split: CpuSplit::of(spent.cpu, spent.ticks), spent }
+}
+
+/// A server, its load generator, and what came and went beside them.
+fn table(of: ShareOf) -> ProcessTable {
+    let server = "/u/dist/mariadb/bin/mariadbd --defaults-file=/etc/mysql/with/a/long/path/my.cnf \
+                  --datadir=/var/lib/mysql --port=3306";
+    let mut mariadbd = process(7141, server, spent(9_512_345_678, 884, 68));
+    mariadbd.each_thread = vec![
+        thread(7190, "one_connection", spent(9_200_000_000, 860, 60)),
+        thread(7150, "io-worker 3", spent(5_000_000, 0, 0)),
+    ];
+    let sysbench = process(
+        19870,
+        "sysbench --mysql-password=*** oltp_read_only run",
+        spent(1_001_400_000, 50, 50),
+    );
+    let mut shell = process(19869, "/bin/sh ./run-sysbench", Spent { io: None, ..spent(0, 0, 0) });
+    shell.reaped_cpu = Nanos::from_millis(340);
+    shell.memory = None;
+    let unknown = |pid, command, presence, cpu| ProcessUse {
+        presence,
+        memory: None,
+        wall: Nanos(SECOND / 3),
+        ..process(pid, command, Spent { cpu: Nanos(cpu), ..Spent::default() })
+    };
+    let uses = vec![
+        shell,
+        sysbench,
+        unknown(20001, "gzip -9 \u{1b}[2J\nx", Presence::Came, 310_000_000),
+        mariadbd,
+        unknown(19990, "[mariadb-admin]", Presence::Went, 0),
+        unknown(20007, "sh -c true", Presence::CameAndWent, 1_200_000),
+    ];
+    ProcessTable {
+        started_at: "2026-11-21T09:53:40.108Z".to_owned(),
+        wall: Nanos(10 * SECOND + 401_000),
+        machine_busy_pct: 62.14,
+        machine_steal_pct: 0.31,
+        ..ProcessTable::new(uses, of, 2)
+    }
+}
+
+fn usage() -> UsageReport {
+    let wall = Nanos(15_908_000_000);
+    let spent = spent(13_084_000_000, 1200, 108);
+    let split = CpuSplit::of(spent.cpu, spent.ticks);
+    let used = ServerUse {
+        wall,
+        split,
+        spent,
+        memory: Some(memory(278 << 20)),
+        processes: 1,
+        threads: 45,
+        came: 0,
+        went: 0,
+    };
+    UsageReport {
+        started_at: "2026-11-21T09:53:40.108Z".to_owned(),
+        pid: 7141,
+        command: "/usr/sbin/mariadbd --datadir=/var/lib/mysql".to_owned(),
+        with_descendants: true,
+        tick: Nanos::from_millis(10),
+        per_second: Rates::of(&spent, wall),
+        microstates: Microstates::of(&spent, split, Nanos(45 * wall.0)),
+        memory_before: Some(memory(270 << 20)),
+        rss_most_bytes: Some(280 << 20),
+        used,
+        ..UsageReport::default()
+    }
+}
+
+/// A PostgreSQL of many processes, with threads by name.
+fn usage_of_many() -> UsageReport {
+    let mut report = usage();
+    report.command = "/usr/lib/postgresql/15/bin/postgres -D /var/lib/postgresql".to_owned();
+    (report.used.processes, report.used.threads) = (26, 26);
+    (report.used.came, report.used.went) = (3, 2);
+    let each = |n: u32| {
+        let command = format!("postgres: joe shop 127.0.0.1(4{n:03}) idle in transaction");
+        process(8000 + n, &command, spent(u64::from(40 - n) * 1_000_000, 1, 0))
+    };
+    report.each = (0..26).map(each).collect();
+    let backends = spent(13_000_000_000, 1200, 108);
+    report.by_thread = vec![
+        ThreadsUse {
+            name: "postgres: client backend".to_owned(),
+            threads: 20,
+            split: CpuSplit::of(backends.cpu, backends.ticks),
+            spent: backends,
+        },
+        ThreadsUse::ended(Nanos::from_millis(84)),
+    ];
+    report
+}
+
+/// A command that a signal ended, of which this user may not know everything.
+fn usage_of_command() -> UsageReport {
+    let mut report = usage();
+    report.exit = Some(CommandExit { code: None, signal: Some(9) });
+    report.used.spent.io = None;
+    report.per_second = Rates::of(&report.used.spent, report.used.wall);
+    report.used.memory = None;
+    report.memory_before = None;
+    let rusage = Rusage {
+        user: Nanos::from_millis(1200),
+        system: Nanos::from_millis(34),
+        max_rss_bytes: 13 << 20,
+        minor_faults: 9_800,
+        major_faults: 4,
+        blocks_in: 648,
+        blocks_out: 41_000,
+        voluntary_switches: 129,
+        involuntary_switches: 414,
+    };
+    report.settle(rusage, None);
+    report
+}
+
+fn fits(name: &str, text: &str, room: usize) {
+    for line in text.lines() {
+        assert!(line.width() <= room, "{name}: {} columns: {line}", line.width());
+        assert_eq!(line, line.trim_end(), "{name}: blanks at the end of a line");
+    }
+    assert!(text.ends_with('\n') && !text.contains('\u{1b}'), "{name}:\n{text}");
+}
+
+#[test]
+fn tables_of_processes_are_golden() {
+    let on_terminal = ProcessesOptions { room: Some(COLUMNS), ..ProcessesOptions::default() };
+    let all = [
+        ("ps", ShareOf::System, on_terminal),
+        ("ps-piped", ShareOf::Cpu, ProcessesOptions::default()),
+        (
+            "ps-seconds-threads",
+            ShareOf::System,
+            ProcessesOptions { seconds: true, threads: true, ..on_terminal },
+        ),
+        ("ps-all", ShareOf::System, ProcessesOptions { all: true, ..on_terminal }),
+    ];
+    for (name, of, options) in all {
+        let text = process_table(&table(of), &options);
+        insta::assert_snapshot!(name, text);
+        let room = if options.all || options.room.is_none() { 200 } else { COLUMNS };
+        fits(name, &text, room);
+    }
+}
+
+#[test]
+fn commands_are_cut_on_a_terminal_and_whole_elsewhere() {
+    let whole = process_table(&table(ShareOf::System), &ProcessesOptions::default());
+    assert!(whole.contains("--port=3306"), "{whole}");
+    for room in [40, 80, 132] {
+        let options = ProcessesOptions { room: Some(room), ..ProcessesOptions::default() };
+        let cut = process_table(&table(ShareOf::System), &options);
+        assert!(!cut.contains("--port=3306") && cut.contains('…'), "{cut}");
+        // The figures stand whole however narrow it is.
+        assert!(cut.contains("47.56") && cut.contains("44.16"), "{cut}");
+    }
+}
+
+#[test]
+fn everything_of_one_cpu_is_twice_everything_of_two() {
+    let of = |of| table(of).processes[0].cpu_pct;
+    assert!((of(ShareOf::Cpu) - 2.0 * of(ShareOf::System)).abs() < 1e-9);
+}
+
+#[test]
+fn an_empty_table_says_what_was_measured() {
+    let empty = ProcessTable::new(Vec::new(), ShareOf::System, 2);
+    let text = process_table(&empty, &ProcessesOptions::default());
+    assert!(!text.contains("COMMAND") && text.contains("percent of all 2 CPUs"), "{text}");
+}
+
+#[test]
+fn reports_of_usage_are_golden() {
+    let all = [
+        ("usage", usage()),
+        ("usage-many", usage_of_many()),
+        ("usage-command", usage_of_command()),
+    ];
+    for (name, report) in all {
+        let text = usage_report(&report, false);
+        insta::assert_snapshot!(name, text);
+        fits(name, &text, COLUMNS);
+        assert!(usage_report(&report, true).contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn nothing_known_is_nothing_shown_as_zero() {
+    let text = usage_report(&UsageReport::default(), false);
+    fits("nothing", &text, COLUMNS);
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    let row = |name: &str| {
+        text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| {
+            panic!("no {name} in {text}");
+        })
+    };
+    for name in ["voluntary switches", "minor faults", "read from storage", "runnable"] {
+        assert!(row(name).contains('–') && !row(name).contains(" 0 "), "{}", row(name));
+    }
+}

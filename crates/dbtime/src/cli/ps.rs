@@ -1,0 +1,91 @@
+//! Flags of `dbtime ps`.
+
+use clap::Args;
+use dbtime_model::Nanos;
+use dbtime_model::process::ShareOf;
+use dbtime_observe::process::Which;
+
+const EXAMPLES: &str = "\
+Examples:
+  dbtime ps 10
+      every process over ten seconds, most CPU time first
+  dbtime ps 10 mariadbd sysbench
+      those of these names
+  dbtime ps 500ms :3306 --all --of cpu
+      whoever listens on port 3306: run-queue delay, switches, faults, reads and writes too
+  dbtime ps 1 4711 -t --count 60
+      a process with its threads, sixty times";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PsArgs {
+    /// Length of the interval: 10 (seconds), 2.5, 10s, 500ms.
+    #[arg(value_name = "SECONDS", value_parser = interval)]
+    pub(crate) interval: Nanos,
+
+    /// Processes by number, name, :PORT they listen on or path of their Unix socket [default: all].
+    #[arg(value_name = "PID|NAME")]
+    pub(crate) which: Vec<Which>,
+
+    /// What a percentage is a share of: system (all CPUs) or cpu (one).
+    #[arg(long, value_name = "WHAT", default_value = "system", value_parser = share_of)]
+    pub(crate) of: ShareOf,
+
+    /// CPU seconds instead of percent.
+    #[arg(long, conflicts_with = "of")]
+    pub(crate) seconds: bool,
+
+    /// Run-queue delay, context switches, page faults, reads and writes, and memory too: wider than
+    /// a hundred columns.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// A line for every thread.
+    #[arg(short, long)]
+    pub(crate) threads: bool,
+
+    /// So many intervals, one behind the other.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: u64,
+
+    /// Print JSON and nothing else: one document, with --count a line for each interval.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads a length with its unit; a bare number is seconds, as it always was.
+pub(super) fn interval(text: &str) -> Result<Nanos, String> {
+    let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let with_unit =
+        if is_number && !text.is_empty() { format!("{text}s") } else { text.to_owned() };
+    match with_unit.parse() {
+        Ok(Nanos::ZERO) => Err("an interval of no length measures nothing".to_owned()),
+        Ok(length) => Ok(length),
+        Err(_) => Err(format!(
+            "`{text}` is no length: write seconds or a unit, such as 10, 2.5s or 500ms"
+        )),
+    }
+}
+
+fn share_of(text: &str) -> Result<ShareOf, String> {
+    match text {
+        "system" => Ok(ShareOf::System),
+        "cpu" => Ok(ShareOf::Cpu),
+        _ => Err("write system (all CPUs together) or cpu (one of them)".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_seconds_or_have_a_unit() {
+        assert_eq!(interval("10"), Ok(Nanos::from_secs(10)));
+        assert_eq!(interval("2.5"), Ok(Nanos::from_millis(2500)));
+        assert_eq!(interval("500ms"), Ok(Nanos::from_millis(500)));
+        for bad in ["0", "0s", "", ".", "1.2.3", "ten", "5x", "mariadbd"] {
+            assert!(interval(bad).is_err(), "{bad} was taken");
+        }
+    }
+}

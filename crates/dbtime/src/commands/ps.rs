@@ -1,0 +1,105 @@
+//! `dbtime ps`: exact CPU time of processes over an interval.
+
+use crate::cli::PsArgs;
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
+use dbtime_model::process::ProcessTable;
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::machine::{MachineSample, machine_cpus};
+use dbtime_observe::process::Roll;
+use dbtime_report::terminal::{ProcessesOptions, process_table};
+use std::time::Duration;
+
+/// How often those are looked for that come and go.
+const LOOK: Nanos = Nanos::from_millis(250);
+
+/// Looking may take one part in so many of the time.
+const SPARING: u64 = 200;
+
+/// How soon Ctrl-C is noticed.
+const NAP: Nanos = Nanos::from_millis(50);
+
+pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
+    let stop = interrupt::install();
+    let mut begun = Begun::now();
+    let mut roll = Roll::call(&args.which)?;
+    let mut due = begun.at;
+    for number in 0..args.count {
+        due = due + args.interval;
+        watch(&mut roll, due, &stop);
+        let uses = roll.end_interval();
+        let next = Begun::now();
+        let mut table = ProcessTable::new(uses, args.of, machine_cpus());
+        begun.describe(&next, &mut table);
+        table.ended_early = next.at < due;
+        begun = next;
+        show(args, table, number)?;
+        if stop.is_set() || roll.is_over() {
+            break;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Until `due`, until Ctrl-C, or until nobody is left that could come back.
+fn watch(roll: &mut Roll, due: MonoNanos, stop: &Stop) {
+    let mut look = now() + LOOK;
+    while now() < due && !stop.is_set() && !roll.is_over() {
+        let rest = (due - now()).min(look - now()).min(NAP);
+        std::thread::sleep(Duration::from_nanos(rest.0));
+        // The last look is the one that ends the interval.
+        if now() >= look && now() < due {
+            let cost = roll.look();
+            look = now() + LOOK.max(Nanos(cost.0.saturating_mul(SPARING)));
+        }
+    }
+}
+
+/// The machine at the beginning of an interval.
+struct Begun {
+    at: MonoNanos,
+    time: String,
+    machine: MachineSample,
+}
+
+impl Begun {
+    fn now() -> Self {
+        let time = format!("{:.3}", jiff::Timestamp::now());
+        Self { at: now(), time, machine: MachineSample::take() }
+    }
+
+    /// What the interval was, now that the next one begins.
+    fn describe(&self, next: &Self, table: &mut ProcessTable) {
+        let used = next.machine.since(&self.machine);
+        let own_pct = 100.0 * used.process_s / used.wall_s;
+        table.started_at.clone_from(&self.time);
+        table.wall = next.at - self.at;
+        table.machine_busy_pct = (used.foreign_pct + own_pct) / f64::from(table.cpus.max(1));
+        table.machine_steal_pct = used.steal_pct;
+    }
+}
+
+fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Failure> {
+    if args.json {
+        if !args.threads {
+            table.processes.iter_mut().for_each(|row| row.used.each_thread.clear());
+        }
+        let json = match args.count {
+            1 => serde_json::to_string_pretty(&table),
+            _ => serde_json::to_string(&table),
+        };
+        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+        return Ok(());
+    }
+    let options = ProcessesOptions {
+        color: screen::wants_color(),
+        room: screen::columns(),
+        seconds: args.seconds,
+        all: args.all,
+        threads: args.threads,
+    };
+    let gap = if number == 0 { "" } else { "\n" };
+    screen::result(&format!("{gap}{}", process_table(&table, &options)));
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! `dbtime usage`: what a command, a process or a server uses, as differences.
+
+use super::report::write_whole;
+use crate::cli::UsageArgs;
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
+use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::process::{
+    EndWatch, ProcessError, ServerWatch, UsageWatch, Waited, Which, boot_id, masked, only,
+    since_saved, wait_for,
+};
+use dbtime_report::terminal::usage_report;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// How often threads and children are looked at, which take what they used with them.
+const LOOK: Nanos = Nanos::from_millis(100);
+
+/// How soon a command is looked at for the first time: many are short.
+const FIRST_LOOK: Nanos = Nanos::from_millis(5);
+
+/// Looking may take one part in so many of the time.
+const SPARING: u64 = 100;
+
+/// How soon Ctrl-C is noticed.
+const NAP: Nanos = Nanos::from_millis(50);
+
+pub(crate) fn run(args: &UsageArgs) -> Result<Exit, Failure> {
+    match (&args.command[..], &args.pid, &args.start, &args.since) {
+        ([program, arguments @ ..], ..) => run_command(args, program, arguments),
+        (_, Some(which), Some(file), _) => save(args, which, file),
+        (_, Some(which), None, _) => watch(args, which),
+        (_, None, _, Some(file)) => since(args, file),
+        _ => Err(Failure::usage(
+            "nothing to watch: give a command behind --, a process with -p, or --since FILE",
+        )),
+    }
+}
+
+/// A command from its start to its end.
+fn run_command(
+    args: &UsageArgs,
+    program: &OsString,
+    arguments: &[OsString],
+) -> Result<Exit, Failure> {
+    // Ctrl-C reaches the command too: dbtime waits for it and reports.
+    let _stop = interrupt::install();
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if args.json && args.out.is_none() {
+        command.stdout(Stdio::from(io::stderr()));
+    }
+    let (started, started_at) = (now(), timestamp());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            screen::error(&format!("cannot start `{}`: {error}", program.to_string_lossy()));
+            let is_absent = error.kind() == io::ErrorKind::NotFound;
+            return Ok(Exit::OfCommand(if is_absent { 127 } else { 126 }));
+        }
+    };
+    let (mut report, waited) = follow_command(args, &mut child, started)?;
+    let status = waited.status;
+    report.started_at = started_at;
+    report.command = masked(
+        &args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
+    );
+    report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
+    report.settle(waited.rusage, waited.io);
+    tell(args, &report, true)?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+fn follow_command(
+    args: &UsageArgs,
+    child: &mut Child,
+    started: MonoNanos,
+) -> Result<(UsageReport, Waited), Failure> {
+    let mut watch = UsageWatch::of_new(child.id(), started)?;
+    let end = EndWatch::new(child.id());
+    // Threads by name as they were last seen: at the end there are none.
+    let mut by_thread = Vec::new();
+    let mut pause = FIRST_LOOK;
+    while !end.wait(pause) {
+        let cost = watch.look()?;
+        if args.threads {
+            by_thread = watch.report(true).by_thread;
+        }
+        pause = Nanos(2 * pause.0).min(LOOK).max(Nanos(cost.0.saturating_mul(SPARING)));
+    }
+    watch.look()?;
+    let mut report = watch.report(false);
+    report.by_thread = by_thread;
+    Ok((report, wait_for(child).map_err(Failure::environment)?))
+}
+
+/// A process that is there, until it ends, Ctrl-C, or its time is over.
+fn watch(args: &UsageArgs, which: &Which) -> Result<Exit, Failure> {
+    let stop = interrupt::install();
+    let pid = only(which)?;
+    let started_at = timestamp();
+    let mut watch = UsageWatch::new(pid, !args.alone)?;
+    let end = EndWatch::new(pid);
+    let due = args.time.map(|time| watch.first().at + time);
+    let is_gone = follow(&mut watch, &end, due, &stop);
+    let mut report = watch.report(args.threads);
+    report.started_at = started_at;
+    report.is_gone = is_gone;
+    tell(args, &report, false)?;
+    Ok(Exit::Fine)
+}
+
+/// Looks at a process until it ends, and tells whether it has.
+fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: &Stop) -> bool {
+    let mut look = now() + LOOK;
+    loop {
+        let rest = due.map_or(NAP, |due| (due - now()).min(NAP));
+        let has_ended = end.wait(rest.min(look - now()));
+        let is_due = due.is_some_and(|due| now() >= due);
+        if !(has_ended || is_due || stop.is_set() || now() >= look) {
+            continue;
+        }
+        // What has ended is still to be seen if its parent has not waited for it.
+        match watch.look() {
+            Err(_) => return true,
+            Ok(_) if has_ended => return true,
+            Ok(_) if is_due || stop.is_set() => return false,
+            Ok(cost) => look = now() + LOOK.max(Nanos(cost.0.saturating_mul(SPARING))),
+        }
+    }
+}
+
+fn save(args: &UsageArgs, which: &Which, file: &Path) -> Result<Exit, Failure> {
+    let sample = ServerWatch::of(only(which)?, !args.alone)?.sample()?;
+    let pid = sample.processes.first().map_or(0, |process| process.id.pid);
+    let saved = SavedUsage {
+        schema: SavedUsage::SCHEMA,
+        dbtime: env!("CARGO_PKG_VERSION").to_owned(),
+        saved_at: timestamp(),
+        boot_id: boot_id(),
+        with_descendants: !args.alone,
+        sample,
+    };
+    let text = serde_json::to_string(&saved).map_err(Failure::environment)?;
+    write_whole(file, &(text + "\n"))?;
+    screen::result(&format!("Sample of process {pid}: {}\n", file.display()));
+    Ok(Exit::Fine)
+}
+
+fn since(args: &UsageArgs, file: &Path) -> Result<Exit, Failure> {
+    let saved = read_saved(file)?;
+    let id = saved.sample.processes.first().map(|process| process.id);
+    let id = id.ok_or_else(|| Failure::environment(format!("{} is empty", file.display())))?;
+    let ended = || {
+        Failure::environment(format!(
+            "process {} of {} has ended: what it used since then is not known",
+            id.pid,
+            file.display()
+        ))
+    };
+    let mut watch = ServerWatch::of(id.pid, saved.with_descendants).map_err(|_| ended())?;
+    if watch.root() != id {
+        return Err(ended());
+    }
+    let later = watch.sample().map_err(|_: ProcessError| ended())?;
+    tell(args, &since_saved(&saved, &later, args.threads), false)?;
+    Ok(Exit::Fine)
+}
+
+fn read_saved(file: &Path) -> Result<SavedUsage, Failure> {
+    let wrong = |what: &str| Failure::environment(format!("{}: {what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
+    let is_no_sample = |error: serde_json::Error| {
+        wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
+    };
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(is_no_sample)?;
+    let schema = json["schema"].as_u64().unwrap_or(0);
+    if schema > u64::from(SavedUsage::SCHEMA) {
+        return Err(wrong(&format!(
+            "schema {schema} is of a later dbtime; this one reads up to {}",
+            SavedUsage::SCHEMA
+        )));
+    }
+    let saved: SavedUsage = serde_json::from_value(json).map_err(is_no_sample)?;
+    if saved.boot_id != boot_id() {
+        return Err(wrong("the machine was restarted since, or it is another one"));
+    }
+    Ok(saved)
+}
+
+/// Shows the report where it belongs.
+fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), Failure> {
+    let is_beside = is_beside && !args.json;
+    let color = if is_beside { screen::wants_color_beside() } else { screen::wants_color() };
+    let text = match args.json {
+        true => serde_json::to_string_pretty(report).map_err(Failure::environment)? + "\n",
+        false => usage_report(report, color && args.out.is_none()),
+    };
+    match &args.out {
+        Some(file) => write_whole(file, &text)?,
+        None if is_beside => screen::beside(&text),
+        None => screen::result(&text),
+    }
+    Ok(())
+}
+
+fn timestamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
