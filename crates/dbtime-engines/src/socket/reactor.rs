@@ -71,6 +71,8 @@ pub struct SocketReactor<P: Protocol> {
     /// Links that are to be opened once fewer are being made.
     queued: VecDeque<u32>,
     opening: usize,
+    /// When the last attempt to open one succeeded or failed.
+    opened_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
     sweep_at: Option<MonoNanos>,
     /// What happened outside of a wait.
@@ -100,6 +102,7 @@ impl<P: Protocol> SocketReactor<P> {
             ready: Vec::with_capacity(EVENTS),
             queued: VecDeque::new(),
             opening: 0,
+            opened_at: MonoNanos(0),
             sweep_at: None,
             happened: Vec::new(),
             connections: Connections::default(),
@@ -111,6 +114,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// Makes all connections; each is tried once. `stopped` ends it early. Returns how many are
     /// there, and why the first that is not there could not be made.
     pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
+        let begun = now();
         for id in 0..self.links.len() as u32 {
             self.connect(id);
         }
@@ -122,6 +126,7 @@ impl<P: Protocol> SocketReactor<P> {
             self.wait(now() + Nanos::from_millis(50), &mut events);
             events.clear();
         }
+        self.connections.opening = self.opened_at - begun;
         let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
         (up, self.first_failure.take())
     }
@@ -218,6 +223,7 @@ impl<P: Protocol> SocketReactor<P> {
         match link.stage {
             Stage::Opening | Stage::Talking => {
                 self.opening -= 1;
+                self.opened_at = now();
                 self.connections.failed += 1;
                 link.failures += 1;
             }
@@ -433,6 +439,7 @@ impl<P: Protocol> SocketReactor<P> {
                 link.stage = Stage::Up;
                 link.failures = 0;
                 self.opening -= 1;
+                self.opened_at = at;
                 self.connections.times.record(at - link.since);
                 self.execute_pending(id, at);
                 self.open_queued();

@@ -11,6 +11,7 @@ mod interrupt;
 mod json;
 mod limits;
 mod locks;
+mod null_server;
 mod own_workload;
 mod ps;
 mod records;
