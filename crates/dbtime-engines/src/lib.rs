@@ -9,6 +9,7 @@ pub mod failure;
 mod gate;
 pub mod mysql;
 pub mod null;
+pub mod null_server;
 mod percent;
 pub mod plan;
 pub mod pool;

@@ -23,5 +23,5 @@ pub mod targets;
 pub use error::LabError;
 pub use progress::Progress;
 pub use request::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest};
-pub use run::{Finished, run};
+pub use run::{Finished, find_rate, run};
 pub use targets::Target;

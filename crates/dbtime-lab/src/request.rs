@@ -6,6 +6,7 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
 use dbtime_load::workload::{Limit, Workload};
+use dbtime_model::record::AutoRate;
 use dbtime_model::{CpuList, Nanos};
 use std::path::PathBuf;
 
@@ -100,6 +101,9 @@ pub enum RateChoice {
     Given(Rate),
     /// This share of the flat-out rate, which is measured first. Unit: percent.
     Auto(f64),
+    /// The share that it says of the flat-out rate that was measured before: see
+    /// [`crate::find_rate`].
+    Found(AutoRate),
 }
 
 /// Which transactions have their parts measured.

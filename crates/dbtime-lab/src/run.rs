@@ -13,7 +13,7 @@ use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::think::Think;
-use dbtime_model::record::{Run, file};
+use dbtime_model::record::{AutoRate, Run, file};
 use dbtime_model::{CpuList, MonoNanos, Nanos};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -89,6 +89,23 @@ pub fn run(
     Ok(Finished { run, folder, passed })
 }
 
+/// Measures what the target of a request carries flat out, for runs that share its rate; `None`
+/// where the request does not ask for it. Blocks; `stop` ends it early.
+///
+/// Errors: [`LabError`].
+pub fn find_rate(
+    request: &RunRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<Option<AutoRate>, LabError> {
+    if let Some(cpus) = &request.client_cpus {
+        keep_to(cpus)?;
+    }
+    let prepared = request.target.prepare(request, progress, stop)?;
+    let mut plan = plan(request, prepared.scale());
+    settle::rate(request, &mut plan, &*prepared, progress, stop)
+}
+
 /// Keeps this thread, and all that it will start, to some CPUs.
 fn keep_to(cpus: &CpuList) -> Result<(), LabError> {
     check_online(cpus, "--client-cpus")?;
@@ -113,7 +130,9 @@ fn plan(request: &RunRequest, scale: u64) -> Plan {
             Demand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
         // Flat out first; `settle::rate` knows more.
-        Some(RateChoice::Auto(_)) => Demand::Closed { clients: servers, think: Some(NO_THINK) },
+        Some(RateChoice::Auto(_) | RateChoice::Found(_)) => {
+            Demand::Closed { clients: servers, think: Some(NO_THINK) }
+        }
     };
     Plan {
         workload: Arc::new(request.workload.clone()),

@@ -35,15 +35,32 @@ pub(crate) fn rate(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<Option<AutoRate>, LabError> {
-    let Some(RateChoice::Auto(share_pct)) = request.load.rate else { return Ok(None) };
-    if request.load.arrivals == Arrivals::AtOnce {
-        return Ok(None);
-    }
+    let auto = match &request.load.rate {
+        _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
+        Some(RateChoice::Auto(share_pct)) => flat_out(*share_pct, plan, prepared, progress, stop)?,
+        Some(RateChoice::Found(auto)) => auto.clone(),
+        Some(RateChoice::Given(_)) | None => return Ok(None),
+    };
+    let rate = Rate::Constant(auto.offered_tps());
+    rate.check().map_err(|error| LabError::Usage(error.to_string()))?;
+    let (flat_out_tps, offered_tps) = (auto.flat_out_tps, auto.offered_tps());
+    progress(Progress::Rate { flat_out_tps, offered_tps });
+    plan.demand = Demand::Open { rate, arrivals: request.load.arrivals };
+    Ok(Some(auto))
+}
+
+/// Measures what the target carries without a pause.
+fn flat_out(
+    share_pct: f64,
+    plan: &Plan,
+    prepared: &dyn Prepared,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<AutoRate, LabError> {
     progress(Progress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
     let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
-    let rate = flat_out_tps * share_pct / 100.0;
-    if rate <= 0.0 || !rate.is_finite() {
+    if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
         return Err(LabError::Target(format!(
             "no transaction completed in {FLAT_OUT} flat out, so --rate auto has nothing to go by \
@@ -51,11 +68,7 @@ pub(crate) fn rate(
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));
     }
-    Rate::Constant(rate).check().map_err(|error| LabError::Usage(error.to_string()))?;
-    progress(Progress::Rate { flat_out_tps, offered_tps: rate });
-    let arrivals = request.load.arrivals;
-    plan.demand = Demand::Open { rate: Rate::Constant(rate), arrivals };
-    Ok(Some(AutoRate { flat_out_tps, measured_s: window_s, share_pct }))
+    Ok(AutoRate { flat_out_tps, measured_s: window_s, share_pct, servers: plan.servers })
 }
 
 /// Chooses how many transactions have their parts measured.

@@ -197,7 +197,13 @@ pub fn connections(driven: &Driven) -> ConnectionsInfo {
     let length = |o: &OutageInfo| o.until_s.map_or(f64::INFINITY, |until| until - o.from_s);
     outages.sort_by(|a, b| length(b).total_cmp(&length(a)));
     outages.truncate(OUTAGES);
-    ConnectionsInfo { made: found.times.count(), failed: found.failed, lost: found.lost, outages }
+    ConnectionsInfo {
+        made: found.times.count(),
+        failed: found.failed,
+        lost: found.lost,
+        opening_s: found.opening.as_secs(),
+        outages,
+    }
 }
 
 /// Outages that are recorded.

@@ -185,11 +185,13 @@ pub struct Connections {
     pub failed: u64,
     /// Those that broke after they had been made.
     pub lost: u64,
+    /// From the first attempt until each of the first ones had been made or refused.
+    pub opening: Nanos,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { times: Histogram::coarse(), failed: 0, lost: 0 }
+        Self { times: Histogram::coarse(), failed: 0, lost: 0, opening: Nanos::ZERO }
     }
 }
 
@@ -199,6 +201,7 @@ impl Connections {
         self.times.merge(&other.times);
         self.failed += other.failed;
         self.lost += other.lost;
+        self.opening = self.opening.max(other.opening);
     }
 }
 

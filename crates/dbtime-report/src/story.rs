@@ -86,8 +86,15 @@ pub(crate) fn is_open(load: &LoadInfo) -> bool {
 /// How `--rate auto` found its rate.
 pub(crate) fn auto_rate(load: &LoadInfo) -> Option<String> {
     let auto = load.auto.as_ref()?;
+    let own = load.workers.unwrap_or(load.connections);
+    // Found by another run of a sweep.
+    let elsewhere = match auto.servers {
+        0 => String::new(),
+        servers if servers == own => String::new(),
+        servers => format!(" over {servers} connections"),
+    };
     Some(format!(
-        "rate auto: {} of the {}/s that {} flat out gave",
+        "rate auto: {} of the {}/s that {} flat out{elsewhere} gave",
         percent(auto.share_pct),
         rate(auto.flat_out_tps),
         seconds(auto.measured_s)

@@ -3,7 +3,7 @@
 
 mod fixtures;
 
-use dbtime_model::record::Run;
+use dbtime_model::record::{AutoRate, Run, ServerInfo};
 use dbtime_report::{SweepRow, TerminalOptions, compare, terminal};
 use unicode_width::UnicodeWidthStr;
 
@@ -160,6 +160,41 @@ fn the_sweep_table_is_the_classic_one_and_more() {
         fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
     assert_fits("sweep of all", &terminal::sweep_table(&extreme));
     assert_fits("no sweep", &terminal::sweep_table(&[]));
+}
+
+#[test]
+fn the_sweep_table_of_a_server_is_that_of_the_schedulers_and_more() {
+    let row = |connections: u32, tps: f64, usr: f64, sys: f64, mean_ms: f64, p95_ms: f64| {
+        let mut record = fixtures::open().record;
+        let auto = AutoRate { flat_out_tps: 2400.0, measured_s: 3.0, share_pct: 50.0, servers: 64 };
+        record.load.auto = Some(auto);
+        record.load.rate_tps = Some(1200.0);
+        (record.load.connections, record.load.workers) = (connections, None);
+        (record.counts.failed, record.counts.unfinished) = (0, 0);
+        record.throughput_tps = tps;
+        let server = ServerInfo { usr_pct: usr, sys_pct: sys, ..ServerInfo::default() };
+        record.server = Some(server);
+        record.latency_us.response.mean = mean_ms * 1e3;
+        record.latency_us.response.p95 = p95_ms * 1e3;
+        record.client.cpu_us_per_tx = 8.25;
+        SweepRow::from_record(&record).with_factor("connections", &connections.to_string())
+    };
+    let rows = [
+        row(1, 1200.0, 20.5, 8.125, 0.61, 1.25),
+        row(64, 1200.4, 22.43, 9.88, 0.97, 2.5),
+        row(2048, 962.22, 25.23, 14.93, 1943.78, 2368.78),
+        row(2048, 1197.0, 30.59, 11.2, 317.98, 435.19),
+    ];
+    insta::assert_snapshot!("sweep-server", terminal::sweep_table(&rows));
+    let mut varied = rows.map(|row| row.with_factor("scale", "10"));
+    for (index, row) in varied.iter_mut().enumerate() {
+        let pool = if index < 2 { "one-thread-per-connection" } else { "pool-of-threads" };
+        *row = row.clone().with_factor("server-set", &format!("thread_handling={pool}"));
+    }
+    (varied[1].valid, varied[1].lost, varied[2].server) = (false, 3, None);
+    varied[3].arrivals = "closed loop".to_owned();
+    insta::assert_snapshot!("sweep-server-factors", terminal::sweep_table(&varied));
+    assert_fits("sweep of a server", &terminal::sweep_table(&varied));
 }
 
 #[test]

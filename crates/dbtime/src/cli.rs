@@ -73,6 +73,9 @@ Examples:
   dbtime run report-scan --transactions 80 --sweep \\
       'arrivals=at-once workers=40,10,4; workers=4 rate=auto:500%,auto:250%,auto:95%'
       latency against throughput, as one table
+  dbtime run point-select --target mariadb --rate auto:50% --repeat 3 \\
+      --sweep connections=1,2,4,8,16,32,64,128,256,512,1024,2048
+      the same rate over more and more connections: what the server spends
   dbtime run --query 'SELECT 1' --connections 1 --transactions 100 --target mariadb
       one request a hundred times on a private MariaDB: what it took, spent and counted
   dbtime run point-select --rate 1000/s --connections 64 --target postgres://app@db1/shop
@@ -191,6 +194,10 @@ pub(crate) struct RunArgs {
     /// cross, groups separated by `;` follow each other. Repeatable.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) sweep: Vec<String>,
+
+    /// Make each run so many times, in rounds; one table shows them all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: Option<u32>,
 
     /// Measure the costly parts of the time budget on one transaction in N [default: so that it
     /// costs about 1 %; on a server all].

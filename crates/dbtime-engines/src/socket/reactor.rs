@@ -71,6 +71,8 @@ pub struct SocketReactor<P: Protocol> {
     /// Links that are to be opened once fewer are being made.
     queued: VecDeque<u32>,
     opening: usize,
+    /// When the last attempt to open one succeeded or failed.
+    opened_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
     sweep_at: Option<MonoNanos>,
     /// What happened outside of a wait.
@@ -100,6 +102,7 @@ impl<P: Protocol> SocketReactor<P> {
             ready: Vec::with_capacity(EVENTS),
             queued: VecDeque::new(),
             opening: 0,
+            opened_at: MonoNanos(0),
             sweep_at: None,
             happened: Vec::new(),
             connections: Connections::default(),
@@ -111,6 +114,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// Makes all connections; each is tried once. `stopped` ends it early. Returns how many are
     /// there, and why the first that is not there could not be made.
     pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
+        let begun = now();
         for id in 0..self.links.len() as u32 {
             self.connect(id);
         }
@@ -122,6 +126,7 @@ impl<P: Protocol> SocketReactor<P> {
             self.wait(now() + Nanos::from_millis(50), &mut events);
             events.clear();
         }
+        self.connections.opening = self.opened_at - begun;
         let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
         (up, self.first_failure.take())
     }
@@ -218,6 +223,7 @@ impl<P: Protocol> SocketReactor<P> {
         match link.stage {
             Stage::Opening | Stage::Talking => {
                 self.opening -= 1;
+                self.opened_at = now();
                 self.connections.failed += 1;
                 link.failures += 1;
             }
@@ -228,6 +234,10 @@ impl<P: Protocol> SocketReactor<P> {
             Stage::Down | Stage::Waiting => {}
         }
         let is_awaited = link.is_executing || link.pending.take().is_some();
+        if !is_awaited && link.is_used {
+            link.lost = Some(failure.clone());
+        }
+        link.is_used = false;
         link.close();
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
@@ -420,6 +430,7 @@ impl<P: Protocol> SocketReactor<P> {
             Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
                 link.is_executing = false;
+                link.is_used = true;
                 link.deadline = None;
                 let kind = Happened::Answered(answer);
                 self.happened.push(Event { connection: id, at, kind });
@@ -428,6 +439,7 @@ impl<P: Protocol> SocketReactor<P> {
                 link.stage = Stage::Up;
                 link.failures = 0;
                 self.opening -= 1;
+                self.opened_at = at;
                 self.connections.times.record(at - link.since);
                 self.execute_pending(id, at);
                 self.open_queued();
@@ -558,6 +570,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         wants_row: bool,
     ) -> Option<Answer> {
         let link = &mut self.links[connection as usize];
+        if let Some(failure) = link.lost.take() {
+            // On another socket the statement would run outside of its transaction.
+            return Some(Answer::failed(failure));
+        }
         if link.stage == Stage::Up {
             self.execute(connection, Call { statement, parameters, wants_row });
         } else {
@@ -599,6 +615,8 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        (link.is_used, link.lost) = (false, None);
         if self.settings.reconnect == Reconnect::EveryTransaction {
             self.hang_up(connection);
         }
@@ -659,7 +677,7 @@ fn timed_out(limit: Option<Nanos>) -> Failure {
 fn tls_failure(text: &str, address: &Address) -> Failure {
     let remedy = if text.contains("ProtocolVersion") || text.contains("peer is incompatible") {
         "; the server speaks only TLS 1.1 or older: let it speak TLS 1.2, or disable TLS"
-    } else if text.contains("UnknownIssuer") {
+    } else if text.contains("UnknownIssuer") || text.contains("BadSignature") {
         "; name the authority that signed it (ssl-ca, sslrootcert)"
     } else if text.contains("NotValidForName") {
         "; the certificate is made out to another name: use that name, or verify-ca"

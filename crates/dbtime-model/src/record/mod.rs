@@ -225,6 +225,16 @@ pub struct AutoRate {
     pub measured_s: f64,
     /// The share of it that was offered, in percent.
     pub share_pct: f64,
+    /// Workers, or connections where each has its own, that it was measured with; 0 in records
+    /// that do not say. In a sweep these are those of one run, and all runs are offered the same.
+    pub servers: u32,
+}
+
+impl AutoRate {
+    /// What was offered. Unit: transactions per second.
+    pub fn offered_tps(&self) -> f64 {
+        self.flat_out_tps * self.share_pct / 100.0
+    }
 }
 
 /// What was measured.
@@ -290,6 +300,9 @@ pub struct ConnectionsInfo {
     pub failed: u64,
     /// Connections that broke after they had been made.
     pub lost: u64,
+    /// From the first attempt until all that the load began with had been made or refused, in
+    /// seconds.
+    pub opening_s: f64,
     /// Times in which connections failed and nothing was completed, longest first.
     pub outages: Vec<OutageInfo>,
 }

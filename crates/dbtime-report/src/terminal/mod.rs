@@ -21,7 +21,7 @@ mod usage;
 
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
-pub use sweep::{SweepRow, sweep_table};
+pub use sweep::{SweepRow, SweepServer, sweep_table};
 pub use usage::usage_report;
 
 pub(crate) use style::{Ink, Page};

@@ -5,7 +5,7 @@ mod counters;
 mod init;
 mod ps;
 mod report;
-mod run;
+pub(crate) mod run;
 mod usage;
 mod workloads;
 

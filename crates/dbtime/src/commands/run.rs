@@ -1,20 +1,19 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
-use crate::cli::{Cli, Command, RunArgs};
+use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::live::Live;
 use crate::{interrupt, options, screen, sweep};
-use clap::Parser;
 use dbtime_engines::plan::Stop;
 use dbtime_lab::Finished;
-use dbtime_report::terminal::{self, SweepRow, TerminalOptions};
+use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    if !args.sweep.is_empty() {
-        return run_sweep(args, &arguments);
+    if !args.sweep.is_empty() || args.repeat.is_some_and(|times| times > 1) {
+        return sweep::run(args, &arguments);
     }
     let out = folder(args)?;
     let request = options::request(args, command_line(&arguments), out)?;
@@ -24,7 +23,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(verdict(args, &finished))
 }
 
-fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Finished, Failure> {
+/// Makes one run and shows how it goes.
+pub(crate) fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Finished, Failure> {
     let live = Live::new();
     let finished = dbtime_lab::run(request, &|progress| live.show(&progress), stop);
     live.finish();
@@ -49,13 +49,15 @@ fn show(args: &RunArgs, finished: &Finished) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_html(folder: &Path, finished: &Finished) -> Result<PathBuf, Failure> {
+/// Writes the report into the folder of the record.
+pub(crate) fn write_html(folder: &Path, finished: &Finished) -> Result<PathBuf, Failure> {
     let path = folder.join("report.html");
     super::report::write_whole(&path, &dbtime_report::html::report(&finished.run))?;
     Ok(path)
 }
 
-fn verdict(args: &RunArgs, finished: &Finished) -> Exit {
+/// How the process ends after this run.
+pub(crate) fn verdict(args: &RunArgs, finished: &Finished) -> Exit {
     match finished {
         // A limit says nothing about figures that may be wrong.
         _ if (args.strict || !args.limits.is_empty()) && !finished.run.record.validity.valid => {
@@ -66,80 +68,8 @@ fn verdict(args: &RunArgs, finished: &Finished) -> Exit {
     }
 }
 
-fn run_sweep(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure> {
-    let combinations = sweep::combinations(&args.sweep)?;
-    let out = folder(args)?;
-    if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
-        return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
-    }
-    // All of them are read before the first is run.
-    let mut requests = Vec::new();
-    for (index, combination) in combinations.iter().enumerate() {
-        let arguments = sweep::arguments(arguments, combination);
-        let Command::Run(args) = Cli::try_parse_from(&arguments)?.command else {
-            return Err(Failure::usage("--sweep belongs to run"));
-        };
-        let out = out.as_ref().map(|out| out.join(format!("{:03}", index + 1)));
-        requests.push(options::request(&args, command_line(&arguments), out)?);
-    }
-    let stop = interrupt::install();
-    let mut done = Done { rows: Vec::new(), exit: Exit::Fine };
-    let numbered = requests.iter().zip(&combinations).enumerate();
-    let outcome =
-        numbered.take_while(|_| !stop.is_set()).try_for_each(|(index, (request, combination))| {
-            if screen::has_audience() {
-                let (number, all, shown) = (index + 1, requests.len(), shown(combination));
-                screen::note(&format!("run {number} of {all}: {shown}"));
-            }
-            done.add(args, drive(request, &stop)?, combination)
-        });
-    // What was measured before an end is shown all the same.
-    if !args.json && !done.rows.is_empty() {
-        let mut text = terminal::sweep_table(&done.rows);
-        if let Some(out) = out {
-            text += &format!("\nRecords: {}\n", out.display());
-        }
-        screen::result(&text);
-    }
-    match outcome {
-        Err(failure) if !stop.is_set() || done.rows.is_empty() => Err(failure),
-        _ => Ok(done.exit),
-    }
-}
-
-/// The runs of a sweep so far.
-struct Done {
-    rows: Vec<SweepRow>,
-    exit: Exit,
-}
-
-impl Done {
-    fn add(
-        &mut self,
-        args: &RunArgs,
-        finished: Finished,
-        combination: &sweep::Combination,
-    ) -> Result<(), Failure> {
-        self.exit = self.exit.max(verdict(args, &finished));
-        let row = SweepRow::from_record(&finished.run.record);
-        let named = combination.iter();
-        self.rows.push(named.fold(row, |row, (name, value)| row.with_factor(name, value)));
-        if args.json {
-            let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
-            screen::result(&(line + "\n"));
-        }
-        let folder = finished.folder.as_deref();
-        folder.map_or(Ok(()), |folder| write_html(folder, &finished).map(drop))
-    }
-}
-
-fn shown(combination: &sweep::Combination) -> String {
-    let pairs = combination.iter().map(|(name, value)| format!("{name}={value}"));
-    pairs.collect::<Vec<_>>().join(" ")
-}
-
 /// Where the record goes.
-fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
     if args.no_record {
         return Ok(None);
     }
@@ -163,7 +93,7 @@ fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// The command as a shell would take it again.
-fn command_line(arguments: &[String]) -> String {
+pub(crate) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:%,@+".contains(c);
     let quoted = arguments.iter().enumerate().map(|(index, argument)| match argument {
         _ if index == 0 => "dbtime".to_owned(),

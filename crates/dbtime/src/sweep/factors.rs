@@ -1,4 +1,4 @@
-//! `--sweep`: the same run over values of other flags.
+//! What is swept: the same run over values of other flags.
 //!
 //! A sweep is text: `workers=40,10,4` is a factor; factors separated by spaces cross; groups
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
@@ -6,13 +6,16 @@
 use crate::exit::Failure;
 
 /// One combination: flag names and their values.
-pub(crate) type Combination = Vec<(String, String)>;
+pub(super) type Combination = Vec<(String, String)>;
 
 /// Flags that are not for sweeping: they belong to the whole sweep.
-const WHOLE: [&str; 6] = ["sweep", "out", "json", "no-record", "strict", "histogram"];
+const WHOLE: [&str; 7] = ["sweep", "repeat", "out", "json", "no-record", "strict", "histogram"];
+
+/// Flags that a single run of it does not have.
+const OF_SWEEP: [&str; 3] = ["--sweep", "--repeat", "--out"];
 
 /// All combinations, in the order they are run.
-pub(crate) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Failure> {
+pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Failure> {
     let mut all: Vec<Combination> = vec![Vec::new()];
     for sweep in sweeps {
         let mut groups = Vec::new();
@@ -49,16 +52,17 @@ fn cross(left: &[Combination], right: &[Combination]) -> Vec<Combination> {
 }
 
 /// The command line of one combination: the whole one without the sweep, and the values appended.
-pub(crate) fn arguments(whole: &[String], combination: &Combination) -> Vec<String> {
+pub(super) fn arguments(whole: &[String], combination: &Combination) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut skip = false;
     for argument in whole {
         let is = |flag: &str| argument == flag;
         let starts = |flag: &str| argument.starts_with(flag);
-        if std::mem::take(&mut skip) || starts("--sweep=") || starts("--out=") {
+        let is_of_sweep = |flag: &&str| starts(&format!("{flag}="));
+        if std::mem::take(&mut skip) || OF_SWEEP.iter().any(is_of_sweep) {
             continue;
         }
-        if is("--sweep") || is("--out") {
+        if OF_SWEEP.iter().any(|flag| is(flag)) {
             skip = true;
             continue;
         }
@@ -99,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_combination_replaces_the_sweep() {
-        let whole = ["dbtime", "run", "--sweep", "workers=1,2", "--out=x", "--time", "1s"];
+        let whole =
+            ["dbtime", "run", "--sweep", "workers=1,2", "--out=x", "--repeat=3", "--time", "1s"];
         let whole: Vec<String> = whole.iter().map(|s| (*s).to_owned()).collect();
         let one = vec![("workers".to_owned(), "2".to_owned())];
         assert_eq!(arguments(&whole, &one), ["dbtime", "run", "--time", "1s", "--workers=2"]);

@@ -1,12 +1,13 @@
-//! The table of a sweep: latency against throughput, a line per run.
-//!
-//! The first five columns are those of the classic table of an embedded engine behind a work
-//! queue; what it could not show stands to their right.
+//! The table of a sweep, a line per run: of a server what it spent, of an embedded engine behind a
+//! work queue latency against throughput.
+
+mod queue;
+mod server;
 
 use super::TerminalOptions;
 use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
-use crate::format::{NONE, bare_seconds, clean, count, finite, rate, us};
+use super::table::{Cell, Column};
+use crate::format::{NONE, clean, rate};
 use crate::story;
 use dbtime_model::record::RunRecord;
 
@@ -21,20 +22,39 @@ pub struct SweepRow {
     pub lost: u64,
     /// Arrivals as shown: a rate per second, `no delay` or `closed loop`.
     pub arrivals: String,
+    /// How `--rate auto` found the rate; `None` where it was given.
+    pub found: Option<String>,
     /// Workers, or connections where each has its own.
     pub threads: u32,
+    /// Clients of a closed loop, connections of an open one.
+    pub connections: u32,
     /// Mean response. Unit: microseconds.
     pub latency_us: f64,
     /// Completed transactions per second.
     pub throughput_tps: f64,
+    /// 95th percentile of the response. Unit: microseconds.
+    pub p95_us: f64,
     /// 99th percentile of the response. Unit: microseconds.
     pub p99_us: f64,
     /// Mean wait in the work queue. Unit: microseconds.
     pub queue_us: f64,
     /// Mean service time. Unit: microseconds.
     pub service_us: f64,
+    /// CPU of the client per transaction. Unit: microseconds.
+    pub client_us: f64,
+    /// What the server used; `None` where it is not known, or part of the client.
+    pub server: Option<SweepServer>,
     /// Whether the figures can be trusted.
     pub valid: bool,
+}
+
+/// What the server used during one run of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SweepServer {
+    /// User CPU. Unit: percent of one CPU.
+    pub usr_pct: f64,
+    /// System CPU. Unit: percent of one CPU.
+    pub sys_pct: f64,
 }
 
 impl SweepRow {
@@ -43,17 +63,23 @@ impl SweepRow {
         let counts = record.counts;
         let latency = &record.latency_us;
         let lost = [counts.failed, counts.dropped, counts.unfinished];
+        let server = record.server.as_ref();
         Self {
             factors: Vec::new(),
             completed: counts.completed,
             lost: lost.into_iter().fold(0, u64::saturating_add),
             arrivals: arrivals(record),
+            found: story::auto_rate(&record.load),
             threads: record.load.workers.unwrap_or(record.load.connections),
+            connections: record.load.connections,
             latency_us: latency.response.mean,
             throughput_tps: record.throughput_tps,
+            p95_us: latency.response.p95,
             p99_us: latency.response.p99,
             queue_us: latency.queue.mean,
             service_us: latency.service.mean,
+            client_us: record.client.cpu_us_per_tx,
+            server: server.map(|s| SweepServer { usr_pct: s.usr_pct, sys_pct: s.sys_pct }),
             valid: record.validity.valid,
         }
     }
@@ -76,23 +102,17 @@ fn arrivals(record: &RunRecord) -> String {
     }
 }
 
-/// Factors that have a column of their own already.
-const SHOWN: [&str; 2] = ["workers", "rate"];
-
 /// The table of a sweep, a line per run in the order given.
 ///
-/// A leading column for every swept factor, headed by its name, other than workers and rate, which
-/// the table has anyway. Shape: lines of at most [`super::COLUMNS`] columns.
+/// A leading column for every swept factor, headed by its name, other than those that the table
+/// has anyway. Shape: lines of at most [`super::COLUMNS`] columns.
 pub fn sweep_table(rows: &[SweepRow]) -> String {
-    let factors = factors(rows);
-    let lost = rows.iter().any(|row| row.lost > 0);
-    let mut table = Table::new(columns(&factors, lost));
-    for row in rows {
-        table.row(cells(row, &factors, lost));
-    }
     let mut page = Page::new(TerminalOptions::default());
-    page.table(&table);
-    if rows.iter().any(|row| row.lost > 0) {
+    match rows.iter().any(|row| row.server.is_some()) {
+        true => server::show(rows, &mut page),
+        false => page.table(&queue::table(rows)),
+    }
+    if has_lost(rows) {
         page.text("lost: failed, dropped or unfinished", Ink::Dim);
     }
     if rows.iter().any(|row| !row.valid) {
@@ -101,69 +121,36 @@ pub fn sweep_table(rows: &[SweepRow]) -> String {
     page.finish()
 }
 
+fn has_lost(rows: &[SweepRow]) -> bool {
+    rows.iter().any(|row| row.lost > 0)
+}
+
 /// The factors that need a column, in the order in which they first appear.
-fn factors(rows: &[SweepRow]) -> Vec<&str> {
+fn factors<'a>(rows: &'a [SweepRow], shown_anyway: &[&str]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.factors) {
-        if !names.contains(&name.as_str()) && !SHOWN.contains(&name.as_str()) {
+        if !names.contains(&name.as_str()) && !shown_anyway.contains(&name.as_str()) {
             names.push(name);
         }
     }
     names
 }
 
-fn columns(factors: &[&str], lost: bool) -> Vec<Column> {
-    let mut columns: Vec<Column> = factors.iter().map(|name| Column::text(&clean(name))).collect();
-    // The headings of old where there is room, narrower ones beside factors.
-    let roomy = factors.is_empty() && !lost;
-    let (latency, throughput) = if roomy {
-        ("Latency (avg query\ntime in seconds)", "Throughput (queries\nper second)")
-    } else {
-        ("Latency\n(avg query\ntime in\nseconds)", "Throughput\n(queries\nper\nsecond)")
-    };
-    columns.extend([
-        Column::figure("Queries\nrun"),
-        Column::figure(if roomy { "Queries\nper second" } else { "Queries\nper\nsecond" }),
-        Column::figure("Threads"),
-        Column::figure(latency),
-        Column::figure(throughput),
-        Column::figure("p99\nlatency"),
-        Column::figure("Avg\nqueue\nwait"),
-        Column::figure("Avg\nservice"),
-    ]);
-    if lost {
-        columns.push(Column::figure("Lost"));
-    }
-    columns
+fn factor_columns(factors: &[&str]) -> Vec<Column> {
+    factors.iter().map(|name| Column::text(&clean(name))).collect()
 }
 
-fn cells(row: &SweepRow, factors: &[&str], lost: bool) -> Vec<Cell> {
-    let value = |name: &&str| {
-        let found = row.factors.iter().find(|(other, _)| other == name);
-        found.map_or(NONE.into(), |(_, value)| clean(value).into())
-    };
-    let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
-    let seconds = match row.completed {
-        0 => NONE.to_owned(),
-        _ => bare_seconds(row.latency_us / 1e6),
-    };
-    let mut cells: Vec<Cell> = factors.iter().map(value).collect();
-    cells.extend([
-        count(row.completed).into(),
-        clean(&row.arrivals).into(),
-        row.threads.to_string().into(),
-        seconds.into(),
-        Cell::from(format!("{}{}", if row.valid { "" } else { "! " }, tps(row.throughput_tps))),
-        time(row.p99_us).into(),
-        time(row.queue_us).into(),
-        time(row.service_us).into(),
-    ]);
-    if lost {
-        cells.push(count(row.lost).into());
-    }
-    cells
+fn factor_cells(row: &SweepRow, factors: &[&str]) -> Vec<Cell> {
+    let cell = |name: &&str| value_of(row, name).map_or(NONE.into(), |value| clean(value).into());
+    factors.iter().map(cell).collect()
 }
 
-fn tps(tps: f64) -> String {
-    if tps.abs() < 10.0 { format!("{:.2}", finite(tps)) } else { rate(tps) }
+fn value_of<'a>(row: &'a SweepRow, factor: &str) -> Option<&'a str> {
+    let found = row.factors.iter().find(|(name, _)| name == factor);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// Throughput, with a mark where it may be wrong.
+fn throughput(row: &SweepRow, shown: &str) -> Cell {
+    Cell::from(format!("{}{shown}", if row.valid { "" } else { "! " }))
 }

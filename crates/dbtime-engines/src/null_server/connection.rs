@@ -1,0 +1,125 @@
+//! One connection to a null server: its socket, and what is held in either direction.
+
+use super::Wire;
+use super::faults::FaultPlan;
+use super::mysql::MySqlSession;
+use super::postgres::PostgresSession;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+/// The conversation of a connection.
+pub(super) enum Session {
+    MySql(MySqlSession),
+    Postgres(PostgresSession),
+}
+
+/// What a session made of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// So many were whole.
+    pub(super) used: usize,
+    /// The connection is to be closed once everything has been sent.
+    pub(super) ends: bool,
+    /// There were statements among them that may be answered late.
+    pub(super) has_load: bool,
+}
+
+/// The client has gone, or is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gone;
+
+/// One connection.
+pub(super) struct Connection {
+    pub(super) socket: OwnedFd,
+    session: Session,
+    /// Tells it from others that had its place before.
+    pub(super) number: u64,
+    /// Arrived bytes that are no whole yet.
+    held: Vec<u8>,
+    /// What is to be sent; the first `released` bytes of it at once.
+    out: Vec<u8>,
+    released: usize,
+    /// Whether the socket takes no more for now.
+    pub(super) is_blocked: bool,
+}
+
+impl Connection {
+    pub(super) fn new(socket: OwnedFd, wire: Wire, number: u64) -> Self {
+        let mut out = Vec::new();
+        let session = match wire {
+            Wire::MySql => Session::MySql(MySqlSession::new(number as u32, &mut out)),
+            Wire::Postgres => Session::Postgres(PostgresSession::new(number as u32)),
+        };
+        let released = out.len();
+        Self { socket, session, number, held: Vec::new(), out, released, is_blocked: false }
+    }
+
+    /// Reads what has arrived and answers it. Returns how many bytes of answers have to wait.
+    #[inline]
+    pub(super) fn receive(&mut self, buffer: &mut [u8], plan: &FaultPlan) -> Result<usize, Gone> {
+        let count = match recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
+            Ok((0, _)) => return Err(Gone),
+            Ok((count, _)) => count,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
+            Err(_) => return Err(Gone),
+        };
+        let before = self.out.len();
+        let taken = if self.held.is_empty() {
+            let taken = self.session.receive(&buffer[..count], &mut self.out, plan);
+            self.held.extend_from_slice(&buffer[taken.used..count]);
+            taken
+        } else {
+            self.held.extend_from_slice(&buffer[..count]);
+            let taken = self.session.receive(&self.held, &mut self.out, plan);
+            self.held.drain(..taken.used);
+            taken
+        };
+        let added = self.out.len() - before;
+        let waits = taken.has_load && plan.faults.delay.is_some();
+        // Nothing overtakes what waits already.
+        if waits || self.released < before {
+            return if taken.ends { Err(Gone) } else { Ok(added) };
+        }
+        self.release(added)?;
+        if taken.ends { Err(Gone) } else { Ok(0) }
+    }
+
+    /// Sends so many bytes more.
+    #[inline]
+    pub(super) fn release(&mut self, bytes: usize) -> Result<(), Gone> {
+        self.released += bytes;
+        self.flush()
+    }
+
+    /// Sends what may be sent.
+    #[inline]
+    pub(super) fn flush(&mut self) -> Result<(), Gone> {
+        let mut sent = 0;
+        self.is_blocked = false;
+        while sent < self.released {
+            match send(&self.socket, &self.out[sent..self.released], SendFlags::NOSIGNAL) {
+                Ok(count) => sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    self.is_blocked = true;
+                    break;
+                }
+                Err(_) => return Err(Gone),
+            }
+        }
+        self.out.drain(..sent);
+        self.released -= sent;
+        Ok(())
+    }
+}
+
+impl Session {
+    #[inline]
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Taken {
+        match self {
+            Self::MySql(session) => session.receive(input, out, plan),
+            Self::Postgres(session) => session.receive(input, out, plan),
+        }
+    }
+}

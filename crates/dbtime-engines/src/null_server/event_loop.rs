@@ -1,0 +1,246 @@
+//! One thread of a null server: waits for all of its connections at once.
+
+use super::Wire;
+use super::connection::{Connection, Gone};
+use super::faults::FaultPlan;
+use super::listener::Listener;
+use crate::wait::precise_timers;
+use dbtime_model::{MonoNanos, Nanos, now};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::time::Timespec;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Sockets that are served before the clock is looked at again.
+const EVENTS: usize = 256;
+
+/// Bytes read at once.
+const BUFFER: usize = 64 << 10;
+
+/// What the kernel tells of an event: a connection's place, or one of these.
+const LISTENERS: u64 = 1 << 32;
+const INBOX: u64 = 1 << 33;
+
+/// How others reach a thread.
+pub(super) struct Inbox {
+    bell: OwnedFd,
+    arrived: Mutex<Vec<(OwnedFd, Wire)>>,
+    is_stopped: AtomicBool,
+}
+
+impl Inbox {
+    pub(super) fn new() -> io::Result<Self> {
+        let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Self { bell, arrived: Mutex::default(), is_stopped: AtomicBool::new(false) })
+    }
+
+    /// Ends the thread soon.
+    pub(super) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        self.ring();
+    }
+
+    fn give(&self, socket: OwnedFd, wire: Wire) {
+        self.lock().push((socket, wire));
+        self.ring();
+    }
+
+    fn ring(&self) {
+        // Full means that it has been rung often enough.
+        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    fn empty(&self) -> Vec<(OwnedFd, Wire)> {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        std::mem::take(&mut self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(OwnedFd, Wire)>> {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes of a connection that are sent later.
+struct Late {
+    due: MonoNanos,
+    place: usize,
+    /// The connection that had the place.
+    number: u64,
+    bytes: usize,
+}
+
+/// One thread.
+pub(super) struct EventLoop {
+    epoll: OwnedFd,
+    listeners: Vec<(Listener, Wire)>,
+    /// Those of all threads, of which `mine` is this one's.
+    inboxes: Vec<Arc<Inbox>>,
+    mine: usize,
+    /// Whose turn it is to get a connection.
+    turn: usize,
+    plan: Arc<FaultPlan>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// Connections so far.
+    count: u64,
+    /// Soonest first: all are as late.
+    late: VecDeque<Late>,
+    buffer: Box<[u8]>,
+}
+
+impl EventLoop {
+    pub(super) fn new(
+        listeners: Vec<(Listener, Wire)>,
+        inboxes: Vec<Arc<Inbox>>,
+        mine: usize,
+        plan: Arc<FaultPlan>,
+    ) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        for (index, (listener, _)) in listeners.iter().enumerate() {
+            let token = EventData::new_u64(LISTENERS + index as u64);
+            epoll::add(&epoll, listener, token, EventFlags::IN)?;
+        }
+        epoll::add(&epoll, &inboxes[mine].bell, EventData::new_u64(INBOX), EventFlags::IN)?;
+        Ok(Self {
+            epoll,
+            listeners,
+            inboxes,
+            mine,
+            turn: 0,
+            plan,
+            connections: Vec::new(),
+            free: Vec::new(),
+            count: 0,
+            late: VecDeque::new(),
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+        })
+    }
+
+    /// Serves until it is stopped.
+    pub(super) fn run(mut self) {
+        precise_timers();
+        let mut ready: Vec<Event> = Vec::with_capacity(EVENTS);
+        while !self.inboxes[self.mine].is_stopped.load(Ordering::Relaxed) {
+            let timeout = self.late.front().map(|late| timespec(late.due - now()));
+            ready.clear();
+            let spare = rustix::buffer::spare_capacity(&mut ready);
+            // Interrupted: it waits again.
+            let _ = epoll::wait(&self.epoll, spare, timeout.as_ref());
+            for event in &ready {
+                match event.data.u64() {
+                    INBOX => self.adopt(),
+                    place @ 0..LISTENERS => self.serve(place as usize, event.flags),
+                    listener => self.accept((listener - LISTENERS) as usize),
+                }
+            }
+            self.release();
+        }
+    }
+
+    /// Takes all that wait to be let in, and deals them to the threads in turn.
+    fn accept(&mut self, listener: usize) {
+        loop {
+            let (listener, wire) = &self.listeners[listener];
+            let Some(socket) = listener.accept() else { return };
+            let turn = self.turn;
+            self.turn = (turn + 1) % self.inboxes.len();
+            if turn == self.mine {
+                self.welcome(socket, *wire);
+            } else {
+                self.inboxes[turn].give(socket, *wire);
+            }
+        }
+    }
+
+    fn adopt(&mut self) {
+        for (socket, wire) in self.inboxes[self.mine].empty() {
+            self.welcome(socket, wire);
+        }
+    }
+
+    fn welcome(&mut self, socket: OwnedFd, wire: Wire) {
+        self.count += 1;
+        let mut connection = Connection::new(socket, wire, self.count);
+        let place = self.free.pop().unwrap_or(self.connections.len());
+        let token = EventData::new_u64(place as u64);
+        let added = epoll::add(&self.epoll, &connection.socket, token, EventFlags::IN);
+        let is_there = added.is_ok() && connection.flush().is_ok();
+        if place == self.connections.len() {
+            self.connections.push(None);
+        }
+        match is_there {
+            true => self.connections[place] = Some(connection),
+            false => self.free.push(place),
+        }
+    }
+
+    #[inline]
+    fn serve(&mut self, place: usize, flags: EventFlags) {
+        let Some(connection) = &mut self.connections[place] else { return };
+        let was_blocked = connection.is_blocked;
+        let flushed = match flags.contains(EventFlags::OUT) {
+            true => connection.flush(),
+            false => Ok(()),
+        };
+        let received = match flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+            true => connection.receive(&mut self.buffer, &self.plan),
+            false => Ok(0),
+        };
+        let waiting = flushed.and(received);
+        if let (Ok(bytes @ 1..), Some(delay)) = (waiting, self.plan.faults.delay) {
+            let (due, number) = (now() + delay, connection.number);
+            self.late.push_back(Late { due, place, number, bytes });
+        }
+        self.settle(place, was_blocked, waiting.map(drop));
+    }
+
+    /// Sends what was late enough.
+    fn release(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        let present = now();
+        while let Some(&Late { place, number, bytes, .. }) =
+            self.late.front().filter(|late| late.due <= present)
+        {
+            self.late.pop_front();
+            let connection = self.connections[place].as_mut();
+            let Some(connection) = connection.filter(|connection| connection.number == number)
+            else {
+                continue;
+            };
+            let was_blocked = connection.is_blocked;
+            let released = connection.release(bytes);
+            self.settle(place, was_blocked, released);
+        }
+    }
+
+    /// Closes a connection that has gone; tells the kernel what one waits for that has not.
+    #[inline]
+    fn settle(&mut self, place: usize, was_blocked: bool, outcome: Result<(), Gone>) {
+        let Some(connection) = &self.connections[place] else { return };
+        let mut outcome = outcome;
+        if outcome.is_ok() && connection.is_blocked != was_blocked {
+            let out = if connection.is_blocked { EventFlags::OUT } else { EventFlags::empty() };
+            let token = EventData::new_u64(place as u64);
+            let changed =
+                epoll::modify(&self.epoll, &connection.socket, token, EventFlags::IN | out);
+            outcome = changed.map_err(|_| Gone);
+        }
+        if outcome.is_err() {
+            self.connections[place] = None;
+            self.free.push(place);
+        }
+    }
+}
+
+fn timespec(length: Nanos) -> Timespec {
+    Timespec {
+        tv_sec: (length.0 / 1_000_000_000).cast_signed(),
+        tv_nsec: (length.0 % 1_000_000_000).cast_signed(),
+    }
+}

@@ -1,0 +1,105 @@
+//! What a statement is answered with, whichever protocol it came by.
+
+/// The answer to a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// One row: the number 1.
+    One,
+    /// One row: the number 0. So many things are in the catalogue.
+    Zero,
+    /// One row: the server's version.
+    Version,
+    /// Two columns and no rows: the server has no settings, and its catalogue is empty.
+    Empty,
+    /// Success, in PostgreSQL's words.
+    Done(&'static str),
+    /// It is refused.
+    Refused,
+}
+
+/// Longest first word that means something here.
+const LONGEST_WORD: usize = 10;
+
+impl Reply {
+    /// The answer to this text.
+    pub(super) fn to(sql: &[u8]) -> Self {
+        let sql = sql.trim_ascii_start();
+        let end = sql.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(sql.len());
+        let mut word = [0; LONGEST_WORD];
+        let Some(lower) = word.get_mut(..end) else { return Self::Done("OK") };
+        lower.copy_from_slice(&sql[..end]);
+        lower.make_ascii_lowercase();
+        match &*lower {
+            b"select" | b"values" | b"with" | b"table" | b"" => Self::to_query(sql),
+            b"show" | b"desc" | b"describe" | b"explain" => Self::Empty,
+            b"begin" | b"start" => Self::Done("BEGIN"),
+            b"commit" | b"end" => Self::Done("COMMIT"),
+            b"rollback" | b"abort" => Self::Done("ROLLBACK"),
+            b"set" => Self::Done("SET"),
+            b"insert" => Self::Done("INSERT 0 1"),
+            b"update" => Self::Done("UPDATE 1"),
+            b"delete" => Self::Done("DELETE 1"),
+            b"copy" | b"load" => Self::Refused,
+            _ => Self::Done("OK"),
+        }
+    }
+
+    fn to_query(sql: &[u8]) -> Self {
+        let asks_for = |name: &[u8]| contains(sql, name);
+        match asks_for(b"information_schema") || asks_for(b"pg_") {
+            true if asks_for(b"count(") => Self::Zero,
+            true => Self::Empty,
+            false if asks_for(b"version()") => Self::Version,
+            false => Self::One,
+        }
+    }
+
+    /// Whether the statement counts as load, and can be hit by what goes wrong.
+    pub(super) fn is_load(self) -> bool {
+        self == Self::One
+    }
+
+    /// The number in its row.
+    pub(super) fn number(self) -> Option<u8> {
+        match self {
+            Self::One => Some(1),
+            Self::Zero => Some(0),
+            Self::Version | Self::Empty | Self::Done(_) | Self::Refused => None,
+        }
+    }
+
+    /// Whether there is a result at all.
+    pub(super) fn has_columns(self) -> bool {
+        !matches!(self, Self::Done(_) | Self::Refused)
+    }
+}
+
+/// Whether `word`, in small letters, is part of `text` in whatever letters.
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_told_by_their_first_word() {
+        let cases: [(&str, Reply); 11] = [
+            ("SELECT VERSION()", Reply::Version),
+            ("SELECT 1", Reply::One),
+            ("  select c FROM sbtest1 WHERE id = ?", Reply::One),
+            ("(SELECT 1)", Reply::One),
+            ("SHOW GLOBAL STATUS", Reply::Empty),
+            ("SELECT COUNT(*) FROM information_schema.tables", Reply::Zero),
+            ("SELECT name, setting FROM pg_settings", Reply::Empty),
+            ("BEGIN", Reply::Done("BEGIN")),
+            ("START TRANSACTION", Reply::Done("BEGIN")),
+            ("DEALLOCATE PREPARE x", Reply::Done("OK")),
+            ("COPY t FROM STDIN", Reply::Refused),
+        ];
+        for (sql, wanted) in cases {
+            assert_eq!(Reply::to(sql.as_bytes()), wanted, "{sql}");
+        }
+    }
+}

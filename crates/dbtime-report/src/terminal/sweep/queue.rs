@@ -1,0 +1,72 @@
+//! The table of an embedded engine: latency against throughput.
+//!
+//! The first five columns are those of the classic table of an engine behind a work queue; what it
+//! could not show stands to their right.
+
+use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput};
+use crate::format::{NONE, bare_seconds, clean, count, finite, rate, us};
+use crate::terminal::table::{Cell, Column, Table};
+
+/// Factors that have a column of their own already.
+const SHOWN: [&str; 2] = ["workers", "rate"];
+
+pub(super) fn table(rows: &[SweepRow]) -> Table {
+    let (factors, lost) = (factors(rows, &SHOWN), has_lost(rows));
+    let mut table = Table::new(columns(&factors, lost));
+    for row in rows {
+        table.row(cells(row, &factors, lost));
+    }
+    table
+}
+
+fn columns(factors: &[&str], lost: bool) -> Vec<Column> {
+    let mut columns = factor_columns(factors);
+    // The headings of old where there is room, narrower ones beside factors.
+    let roomy = factors.is_empty() && !lost;
+    let (latency, throughput) = if roomy {
+        ("Latency (avg query\ntime in seconds)", "Throughput (queries\nper second)")
+    } else {
+        ("Latency\n(avg query\ntime in\nseconds)", "Throughput\n(queries\nper\nsecond)")
+    };
+    columns.extend([
+        Column::figure("Queries\nrun"),
+        Column::figure(if roomy { "Queries\nper second" } else { "Queries\nper\nsecond" }),
+        Column::figure("Threads"),
+        Column::figure(latency),
+        Column::figure(throughput),
+        Column::figure("p99\nlatency"),
+        Column::figure("Avg\nqueue\nwait"),
+        Column::figure("Avg\nservice"),
+    ]);
+    if lost {
+        columns.push(Column::figure("Lost"));
+    }
+    columns
+}
+
+fn cells(row: &SweepRow, factors: &[&str], lost: bool) -> Vec<Cell> {
+    let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
+    let seconds = match row.completed {
+        0 => NONE.to_owned(),
+        _ => bare_seconds(row.latency_us / 1e6),
+    };
+    let mut cells = factor_cells(row, factors);
+    cells.extend([
+        count(row.completed).into(),
+        clean(&row.arrivals).into(),
+        row.threads.to_string().into(),
+        seconds.into(),
+        throughput(row, &tps(row.throughput_tps)),
+        time(row.p99_us).into(),
+        time(row.queue_us).into(),
+        time(row.service_us).into(),
+    ]);
+    if lost {
+        cells.push(count(row.lost).into());
+    }
+    cells
+}
+
+fn tps(tps: f64) -> String {
+    if tps.abs() < 10.0 { format!("{:.2}", finite(tps)) } else { rate(tps) }
+}

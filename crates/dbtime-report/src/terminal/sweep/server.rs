@@ -1,0 +1,115 @@
+//! The table of a server: what it spends on a load, over more and more connections.
+//!
+//! Up to the 95th percentile the columns are those of the classic study of schedulers; what it
+//! could not show stands to their right.
+
+use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput, value_of};
+use crate::format::{NONE, clean, count, finite, rate, us, width};
+use crate::terminal::style::{Ink, Page};
+use crate::terminal::table::{Cell, Column, Table};
+
+/// Factors that have a column of their own already.
+const SHOWN: [&str; 1] = ["connections"];
+
+/// Longer values of a factor get a line of their own, above the rows they belong to.
+const LONG: usize = 10;
+
+pub(super) fn show(rows: &[SweepRow], page: &mut Page) {
+    let is_long = |name: &&str| {
+        let mut values = rows.iter().filter_map(|row| value_of(row, name));
+        values.any(|value| width(value) > LONG)
+    };
+    let (groups, factors): (Vec<&str>, Vec<&str>) =
+        factors(rows, &SHOWN).into_iter().partition(is_long);
+    // What is the same for all is said once.
+    let first = rows.first().map(|row| &row.arrivals);
+    let one_load = rows.iter().all(|row| Some(&row.arrivals) == first);
+    let with = Optional { offered: !one_load, lost: has_lost(rows) };
+    let mut table = Table::new(columns(&factors, with));
+    let mut belongs_to = String::new();
+    for row in rows {
+        let group = group_of(row, &groups);
+        if group != belongs_to {
+            table.group(&group);
+            belongs_to = group;
+        }
+        table.row(cells(row, &factors, with));
+    }
+    page.table(&table);
+    if let Some(load) = first.filter(|_| one_load) {
+        page.text(&offered(load, rows), Ink::Dim);
+    }
+    page.text("server: percent of one CPU; client CPU: per transaction", Ink::Dim);
+}
+
+/// The factors that stand above the rows they belong to.
+fn group_of(row: &SweepRow, groups: &[&str]) -> String {
+    let pair = |name: &&str| format!("{name}={}", value_of(row, name).unwrap_or(NONE));
+    clean(&groups.iter().map(pair).collect::<Vec<_>>().join(" "))
+}
+
+/// Columns that are there where they say something.
+#[derive(Clone, Copy)]
+struct Optional {
+    offered: bool,
+    lost: bool,
+}
+
+fn offered(load: &str, rows: &[SweepRow]) -> String {
+    let load = clean(load);
+    let per_second = if load.ends_with(|c: char| c.is_ascii_digit()) { "/s" } else { "" };
+    // The longest names the run that it was found by, where that is another one.
+    let found = rows.iter().filter_map(|row| row.found.as_deref()).max_by_key(|text| text.len());
+    let found = found.map_or(String::new(), |text| format!(", {}", clean(text)));
+    format!("offered: {load}{per_second}{found}")
+}
+
+fn columns(factors: &[&str], with: Optional) -> Vec<Column> {
+    let mut columns = factor_columns(factors);
+    columns.push(Column::figure("connec-\ntions"));
+    if with.offered {
+        columns.push(Column::figure("offered"));
+    }
+    columns.extend([
+        Column::figure("tps"),
+        Column::figure("server\n%usr"),
+        Column::figure("server\n%sys"),
+        Column::figure("server\n%cpu"),
+        Column::figure("avg\nresp"),
+        Column::figure("95 %\nresp"),
+        Column::figure("99 %\nresp"),
+        Column::figure("client\nCPU"),
+    ]);
+    if with.lost {
+        columns.push(Column::figure("lost"));
+    }
+    columns
+}
+
+fn cells(row: &SweepRow, factors: &[&str], with: Optional) -> Vec<Cell> {
+    let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
+    let percent = |value: f64| match row.server {
+        Some(_) => format!("{:.2}", finite(value)),
+        None => NONE.to_owned(),
+    };
+    let server = row.server.unwrap_or_default();
+    let mut cells = factor_cells(row, factors);
+    cells.push(row.connections.to_string().into());
+    if with.offered {
+        cells.push(clean(&row.arrivals).into());
+    }
+    cells.extend([
+        throughput(row, &rate(row.throughput_tps)),
+        percent(server.usr_pct).into(),
+        percent(server.sys_pct).into(),
+        percent(server.usr_pct + server.sys_pct).into(),
+        time(row.latency_us).into(),
+        time(row.p95_us).into(),
+        time(row.p99_us).into(),
+        time(row.client_us).into(),
+    ]);
+    if with.lost {
+        cells.push(count(row.lost).into());
+    }
+    cells
+}

@@ -1,0 +1,132 @@
+//! A server behind a socket that holds nothing: hundreds of connections, and answers that are late,
+//! wrong or missing. Whatever it does, every transaction is counted once.
+
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Stall, Wire};
+use dbtime_model::Nanos;
+use serde_json::{Value, json};
+
+fn server(listen: (Wire, Listen), threads: usize, faults: Faults) -> NullServer {
+    let options = NullServerOptions { listen: vec![listen], threads, faults };
+    NullServer::start(&options).expect("a port is free")
+}
+
+fn serve(wire: Wire, faults: Faults) -> NullServer {
+    server((wire, Listen::Port(0)), 1, faults)
+}
+
+const WIRES: [Wire; 2] = [Wire::MySql, Wire::Postgres];
+
+/// A run of values1 on the server, which ends well and whose counts add up.
+fn run(server: &NullServer, line: &str) -> Value {
+    let target = WIRES.iter().find_map(|wire| server.target(*wire)).expect("it speaks one");
+    let line = format!("run values1 --target '{target}' --no-record --json --warmup 0s {line}");
+    let json = Sandbox::new().run(&line).fine().json();
+    counts_add_up(&json);
+    json
+}
+
+#[test]
+fn five_hundred_connections_are_all_answered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mysql, postgres) = (Wire::MySql, Wire::Postgres);
+    let socket = |name: &str| Listen::Socket(folder.path().join(name));
+    for (listen, threads, flags) in [
+        ((mysql, Listen::Port(0)), 1, "--protocol prepared"),
+        ((mysql, Listen::Port(0)), 1, "--protocol text --shards 2"),
+        ((mysql, socket("s")), 2, "--protocol prepared --shards 2"),
+        ((postgres, Listen::Port(0)), 1, "--protocol text"),
+        ((postgres, socket(".s.PGSQL.9")), 2, "--protocol prepared --rate 5000/s"),
+    ] {
+        let version = if listen.0 == mysql { "MySQL 8.0.0-null" } else { "PostgreSQL 15.0" };
+        let server = server(listen, threads, Faults::default());
+        let json = run(&server, &format!("--connections 500 --transactions 3000 {flags}"));
+        assert_eq!(count(&json, "/counts/completed"), 3000, "{flags}");
+        assert_eq!(server.statements(), 3000, "{flags}");
+        let all = &json["connections"];
+        assert_eq!(json!([all["made"], all["failed"], all["lost"]]), json!([500, 0, 0]), "{flags}");
+        assert!(number(all, "/opening_s") > 0.0, "{all}");
+        assert_eq!(json["target"]["version"], version);
+    }
+}
+
+#[test]
+fn failures_are_counted_by_their_code() {
+    for (wire, code) in [(Wire::MySql, "1205"), (Wire::Postgres, "55P03")] {
+        let faults = Faults {
+            fail_every: Some(7),
+            mysql_error: 1205,
+            postgres_error: "55P03".to_owned(),
+            ..Faults::default()
+        };
+        let server = serve(wire, faults);
+        let json = run(&server, "--connections 20 --transactions 700");
+        assert_eq!(json["errors"], json!({code: 100}));
+        assert_eq!((count(&json, "/counts/failed"), count(&json, "/counts/completed")), (100, 600));
+        let said = json["error_messages"][code].as_str().expect("what the server said");
+        assert!(said.contains("told to fail"), "{said}");
+        assert_eq!(count(&json, "/connections/lost"), 0);
+    }
+}
+
+#[test]
+fn broken_connections_are_made_again() {
+    for wire in WIRES {
+        let server = serve(wire, Faults { close_every: Some(50), ..Faults::default() });
+        let json = run(&server, "--connections 10 --transactions 500");
+        assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (10, 10));
+        let codes = json["errors"].as_object().expect("codes");
+        assert_eq!(codes.values().filter_map(Value::as_u64).sum::<u64>(), 10, "{codes:?}");
+        // One that breaks at the end is not needed any more.
+        assert!((10..=20).contains(&count(&json, "/connections/made")), "{}", json["connections"]);
+    }
+}
+
+#[test]
+fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
+    let stall = Stall { at: 300, length: Nanos::from_millis(400) };
+    let server = serve(Wire::MySql, Faults { stall: Some(stall), ..Faults::default() });
+    let json = run(&server, "--connections 2 --rate 1000/s --transactions 1000");
+    assert_eq!(count(&json, "/counts/completed"), 1000);
+    let of = |name: &str| number(&json, &format!("/latency_us/{name}"));
+    // Four hundred were due while two were under way.
+    assert!(of("response/p90") > 100e3 && of("queue/p90") > 100e3, "{}", json["latency_us"]);
+    assert!(of("service/max") > 390e3, "{}", json["latency_us"]);
+    assert!(of("service/p90") < of("response/p90") / 2.0, "{}", json["latency_us"]);
+}
+
+#[test]
+fn late_answers_hold_up_nobody_else() {
+    for wire in WIRES {
+        let delay = Some(Nanos::from_millis(5));
+        let server = serve(wire, Faults { delay, ..Faults::default() });
+        let json = run(&server, "--connections 100 --transactions 300");
+        assert_eq!(count(&json, "/counts/completed"), 300);
+        assert!(number(&json, "/latency_us/service/min") >= 5e3, "{}", json["latency_us"]);
+        // One after the other the hundredth would wait for half a second.
+        assert!(number(&json, "/latency_us/service/p50") < 250e3, "{}", json["latency_us"]);
+    }
+}
+
+#[test]
+fn connections_are_made_for_every_transaction() {
+    for wire in WIRES {
+        let server = serve(wire, Faults::default());
+        let json = run(&server, "--connections 5 --transactions 50 --reconnect every-transaction");
+        let made = count(&json, "/connections/made");
+        assert_eq!((count(&json, "/counts/completed"), made), (50, 50));
+        assert_eq!(count(&json, "/connections/lost"), 0);
+        assert!(number(&json, "/latency_us/connect/max") > 0.0);
+    }
+}
+
+#[test]
+fn statements_that_take_too_long_fail() {
+    // The server is asked to end such a statement itself, and has a second for it.
+    let delay = Some(Nanos::from_secs(5));
+    let server = serve(Wire::MySql, Faults { delay, ..Faults::default() });
+    let json = run(&server, "--connections 4 --transactions 4 --statement-timeout 50ms");
+    assert_eq!(json["errors"], json!({"timeout": 4}));
+    assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (4, 4));
+    assert!(number(&json, "/latency_us/response/min") >= 50e3, "{}", json["latency_us"]);
+}
