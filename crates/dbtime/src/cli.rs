@@ -200,7 +200,7 @@ pub(crate) struct RunArgs {
     pub(crate) repeat: Option<u32>,
 
     /// Measure the costly parts of the time budget on one transaction in N [default: so that it
-    /// costs about 1 %; on a server all].
+    /// costs about 1 %].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_every: Option<u32>,
 
