@@ -68,6 +68,24 @@ fn nowhere(target: &str) -> String {
     format!("{scheme}://{login}127.0.0.1:1{path}?{}", query.join("&"))
 }
 
+/// The same for a server that is not there; `at` is where it is named.
+fn is_taken_nowhere(sandbox: &Sandbox, mut line: Vec<String>, at: usize) {
+    if line[at].contains("://") {
+        sandbox.run_words(&line).refused(3, &[]);
+        return;
+    }
+    // Not every machine has a second CPU.
+    for flag in ["--server-cpus", "--client-cpus"] {
+        if let Some(at) = line.iter().position(|word| word == flag) {
+            "0".clone_into(&mut line[at + 1]);
+        }
+    }
+    // Nor has it every library.
+    let ran = sandbox.run_words(&line).refused(2, &[]);
+    let told = ["absent: No such file", "LD_PRELOAD="];
+    assert!(told.iter().any(|text| ran.err.contains(text)), "{ran:?}");
+}
+
 /// Everything about a command is read and found right, and then there is nothing to work on.
 fn is_taken(sandbox: &Sandbox, command: &str) {
     let mut line = arguments(command);
@@ -76,11 +94,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
     }
     if let Some(at) = server(&line) {
         line[at] = nowhere(&line[at]);
-        match line[at].contains("://") {
-            true => drop(sandbox.run_words(&line).refused(3, &[])),
-            false => drop(sandbox.run_words(&line).refused(2, &["absent: No such file"])),
-        }
-        return;
+        return is_taken_nowhere(sandbox, line, at);
     }
     match line.first().map_or("", String::as_str) {
         "run" => {
