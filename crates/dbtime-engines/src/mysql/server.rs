@@ -6,7 +6,7 @@ use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
 use crate::server::{
-    Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
+    self, Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
 use crate::socket::{self, Address, ConnectError};
 use dbtime_model::{MonoNanos, Nanos};
@@ -32,7 +32,8 @@ impl MysqlServer {
         let version = self.version.get().map_or("", String::as_str);
         match facts::statement_limit(version) {
             Some(facts::StatementLimit::Seconds(name)) => {
-                vec![format!("SET {name} = {:.3}", limit.as_secs())]
+                // Nothing at all would be no limit.
+                vec![format!("SET {name} = {:.3}", limit.as_secs().max(0.001))]
             }
             Some(facts::StatementLimit::Millis(name)) => {
                 vec![format!("SET {name} = {}", limit.0.div_ceil(1_000_000))]
@@ -91,6 +92,7 @@ impl Server for MysqlServer {
         plan: &Plan,
         options: &ServerOptions,
         sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        ready: &dyn Fn(),
         started: &dyn Fn(MonoNanos),
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
@@ -99,6 +101,10 @@ impl Server for MysqlServer {
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
-        socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
+        let sockets = Arc::new(sockets);
+        let driven =
+            socket::drive::<MysqlProtocol>(plan, &shared, &sockets, sink, ready, started, stop)?;
+        server::end_statements(self, &driven, |id| format!("KILL {id}"));
+        Ok(driven)
     }
 }

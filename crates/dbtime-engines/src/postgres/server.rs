@@ -5,7 +5,7 @@ use super::facts::Look;
 use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
 use crate::plan::{Driven, Plan, SecondSink, Stop};
-use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::server::{self, Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::socket::{self, Address, ConnectError};
 use dbtime_model::{MonoNanos, Nanos};
 use std::fmt;
@@ -67,6 +67,7 @@ impl Server for PostgresServer {
         plan: &Plan,
         options: &ServerOptions,
         sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        ready: &dyn Fn(),
         started: &dyn Fn(MonoNanos),
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
@@ -74,6 +75,9 @@ impl Server for PostgresServer {
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
         let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
-        socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, started, stop)
+        let driven =
+            socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, ready, started, stop)?;
+        server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));
+        Ok(driven)
     }
 }

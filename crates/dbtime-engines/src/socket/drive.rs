@@ -20,6 +20,9 @@ pub enum ConnectError {
     /// Not one connection could be made.
     #[error("{}", .0.message)]
     Refused(Box<Failure>),
+    /// The system gives no thread or no epoll instance.
+    #[error("cannot start a shard: {0}; use fewer --shards, or raise the limits")]
+    System(std::io::Error),
     /// The run was ended before its connections were there.
     #[error("the run was ended while its connections were being made")]
     Stopped,
@@ -29,7 +32,8 @@ pub enum ConnectError {
 const HEAD_START: Nanos = Nanos::from_millis(2);
 
 /// Drives the plan and blocks until all shards have ended. The load starts when every connection
-/// has been made or refused; those that were refused are tried again when they are needed.
+/// has been made or refused; those that were refused are tried again when they are needed. `ready`
+/// is called in between.
 ///
 /// # Errors
 /// When not one connection could be made; then nothing was driven.
@@ -38,6 +42,7 @@ pub fn drive<P: Protocol>(
     shared: &Arc<P::Shared>,
     settings: &Arc<SocketSettings>,
     sink: impl Fn(u32) -> Box<dyn SecondSink>,
+    ready: impl Fn(),
     started: impl Fn(MonoNanos),
     stop: &Stop,
 ) -> Result<Driven, ConnectError> {
@@ -54,7 +59,15 @@ pub fn drive<P: Protocol>(
                     let mine = (id..plan.servers).step_by(plan.shards as usize).count();
                     let reactor =
                         SocketReactor::<P>::new(Arc::clone(shared), Arc::clone(settings), mine);
-                    let mut reactor = reactor.expect("the system gives an epoll instance");
+                    let mut reactor = match reactor {
+                        Ok(reactor) => reactor,
+                        Err(error) => {
+                            gate.change(|state| {
+                                state.failed = Some(ConnectError::System(error.into()))
+                            });
+                            return None;
+                        }
+                    };
                     let (up, failure) = reactor.connect_all(|| stop.is_set());
                     {
                         let mut made = crate::gate::lock(made);
@@ -71,25 +84,33 @@ pub fn drive<P: Protocol>(
                     Some(shard.run())
                 };
                 let named = std::thread::Builder::new().name(format!("shard {id}"));
-                named.spawn_scoped(scope, work).expect("a thread can be started")
+                let spawned = named.spawn_scoped(scope, work);
+                if let Err(error) = spawned {
+                    gate.change(|state| state.failed = Some(ConnectError::System(error)));
+                    return None;
+                }
+                spawned.ok()
             })
             .collect();
-        gate.wait(|state| state.connected == plan.shards);
+        let are_ready = gate.wait(|state| state.connected == plan.shards);
         let (up, failure) = std::mem::take(&mut *crate::gate::lock(&made));
         let error = match failure {
+            _ if !are_ready => None,
             _ if stop.is_set() => Some(ConnectError::Stopped),
             Some(failure) if up == 0 => Some(ConnectError::Refused(Box::new(failure))),
             _ => None,
         };
         if let Some(error) = error {
             gate.change(|state| state.failed = Some(error));
-        } else {
+        } else if are_ready {
+            ready();
             let at = *start.get_or_init(|| now() + HEAD_START);
             started(at);
             gate.change(|state| state.is_open = true);
         }
         let joined = shards
             .into_iter()
+            .flatten()
             .map(|shard| shard.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         joined.flatten().collect::<Vec<_>>()
     });

@@ -44,8 +44,16 @@ pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProt
     let statements = &plan.workload.statements;
     let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
-    drive::<PostgresProtocol>(plan, &shared, &Arc::new(settings), sink, |_| {}, &Stop::default())
-        .expect("connected")
+    drive::<PostgresProtocol>(
+        plan,
+        &shared,
+        &Arc::new(settings),
+        sink,
+        || {},
+        |_| {},
+        &Stop::default(),
+    )
+    .expect("connected")
 }
 
 #[test]

@@ -58,9 +58,11 @@ impl Prepared for Ready {
         &self,
         plan: &Plan,
         sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        ready: &dyn Fn(),
         started: &dyn Fn(MonoNanos),
         stop: &Stop,
     ) -> Result<Driven, LabError> {
+        ready();
         Ok(null::drive(plan, self.null.target, sink, started, stop))
     }
 

@@ -176,9 +176,11 @@ impl Prepared for Ready {
         &self,
         plan: &Plan,
         sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
+        ready: &dyn Fn(),
         started: &dyn Fn(MonoNanos),
         stop: &Stop,
     ) -> Result<Driven, LabError> {
+        ready();
         let statements = &plan.workload.statements;
         let database = SqlitePool::new(self.target.clone(), statements, plan.servers, self.measure);
         let driven = pool::drive(plan, &database, sink, started, stop);
