@@ -89,7 +89,11 @@ impl Login {
     }
 
     /// The request for encryption, where it is wanted and can be had.
-    pub(super) fn encryption(&self, greeting: &Greeting) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn encryption(
+        &self,
+        greeting: &Greeting,
+        identity: &Identity,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let is_offered = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
         match self.tls.unwrap_or(TlsWish::No) {
             TlsWish::Must if !is_offered => Err(Failure::connection(
@@ -98,7 +102,11 @@ impl Login {
                  ssl-mode=preferred or disabled",
             )),
             TlsWish::Must | TlsWish::IfOffered if is_offered => {
-                let capabilities = greeting.capabilities() | CapabilityFlags::CLIENT_SSL;
+                // MariaDB reads the capabilities here, and not again in the answer that follows.
+                let mut capabilities = greeting.capabilities() | CapabilityFlags::CLIENT_SSL;
+                if identity.database.is_some() {
+                    capabilities |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
+                }
                 let mut payload = Vec::new();
                 // 45 is utf8mb4_general_ci, as in the answer that follows.
                 SslRequest::new(capabilities, MAX_PACKET, 45).serialize(&mut payload);

@@ -241,7 +241,7 @@ impl MysqlProtocol {
         let without_eof =
             self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.reader = AnswerReader::new(without_eof);
-        if let Some(request) = self.login.encryption(&self.greeting)? {
+        if let Some(request) = self.login.encryption(&self.greeting, &shared.identity)? {
             return Ok(Turn::Encrypt(request));
         }
         self.stage = Stage::LoggingIn;

@@ -1,6 +1,7 @@
 //! One connection: its socket, what is still to be sent, and what has arrived but is no whole yet.
 
 use super::protocol::Protocol;
+use crate::failure::Failure;
 use dbtime_load::program::Value;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
@@ -57,6 +58,10 @@ pub(super) struct Link<P> {
     pub(super) pending: Option<Pending>,
     /// Whether a statement is under way.
     pub(super) is_executing: bool,
+    /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
+    pub(super) is_used: bool,
+    /// Why the socket was lost between two statements of a transaction.
+    pub(super) lost: Option<Failure>,
     /// By when the statement must have been answered.
     pub(super) deadline: Option<MonoNanos>,
 }
@@ -87,6 +92,8 @@ impl<P: Protocol> Link<P> {
             failures: 0,
             pending: None,
             is_executing: false,
+            is_used: false,
+            lost: None,
             deadline: None,
         }
     }

@@ -234,6 +234,10 @@ impl<P: Protocol> SocketReactor<P> {
             Stage::Down | Stage::Waiting => {}
         }
         let is_awaited = link.is_executing || link.pending.take().is_some();
+        if !is_awaited && link.is_used {
+            link.lost = Some(failure.clone());
+        }
+        link.is_used = false;
         link.close();
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
@@ -426,6 +430,7 @@ impl<P: Protocol> SocketReactor<P> {
             Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
                 link.is_executing = false;
+                link.is_used = true;
                 link.deadline = None;
                 let kind = Happened::Answered(answer);
                 self.happened.push(Event { connection: id, at, kind });
@@ -565,6 +570,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         wants_row: bool,
     ) -> Option<Answer> {
         let link = &mut self.links[connection as usize];
+        if let Some(failure) = link.lost.take() {
+            // On another socket the statement would run outside of its transaction.
+            return Some(Answer::failed(failure));
+        }
         if link.stage == Stage::Up {
             self.execute(connection, Call { statement, parameters, wants_row });
         } else {
@@ -606,6 +615,8 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        (link.is_used, link.lost) = (false, None);
         if self.settings.reconnect == Reconnect::EveryTransaction {
             self.hang_up(connection);
         }
@@ -666,7 +677,7 @@ fn timed_out(limit: Option<Nanos>) -> Failure {
 fn tls_failure(text: &str, address: &Address) -> Failure {
     let remedy = if text.contains("ProtocolVersion") || text.contains("peer is incompatible") {
         "; the server speaks only TLS 1.1 or older: let it speak TLS 1.2, or disable TLS"
-    } else if text.contains("UnknownIssuer") {
+    } else if text.contains("UnknownIssuer") || text.contains("BadSignature") {
         "; name the authority that signed it (ssl-ca, sslrootcert)"
     } else if text.contains("NotValidForName") {
         "; the certificate is made out to another name: use that name, or verify-ca"

@@ -1,0 +1,155 @@
+//! Networks that delay, slow down and break: a relay, and network namespaces of the tests' own.
+
+use crate::given_server::{GivenServer, PRODUCTS};
+use crate::relay::relay;
+use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
+use dbtime_lab::servers::Product;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+fn target(given: &GivenServer, product: Product, at: SocketAddr) -> String {
+    let scheme = if product == Product::Postgres { "postgres" } else { "mysql" };
+    format!("{scheme}://{}@{at}/d", given.server.user())
+}
+
+#[test]
+fn a_delay_on_the_way_is_in_every_round_trip() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let delay = Duration::from_millis(10);
+        let at = relay(Ipv4Addr::LOCALHOST, given.server.port(), delay);
+        let json = Sandbox::new()
+            .run(&format!(
+                "run values1 --target {} --connections 2 --transactions 40 --no-record --json",
+                target(&given, product, at)
+            ))
+            .fine()
+            .json();
+        counts_add_up(&json);
+        assert_eq!(count(&json, "/counts/completed"), 40, "{}", json["error_messages"]);
+        assert!(number(&json, "/latency_us/service/min") >= 20e3, "{}", json["latency_us"]);
+        assert!(number(&json, "/latency_us/connect/min") >= 20e3, "{}", json["latency_us"]);
+    }
+}
+
+/// A network namespace joined to this one by a pair of interfaces; gone with this.
+struct Namespace {
+    name: String,
+    outside: String,
+    inside: String,
+    address: Ipv4Addr,
+}
+
+/// Two at once would be two of one name.
+static ONE: Mutex<()> = Mutex::new(());
+
+impl Namespace {
+    /// `None` where this user may make none, which is a failure where tests must not be skipped.
+    fn new() -> Option<Self> {
+        let id = std::process::id() % 0xffff;
+        let (name, outside, inside) =
+            (format!("dbtime{id}"), format!("dbto{id}"), format!("dbti{id}"));
+        let address = Ipv4Addr::new(10, 201, (id >> 8) as u8, 1);
+        let space = Self { name, outside, inside, address };
+        if !space.ip(&["netns", "add", &space.name]) {
+            assert!(std::env::var_os("CI").is_none(), "no network namespace can be made");
+            eprintln!("NOT TESTED: no network namespace can be made (root and iproute2 needed)");
+            return None;
+        }
+        let (name, outside, inside) = (&space.name, &space.outside, &space.inside);
+        let [a, b, c, _] = address.octets();
+        let (here, there) = (format!("{address}/24"), format!("{a}.{b}.{c}.2/24"));
+        for words in [
+            &["link", "add", outside, "type", "veth", "peer", "name", inside, "netns", name][..],
+            &["addr", "add", &here, "dev", outside],
+            &["link", "set", outside, "up"],
+            &["-n", name, "addr", "add", &there, "dev", inside],
+            &["-n", name, "link", "set", inside, "up"],
+        ] {
+            assert!(space.ip(words), "ip {words:?}");
+        }
+        Some(space)
+    }
+
+    fn ip(&self, words: &[&str]) -> bool {
+        Command::new("ip").args(words).output().is_ok_and(|output| output.status.success())
+    }
+
+    /// Cuts the network, or mends it.
+    fn cut(&self, is_cut: bool) {
+        assert!(self.ip(&["link", "set", &self.outside, if is_cut { "down" } else { "up" }]));
+    }
+
+    fn start(&self, sandbox: &Sandbox, line: &str) -> std::process::Child {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name, env!("CARGO_BIN_EXE_dbtime")]);
+        command.args(crate::sandbox::words(line));
+        sandbox.settle(&mut command);
+        command.spawn().expect("dbtime starts")
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        self.ip(&["netns", "del", &self.name]);
+        self.ip(&["link", "del", &self.outside]);
+    }
+}
+
+#[test]
+fn a_network_that_is_cut_is_an_outage_and_not_the_end() {
+    let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for product in PRODUCTS {
+        let Some(space) = Namespace::new() else { return };
+        let given = GivenServer::start(product, &[]);
+        let at = relay(space.address, given.server.port(), Duration::ZERO);
+        let sandbox = Sandbox::new();
+        let line = format!(
+            "run values1 --target {}?{}=2s --connections 4 --rate 100/s --time 12s --warmup 0s \
+             --statement-timeout 500ms --no-record --json",
+            target(&given, product, at),
+            if product == Product::Postgres { "connect_timeout" } else { "connect-timeout" },
+        );
+        let child = space.start(&sandbox, &line);
+        std::thread::sleep(Duration::from_secs(2));
+        space.cut(true);
+        std::thread::sleep(Duration::from_secs(4));
+        space.cut(false);
+        let ran = Ran::new(&line, &child.wait_with_output().expect("it ends"));
+        let json = ran.fine().json();
+        counts_add_up(&json);
+        assert!(count(&json, "/errors/timeout") >= 1, "{}", json["errors"]);
+        let from = number(&json, "/connections/outages/0/from_s");
+        let until = number(&json, "/connections/outages/0/until_s");
+        assert!(from < until && until < 12.0, "{}", json["connections"]);
+        assert!(count(&json, "/counts/completed") > 300, "{}", json["counts"]);
+    }
+}
+
+#[test]
+fn a_slow_network_slows_what_is_sent_over_it() {
+    let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(space) = Namespace::new() else { return };
+    let product = Product::MariaDb;
+    let given = GivenServer::start(product, &[]);
+    let at = relay(space.address, given.server.port(), Duration::ZERO);
+    let slow = ["qdisc", "add", "dev", &space.outside, "root", "tbf", "rate", "8mbit"];
+    let slow = slow.iter().chain(&["burst", "16kb", "latency", "500ms"]);
+    let made = Command::new("tc").args(slow).output().expect("tc is there");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let sandbox = Sandbox::new();
+    // 100 kB at 8 Mbit/s take 100 ms.
+    let line = format!(
+        "run --query 'SELECT REPEAT(\"x\", 100000)' --target {} --connections 1 --transactions 20 \
+         --no-record --json",
+        target(&given, product, at)
+    );
+    let child = space.start(&sandbox, &line);
+    let ran = Ran::new(&line, &child.wait_with_output().expect("it ends"));
+    let json = ran.fine().json();
+    counts_add_up(&json);
+    let median = number(&json, "/latency_us/service/p50");
+    assert!((70e3..1e6).contains(&median), "{median}");
+}
