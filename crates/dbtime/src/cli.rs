@@ -76,6 +76,10 @@ Examples:
   dbtime run point-select --target mariadb --rate auto:50% --repeat 3 \\
       --sweep connections=1,2,4,8,16,32,64,128,256,512,1024,2048
       the same rate over more and more connections: what the server spends
+  dbtime run --query 'SELECT 1' --connections 1 --transactions 100 --target mariadb
+      one request a hundred times on a private MariaDB: what it took, spent and counted
+  dbtime run point-select --rate 1000/s --connections 64 --target postgres://app@db1/shop
+      64 connections to a PostgreSQL that runs, loaded by `dbtime init`
 
 ";
 
@@ -91,11 +95,13 @@ pub(crate) struct RunArgs {
 
     /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
     /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
-    /// mysql://USER:PASSWORD@HOST/DATABASE, mariadb://…, postgres://…; or null:?service=1ms.
+    /// mysql://USER@HOST/DATABASE, mariadb://…, postgres://… (passwords: ~/.my.cnf, MYSQL_PWD,
+    /// ~/.pgpass, PGPASSWORD); or null:?service=1ms.
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     pub(crate) target: String,
 
-    /// Clients of a closed loop, connections of an open one.
+    /// Clients of a closed loop, connections of an open one [default: as --workers; else 1, in an
+    /// open loop 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
 
@@ -134,11 +140,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<Nanos>,
 
-    /// Shards of the event loop (engines with sockets, and null).
+    /// Shards: threads among which the connections to a server, or to null, are divided.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) shards: u32,
 
-    /// How many times the workload's base size [default: as loaded; 1 on a temporary target].
+    /// How many times the workload's base size [default: as loaded; 1 where the run loads it].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) scale: Option<u64>,
 
@@ -150,7 +156,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ReconnectWhen::Lost)]
     pub(crate) reconnect: ReconnectWhen,
 
-    /// End statements on a server that take longer; they fail, and their connection is made anew.
+    /// Have the server end statements that take longer: they fail. One without an answer a second
+    /// later loses its connection.
     #[arg(long, value_name = "TIME")]
     pub(crate) statement_timeout: Option<Nanos>,
 
@@ -249,12 +256,15 @@ impl From<ReconnectWhen> for Reconnect {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime init atm --target sqlite:/var/tmp/atm.db --scale 10")]
+#[command(
+    after_help = "Examples:\n  dbtime init atm --target sqlite:/var/tmp/atm.db --scale 10\n  dbtime init atm --target mysql://app@db1/shop"
+)]
 pub(crate) struct InitArgs {
     /// A shipped workload or the path of a workload file.
     pub(crate) workload: String,
 
-    /// Where to create and load it: sqlite:PATH, mysql://USER@HOST/DATABASE.
+    /// Where to create and load it: sqlite:PATH, mysql://USER@HOST/DATABASE,
+    /// postgres://USER@HOST/DATABASE.
     #[arg(long, value_name = "URL")]
     pub(crate) target: String,
 
@@ -316,6 +326,8 @@ Examples:
       what changed between two outputs of mysql -B -e 'show global status'
   dbtime counters --target sqlite:/var/tmp/atm.db --interval 10s --count 6 --per-transaction
       what changes in a target, six times
+  dbtime counters --target mysql://root@db1 --interval 10s
+      what a server counts in ten seconds
   dbtime counters --target sqlite:/var/tmp/atm.db --save before.json
   dbtime counters --target sqlite:/var/tmp/atm.db before.json
       what changed since
@@ -329,7 +341,7 @@ pub(crate) struct CountersArgs {
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// What to sample: sqlite:PATH.
+    /// What to sample: sqlite:PATH, mysql://USER@HOST, postgres://USER@HOST/DATABASE.
     #[arg(long, value_name = "URL")]
     pub(crate) target: Option<String>,
 

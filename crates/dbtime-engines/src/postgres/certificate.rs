@@ -28,8 +28,8 @@ enum Hash {
 const SEQUENCE: u8 = 0x30;
 const OBJECT_IDENTIFIER: u8 = 0x06;
 
-/// Algorithms that certificates are signed with (RFC 8017, RFC 5758): with RSA 1.2.840.113549.1.1.N,
-/// with ECDSA 1.2.840.10045.4.3.N.
+/// Algorithms that certificates are signed with (RFC 8017, RFC 5758): 1.2.840.113549.1.1.N is RSA,
+/// 1.2.840.10045.4.3.N is ECDSA.
 const NAMES: [(&[u8], Hash); 9] = [
     (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", Hash::Sha256),
     (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", Hash::Sha256),

@@ -38,14 +38,49 @@ fn documents() -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|e| e == "md") && path.exists()).collect()
 }
 
+/// The arguments of a command. What a shell would do with the output is not dbtime's affair.
+fn arguments(command: &str) -> Vec<String> {
+    let is_shell = |word: &String| ["|", ">", "&&", "#"].contains(&word.as_str());
+    words(command).into_iter().skip(1).take_while(|word| !is_shell(word)).collect()
+}
+
+/// Where the server is that a command names, private ones included.
+fn server(line: &[String]) -> Option<usize> {
+    let at = line.iter().position(|word| word == "--target")? + 1;
+    let kind = line[at].split(':').next().unwrap_or_default();
+    ["mariadb", "mysql", "postgres", "postgresql"].contains(&kind).then_some(at)
+}
+
+/// The same server where there is none: behind a port that nobody listens on, a socket or a folder
+/// that is not there.
+fn nowhere(target: &str) -> String {
+    let Some((scheme, rest)) = target.split_once("://") else {
+        return format!("{}:absent", target.split(':').next().unwrap_or_default());
+    };
+    let (authority, after) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let login = authority.rfind('@').map_or("", |at| &authority[..=at]);
+    let (path, query) = after.split_once('?').unwrap_or((after, ""));
+    let moved = |pair: &str| match pair.split_once('=') {
+        Some((name @ ("socket" | "host"), _)) => format!("{name}=/absent"),
+        _ => pair.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(moved).collect();
+    format!("{scheme}://{login}127.0.0.1:1{path}?{}", query.join("&"))
+}
+
 /// Everything about a command is read and found right, and then there is nothing to work on.
 fn is_taken(sandbox: &Sandbox, command: &str) {
-    // What a shell would do with the output is not dbtime's affair.
-    let is_shell = |word: &String| ["|", ">", "&&", "#"].contains(&word.as_str());
-    let mut line: Vec<String> =
-        words(command).into_iter().skip(1).take_while(|word| !is_shell(word)).collect();
+    let mut line = arguments(command);
     for file in line.iter().filter(|word| word.ends_with(".toml")) {
         sandbox.write(file, SMALL);
+    }
+    if let Some(at) = server(&line) {
+        line[at] = nowhere(&line[at]);
+        match line[at].contains("://") {
+            true => drop(sandbox.run_words(&line).refused(3, &[])),
+            false => drop(sandbox.run_words(&line).refused(2, &["absent: No such file"])),
+        }
+        return;
     }
     match line.first().map_or("", String::as_str) {
         "run" => {
@@ -107,6 +142,25 @@ fn examples_of_the_help_are_taken() {
 }
 
 #[test]
+fn examples_of_the_help_start_private_servers() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run("run --help").fine().out;
+    let commands = commands(&help);
+    let lines = commands.iter().map(|command| arguments(command));
+    let is_private = |line: &Vec<String>| {
+        let is_sweep = line.iter().any(|word| word == "--sweep");
+        !is_sweep && server(line).is_some_and(|at| !line[at].contains("://"))
+    };
+    let mut found = 0;
+    for mut line in lines.filter(is_private) {
+        line.push("--no-record".to_owned());
+        sandbox.run_words(&line).fine().prints(&["connections"]);
+        found += 1;
+    }
+    assert!(found > 0, "no private server in the help of run");
+}
+
+#[test]
 fn commands_of_the_documents_are_taken() {
     let sandbox = Sandbox::new();
     for path in documents() {
@@ -120,4 +174,22 @@ fn commands_are_found_in_texts() {
     let text = "Use `dbtime report`, `dbtime workloads atm` or `dbtime run NAME`:\n\n    $ dbtime run atm \\\n  --seed 2\n";
     assert_eq!(commands(text), ["dbtime run atm    --seed 2", "dbtime workloads atm"]);
     assert_eq!(words(r"a 'b c' d\ e"), ["a", "b c", "d e"]);
+}
+
+#[test]
+fn servers_are_looked_for_where_there_are_none() {
+    let cases = [
+        ("mariadb:/opt/x", "mariadb:absent"),
+        ("mysql://u:p@db1/shop", "mysql://u:p@127.0.0.1:1/shop?"),
+        (
+            "mysql://u@/d?socket=/run/s&ssl-mode=x",
+            "mysql://u@127.0.0.1:1/d?socket=/absent&ssl-mode=x",
+        ),
+        ("postgres://h", "postgres://127.0.0.1:1?"),
+    ];
+    for (target, moved) in cases {
+        assert_eq!(nowhere(target), moved);
+    }
+    assert_eq!(server(&arguments("dbtime run --target sqlite:x.db")), None);
+    assert_eq!(server(&arguments("dbtime run --target postgres")), Some(2));
 }
