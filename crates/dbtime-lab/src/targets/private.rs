@@ -31,7 +31,9 @@ impl Private {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
             None => (text, None),
         };
-        let product = Product::of_word(word).filter(|_| prefix != Some(PathBuf::new()));
+        // What has an @ was meant as a server that runs.
+        let is_path = !text.ends_with(':') && !text.contains('@');
+        let product = Product::of_word(word).filter(|_| is_path);
         let product = product.ok_or_else(|| {
             LabError::Usage(format!(
                 "`{}` is no target: write {word} for a private server, {word}:/PREFIX for one \
