@@ -83,7 +83,7 @@ impl Timing {
         }
     }
 
-    /// It waits no longer for what it has waited for since `since`: the end of a pause, or an answer.
+    /// It waits no longer for what it waited for since `since`: an answer or the end of a pause.
     pub fn broken_off(&mut self, pause: Option<Part>, since: MonoNanos, present: MonoNanos) {
         match pause {
             Some(part) => self.pause(part, since, present),
@@ -293,8 +293,8 @@ impl Ledger {
         }
     }
 
-    /// Something was completed again, or the run is over. A connection that fails while others go on
-    /// is no outage.
+    /// Something was completed again, or the run is over. A connection that fails while others go
+    /// on is no outage.
     #[cold]
     fn outage_over(&mut self, present: MonoNanos, is_back: bool) {
         let Some(from) = self.out_since.take() else { return };

@@ -9,7 +9,7 @@ use crate::servers::{check_online, pin_this_thread};
 use crate::settle;
 use crate::store::Store;
 use crate::targets::Prepared;
-use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
+use dbtime_engines::plan::{Demand, Driven, Plan, Stop, Watcher};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::think::Think;
@@ -189,16 +189,15 @@ pub(crate) fn drive(
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");
-        let driven = prepared.drive(
-            plan,
-            &|id| sinks.take(id),
-            &|| {
+        let watcher = Watcher {
+            sink: &|id| sinks.take(id),
+            ready: &|| {
                 // Without a warm-up the window begins with the load.
                 if plan.warmup == Nanos::ZERO && tell.send(Told::Ready).is_ok() {
                     let _ = answered.recv();
                 }
             },
-            &|start| {
+            started: &|start| {
                 progress(Progress::Started {
                     warmup: plan.warmup,
                     measure: plan.measure,
@@ -207,8 +206,8 @@ pub(crate) fn drive(
                 // The monitor hears it unless it panicked; joining tells.
                 let _ = tell.send(Told::Started(start));
             },
-            stop,
-        );
+        };
+        let driven = prepared.drive(plan, watcher, stop);
         drop(sinks);
         drop(tell);
         let watched = monitor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -4,12 +4,12 @@ use super::admin::{MysqlAdmin, MysqlDialect};
 use super::facts;
 use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
-use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{
     self, Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
 use crate::socket::{self, Address, ConnectError};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::sync::{Arc, OnceLock};
 
 /// MySQL or MariaDB.
@@ -91,9 +91,7 @@ impl Server for MysqlServer {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        ready: &dyn Fn(),
-        started: &dyn Fn(MonoNanos),
+        watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
         let setup = self.setup(options.statement_timeout);
@@ -102,8 +100,7 @@ impl Server for MysqlServer {
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
         let sockets = Arc::new(sockets);
-        let driven =
-            socket::drive::<MysqlProtocol>(plan, &shared, &sockets, sink, ready, started, stop)?;
+        let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, watcher, stop)?;
         server::end_statements(self, &driven, |id| format!("KILL {id}"));
         Ok(driven)
     }

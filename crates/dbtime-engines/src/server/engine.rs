@@ -4,9 +4,9 @@ use super::admin::Admin;
 use super::dialect::Dialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
-use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::socket::{Address, ConnectError};
-use dbtime_model::{ErrorClass, MonoNanos, Nanos};
+use dbtime_model::{ErrorClass, Nanos};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,8 +41,8 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// A statement that the server refuses, or more prepared statements than it holds.
     fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
 
-    /// Drives the plan and blocks until it has ended. `ready` is called when all connections are
-    /// there and the load has not begun.
+    /// Drives the plan and blocks until it has ended. The load begins
+    /// when all connections are there.
     ///
     /// # Errors
     /// When not one connection could be made.
@@ -50,9 +50,7 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        ready: &dyn Fn(),
-        started: &dyn Fn(MonoNanos),
+        watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError>;
 }

@@ -68,7 +68,7 @@ struct Connection {
     /// When its statement was sent, or its pause began.
     sent: MonoNanos,
     pause: Part,
-    /// What it waits for: the end of this pause, or an answer.
+    /// What it waits for: the end of this pause; `None`: an answer.
     pausing: Option<Part>,
     executing: StatementId,
     /// Whether it has a transaction.

@@ -10,11 +10,11 @@ use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning};
-use dbtime_model::{MonoNanos, Nanos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
@@ -66,14 +66,7 @@ pub(crate) trait Prepared: Sync {
 
     /// Drives a load against it and blocks until it has ended. `ready` is called when all that it
     /// needs is there and it has not begun.
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        ready: &dyn Fn(),
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError>;
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError>;
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.

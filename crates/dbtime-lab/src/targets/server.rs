@@ -7,13 +7,13 @@ use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::servers::PrivateServer;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
-use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::machine;
 use dbtime_observe::process::{self, Which};
 use std::fs;
@@ -133,15 +133,8 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        ready: &dyn Fn(),
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError> {
-        let driven = self.server.drive(plan, &self.options, sink, ready, started, stop);
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
+        let driven = self.server.drive(plan, &self.options, watcher, stop);
         driven.map_err(|error| LabError::Target(format!("{}: {error}", self.server)))
     }
 
