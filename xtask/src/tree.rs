@@ -17,11 +17,13 @@ const NOT_SOURCES: [&str; 7] = [
 ];
 
 /// Files that are read as text, by the end of their name.
-const TEXT: [&str; 13] = [
+const TEXT: [&str; 15] = [
     ".rs",
     ".md",
     ".toml",
     ".sh",
+    ".bash",
+    ".py",
     ".css",
     ".js",
     ".html",

@@ -206,6 +206,17 @@ impl Driven {
     }
 }
 
+/// Who watches a load go by.
+#[derive(Clone, Copy)]
+pub struct Watcher<'a> {
+    /// The sink of each thread; each is taken once.
+    pub sink: &'a dyn Fn(u32) -> Box<dyn SecondSink>,
+    /// Called when all that the load needs is there, and it has not begun.
+    pub ready: &'a dyn Fn(),
+    /// Called with the instant at which it starts.
+    pub started: &'a dyn Fn(MonoNanos),
+}
+
 /// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.
 pub trait SecondSink: Send {
     /// Takes `full` and gives an empty second for the same thread.

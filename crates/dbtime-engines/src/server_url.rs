@@ -29,6 +29,9 @@ pub enum UrlError {
     /// No `://`.
     #[error("the target has no `://`: write {0}://user@host:port/database")]
     Form(String),
+    /// What ends user and password stands behind something that ended them before.
+    #[error("in user and password write : / ? % @ as %3A %2F %3F %25 %40")]
+    Login,
     /// The port is no number from 1 to 65535.
     #[error("`{0}` is no port: write a number from 1 to 65535")]
     Port(String),
@@ -71,6 +74,9 @@ impl ServerUrl {
             .ok_or_else(|| UrlError::Form(text.split(':').next().unwrap_or_default().to_owned()))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        if database.contains('@') || query.split('&').any(is_torn) {
+            return Err(UrlError::Login);
+        }
         // The last @ ends the password, which may contain others.
         let (login, place) = match authority.rsplit_once('@') {
             Some((login, place)) => (Some(login), place),
@@ -108,9 +114,31 @@ impl ServerUrl {
     }
 }
 
+/// Whether a name of a parameter has the end of user and password in it.
+fn is_torn(pair: &str) -> bool {
+    pair.split('=').next().is_some_and(|name| name.contains('@'))
+}
+
 /// A text with its password, if it has one, replaced: for records and messages.
 pub fn without_password(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let shown = without_login(text);
+    let Some((place, query)) = shown.split_once('?') else { return shown };
+    let hide = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if name.contains("password") => format!("{name}=***"),
+        _ => pair.to_owned(),
+    };
+    let pairs: Vec<String> = query.split('&').map(hide).collect();
+    format!("{place}?{}", pairs.join("&"))
+}
+
+fn without_login(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        // No target, but perhaps meant as one.
+        return match (text.split_once(':'), text.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, place))) => format!("{scheme}:***@{place}"),
+            _ => text.to_owned(),
+        };
+    };
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     // A password may itself contain / or ?: then the last @ of all ends it.
     let end = rest.rfind('@').map_or(end, |at| at.max(end).min(rest.len()));
@@ -176,6 +204,8 @@ mod tests {
             "mysql://u:secret@h:0",
             "mysql://u:secret%4@h",
             "mysql://u:secret@h/d?x",
+            "mysql://u:se/secret@h",
+            "mysql://u:se?secret@h",
         ];
         for text in bad {
             let error = ServerUrl::parse(text).expect_err(text).to_string();
@@ -193,6 +223,8 @@ mod tests {
             ("mysql://u:p@q@h/d?x=y", "mysql://u:***@h/d?x=y"),
             ("mysql://u:p/q@h/d", "mysql://u:***@h/d"),
             ("sqlite:x.db", "sqlite:x.db"),
+            ("postgres://h/d?password=x&port=1", "postgres://h/d?password=***&port=1"),
+            ("mysql:u:p@h", "mysql:***@h"),
         ];
         for (text, shown) in cases {
             assert_eq!(without_password(text), shown);

@@ -4,7 +4,7 @@ use dbtime_load::program::Ticket;
 use dbtime_model::recorder::Outage;
 use dbtime_model::series::Second;
 use dbtime_model::{
-    ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId,
+    ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, now,
 };
 
 use crate::failure::Failure;
@@ -83,12 +83,12 @@ impl Timing {
         }
     }
 
-    /// Whatever it waited for, it waits no longer.
-    pub fn broken_off(&mut self, present: MonoNanos) {
-        if self.sent == MonoNanos(0) {
-            self.sent = present;
+    /// It waits no longer for what it waited for since `since`: an answer or the end of a pause.
+    pub fn broken_off(&mut self, pause: Option<Part>, since: MonoNanos, present: MonoNanos) {
+        match pause {
+            Some(part) => self.pause(part, since, present),
+            None => self.connecting(since, present),
         }
-        self.done = present;
     }
 
     /// A pause took from `from` to `to`.
@@ -171,7 +171,9 @@ pub struct Ledger {
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
-    /// Since when connections have failed and nothing was completed.
+    /// When its last transaction was completed.
+    completed: MonoNanos,
+    /// The first failure of a connection since then.
     out_since: Option<MonoNanos>,
 }
 
@@ -192,6 +194,9 @@ pub struct Executed {
 const SAMPLES: usize = 64;
 const STATEMENTS: usize = 256;
 
+/// A shorter time without anything completed is no outage.
+const OUTAGE: Nanos = Nanos::from_millis(100);
+
 const SECOND: Nanos = Nanos::from_secs(1);
 
 impl Ledger {
@@ -209,6 +214,7 @@ impl Ledger {
             statements: Vec::with_capacity(STATEMENTS),
             driver: Nanos::ZERO,
             ended: start,
+            completed: start,
             out_since: None,
         }
     }
@@ -219,8 +225,11 @@ impl Ledger {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
         }
-        if self.out_since.is_some() && sample.outcome == Outcome::Completed {
-            self.outage_over(Some(sample.done));
+        if sample.outcome == Outcome::Completed {
+            if self.out_since.is_some() {
+                self.outage_over(sample.done, true);
+            }
+            self.completed = sample.done;
         }
         let had_to_wait = sample.ready > self.ended;
         let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
@@ -232,7 +241,7 @@ impl Ledger {
         if self.recorder.window().contains(sample.due) {
             self.driver += timing.client() + between;
         }
-        if timing.sampled {
+        if timing.sampled && sample.outcome != Outcome::Unfinished {
             let parts = timing.close(sample);
             self.recorder.record_parts(sample, &parts);
         }
@@ -284,18 +293,20 @@ impl Ledger {
         }
     }
 
-    /// Something was completed again, or the run is over.
+    /// Something was completed again, or the run is over. A connection that fails while others go
+    /// on is no outage.
     #[cold]
-    fn outage_over(&mut self, until: Option<MonoNanos>) {
-        if let Some(from) = self.out_since.take() {
-            self.recorder.outages.push(Outage { from, until });
+    fn outage_over(&mut self, present: MonoNanos, is_back: bool) {
+        let Some(from) = self.out_since.take() else { return };
+        if present - self.completed >= OUTAGE && from < self.recorder.window().end {
+            self.recorder.outages.push(Outage { from, until: is_back.then_some(present) });
         }
     }
 
     /// Hands the last second over and gives the recorder back.
     pub fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
         self.count();
-        self.outage_over(None);
+        self.outage_over(now(), false);
         self.sink.swap(self.second);
         (self.recorder, self.driver, self.ended)
     }

@@ -99,15 +99,50 @@ pub struct Monitor<'a> {
     /// How many seconds have been told.
     told: u32,
     window_samples: [Option<MachineSample>; 2],
-    server: Option<ServerWatch>,
-    server_samples: [Option<ServerSample>; 2],
-    sampler: Option<Box<dyn Sampler>>,
-    counters: [Option<CounterSample>; 2],
+    eyes: ServerEyes,
     /// Its CPU time at each full second.
     glances: Vec<Option<ServerGlance>>,
     log: Box<dyn Write + 'a>,
     log_error: Option<io::Error>,
     progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// Looks at a server at both ends of the window, where it can be seen.
+#[derive(Default)]
+pub struct ServerEyes {
+    watch: Option<ServerWatch>,
+    sampler: Option<Box<dyn Sampler>>,
+    samples: [Option<ServerSample>; 2],
+    counters: [Option<CounterSample>; 2],
+}
+
+impl ServerEyes {
+    /// Looks at the server whose main process is `pid`, and at its counters.
+    pub fn new(pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
+        // One that cannot be seen is not watched; the record then says nothing of it.
+        let watch = pid.and_then(|pid| ServerWatch::new(pid).ok());
+        Self { watch, sampler, ..Self::default() }
+    }
+
+    /// Looks at the beginning (0) or end (1) of the window, once at each. Counting costs the server
+    /// CPU time that is kept out of the window.
+    pub fn look(&mut self, edge: usize) {
+        if self.samples[edge].is_some() || self.counters[edge].is_some() {
+            return;
+        }
+        let counters = |sampler: &mut Option<Box<dyn Sampler>>| sampler.as_mut()?.sample().ok();
+        if edge == 0 {
+            self.counters[0] = counters(&mut self.sampler);
+        }
+        self.samples[edge] = self.watch.as_mut().and_then(|watch| watch.sample().ok());
+        if edge == 1 {
+            self.counters[1] = counters(&mut self.sampler);
+        }
+    }
+
+    fn glance(&mut self) -> Option<ServerGlance> {
+        self.watch.as_mut()?.glance().ok()
+    }
 }
 
 /// A second that threads may still add to.
@@ -135,10 +170,7 @@ impl<'a> Monitor<'a> {
             samples: vec![MachineSample::take()],
             told: 0,
             window_samples: [None; 2],
-            server: None,
-            server_samples: [None, None],
-            sampler: None,
-            counters: [None, None],
+            eyes: ServerEyes::default(),
             glances: Vec::new(),
             log,
             log_error: None,
@@ -146,18 +178,12 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    /// Also watches the server whose main process is `pid`, and its counters.
-    pub fn with_server(mut self, pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
-        self.sampler = sampler;
-        // One that cannot be seen is not watched; the record then says nothing of it.
-        self.server = pid.and_then(|pid| ServerWatch::new(pid).ok());
-        let glance = self.glance();
+    /// Also watches a server.
+    pub fn with_server(mut self, eyes: ServerEyes) -> Self {
+        self.eyes = eyes;
+        let glance = self.eyes.glance();
         self.glances.push(glance);
         self
-    }
-
-    fn glance(&mut self) -> Option<ServerGlance> {
-        self.server.as_mut()?.glance().ok()
     }
 
     /// Watches until the driving threads have dropped their sinks.
@@ -201,28 +227,15 @@ impl<'a> Monitor<'a> {
         for (index, edge) in [self.window.start, self.window.end].into_iter().enumerate() {
             if self.window_samples[index].is_none() && sample.at >= edge {
                 self.window_samples[index] = Some(sample);
-                self.sample_server(index);
+                self.eyes.look(index);
             }
         }
         let full = self.start + Nanos::from_secs(self.samples.len() as u64);
         if sample.at >= full {
             self.samples.push(sample);
-            let glance = self.glance();
+            let glance = self.eyes.glance();
             self.glances.push(glance);
             self.close_old();
-        }
-    }
-
-    /// Samples the server at the beginning (0) or end (1) of the window. Counting costs it CPU time
-    /// that is kept out of the window.
-    fn sample_server(&mut self, edge: usize) {
-        let counters = |sampler: &mut Option<Box<dyn Sampler>>| sampler.as_mut()?.sample().ok();
-        if edge == 0 {
-            self.counters[0] = counters(&mut self.sampler);
-        }
-        self.server_samples[edge] = self.server.as_mut().and_then(|server| server.sample().ok());
-        if edge == 1 {
-            self.counters[1] = counters(&mut self.sampler);
         }
     }
 
@@ -317,9 +330,9 @@ impl<'a> Monitor<'a> {
         }
         let end = MachineSample::take();
         if self.window_samples[1].is_none() {
-            self.sample_server(1);
+            self.eyes.look(1);
         }
-        let glance = self.glance();
+        let glance = self.eyes.glance();
         self.glances.push(glance);
         self.samples.push(end);
         let seconds = self.rows.last_key_value().map_or(0, |(index, _)| index + 1);
@@ -329,8 +342,8 @@ impl<'a> Monitor<'a> {
         Watched {
             series,
             machine,
-            server: self.server_samples,
-            counters: self.counters,
+            server: self.eyes.samples,
+            counters: self.eyes.counters,
             log_error: self.log_error,
         }
     }

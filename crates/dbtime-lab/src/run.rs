@@ -2,14 +2,14 @@
 
 use crate::error::LabError;
 use crate::measurement::Measurement;
-use crate::monitor::{Monitor, Watched, log_heading, seconds};
+use crate::monitor::{Monitor, ServerEyes, Watched, log_heading, seconds};
 use crate::progress::Progress;
 use crate::request::{RateChoice, RunRequest};
 use crate::servers::{check_online, pin_this_thread};
 use crate::settle;
 use crate::store::Store;
 use crate::targets::Prepared;
-use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
+use dbtime_engines::plan::{Demand, Driven, Plan, Stop, Watcher};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::think::Think;
@@ -55,9 +55,9 @@ pub fn run(
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
     let mut plan = plan(request, prepared.scale());
+    let facts = prepared.facts(&plan)?;
     let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
     settle::budget(request, &mut plan, &*prepared, stop)?;
-    let facts = prepared.facts(&plan)?;
 
     let started = SystemTime::now();
     let log: Box<dyn Write + Send> = match &store {
@@ -151,6 +151,14 @@ fn plan(request: &RunRequest, scale: u64) -> Plan {
     }
 }
 
+/// What the watching thread is told.
+enum Told {
+    /// Everything is there, and the load has not begun.
+    Ready,
+    /// The load starts at this instant.
+    Started(MonoNanos),
+}
+
 /// Drives a load and watches it; blocks until all has ended.
 pub(crate) fn drive(
     plan: &Plan,
@@ -161,31 +169,47 @@ pub(crate) fn drive(
 ) -> Result<(Driven, Watched), LabError> {
     let threads = if prepared.is_sharded() { plan.shards } else { plan.servers };
     let (sinks, seconds) = seconds(threads);
-    let (tell_start, hear_start) = channel::<MonoNanos>();
+    let (tell, hear) = channel::<Told>();
+    let (answer, answered) = channel::<()>();
     std::thread::scope(|scope| {
         let watch = move || {
-            let start = hear_start.recv().ok()?;
+            let mut eyes = ServerEyes::new(prepared.server_pid(), prepared.sampler());
+            let start = loop {
+                match hear.recv().ok()? {
+                    Told::Ready => {
+                        eyes.look(0);
+                        // Nobody waits for it only when the load has failed.
+                        let _ = answer.send(());
+                    }
+                    Told::Started(start) => break start,
+                }
+            };
             let monitor = Monitor::new(start, plan.window(start), log, progress);
-            Some(monitor.with_server(prepared.server_pid(), prepared.sampler()).watch(seconds))
+            Some(monitor.with_server(eyes).watch(seconds))
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");
-        let driven = prepared.drive(
-            plan,
-            &|id| sinks.take(id),
-            &|start| {
+        let watcher = Watcher {
+            sink: &|id| sinks.take(id),
+            ready: &|| {
+                // Without a warm-up the window begins with the load.
+                if plan.warmup == Nanos::ZERO && tell.send(Told::Ready).is_ok() {
+                    let _ = answered.recv();
+                }
+            },
+            started: &|start| {
                 progress(Progress::Started {
                     warmup: plan.warmup,
                     measure: plan.measure,
                     transactions: plan.transactions,
                 });
                 // The monitor hears it unless it panicked; joining tells.
-                let _ = tell_start.send(start);
+                let _ = tell.send(Told::Started(start));
             },
-            stop,
-        );
+        };
+        let driven = prepared.drive(plan, watcher, stop);
         drop(sinks);
-        drop(tell_start);
+        drop(tell);
         let watched = monitor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((driven?, watched.expect("the load started, or it failed above")))
     })

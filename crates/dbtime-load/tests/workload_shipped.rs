@@ -221,3 +221,15 @@ fn one_statement_is_a_workload() {
         assert!(Workload::from_sql(bad).is_err(), "{bad}");
     }
 }
+
+/// Both sides of the comparison with pgbench read the same tables.
+#[test]
+fn the_benchmark_select_only_has_tables_of_tpcb() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/select-only.toml");
+    let (ours, theirs) = (find(path), find("tpcb"));
+    assert_eq!(ours.tables.len(), 2);
+    for table in &ours.tables {
+        let same = theirs.tables.iter().find(|other| other.name == table.name);
+        assert_eq!(format!("{table:?}"), format!("{:?}", same.expect("a table of tpcb")));
+    }
+}

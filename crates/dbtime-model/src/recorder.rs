@@ -185,13 +185,21 @@ pub struct Connections {
     pub failed: u64,
     /// Those that broke after they had been made.
     pub lost: u64,
+    /// The server's numbers of those whose statement nobody waited for any more.
+    pub abandoned: Vec<u32>,
     /// From the first attempt until each of the first ones had been made or refused.
     pub opening: Nanos,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { times: Histogram::coarse(), failed: 0, lost: 0, opening: Nanos::ZERO }
+        Self {
+            times: Histogram::coarse(),
+            failed: 0,
+            lost: 0,
+            abandoned: Vec::new(),
+            opening: Nanos::ZERO,
+        }
     }
 }
 
@@ -201,11 +209,12 @@ impl Connections {
         self.times.merge(&other.times);
         self.failed += other.failed;
         self.lost += other.lost;
+        self.abandoned.extend(&other.abandoned);
         self.opening = self.opening.max(other.opening);
     }
 }
 
-/// A time in which connections failed and nothing was completed.
+/// A time of at least a tenth of a second in which connections failed and nothing was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The first failure.

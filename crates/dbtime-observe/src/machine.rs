@@ -83,6 +83,28 @@ pub struct MachineUse {
     pub steal_pct: f64,
 }
 
+/// Local TCP ports: how many there are, and how many closed connections still hold one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ports {
+    /// Ports the kernel gives to connections (`net.ipv4.ip_local_port_range`).
+    pub all: u64,
+    /// Closed connections in TIME_WAIT, machine-wide (`/proc/net/sockstat`).
+    pub time_wait: u64,
+}
+
+/// The ports of this machine now; zero where the kernel does not tell.
+pub fn ports() -> Ports {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let range = read("/proc/sys/net/ipv4/ip_local_port_range");
+    let mut ends = range.split_whitespace().map_while(|text| text.parse::<u64>().ok());
+    let all = ends.next().zip(ends.next()).map_or(0, |(low, high)| (high + 1).saturating_sub(low));
+    let sockets = read("/proc/net/sockstat");
+    let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
+    let mut words = tcp.split_whitespace().skip_while(|word| *word != "tw").skip(1);
+    let time_wait = words.next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    Ports { all, time_wait }
+}
+
 /// CPUs of the machine, whether this process may use them or not.
 pub fn machine_cpus() -> u32 {
     let count = procfs::KernelStats::current().map_or(0, |stat| stat.cpu_time.len());
@@ -138,5 +160,7 @@ mod tests {
         let machine = describe();
         assert!(machine.cpus > 0 && !machine.kernel.is_empty() && machine.memory_bytes > 0);
         assert!(rss_peak_bytes() > 0);
+        let ports = ports();
+        assert!((1..=65_536).contains(&ports.all), "{ports:?}");
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "reports".to_owned()));
     std::fs::create_dir_all(&folder)?;
-    let options = TerminalOptions { color: true, histogram: true };
+    let options = TerminalOptions { color: true, histogram: true, threads: true };
     for (name, run) in fixtures::all() {
         std::fs::write(folder.join(format!("{name}.html")), html::report(&run))?;
         std::fs::write(folder.join(format!("{name}.txt")), terminal::run_report(&run, &options))?;

@@ -1,7 +1,7 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
 use crate::format::{bytes, clean, count, counted, percent, rate, seconds, us};
-use dbtime_model::record::{Check, CheckUnit, RunRecord, ServerInfo};
+use dbtime_model::record::{Check, CheckUnit, RunRecord, ServerInfo, TargetInfo};
 
 /// One line of facts: what it is about, and what there is to say.
 pub(crate) type Fact = (&'static str, String);
@@ -76,6 +76,10 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
         facts.extend(of_server(server));
     }
     facts.extend(connections(record));
+    if record.warnings > 0 {
+        let text = format!("{} came with the answers", counted(record.warnings, "warning"));
+        facts.push(("the server said", text));
+    }
     facts
 }
 
@@ -193,7 +197,7 @@ pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
     let target = &record.target;
     if !target.url.is_empty() {
         let size = target.data_bytes.map_or(String::new(), |n| format!(", {} of data", bytes(n)));
-        facts.push(("target", format!("{}{size}", clean(&target.url))));
+        facts.push(("target", format!("{}{size}{}", clean(&target.url), protocol(target))));
     }
     if !target.settings.is_empty() {
         facts.push(("settings", pairs(target.settings.iter().map(|(k, v)| (k, v.clone())))));
@@ -206,6 +210,17 @@ pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
         facts.push(("recorded by", format!("dbtime {}", clean(&record.dbtime))));
     }
     facts
+}
+
+/// `, statements prepared (64 on all connections together)`.
+fn protocol(target: &TargetInfo) -> String {
+    match (target.protocol.as_deref(), target.prepared_statements) {
+        (Some("prepared"), Some(n)) => {
+            format!(", statements prepared ({} on all connections together)", count(n))
+        }
+        (Some(protocol), _) => format!(", statements sent as {}", clean(protocol)),
+        (None, _) => String::new(),
+    }
 }
 
 fn pairs<'a>(pairs: impl Iterator<Item = (&'a String, String)>) -> String {

@@ -33,7 +33,8 @@ fn reports_are_golden() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for (name, run) in fixtures::all() {
-        let options = TerminalOptions { color: false, histogram: true };
+        let options =
+            TerminalOptions { histogram: true, threads: true, ..TerminalOptions::default() };
         assert_fits(name, &terminal::run_report(&run, &options));
         for (other, b) in fixtures::all() {
             assert_fits(&format!("{name} | {other}"), &compare::side_by_side(&run, &b));
@@ -44,8 +45,10 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn colour_changes_nothing_but_colour() {
     for (name, run) in fixtures::all() {
-        let colored =
-            terminal::run_report(&run, &TerminalOptions { color: true, histogram: false });
+        let colored = terminal::run_report(
+            &run,
+            &TerminalOptions { color: true, ..TerminalOptions::default() },
+        );
         let mut stripped = String::new();
         let mut rest = colored.as_str();
         while let Some(at) = rest.find('\u{1b}') {

@@ -231,6 +231,10 @@ pub(crate) struct RunArgs {
     /// Add the response histogram to the report.
     #[arg(long)]
     pub(crate) histogram: bool,
+
+    /// Add what the server used by name of thread to the report.
+    #[arg(long)]
+    pub(crate) server_threads: bool,
 }
 
 /// When connections are made anew.
@@ -301,6 +305,10 @@ pub(crate) struct ReportArgs {
     /// Add the response histogram to the text report.
     #[arg(long, requires = "text")]
     pub(crate) histogram: bool,
+
+    /// Add what the server used by name of thread to the text report.
+    #[arg(long, requires = "text")]
+    pub(crate) server_threads: bool,
 }
 
 #[derive(Args, Debug)]

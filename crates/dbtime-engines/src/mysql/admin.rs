@@ -65,6 +65,7 @@ impl Admin for MysqlAdmin {
             table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
         let (name, columns) =
             (MysqlDialect.quoted(&table.name), quoted_list(&MysqlDialect, &columns));
+        let backslash = self.client.protocol().reads_backslashes();
         let head = format!("INSERT INTO {name} ({columns}) VALUES ");
         let mut sql = head.clone().into_bytes();
         let (mut values, mut told, mut open) = (Vec::new(), rows.start, 0);
@@ -74,7 +75,7 @@ impl Admin for MysqlAdmin {
             if sql.len() > head.len() {
                 sql.push(b',');
             }
-            tuple(&values, &mut sql);
+            tuple(&values, backslash, &mut sql);
             if sql.len() < INSERT_BYTES && row + 1 < rows.end {
                 continue;
             }
@@ -94,13 +95,13 @@ impl Admin for MysqlAdmin {
     }
 }
 
-fn tuple(values: &[Value], sql: &mut Vec<u8>) {
+fn tuple(values: &[Value], backslash: bool, sql: &mut Vec<u8>) {
     sql.push(b'(');
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
             sql.push(b',');
         }
-        literal(value, true, sql);
+        literal(value, backslash, sql);
     }
     sql.push(b')');
 }

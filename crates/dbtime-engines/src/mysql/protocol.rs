@@ -34,6 +34,8 @@ pub struct MysqlProtocol {
     round_trips: u32,
     /// Whether backslashes in strings are escapes.
     backslash: bool,
+    /// Whether the server's sessions begin without auto-commit, which workloads count on.
+    sets_autocommit: bool,
     kept: Kept,
 }
 
@@ -75,6 +77,9 @@ enum Keep {
     All,
 }
 
+/// Status flag: each statement is a transaction of its own.
+const AUTOCOMMIT: u16 = 0x0002;
+
 /// Status flag: backslashes are ordinary characters.
 const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 
@@ -87,9 +92,9 @@ impl MysqlProtocol {
         &self.greeting.version
     }
 
-    /// The connection's number on the server.
-    pub fn connection_id(&self) -> u32 {
-        self.greeting.connection_id
+    /// Whether backslashes in strings are escapes.
+    pub fn reads_backslashes(&self) -> bool {
+        self.backslash
     }
 
     fn expect(&mut self, expect: Expect) {
@@ -202,9 +207,6 @@ impl MysqlProtocol {
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> (usize, Progress) {
-        if let Some(refused) = self.refused.take() {
-            return (input.len(), Progress::Broken(refused));
-        }
         let Some((length, sequence)) = header(input) else { return (0, Progress::More) };
         if length > LONGEST_LOGIN {
             return (0, broken(unreadable()));
@@ -218,7 +220,7 @@ impl MysqlProtocol {
                 Some(0xff) => Err(read_error(payload)),
                 Some(0xfe) => self.login.switch(payload, &shared.identity),
                 Some(0x01) => self.login.more(&payload[1..], &shared.identity),
-                Some(0x00) => return (used, self.set_up(shared, 0, out)),
+                Some(0x00) => return (used, self.welcomed(shared, payload, out)),
                 _ => Err(unreadable()),
             },
         };
@@ -248,9 +250,20 @@ impl MysqlProtocol {
         Ok(Turn::Send(self.login.answer(&self.greeting, &shared.identity)?))
     }
 
+    /// The server has let us in, and says in which state the session is.
+    fn welcomed(&mut self, shared: &MysqlShared, payload: &[u8], out: &mut Vec<u8>) -> Progress {
+        // Behind two counts that are zero here.
+        let status = payload.get(3..5).map_or(AUTOCOMMIT, |s| u16::from_le_bytes([s[0], s[1]]));
+        self.backslash = status & NO_BACKSLASH_ESCAPES == 0;
+        self.sets_autocommit = status & AUTOCOMMIT == 0;
+        self.set_up(shared, 0, out)
+    }
+
     /// Executes the next statement of the set-up, or is done with it.
     fn set_up(&mut self, shared: &MysqlShared, next: usize, out: &mut Vec<u8>) -> Progress {
-        match shared.setup.get(next) {
+        let own = if self.sets_autocommit { Some("SET autocommit = 1") } else { None };
+        let mut statements = own.into_iter().chain(shared.setup.iter().map(String::as_str));
+        match statements.nth(next) {
             Some(sql) => {
                 request::text_command(command::QUERY, sql, out);
                 self.stage = Stage::SettingUp(next);
@@ -300,6 +313,7 @@ impl Protocol for MysqlProtocol {
             refused: None,
             round_trips: 1,
             backslash: true,
+            sets_autocommit: false,
             kept: Kept::default(),
         }
     }
@@ -308,14 +322,21 @@ impl Protocol for MysqlProtocol {
         *self = Self { login: Login::new(transport, tls), ..Self::new(shared) };
     }
 
-    fn encrypted(&mut self, shared: &MysqlShared, _: Option<&[u8]>, out: &mut Vec<u8>) {
+    fn encrypted(
+        &mut self,
+        shared: &MysqlShared,
+        _: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
         self.stage = Stage::LoggingIn;
         self.login.is_encrypted = true;
-        match self.login.answer(&self.greeting, &shared.identity) {
-            // The request for encryption was number 1.
-            Ok(packet) => drop(write_packet(&packet, 2, out)),
-            Err(failure) => self.refused = Some(Box::new(failure)),
-        }
+        // The request for encryption was number 1.
+        write_packet(&self.login.answer(&self.greeting, &shared.identity)?, 2, out);
+        Ok(())
+    }
+
+    fn number(&self) -> Option<u32> {
+        Some(self.greeting.connection_id)
     }
 
     #[inline]

@@ -4,12 +4,12 @@ use super::admin::{MysqlAdmin, MysqlDialect};
 use super::facts;
 use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
-use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{
-    Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
+    self, Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
 use crate::socket::{self, Address, ConnectError};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::sync::{Arc, OnceLock};
 
 /// MySQL or MariaDB.
@@ -32,7 +32,8 @@ impl MysqlServer {
         let version = self.version.get().map_or("", String::as_str);
         match facts::statement_limit(version) {
             Some(facts::StatementLimit::Seconds(name)) => {
-                vec![format!("SET {name} = {:.3}", limit.as_secs())]
+                // Nothing at all would be no limit.
+                vec![format!("SET {name} = {:.3}", limit.as_secs().max(0.001))]
             }
             Some(facts::StatementLimit::Millis(name)) => {
                 vec![format!("SET {name} = {}", limit.0.div_ceil(1_000_000))]
@@ -90,8 +91,7 @@ impl Server for MysqlServer {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
+        watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
         let setup = self.setup(options.statement_timeout);
@@ -99,6 +99,9 @@ impl Server for MysqlServer {
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
-        socket::drive::<MysqlProtocol>(plan, &shared, &Arc::new(sockets), sink, started, stop)
+        let sockets = Arc::new(sockets);
+        let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, watcher, stop)?;
+        server::end_statements(self, &driven, |id| format!("KILL {id}"));
+        Ok(driven)
     }
 }

@@ -83,18 +83,6 @@ impl PostgresProtocol {
         self.server.key.map(|(pid, _)| pid)
     }
 
-    /// The message that cancels the statement of this connection, sent over another one.
-    pub fn cancel_request(&self) -> Option<[u8; 16]> {
-        const CANCEL: u32 = 1234 << 16 | 5678;
-        let (pid, secret) = self.server.key?;
-        let mut out = [0; 16];
-        out[..4].copy_from_slice(&16u32.to_be_bytes());
-        out[4..8].copy_from_slice(&CANCEL.to_be_bytes());
-        out[8..12].copy_from_slice(&pid.to_be_bytes());
-        out[12..].copy_from_slice(&secret);
-        Some(out)
-    }
-
     /// Binds values to a prepared statement and executes it, having it prepared where it is not.
     #[inline]
     fn execute_prepared(
@@ -322,10 +310,15 @@ impl Protocol for PostgresProtocol {
         shared: &PostgresShared,
         certificate: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) {
+    ) -> Result<(), Failure> {
         self.login.certificate_hash = certificate.and_then(certificate_hash);
         self.stage = Stage::LoggingIn;
         out.extend_from_slice(&shared.startup);
+        Ok(())
+    }
+
+    fn number(&self) -> Option<u32> {
+        self.backend_pid()
     }
 
     #[inline]

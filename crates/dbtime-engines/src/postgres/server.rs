@@ -4,10 +4,10 @@ use super::admin::{PostgresAdmin, PostgresDialect};
 use super::facts::Look;
 use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
-use crate::plan::{Driven, Plan, SecondSink, Stop};
-use crate::server::{Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::server::{self, Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::socket::{self, Address, ConnectError};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,14 +66,15 @@ impl Server for PostgresServer {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
+        watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
         let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
-        socket::drive::<PostgresProtocol>(plan, &shared, &sockets, sink, started, stop)
+        let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, watcher, stop)?;
+        server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));
+        Ok(driven)
     }
 }

@@ -233,10 +233,11 @@ impl Loader<'_> {
             }
         }
         let names = || (workload.to_owned(), self.target.to_owned());
-        let loaded = self.loaded(admin)?;
+        let (loaded, begun) = self.loads(admin)?;
         let Some(marker) = loaded.iter().find(|marker| marker.workload == workload) else {
+            let is_begun = begun.iter().any(|begun| begun == workload);
             let (workload, target) = names();
-            if missing.len() < tables.len() && !loaded.is_empty() {
+            if is_begun {
                 let what = "it has tables, but loading them never finished".to_owned();
                 return Err(ServerError::HalfLoaded { workload, target, what });
             }
@@ -260,17 +261,23 @@ impl Loader<'_> {
         }
     }
 
-    /// Every load that was finished.
-    fn loaded(&self, admin: &mut dyn Admin) -> Result<Vec<LoadMarker>, ServerError> {
+    /// Every load that was finished, and the workloads of those that were only begun.
+    fn loads(&self, admin: &mut dyn Admin) -> Result<(Vec<LoadMarker>, Vec<String>), ServerError> {
         if !self.has_table(admin, "dbtime_load")? {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
-        let sql = "SELECT workload, scale, seed, version FROM dbtime_load WHERE loaded_at <> ''";
-        let marker = |row: &Vec<Option<String>>| {
+        let sql = "SELECT workload, scale, seed, version, loaded_at FROM dbtime_load";
+        let (mut finished, mut begun) = (Vec::new(), Vec::new());
+        for row in self.run(admin, sql)?.rows {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let number = |at: usize| text(at).parse::<i64>().unwrap_or_default().cast_unsigned();
-            LoadMarker { workload: text(0), scale: number(1), seed: number(2), version: text(3) }
-        };
-        Ok(self.run(admin, sql)?.rows.iter().map(marker).collect())
+            if text(4).is_empty() {
+                begun.push(text(0));
+                continue;
+            }
+            let (scale, seed) = (number(1), number(2));
+            finished.push(LoadMarker { workload: text(0), scale, seed, version: text(3) });
+        }
+        Ok((finished, begun))
     }
 }

@@ -4,9 +4,9 @@ use super::admin::Admin;
 use super::dialect::Dialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
-use crate::plan::{Driven, Plan, SecondSink, Stop};
+use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::socket::{Address, ConnectError};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{ErrorClass, Nanos};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,7 +41,8 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// A statement that the server refuses, or more prepared statements than it holds.
     fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
 
-    /// Drives the plan and blocks until it has ended.
+    /// Drives the plan and blocks until it has ended. The load begins
+    /// when all connections are there.
     ///
     /// # Errors
     /// When not one connection could be made.
@@ -49,10 +50,29 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
+        watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError>;
+}
+
+/// How long a server is waited for when statements are ended.
+const PATIENCE: Nanos = Nanos::from_secs(2);
+
+/// Ends the statements that nobody waited for any more: a server goes on with them although their
+/// connections are closed, and would do so in the next run.
+pub(crate) fn end_statements(server: &dyn Server, driven: &Driven, end: impl Fn(u32) -> String) {
+    let abandoned = &driven.recorder.connections.abandoned;
+    if abandoned.is_empty() {
+        return;
+    }
+    // A server that hangs or is gone has nothing to be ended.
+    let Ok(mut admin) = server.connect(Some(PATIENCE)) else { return };
+    for number in abandoned {
+        // One that has ended by itself is not there any more.
+        if admin.query(&end(*number)).is_err_and(|failure| failure.class == ErrorClass::Timeout) {
+            return;
+        }
+    }
 }
 
 /// What is known of a server before the load.

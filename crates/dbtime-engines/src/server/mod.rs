@@ -10,6 +10,7 @@ mod options;
 
 pub use admin::{Admin, LoadMarker, Loader};
 pub use dialect::{Dialect, quoted_list};
+pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
 pub use options::{ProtocolError, STATEMENT_GRACE, ServerOptions, StatementProtocol};

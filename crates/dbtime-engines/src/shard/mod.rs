@@ -68,6 +68,8 @@ struct Connection {
     /// When its statement was sent, or its pause began.
     sent: MonoNanos,
     pause: Part,
+    /// What it waits for: the end of this pause; `None`: an answer.
+    pausing: Option<Part>,
     executing: StatementId,
     /// Whether it has a transaction.
     is_busy: bool,
@@ -108,6 +110,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             timing: Timing::new(start, false),
             sent: start,
             pause: Part::Think,
+            pausing: None,
             executing: StatementId(0),
             is_busy: false,
         };
@@ -150,7 +153,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     Happened::Answered(answer) => {
                         present = self.advance(connection, Input::Answer(answer, at));
                     }
-                    Happened::Connected => self.connected(connection, at),
+                    Happened::Connected { since } => self.connected(connection, since, at),
                 }
             }
             if self.is_over(present) {
@@ -176,16 +179,19 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             let ticket = *connection.session.ticket();
-            connection.timing.broken_off(present);
+            connection.timing.broken_off(connection.pausing, connection.sent, present);
             self.end_transaction(id, &ticket, Outcome::Unfinished);
             self.reactor.abandon(id);
         }
     }
 
     /// A connection that had to be made is there: its statement is on its way since `at`.
-    fn connected(&mut self, id: u32, at: MonoNanos) {
+    fn connected(&mut self, id: u32, since: MonoNanos, at: MonoNanos) {
         let connection = &mut self.connections[id as usize];
-        connection.timing.connecting(connection.sent, at);
+        if since > connection.sent {
+            connection.timing.pause(Part::Backoff, connection.sent, since);
+        }
+        connection.timing.connecting(since.max(connection.sent), at);
         connection.sent = at;
     }
 
@@ -332,8 +338,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[inline]
     fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
         let Self { reactor, connections, ledger, .. } = self;
-        let Connection { session, timing, sent, pause, executing, .. } =
+        let Connection { session, timing, sent, pause, pausing, executing, .. } =
             &mut connections[id as usize];
+        *pausing = None;
         let mut action = match input {
             Input::Start(ticket) => session.start(ticket),
             Input::Answer(answer, done) => {
@@ -360,7 +367,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 }
                 Action::Pause { part, length } => {
                     let present = reactor.now();
-                    (*pause, *sent) = (part, present);
+                    (*pause, *pausing, *sent) = (part, Some(part), present);
+                    if part == Part::Backoff {
+                        reactor.transaction_restarts(id);
+                    }
                     self.pauses.push(Reverse((present + length, id)));
                     return present;
                 }
@@ -440,9 +450,17 @@ fn account(
     (statement, sent, done): (StatementId, MonoNanos, MonoNanos),
     answer: &Answer,
 ) {
+    let Answer { rows, round_trips, warnings } = answer;
+    if *round_trips == 0 {
+        // It never left: the driver waited before it tried to connect again.
+        timing.pause(Part::Backoff, sent, done);
+        if let Err(failure) = rows {
+            ledger.error(ticket, failure, done);
+        }
+        return;
+    }
     timing.statement(sent, done);
     let took = done - sent;
-    let Answer { rows, round_trips, warnings } = answer;
     let rows = *rows.as_ref().unwrap_or(&0);
     let executed = Executed { statement, took, rows, round_trips: *round_trips };
     ledger.statement(ticket, executed);

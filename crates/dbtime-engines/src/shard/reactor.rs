@@ -29,6 +29,9 @@ pub trait Reactor {
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}
 
+    /// A connection's transaction is undone and will be tried again.
+    fn transaction_restarts(&mut self, _connection: u32) {}
+
     /// Nobody waits for a connection's answer any more.
     fn abandon(&mut self, _connection: u32) {}
 
@@ -56,7 +59,10 @@ pub struct Event {
 #[derive(Debug)]
 pub enum Happened {
     /// The connection that a statement waited for is there, and the statement is on its way.
-    Connected,
+    Connected {
+        /// When it began to be made; before that was a pause after earlier failures.
+        since: MonoNanos,
+    },
     /// The statement has been answered.
     Answered(Answer),
 }
@@ -67,7 +73,7 @@ pub struct Answer {
     /// Its rows, or why it failed.
     pub rows: Result<u64, Box<Failure>>,
     /// How often something was sent and waited for: one, and one more where the statement had to
-    /// be prepared first.
+    /// be prepared first; none where it never left.
     pub round_trips: u32,
     /// Warnings or notices that came with it.
     pub warnings: u32,

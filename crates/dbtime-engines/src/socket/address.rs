@@ -18,7 +18,7 @@ pub enum Address {
         host: String,
         /// The port.
         port: u16,
-        /// Found when the address was made; the first is used.
+        /// Found when the address was made; the first that lets itself be connected is used.
         resolved: Vec<SocketAddr>,
     },
     /// A socket in the file system.
@@ -66,8 +66,16 @@ impl Address {
         }
     }
 
-    /// Opens a socket and starts to connect it. Comes back at once.
-    pub(super) fn open(&self) -> Result<OwnedFd, Errno> {
+    /// How many addresses the host has.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Unix(_) => 1,
+            Self::Tcp { resolved, .. } => resolved.len(),
+        }
+    }
+
+    /// Opens a socket and starts to connect it to the host's `nth` address. Comes back at once.
+    pub(super) fn open(&self, nth: usize) -> Result<OwnedFd, Errno> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = |family| socket_with(family, SocketType::STREAM, flags, None);
         match self {
@@ -77,7 +85,7 @@ impl Address {
                 Ok(socket)
             }
             Self::Tcp { resolved, .. } => {
-                let at = resolved.first().ok_or(Errno::ADDRNOTAVAIL)?;
+                let at = resolved.get(nth).ok_or(Errno::ADDRNOTAVAIL)?;
                 let family = if at.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
                 let socket = socket(family)?;
                 sockopt::set_tcp_nodelay(&socket, true)?;

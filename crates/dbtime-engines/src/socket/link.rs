@@ -42,8 +42,8 @@ pub(super) struct Link<P> {
     pub(super) tls: Option<Box<ClientConnection>>,
     /// Whether encryption is being negotiated.
     pub(super) is_negotiating: bool,
-    /// Grows with every socket, so that timers of an earlier one are told apart.
-    pub(super) generation: u32,
+    /// Which of the host's addresses it was opened to.
+    pub(super) tried: usize,
     /// Bytes to be sent, of which `sent` have been.
     pub(super) out: Vec<u8>,
     sent: usize,
@@ -53,6 +53,8 @@ pub(super) struct Link<P> {
     pub(super) is_blocked: bool,
     /// When the attempt to connect began.
     pub(super) since: MonoNanos,
+    /// When it goes on, where it has to wait.
+    pub(super) retry_at: MonoNanos,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
     pub(super) pending: Option<Pending>,
@@ -83,12 +85,13 @@ impl<P: Protocol> Link<P> {
             socket: None,
             tls: None,
             is_negotiating: false,
-            generation: 0,
+            tried: 0,
             out: Vec::new(),
             sent: 0,
             held: Vec::new(),
             is_blocked: false,
             since: MonoNanos(0),
+            retry_at: MonoNanos(0),
             failures: 0,
             pending: None,
             is_executing: false,
@@ -161,8 +164,8 @@ impl<P: Protocol> Link<P> {
         (self.is_blocked, self.is_executing, self.deadline) = (false, false, None);
     }
 
-    /// How long to pause before the next attempt: nothing after the first failure, then 10 ms and
-    /// twice as long each time, up to 200 ms.
+    /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long
+    /// each time, up to 200 ms.
     pub(super) fn pause(&self) -> Nanos {
         match self.failures {
             0 => Nanos::ZERO,
@@ -210,11 +213,15 @@ fn send_encrypted(
     socket: &OwnedFd,
     out: &mut Vec<u8>,
 ) -> Result<Sent, Trouble> {
-    if !out.is_empty() && !tls.is_handshaking() {
-        tls.writer().write_all(out).map_err(|error| trouble(&error))?;
-        out.clear();
-    }
-    while tls.wants_write() {
+    loop {
+        if !out.is_empty() && !tls.is_handshaking() {
+            // It takes no more than a buffer's full at once; the rest stays where it is.
+            let taken = tls.writer().write(out).map_err(|error| trouble(&error))?;
+            out.drain(..taken);
+        }
+        if !tls.wants_write() {
+            return Ok(Sent::All);
+        }
         match tls.write_tls(&mut Raw(socket)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
@@ -222,7 +229,6 @@ fn send_encrypted(
             Err(error) => return Err(trouble(&error)),
         }
     }
-    Ok(Sent::All)
 }
 
 fn receive_encrypted(

@@ -26,7 +26,18 @@ pub trait Protocol: Send + Sized {
 
     /// The connection is encrypted from here on, after [`Progress::Encrypt`]; `certificate` is the
     /// server's.
-    fn encrypted(&mut self, shared: &Self::Shared, certificate: Option<&[u8]>, out: &mut Vec<u8>);
+    ///
+    /// # Errors
+    /// When logging in cannot go on.
+    fn encrypted(
+        &mut self,
+        shared: &Self::Shared,
+        certificate: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure>;
+
+    /// The connection's number on the server, by which it can be ended there.
+    fn number(&self) -> Option<u32>;
 
     /// Executes a statement of the workload; only after [`Progress::Connected`], one at a time.
     ///

@@ -78,6 +78,8 @@ pub struct SocketReactor<P: Protocol> {
     /// What happened outside of a wait.
     happened: Vec<Event>,
     connections: Connections,
+    /// Which of the host's addresses is used.
+    nth: usize,
     first_failure: Option<Failure>,
     clock: ThreadClock,
 }
@@ -106,6 +108,7 @@ impl<P: Protocol> SocketReactor<P> {
             sweep_at: None,
             happened: Vec::new(),
             connections: Connections::default(),
+            nth: 0,
             first_failure: None,
             clock: ThreadClock::new(),
         })
@@ -119,10 +122,8 @@ impl<P: Protocol> SocketReactor<P> {
             self.connect(id);
         }
         let mut events = Vec::new();
-        let is_open = |link: &Link<P>| matches!(link.stage, Stage::Opening | Stage::Talking);
-        while (self.opening > 0 || !self.queued.is_empty() || self.links.iter().any(is_open))
-            && !stopped()
-        {
+        let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
+        while self.links.iter().any(is_underway) && !stopped() {
             self.wait(now() + Nanos::from_millis(50), &mut events);
             events.clear();
         }
@@ -162,6 +163,7 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &mut self.links[id as usize];
         let pause = link.pause();
         link.since = now() + pause;
+        link.retry_at = link.since;
         link.stage = Stage::Waiting;
         if pause > Nanos::ZERO {
             self.sweep_soon();
@@ -174,9 +176,8 @@ impl<P: Protocol> SocketReactor<P> {
 
     fn open(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
-        link.since = now();
-        link.generation = link.generation.wrapping_add(1);
-        match self.settings.address.open() {
+        link.tried = self.nth;
+        match self.settings.address.open(self.nth) {
             Ok(socket) => {
                 link.stage = Stage::Opening;
                 self.opening += 1;
@@ -190,15 +191,31 @@ impl<P: Protocol> SocketReactor<P> {
             }
             // A Unix socket says so when the server has too many waiting: it is tried again.
             Err(Errno::AGAIN) => {
-                link.since = now() + Nanos::from_millis(1);
+                link.retry_at = now() + Nanos::from_millis(1);
                 self.sweep_soon();
             }
             Err(error) => {
                 link.stage = Stage::Opening;
                 self.opening += 1;
-                self.broken(id, system_failure(error, &self.settings.address));
+                self.not_opened(id, error);
             }
         }
+    }
+
+    /// A socket could not be connected: the next address of the host is tried, as long as none has
+    /// worked.
+    fn not_opened(&mut self, id: u32, error: Errno) {
+        let link = &mut self.links[id as usize];
+        let has_more =
+            self.connections.times.count() == 0 && link.tried + 1 < self.settings.address.count();
+        if !has_more {
+            return self.broken(id, system_failure(error, &self.settings.address));
+        }
+        self.nth = self.nth.max(link.tried + 1);
+        self.opening -= 1;
+        link.close();
+        link.stage = Stage::Waiting;
+        self.queued.push_back(id);
     }
 
     fn sweep_soon(&mut self) {
@@ -231,9 +248,14 @@ impl<P: Protocol> SocketReactor<P> {
                 self.connections.lost += 1;
                 link.failures = 0;
             }
-            Stage::Down | Stage::Waiting => {}
+            Stage::Waiting => {
+                self.connections.failed += 1;
+                link.failures += 1;
+            }
+            Stage::Down => {}
         }
-        let is_awaited = link.is_executing || link.pending.take().is_some();
+        let was_sent = link.is_executing;
+        let is_awaited = was_sent || link.pending.take().is_some();
         if !is_awaited && link.is_used {
             link.lost = Some(failure.clone());
         }
@@ -241,10 +263,14 @@ impl<P: Protocol> SocketReactor<P> {
         link.close();
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
-            let kind = Happened::Answered(Answer::failed(failure));
-            self.happened.push(Event { connection: id, at: now(), kind });
+            let round_trips = u32::from(was_sent);
+            let answer = Answer { round_trips, ..Answer::failed(failure) };
+            self.happened.push(Event {
+                connection: id,
+                at: now(),
+                kind: Happened::Answered(answer),
+            });
         }
-        self.open_queued();
     }
 
     /// Sends what a link has to send.
@@ -290,8 +316,11 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// Executes what waited for the connection.
     fn execute_pending(&mut self, id: u32, at: MonoNanos) {
-        let Some(pending) = self.links[id as usize].pending.take() else { return };
-        self.happened.push(Event { connection: id, at, kind: Happened::Connected });
+        let link = &mut self.links[id as usize];
+        let since = link.since;
+        let Some(pending) = link.pending.take() else { return };
+        let kind = Happened::Connected { since };
+        self.happened.push(Event { connection: id, at, kind });
         let Pending { statement, parameters, wants_row } = &pending;
         let call = Call {
             statement: *statement,
@@ -340,9 +369,7 @@ impl<P: Protocol> SocketReactor<P> {
                 self.listen(id);
                 self.flush(id);
             }
-            Ok(Err(error)) | Err(error) => {
-                self.broken(id, system_failure(error, &self.settings.address));
-            }
+            Ok(Err(error)) | Err(error) => self.not_opened(id, error),
         }
     }
 
@@ -377,6 +404,11 @@ impl<P: Protocol> SocketReactor<P> {
                         link.protocol.receive(&self.shared, input, &mut link.out);
                     used += taken;
                     let goes_on = taken > 0 || !matches!(progress, Progress::More);
+                    if matches!(progress, Progress::Encrypt) && used < count {
+                        // Whoever put more behind it wants it taken for encrypted words.
+                        let text = "the server sent more before the connection was encrypted";
+                        return self.broken(id, Failure::connection("tls", text));
+                    }
                     if !self.progress(id, progress, at) {
                         return;
                     }
@@ -430,7 +462,7 @@ impl<P: Protocol> SocketReactor<P> {
             Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
                 link.is_executing = false;
-                link.is_used = true;
+                link.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
                 link.deadline = None;
                 let kind = Happened::Answered(answer);
                 self.happened.push(Event { connection: id, at, kind });
@@ -442,7 +474,6 @@ impl<P: Protocol> SocketReactor<P> {
                 self.opened_at = at;
                 self.connections.times.record(at - link.since);
                 self.execute_pending(id, at);
-                self.open_queued();
             }
             Progress::Broken(failure) => {
                 self.broken(id, *failure);
@@ -486,8 +517,13 @@ impl<P: Protocol> SocketReactor<P> {
         if link.has_negotiated() {
             let certificate = link.tls.as_ref().and_then(|tls| tls.peer_certificates());
             let certificate = certificate.and_then(|all| all.first().map(|one| one.to_vec()));
-            link.protocol.encrypted(&self.shared, certificate.as_deref(), &mut link.out);
+            let begun =
+                link.protocol.encrypted(&self.shared, certificate.as_deref(), &mut link.out);
+            if let Err(failure) = begun {
+                return self.broken(id, failure);
+            }
         }
+        let link = &self.links[id as usize];
         if link.wants_to_send() && !link.is_blocked {
             self.flush(id);
         }
@@ -501,16 +537,16 @@ impl<P: Protocol> SocketReactor<P> {
         for id in 0..self.links.len() as u32 {
             let link = &self.links[id as usize];
             match link.stage {
-                Stage::Waiting if link.since <= present && self.opening < OPENING_MAX => {
-                    self.open(id);
-                    again = true;
-                }
-                Stage::Opening | Stage::Talking
+                Stage::Waiting | Stage::Opening | Stage::Talking
                     if present - link.since > self.settings.connect_timeout =>
                 {
                     let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
                     let text = format!("{address} did not let us in within {limit}");
                     self.broken(id, Failure::connection("connect timeout", text));
+                }
+                Stage::Waiting if link.retry_at <= present && self.opening < OPENING_MAX => {
+                    self.open(id);
+                    again = true;
                 }
                 Stage::Waiting | Stage::Opening | Stage::Talking => again = true,
                 Stage::Up if link.deadline.is_some_and(|by| by <= present) => {
@@ -572,7 +608,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         let link = &mut self.links[connection as usize];
         if let Some(failure) = link.lost.take() {
             // On another socket the statement would run outside of its transaction.
-            return Some(Answer::failed(failure));
+            return Some(Answer { round_trips: 0, ..Answer::failed(failure) });
         }
         if link.stage == Stage::Up {
             self.execute(connection, Call { statement, parameters, wants_row });
@@ -588,23 +624,24 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
         loop {
+            if !self.queued.is_empty() {
+                self.open_queued();
+            }
+            let present = now();
+            // However much there is to do: time-outs and pauses must not starve.
+            if self.sweep_at.is_some_and(|at| at <= present) {
+                self.sweep(present);
+            }
             if !self.happened.is_empty() {
                 self.poll(Nanos::ZERO);
                 events.append(&mut self.happened);
                 return;
             }
-            let present = now();
             let by = self.sweep_at.map_or(until, |at| at.min(until));
             let left = by - present;
             self.poll(if left > SPIN { left - SPIN } else { Nanos::ZERO });
-            if self.happened.is_empty() && left == Nanos::ZERO {
-                if self.sweep_at.is_some_and(|at| at <= present) {
-                    self.sweep(present);
-                }
-                if present >= until {
-                    events.append(&mut self.happened);
-                    return;
-                }
+            if self.happened.is_empty() && present >= until {
+                return;
             }
         }
     }
@@ -615,15 +652,22 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
-        let link = &mut self.links[connection as usize];
-        (link.is_used, link.lost) = (false, None);
+        self.transaction_restarts(connection);
         if self.settings.reconnect == Reconnect::EveryTransaction {
             self.hang_up(connection);
         }
     }
 
+    fn transaction_restarts(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        (link.is_used, link.lost) = (false, None);
+    }
+
     fn abandon(&mut self, connection: u32) {
         let link = &mut self.links[connection as usize];
+        if link.is_executing {
+            self.connections.abandoned.extend(link.protocol.number());
+        }
         if matches!(link.stage, Stage::Opening | Stage::Talking) {
             self.opening -= 1;
         }

@@ -1,7 +1,7 @@
 //! One statement, both protocols, many connections.
 
 use crate::private::{Server, is_there, settings, superuser};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{SocketSettings, drive};
@@ -44,7 +44,8 @@ pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProt
     let statements = &plan.workload.statements;
     let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
-    drive::<PostgresProtocol>(plan, &shared, &Arc::new(settings), sink, |_| {}, &Stop::default())
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
+    drive::<PostgresProtocol>(plan, &shared, &Arc::new(settings), watcher, &Stop::default())
         .expect("connected")
 }
 

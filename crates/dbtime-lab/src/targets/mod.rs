@@ -10,10 +10,11 @@ use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning};
-use dbtime_model::{MonoNanos, Nanos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
@@ -63,14 +64,9 @@ pub(crate) trait Prepared: Sync {
     /// How many times the workload's base size its data has.
     fn scale(&self) -> u64;
 
-    /// Drives a load against it and blocks until it has ended.
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError>;
+    /// Drives a load against it and blocks until it has ended. `ready` is called when all that it
+    /// needs is there and it has not begun.
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError>;
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.
@@ -153,7 +149,8 @@ impl FromStr for Target {
                     FORMS.iter().find(|f| strsim::damerau_levenshtein(&name(f), scheme) <= 2);
                 let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
                 return Err(LabError::Usage(format!(
-                    "`{text}` is no target: write {}{hint}",
+                    "`{}` is no target: write {}{hint}",
+                    without_password(text),
                     FORMS.join(", ")
                 )));
             }

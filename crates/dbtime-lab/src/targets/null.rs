@@ -5,8 +5,7 @@ use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
-use dbtime_model::MonoNanos;
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_model::record::TargetInfo;
 
 /// The driver itself is measured.
@@ -54,14 +53,9 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError> {
-        Ok(null::drive(plan, self.null.target, sink, started, stop))
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
+        (watcher.ready)();
+        Ok(null::drive(plan, self.null.target, watcher.sink, watcher.started, stop))
     }
 
     fn facts(&self, _: &Plan) -> Result<Facts, LabError> {

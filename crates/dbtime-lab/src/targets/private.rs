@@ -10,6 +10,7 @@ use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Server, ServerError};
+use dbtime_engines::server_url::without_password;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,11 +31,14 @@ impl Private {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
             None => (text, None),
         };
-        let product = Product::of_word(word).filter(|_| prefix != Some(PathBuf::new()));
+        // What has an @ was meant as a server that runs.
+        let is_path = !text.ends_with(':') && !text.contains('@');
+        let product = Product::of_word(word).filter(|_| is_path);
         let product = product.ok_or_else(|| {
             LabError::Usage(format!(
-                "`{text}` is no target: write {word} for a private server, {word}:/PREFIX for one \
-                 installed there, or {word}://USER@HOST/DATABASE for one that runs"
+                "`{}` is no target: write {word} for a private server, {word}:/PREFIX for one \
+                 installed there, or {word}://USER@HOST/DATABASE for one that runs",
+                without_password(text)
             ))
         })?;
         Ok(Self { product, prefix, url: text.to_owned() })

@@ -7,13 +7,14 @@ use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::servers::PrivateServer;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::machine;
 use dbtime_observe::process::{self, Which};
 use std::fs;
 use std::io;
@@ -132,14 +133,8 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError> {
-        let driven = self.server.drive(plan, &self.options, sink, started, stop);
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
+        let driven = self.server.drive(plan, &self.options, watcher, stop);
         driven.map_err(|error| LabError::Target(format!("{}: {error}", self.server)))
     }
 
@@ -191,6 +186,9 @@ impl Prepared for Ready {
     }
 
     fn fill(&self, record: &mut RunRecord, _: &Workload, _: Nanos) {
+        if matches!(self.server.address(), Address::Tcp { .. }) {
+            record.validity.warnings.extend(out_of_ports(record));
+        }
         let Some(ended) = self.private.as_ref().and_then(PrivateServer::ended) else { return };
         record.validity.warnings.push(Warning {
             kind: WarningKind::Target,
@@ -198,6 +196,32 @@ impl Prepared for Ready {
             remedy: "its log in the record's folder says why".to_owned(),
         });
     }
+}
+
+/// A warning where closed connections hold so many local ports that they bound the rate. A port is
+/// free again after a minute (tcp(7), TIME_WAIT), to the same address sooner where
+/// `net.ipv4.tcp_tw_reuse` allows it.
+fn out_of_ports(record: &RunRecord) -> Option<Warning> {
+    const MINUTE: u64 = 60;
+    let ports = machine::ports();
+    let refused = record.errors.get("EADDRNOTAVAIL").copied().unwrap_or(0);
+    if refused == 0 && 2 * ports.time_wait < ports.all {
+        return None;
+    }
+    Some(Warning {
+        kind: WarningKind::Ports,
+        text: format!(
+            "closed connections hold {} of {} local ports (TIME_WAIT); connections found none \
+             {refused} times",
+            ports.time_wait, ports.all
+        ),
+        remedy: format!(
+            "without reuse {} ports carry {} new connections a second: use a Unix socket, widen \
+             net.ipv4.ip_local_port_range, or set net.ipv4.tcp_tw_reuse=1",
+            ports.all,
+            ports.all / MINUTE
+        ),
+    })
 }
 
 /// The command that helps must name the workload as this one did: by its file, if it has one.

@@ -6,7 +6,7 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
-use dbtime_engines::plan::{Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{
     self, LoadMarker, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
@@ -14,8 +14,8 @@ use dbtime_engines::sqlite::{
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
-use dbtime_model::{MonoNanos, Nanos};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -172,16 +172,11 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(
-        &self,
-        plan: &Plan,
-        sink: &dyn Fn(u32) -> Box<dyn SecondSink>,
-        started: &dyn Fn(MonoNanos),
-        stop: &Stop,
-    ) -> Result<Driven, LabError> {
+    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
+        (watcher.ready)();
         let statements = &plan.workload.statements;
         let database = SqlitePool::new(self.target.clone(), statements, plan.servers, self.measure);
-        let driven = pool::drive(plan, &database, sink, started, stop);
+        let driven = pool::drive(plan, &database, watcher.sink, watcher.started, stop);
         let driven = driven.map_err(|error| LabError::Target(error.to_string()))?;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();
         Ok(driven)

@@ -56,6 +56,8 @@ pub enum WarningKind {
     Mix,
     /// Think times are off what was asked for.
     Think,
+    /// Closed connections held so many local ports that they bounded the rate of new ones.
+    Ports,
     /// Something about the target, such as reads through mmap that cannot be timed.
     Target,
     /// Written by a version this one does not know.

@@ -24,17 +24,24 @@ fn cpus(run: &Run) -> f64 {
 }
 
 /// The figures of a second from the bottom of the stack up, in percent of one CPU.
-fn stack(row: &SeriesRow, cpus: f64) -> [f64; 4] {
+fn stack(row: &SeriesRow, cpus: f64) -> [f64; 5] {
     // The record has steal in percent of all CPUs.
-    [row.usr_pct, row.sys_pct, row.foreign_pct, row.steal_pct * cpus].map(crate::format::finite)
+    let server = row.server_pct.unwrap_or(0.0);
+    [row.usr_pct, row.sys_pct, server, row.foreign_pct, row.steal_pct * cpus]
+        .map(crate::format::finite)
 }
 
-const NAMES: [(&str, &str); 4] =
-    [("usr", "usr"), ("sys", "sys"), ("foreign", "foreign"), ("steal", "steal")];
+const NAMES: [(&str, &str); 5] = [
+    ("usr", "usr"),
+    ("sys", "sys"),
+    ("server", "server"),
+    ("foreign", "foreign"),
+    ("steal", "steal"),
+];
 
 fn draw(run: &Run) -> Option<String> {
     let cpus = cpus(run);
-    let most = bins(run).iter().map(|bin| sums(bin, cpus)[3]).fold(0.0, f64::max);
+    let most = bins(run).iter().map(|bin| sums(bin, cpus)[4]).fold(0.0, f64::max);
     if most <= 0.0 {
         return None;
     }
@@ -63,7 +70,7 @@ fn draw(run: &Run) -> Option<String> {
 }
 
 /// The heights of the stack's layers in one bin.
-fn sums(bin: &Bin<'_>, cpus: f64) -> [f64; 4] {
+fn sums(bin: &Bin<'_>, cpus: f64) -> [f64; 5] {
     let mut sum = 0.0;
     std::array::from_fn(|layer| {
         sum += bin.mean(|row| stack(row, cpus)[layer]).max(0.0);
@@ -104,7 +111,7 @@ fn key(timeline: &mut Timeline<'_>) {
 }
 
 fn tip(bin: &Bin<'_>, cpus: f64) -> String {
-    let means: [f64; 4] = std::array::from_fn(|i| bin.mean(|row| stack(row, cpus)[i]));
+    let means: [f64; 5] = std::array::from_fn(|i| bin.mean(|row| stack(row, cpus)[i]));
     let shown =
         NAMES.iter().zip(means).map(|((_, name), mean)| format!("{name} {}", percent(mean)));
     let queue = bin.worst(|row| f64::from(row.run_queue));

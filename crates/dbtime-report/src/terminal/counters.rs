@@ -24,7 +24,8 @@ pub struct CounterOptions {
 ///
 /// Shape: as [`super::run_report`].
 pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> String {
-    let mut page = Page::new(TerminalOptions { color: options.color, histogram: false });
+    let mut page =
+        Page::new(TerminalOptions { color: options.color, ..TerminalOptions::default() });
     head(report, options, &mut page);
     let of = |kind| {
         let deltas: Vec<&CounterDelta> =

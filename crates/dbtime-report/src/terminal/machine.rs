@@ -2,8 +2,9 @@
 
 use super::COLUMNS;
 use super::style::{Ink, Page};
+use super::table::{Column, Table};
 use crate::facts;
-use crate::format::{clean, wrap};
+use crate::format::{clean, count, percent, us, wrap};
 use dbtime_model::record::Run;
 
 pub(super) fn section(run: &Run, page: &mut Page) {
@@ -13,12 +14,34 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     for (name, text) in groups.into_iter().flatten() {
         page.fact(name, &text, Ink::Plain);
     }
+    server_threads(run, page);
     if !record.command.is_empty() {
         page.heading("Repeat it");
         for line in command(&clean(&record.command)) {
             page.line(&format!("  {line}"));
         }
     }
+}
+
+/// What the server used by name of thread, on request.
+fn server_threads(run: &Run, page: &mut Page) {
+    let Some(server) = run.record.server.as_ref().filter(|_| page.wants_threads()) else { return };
+    page.heading("What the server used, by name of thread");
+    let mut table = Table::new(vec![
+        Column::text("Threads named"),
+        Column::figure("Threads"),
+        Column::figure("CPU per tx"),
+        Column::figure("% of a CPU"),
+    ]);
+    for threads in &server.by_thread {
+        table.row(vec![
+            clean(&threads.name).into(),
+            count(threads.threads.into()).into(),
+            us(threads.cpu_us_per_tx).into(),
+            percent(threads.cpu_pct).into(),
+        ]);
+    }
+    page.table(&table);
 }
 
 /// The command in lines that a shell reads as one.

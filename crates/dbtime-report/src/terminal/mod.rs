@@ -39,6 +39,8 @@ pub struct TerminalOptions {
     pub color: bool,
     /// Whether to add the response histogram.
     pub histogram: bool,
+    /// Whether to split what the server used by name of thread.
+    pub threads: bool,
 }
 
 /// A section appends its lines to the page.

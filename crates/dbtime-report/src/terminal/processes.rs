@@ -33,7 +33,8 @@ const LEAST_COMMAND: usize = 16;
 ///
 /// Shape: lines, the last one ended; within `room` columns unless the figures alone take more.
 pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String {
-    let mut page = Page::new(TerminalOptions { color: options.color, histogram: false });
+    let mut page =
+        Page::new(TerminalOptions { color: options.color, ..TerminalOptions::default() });
     let show = Show { table, options };
     let there = |row: &&ProcessRow| row.used.presence == Presence::Stayed;
     if table.processes.iter().any(|row| there(&row)) {

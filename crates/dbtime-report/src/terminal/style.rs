@@ -58,6 +58,11 @@ impl Page {
         }
     }
 
+    /// Whether the reader asked for the server's threads.
+    pub(crate) fn wants_threads(&self) -> bool {
+        self.options.threads
+    }
+
     /// Whether the reader asked for the histogram.
     pub(crate) fn wants_histogram(&self) -> bool {
         self.options.histogram

@@ -17,7 +17,7 @@ const MOST: usize = 20;
 ///
 /// Shape: lines of at most [`super::COLUMNS`] columns, the last one ended.
 pub fn usage_report(report: &UsageReport, color: bool) -> String {
-    let mut page = Page::new(TerminalOptions { color, histogram: false });
+    let mut page = Page::new(TerminalOptions { color, ..TerminalOptions::default() });
     answer(report, &mut page);
     microstates(report, &mut page);
     differences(report, &mut page);

@@ -349,7 +349,9 @@ mod tests {
         let ok_end: &[u8] = &[0xfe, 0, 0, 2, 0, 1, 0];
         let more: &[u8] = &[0xfe, 0, 0, 8, 0, 0, 0];
         let error: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
-        let cases: [(&[&[u8]], bool, u64, u64, u32); 5] = [
+        /// Packets, whether ends are OK packets, rows, changed rows, warnings.
+        type Case<'a> = (&'a [&'a [u8]], bool, u64, u64, u32);
+        let cases: [Case<'_>; 5] = [
             (&[OK_NONE], true, 0, 0, 0),
             (&[changed], true, 0, 300, 2),
             (&[&[1], COLUMN, eof, b"\x01a", b"\x01b", eof], false, 2, 0, 1),

@@ -11,7 +11,8 @@ use std::path::Path;
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let run = read_run(&args.run)?;
     if args.text {
-        let options = TerminalOptions { color: screen::wants_color(), histogram: args.histogram };
+        let (color, histogram) = (screen::wants_color(), args.histogram);
+        let options = TerminalOptions { color, histogram, threads: args.server_threads };
         screen::result(&run_report(&run, &options));
         return Ok(Exit::Fine);
     }

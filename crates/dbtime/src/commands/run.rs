@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::live::Live;
 use crate::{interrupt, options, screen, sweep};
 use dbtime_engines::plan::Stop;
+use dbtime_engines::server_url::without_password;
 use dbtime_lab::Finished;
 use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ fn show(args: &RunArgs, finished: &Finished) -> Result<(), Failure> {
         let folder = finished.folder.as_deref();
         return folder.map_or(Ok(()), |folder| write_html(folder, finished).map(drop));
     }
-    let options = TerminalOptions { color: screen::wants_color(), histogram: args.histogram };
+    let (color, histogram) = (screen::wants_color(), args.histogram);
+    let options = TerminalOptions { color, histogram, threads: args.server_threads };
     screen::result(&terminal::run_report(&finished.run, &options));
     if let Some(folder) = &finished.folder {
         screen::result(&format!("\nRecord: {}\n", folder.display()));
@@ -92,11 +94,30 @@ pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
     free.map(Some).ok_or_else(|| Failure::environment("no free name in dbtime-runs: use --out"))
 }
 
-/// The command as a shell would take it again.
+/// An argument without the password it may hold: in a target, or in a variable for a server.
+fn without_secrets(argument: &str) -> String {
+    let (flag, value) = match argument.split_once("=") {
+        Some((flag, value)) if flag.starts_with("--") => (format!("{flag}="), value),
+        _ => (String::new(), argument),
+    };
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        ["PASS", "PWD", "SECRET", "TOKEN"].iter().any(|word| name.contains(word))
+    };
+    match value.split_once('=') {
+        Some((name, _)) if !value.contains("://") && is_secret(name) => {
+            format!("{flag}{name}=***")
+        }
+        _ => format!("{flag}{}", without_password(value)),
+    }
+}
+
+/// The command as a shell would take it again, without passwords.
 pub(crate) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:%,@+".contains(c);
     let quoted = arguments.iter().enumerate().map(|(index, argument)| match argument {
         _ if index == 0 => "dbtime".to_owned(),
+        argument if without_secrets(argument) != *argument => without_secrets(argument),
         argument if !argument.is_empty() && argument.chars().all(plain) => argument.clone(),
         argument => format!("'{}'", argument.replace('\'', r"'\''")),
     });

@@ -205,3 +205,66 @@ fn flags_of_private_servers_are_for_private_servers() {
     refused("run values1 --target mariadb: --transactions 1", "mariadb:/PREFIX");
     refused("run values1 --target mariadb --server-cpus 4711 --transactions 1", "4711");
 }
+
+#[test]
+fn no_password_leaves_the_command_line() {
+    let given = GivenServer::start(Product::MariaDb, &[]);
+    given.sql("CREATE USER 'u'@'%' IDENTIFIED BY 'top-secret'");
+    let sandbox = Sandbox::new();
+    let target = given.target_as("u", ":top-secret", "");
+    let ran = sandbox
+        .run(&format!("run values1 --target '{target}' --connections 1 --transactions 5 --out r"))
+        .fine();
+    assert!(!ran.out.contains("secret"), "{}", ran.out);
+    for name in crate::sandbox::names(&sandbox.path("r")) {
+        let text = std::fs::read(sandbox.path("r").join(&name)).expect("a file");
+        assert!(!String::from_utf8_lossy(&text).contains("secret"), "{name}");
+    }
+    for wrong in
+        ["mysq://u:secret@h", "mysql:u:secret@h", "mysql://u:se/cret@h", "mysql://u:cret@h:x"]
+    {
+        let ran =
+            sandbox.run(&format!("run values1 --target {wrong} --transactions 1 --no-record"));
+        assert!(!ran.refused(2, &[]).err.contains("cret"), "{wrong}");
+    }
+}
+
+#[test]
+fn a_hundred_transactions_show_what_they_cost_the_server() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let json = Sandbox::new()
+            .run(&format!(
+                "run --query 'SELECT 1' --target '{}' --connections 1 --transactions 100 \
+                 --no-record --json",
+                given.target()
+            ))
+            .fine()
+            .json();
+        counts_add_up(&json);
+        assert!(number(&json, "/server/cpu_us_per_tx") > 0.0, "{}", json["server"]);
+        let telling = json["counters"]["telling"].as_array().expect("counters").clone();
+        let name = if product == Product::Postgres { "xact_commit" } else { "Com_select" };
+        let counter = telling.iter().find(|counter| counter["name"] == name);
+        let all = counter.and_then(|counter| counter["difference"].as_f64());
+        assert!(all.is_some_and(|all| (100.0..110.0).contains(&all)), "{telling:?}");
+    }
+}
+
+#[test]
+fn refused_connections_are_tried_again_while_others_are_busy() {
+    let given = GivenServer::start(Product::MariaDb, &[("max_connections", "10")]);
+    let json = Sandbox::new()
+        .run(&format!(
+            "run values1 --target '{}' --connections 20 --time 3s --warmup 0s --no-record --json",
+            given.target()
+        ))
+        .fine()
+        .json();
+    counts_add_up(&json);
+    // Nine clients pause for 200 ms at most.
+    assert!(count(&json, "/counts/failed") >= 60, "{}", json["counts"]);
+    assert_eq!(json["connections"]["outages"].as_array().map(Vec::len), Some(0));
+    let statement = &json["statements"][0];
+    assert!(number(statement, "/latency_us/p50") < 100e3, "{statement}");
+}

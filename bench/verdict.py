@@ -1,0 +1,69 @@
+"""Reads what the scripts beside it measured; prints medians with quartiles, and the limits.
+
+Lines of the file, separated by tabs:
+    measure CASE SIDE NAME VALUE        one of the values of a case, in the order of the rounds
+    limit CASE NAME SIDES OP VALUE      SIDES is one side, or two as in `dbtime/sysbench`; OP is <= or >=
+
+A ratio is taken round by round. A limit holds where both quartiles keep to it, fails where neither
+does, and is undecided where it lies between them: then the noise is larger than the difference.
+"""
+
+import sys
+from collections import defaultdict
+
+
+def quantile(values, share):
+    values = sorted(values)
+    at = share * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (at - low)
+
+
+def shown(value):
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def spread(values):
+    low, middle, high = (quantile(values, share) for share in (0.25, 0.5, 0.75))
+    return f"{shown(middle)} ({shown(low)} to {shown(high)})"
+
+
+def judge(values, op, limit):
+    def holds(value):
+        return value <= limit if op == "<=" else value >= limit
+
+    kept = sum(map(holds, values))
+    quartiles = [holds(quantile(values, share)) for share in (0.25, 0.75)]
+    word = "holds" if all(quartiles) else "undecided" if any(quartiles) else "FAILS"
+    return f"{word}, kept by {kept} of {len(values)}"
+
+
+def main(path):
+    measured = defaultdict(lambda: defaultdict(list))
+    limits = defaultdict(list)
+    for line in open(path):
+        kind, case, *rest = line.rstrip("\n").split("\t")
+        if kind == "measure":
+            side, name, value = rest
+            measured[case][name, side].append(float(value))
+        else:
+            limits[case].append(rest)
+    for case, figures in measured.items():
+        rounds = max(map(len, figures.values()))
+        print(f"\n{case}, {rounds} round{'' if rounds == 1 else 's'}: median (quartiles)")
+        for (name, side), values in sorted(figures.items()):
+            print(f"  {name:<24} {side:<10} {spread(values)}")
+        for name, sides, op, limit in limits[case]:
+            first, _, second = sides.partition("/")
+            values = figures.get((name, first), [])
+            if second:
+                base = figures.get((name, second), [])
+                values = [a / b for a, b in zip(values, base) if b]
+            if values:
+                wanted = f"{'at most' if op == '<=' else 'at least'} {limit}"
+                found = f"{spread(values)}, {wanted}: {judge(values, op, float(limit))}"
+                print(f"  {name:<24} {sides:<16} {found}")
+
+
+main(sys.argv[1])
