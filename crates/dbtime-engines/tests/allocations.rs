@@ -1,5 +1,8 @@
 //! Nothing is allocated per transaction in the steady state.
 
+mod counting;
+
+use counting::ALLOCATIONS;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
 use dbtime_engines::pool;
@@ -9,37 +12,8 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::series::Second;
 use dbtime_model::{MonoNanos, Nanos};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Counts allocations of the whole process.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use std::sync::atomic::Ordering;
 
 struct Forget;
 

@@ -206,12 +206,10 @@ impl PostgresProtocol {
         out: &mut Vec<u8>,
     ) -> (usize, Progress) {
         let (tag, length) = match header(input) {
-            Ok(Some((backend::ERROR, length))) if length > LONGEST_LOGIN => {
-                return (input.len(), broken(old_error(input)));
-            }
             Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
             Ok(None) => return (0, Progress::More),
-            _ => return (input.len(), broken(malformed(&UNREADABLE))),
+            _ if is_old_error(input) => return (0, Progress::More),
+            _ => return (input.len(), broken(old_error(input))),
         };
         let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
         (HEADER + length, self.greet(shared, (tag, payload), out))
@@ -263,11 +261,16 @@ fn broken(failure: Failure) -> Progress {
     Progress::Broken(Box::new(failure))
 }
 
-/// A server that cannot start a process says so in the form of old: a line of text.
+/// Whether this may become an error in the form of old: a line of text, ended by a zero byte.
+fn is_old_error(input: &[u8]) -> bool {
+    input[0] == backend::ERROR && input.len() < 1024 && !input.contains(&0)
+}
+
+/// A server that cannot start a process says so in the form of old.
 fn old_error(input: &[u8]) -> Failure {
     let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
     let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
-    match is_text {
+    match input[0] == backend::ERROR && is_text {
         true => Failure::connection("refused", String::from_utf8_lossy(line).trim()),
         false => malformed(&UNREADABLE),
     }

@@ -1,6 +1,6 @@
 //! A PostgreSQL server of a test's own: own data, own socket, own port, ended by its process id.
 
-use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
+use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared, PostgresTarget};
 use dbtime_engines::socket::{Address, Client, Reconnect, SocketSettings};
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
@@ -29,8 +29,12 @@ pub(crate) const PASSWORD: &str = "pa\\ss'w:ord";
 /// Everybody may come in through the Unix socket.
 const TRUST: &str = "local all all trust\n";
 
-/// Where Debian puts a version's programs.
+/// The folder with the server's programs: what `DBTIME_TEST_POSTGRES` says, else where Debian puts
+/// them.
 fn programs() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("DBTIME_TEST_POSTGRES") {
+        return Some(folder.into());
+    }
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut found: Vec<(u32, PathBuf)> = versions
         .filter_map(Result::ok)
@@ -81,13 +85,24 @@ fn own(path: &Path) {
     }
 }
 
+fn version() -> String {
+    let version = command("postgres").arg("--version").output().expect("a version").stdout;
+    String::from_utf8_lossy(&version).trim().to_owned()
+}
+
+/// The first number of the server's version.
+pub(crate) fn major() -> u32 {
+    let version = version();
+    let digits = version.split(|c: char| !c.is_ascii_digit()).find(|word| !word.is_empty());
+    digits.and_then(|number| number.parse().ok()).expect("a number")
+}
+
 /// A data folder as initdb makes it, made once and copied for each server.
 fn template() -> &'static Path {
     static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let version = command("postgres").arg("--version").output().expect("a version").stdout;
-        let version: String = String::from_utf8_lossy(&version).trim().replace([' ', '/'], "-");
-        let made = std::env::temp_dir().join(format!("dbtime-test-{version}"));
+        let name: String = version().chars().filter(|c| c.is_alphanumeric() || *c == '.').collect();
+        let made = std::env::temp_dir().join(format!("dbtime-test-{name}"));
         if made.exists() {
             return made;
         }
@@ -98,8 +113,10 @@ fn template() -> &'static Path {
         own(&password);
         let mut initdb = command("initdb");
         initdb.arg("-D").arg(folder.path().join("data")).arg("--pwfile").arg(&password);
-        initdb.args(["-A", "scram-sha-256", "-U", "postgres", "-N", "--wal-segsize=1"]);
-        initdb.args(["-E", "UTF8", "--locale=C"]);
+        initdb.args(["-A", "trust", "-U", "postgres", "-N", "-E", "UTF8", "--locale=C"]);
+        if major() >= 11 {
+            initdb.arg("--wal-segsize=1");
+        }
         let output = initdb.output().expect("initdb runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         // Another process of tests may have been quicker: then its folder is as good.
@@ -144,11 +161,7 @@ impl Server {
         let by = Instant::now() + Duration::from_secs(60);
         self.child = Some(postgres.spawn().expect("postgres runs"));
         loop {
-            let status = command("pg_isready")
-                .args(["-q", "-p", &self.port.to_string(), "-h"])
-                .arg(self.folder.path())
-                .status();
-            if status.expect("pg_isready runs").success() {
+            if self.lets_in() {
                 return;
             }
             let child = self.child.as_mut().expect("started");
@@ -162,6 +175,16 @@ impl Server {
             }
             assert!(Instant::now() < by, "PostgreSQL does not start: {}", self.log());
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Whether it looks at who wants in, and does not only say that it is starting.
+    fn lets_in(&self) -> bool {
+        let shared = Arc::new(PostgresShared::new(superuser()));
+        let sockets = Arc::new(settings(self.unix()));
+        match Client::<PostgresProtocol>::connect(shared, sockets) {
+            Ok(_) => true,
+            Err(failure) => failure.code.starts_with("28") || failure.code == "authentication",
         }
     }
 
@@ -197,6 +220,12 @@ impl Server {
         self.folder.path()
     }
 
+    /// Its superuser's target over the Unix socket.
+    pub(crate) fn target(&self) -> PostgresTarget {
+        let folder = self.folder.path().display();
+        target(&format!("postgres://postgres@/postgres?host={folder}&port={}", self.port))
+    }
+
     /// A connection of the superuser.
     pub(crate) fn client(&self) -> Client<PostgresProtocol> {
         let shared = Arc::new(PostgresShared::new(superuser()));
@@ -209,6 +238,11 @@ impl Drop for Server {
         // Fast shutdown: whoever is connected is thrown out.
         self.end(Signal::INT);
     }
+}
+
+/// A target without whatever is in the environment.
+pub(crate) fn target(text: &str) -> PostgresTarget {
+    PostgresTarget::parse(text, &|_| None).expect("a target")
 }
 
 /// The superuser, without a password.

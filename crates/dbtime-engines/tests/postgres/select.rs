@@ -1,53 +1,9 @@
 //! One statement, both protocols, many connections.
 
-use crate::private::{Server, is_there, settings, superuser};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
+use crate::driving::{plan, run};
+use crate::private::{Server, is_there, settings};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{SocketSettings, drive};
-use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
-use dbtime_model::Nanos;
-use dbtime_model::series::Second;
-use std::sync::Arc;
-
-/// Nobody looks at the seconds.
-pub(crate) struct Forget;
-
-impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
-    }
-}
-
-/// So many connections that ask for so many transactions.
-pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> Plan {
-    Plan {
-        workload: Arc::new(workload),
-        scale: 1,
-        seed: 1,
-        first: 0,
-        demand: Demand::Closed { clients: connections, think: None },
-        backlog: Backlog::Wait,
-        servers: connections,
-        warmup: Nanos::ZERO,
-        measure: None,
-        transactions: Some(transactions),
-        rundown: Nanos::ZERO,
-        budget_every: 1,
-        shards: 2,
-    }
-}
-
-pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProtocol) -> Driven {
-    let statements = &plan.workload.statements;
-    let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
-    drive::<PostgresProtocol>(plan, &shared, &Arc::new(settings), watcher, &Stop::default())
-        .expect("connected")
-}
 
 #[test]
 fn one_row_by_both_protocols_over_both_sockets() {

@@ -1,0 +1,37 @@
+//! Many connections, and connections made anew for each transaction.
+
+use crate::driving::{plan, run};
+use crate::private::{Server, is_there, settings};
+use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::socket::{Reconnect, SocketSettings};
+use dbtime_load::workload::Workload;
+
+#[test]
+fn five_hundred_connections_work_at_once() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&["max_connections=520"]);
+    let plan = plan(Workload::find("values1").expect("shipped"), 500, 5000);
+    let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
+    let counts = driven.recorder.counts();
+    assert_eq!((counts.completed, counts.failed), (5000, 0), "{:?}", driven.recorder.errors);
+    let connections = &driven.recorder.connections;
+    assert_eq!((connections.times.count(), connections.failed, connections.lost), (500, 0, 0));
+}
+
+#[test]
+fn a_connection_for_each_transaction_prepares_again() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let plan = plan(Workload::find("values1").expect("shipped"), 4, 200);
+    let sockets =
+        SocketSettings { reconnect: Reconnect::EveryTransaction, ..settings(server.unix()) };
+    let driven = run(&plan, sockets, StatementProtocol::Prepared);
+    let counts = driven.recorder.counts();
+    assert_eq!((counts.completed, counts.failed), (200, 0), "{:?}", driven.recorder.errors);
+    assert!(driven.recorder.connections.times.count() >= 200);
+    assert_eq!(driven.recorder.connections.lost, 0);
+}

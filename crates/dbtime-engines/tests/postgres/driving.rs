@@ -1,0 +1,76 @@
+//! Driving a plan in a test.
+
+use crate::private::{settings, superuser};
+use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::socket::{Address, SocketSettings, drive};
+use dbtime_load::queue::Backlog;
+use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
+use dbtime_model::series::Second;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Nobody looks at the seconds.
+pub(crate) struct Forget;
+
+impl SecondSink for Forget {
+    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+        full.reset(0);
+        full
+    }
+}
+
+/// So many connections that ask for so many transactions.
+pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> Plan {
+    Plan {
+        workload: Arc::new(workload),
+        scale: 1,
+        seed: 1,
+        first: 0,
+        demand: Demand::Closed { clients: connections, think: None },
+        backlog: Backlog::Wait,
+        servers: connections,
+        warmup: Nanos::ZERO,
+        measure: None,
+        transactions: Some(transactions),
+        rundown: Nanos::ZERO,
+        budget_every: 1,
+        shards: connections.clamp(1, 2),
+    }
+}
+
+/// A workload written in a test: operations behind a name.
+pub(crate) fn workload(text: &str) -> Workload {
+    let text = format!("name = \"test\"\ndescription = \"a test\"\n{text}");
+    Workload::parse(&text, Path::new("test.toml")).expect("a workload")
+}
+
+/// Drives with the superuser.
+pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProtocol) -> Driven {
+    let statements = &plan.workload.statements;
+    let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
+    drive_with(plan, &shared, settings)
+}
+
+pub(crate) fn drive_with(
+    plan: &Plan,
+    shared: &Arc<PostgresShared>,
+    settings: SocketSettings,
+) -> Driven {
+    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
+    let stop = Stop::default();
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
+    drive::<PostgresProtocol>(plan, shared, &Arc::new(settings), watcher, &stop).expect("connected")
+}
+
+/// One connection that runs a workload's text once by both protocols; returns what came of it.
+pub(crate) fn once(address: &Address, text: &str) -> [Driven; 2] {
+    [StatementProtocol::Text, StatementProtocol::Prepared].map(|protocol| {
+        let plan = Plan { shards: 1, ..plan(workload(text), 1, 1) };
+        let driven = run(&plan, settings(address.clone()), protocol);
+        assert!(driven.recorder.counts().add_up());
+        driven
+    })
+}

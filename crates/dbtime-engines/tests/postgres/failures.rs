@@ -1,0 +1,153 @@
+//! Failed statements are outcomes: counted by code, tried again by class.
+
+use crate::driving::{drive_with, once, plan, run, workload};
+use crate::private::{Server, is_there, settings};
+use dbtime_engines::plan::Plan;
+use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::socket::Reconnect;
+use dbtime_model::Nanos;
+use std::sync::Arc;
+
+const BOTH: [StatementProtocol; 2] = [StatementProtocol::Text, StatementProtocol::Prepared];
+
+fn statement(sql: &str) -> String {
+    format!("[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n")
+}
+
+#[test]
+fn errors_are_counted_by_code_and_the_connection_goes_on() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE t (id int PRIMARY KEY)").expect("created");
+    admin.query("INSERT INTO t VALUES (1)").expect("inserted");
+    let cases = [
+        ("SELECT * FROM missing", "42P01"),
+        ("SELEC 1", "42601"),
+        ("SELECT 1 / (count(*) - 1) FROM t", "22012"),
+        ("INSERT INTO t VALUES (1)", "23505"),
+        ("COPY t FROM STDIN", "57014"),
+        ("SELECT 1 FROM t, pg_sleep(0) WHERE id = 'x'", "22P02"),
+    ];
+    for (sql, code) in cases {
+        let text = statement(sql);
+        for protocol in BOTH {
+            let driven = run(&plan(workload(&text), 2, 20), settings(server.unix()), protocol);
+            let counts = driven.recorder.counts();
+            assert_eq!((counts.failed, counts.add_up()), (20, true), "{sql} {protocol:?}");
+            let codes: Vec<_> = driven.recorder.errors.keys().collect();
+            assert_eq!(codes, [code], "{sql} {protocol:?}: {:?}", driven.recorder.errors);
+            assert_eq!(driven.recorder.connections.lost, 0, "{sql} {protocol:?}");
+        }
+    }
+    // A failure inside of a transaction is rolled back, and the next transaction is whole again.
+    let text = "[[operation]]\nname = \"o\"\ntransaction = \"write\"\n\
+        [operation.keys]\nid = { uniform = [1, 2] }\n\
+        [[operation.statement]]\nsql = \"INSERT INTO t VALUES (:id + 10)\"\n\
+        [[operation.statement]]\nsql = \"SELECT 1 / (:id - 1)\"\n";
+    for protocol in BOTH {
+        let driven = run(&plan(workload(text), 1, 30), settings(server.unix()), protocol);
+        let counts = driven.recorder.counts();
+        assert!(counts.add_up() && counts.failed >= 29, "{counts:?}");
+        let (rows, _) = admin.query("DELETE FROM t WHERE id = 11 RETURNING id").expect("deleted");
+        assert!(rows.rows.is_empty(), "what divided by zero was undone");
+        admin.query("DELETE FROM t WHERE id > 10").expect("deleted");
+    }
+}
+
+#[test]
+fn statements_end_at_their_time_out_and_connections_that_do_not_are_given_up() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let limit = Some(Nanos::from_millis(150));
+    let target = server.target();
+    let plan = Plan { shards: 1, ..plan(workload(&statement("SELECT pg_sleep(20)")), 2, 4) };
+    for protocol in BOTH {
+        // The server keeps to the limit by itself.
+        let shared = Arc::new(target.shared(&plan.workload.statements, protocol, limit));
+        let driven =
+            drive_with(&plan, &shared, target.sockets(Reconnect::WhenLost, limit).expect("no TLS"));
+        assert_eq!(driven.recorder.errors["57014"].count, 4, "{:?}", driven.recorder.errors);
+        assert_eq!(driven.recorder.connections.lost, 0);
+        // It was not told: the connection is given up and made anew.
+        let shared = Arc::new(target.shared(&plan.workload.statements, protocol, None));
+        let mut sockets = target.sockets(Reconnect::WhenLost, None).expect("no TLS");
+        sockets.statement_timeout = limit;
+        let driven = drive_with(&plan, &shared, sockets);
+        assert_eq!(driven.recorder.errors["timeout"].count, 4, "{:?}", driven.recorder.errors);
+        assert_eq!(driven.recorder.counts().failed, 4);
+    }
+}
+
+/// Two rows taken in both orders: deadlocks for sure.
+const CROSSED: &str = "\
+retry = { on = [\"conflict\"], max_tries = 1000, backoff = \"exp:1ms\" }
+[[operation]]
+name = \"o\"
+transaction = \"write\"
+[operation.keys]
+a = { uniform = [1, 2] }
+b = \"3 - a\"
+[[operation.statement]]
+sql = \"UPDATE pair SET n = n + 1 WHERE id = :a\"
+[[operation.statement]]
+sql = \"SELECT pg_sleep(0.002)\"
+[[operation.statement]]
+sql = \"UPDATE pair SET n = n + 1 WHERE id = :b\"
+";
+
+#[test]
+fn deadlocks_and_serialization_failures_are_tried_again() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&["deadlock_timeout=5ms"]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE pair (id int PRIMARY KEY, n bigint)").expect("created");
+    admin.query("INSERT INTO pair VALUES (1, 0), (2, 0)").expect("inserted");
+    let mut expected = 0;
+    for (isolation, code) in [("read committed", "40P01"), ("repeatable read", "40001")] {
+        let sql =
+            format!("ALTER DATABASE postgres SET default_transaction_isolation = '{isolation}'");
+        admin.query(&sql).expect("set");
+        for protocol in BOTH {
+            let driven = run(&plan(workload(CROSSED), 4, 120), settings(server.unix()), protocol);
+            let counts = driven.recorder.counts();
+            assert_eq!((counts.completed, counts.add_up()), (120, true), "{counts:?}");
+            let errors = &driven.recorder.errors;
+            assert!(counts.retries > 0 && errors.contains_key(code), "{errors:?}");
+            assert!(errors.keys().all(|code| code == "40P01" || code == "40001"), "{errors:?}");
+            expected += 120;
+            let (sums, _) = admin.query("SELECT n FROM pair ORDER BY id").expect("sums");
+            // Each transaction has counted once, however often it was tried.
+            let wanted = Some(expected.to_string());
+            assert_eq!(sums.rows, [[wanted.clone()], [wanted]]);
+        }
+    }
+}
+
+#[test]
+fn locks_and_read_only_servers_are_told_apart() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&["lock_timeout=30ms"]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE t (id int)").expect("created");
+    admin.query("BEGIN").expect("begun");
+    admin.query("LOCK TABLE t").expect("locked");
+    for driven in once(&server.unix(), &statement("INSERT INTO t VALUES (1)")) {
+        let errors: Vec<_> = driven.recorder.errors.keys().collect();
+        assert_eq!(errors, ["55P03"]);
+    }
+    admin.query("ROLLBACK").expect("released");
+    admin.query("ALTER DATABASE postgres SET default_transaction_read_only = on").expect("set");
+    for driven in once(&server.unix(), &statement("INSERT INTO t VALUES (1)")) {
+        let error = &driven.recorder.errors["25006"];
+        assert!(error.message.contains("only reads"), "{error:?}");
+    }
+}

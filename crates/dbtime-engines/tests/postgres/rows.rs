@@ -1,0 +1,118 @@
+//! First rows by both protocols, and statements that have to be prepared again.
+
+use crate::driving::workload;
+use crate::private::{Server, is_there, settings, superuser};
+use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::shard::{Answer, Happened, Reactor};
+use dbtime_engines::socket::SocketReactor;
+use dbtime_load::program::Value;
+use dbtime_model::{Nanos, StatementId, now};
+use std::sync::Arc;
+
+fn reactor(
+    server: &Server,
+    text: &str,
+    protocol: StatementProtocol,
+) -> SocketReactor<PostgresProtocol> {
+    let statements = workload(text).statements;
+    let shared = Arc::new(PostgresShared::of_workload(superuser(), &statements, protocol));
+    let mut reactor =
+        SocketReactor::new(shared, Arc::new(settings(server.unix())), 1).expect("epoll");
+    assert_eq!(reactor.connect_all(|| false).0, 1);
+    reactor
+}
+
+fn ask(
+    reactor: &mut SocketReactor<PostgresProtocol>,
+    statement: u16,
+    values: &[Value],
+    wants_row: bool,
+) -> Answer {
+    assert_eq!(reactor.submit(0, StatementId(statement), values, wants_row), None);
+    let mut events = Vec::new();
+    loop {
+        reactor.wait(now() + Nanos::from_secs(1), &mut events);
+        if let Some(event) = events.pop() {
+            let Happened::Answered(answer) = event.kind else { panic!("{event:?}") };
+            return answer;
+        }
+    }
+}
+
+const TYPES: &str = "\
+[[operation]]
+name = \"o\"
+keys = { n = { uniform = [1, 2] } }
+[[operation.statement]]
+sql = \"SELECT :n::int, :n::bigint * 2, 1.5::float8, 2.50::numeric, 'é\\\\'::text, NULL::int, x FROM generate_series(1, 3) x\"
+[[operation.statement]]
+sql = \"SELECT * FROM changing WHERE id >= :n\"
+[[operation.statement]]
+sql = \"DISCARD ALL\"
+[[operation.statement]]
+sql = \"SELECT :n::text\"
+";
+
+#[test]
+fn the_first_row_comes_as_values() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    for protocol in [StatementProtocol::Text, StatementProtocol::Prepared] {
+        let mut reactor = reactor(&server, TYPES, protocol);
+        for wants_row in [false, true, true] {
+            let values = vec![Value::Integer(-7); 2];
+            let answer = ask(&mut reactor, 0, &values, wants_row);
+            assert_eq!((answer.rows, answer.round_trips), (Ok(3), 1), "{protocol:?}");
+        }
+        let text = |text: &str| Value::Text(text.to_owned());
+        let wanted = [
+            Value::Integer(-7),
+            Value::Integer(-14),
+            Value::Real(1.5),
+            text("2.50"),
+            text("é\\"),
+            Value::Null,
+            Value::Integer(1),
+        ];
+        assert_eq!(reactor.first_row(0), wanted, "{protocol:?}");
+        for value in ["", "it's", "\\", "a\nb", "' OR 1 = 1 --", "-- ü"] {
+            let answer = ask(&mut reactor, 3, &[text(value)], true);
+            assert_eq!(answer.rows, Ok(1));
+            assert_eq!(reactor.first_row(0), [text(value)], "{protocol:?}");
+        }
+        let refused = ask_refused(&mut reactor, &[text("a\0b")]);
+        assert_eq!(refused.rows.expect_err("a zero byte").code, "22021");
+        assert_eq!(ask(&mut reactor, 3, &[text("still there")], false).rows, Ok(1));
+    }
+}
+
+fn ask_refused(reactor: &mut SocketReactor<PostgresProtocol>, values: &[Value]) -> Answer {
+    ask(reactor, 3, values, false)
+}
+
+#[test]
+fn statements_are_prepared_again_where_they_have_to_be() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE changing (id int)").expect("created");
+    admin.query("INSERT INTO changing VALUES (1)").expect("inserted");
+    let mut reactor = reactor(&server, TYPES, StatementProtocol::Prepared);
+    let one = [Value::Integer(1)];
+    assert_eq!(ask(&mut reactor, 1, &one, true).rows, Ok(1));
+    admin.query("ALTER TABLE changing ADD more text DEFAULT 'm'").expect("altered");
+    let failed = ask(&mut reactor, 1, &one, true).rows.expect_err("its result has changed");
+    assert_eq!(failed.code, "0A000", "{failed:?}");
+    assert_eq!(ask(&mut reactor, 1, &one, true).rows, Ok(1));
+    assert_eq!(reactor.first_row(0), [Value::Integer(1), Value::Text("m".to_owned())]);
+    // Somebody threw all statements away.
+    assert_eq!(ask(&mut reactor, 2, &[], false).rows, Ok(0));
+    let failed = ask(&mut reactor, 1, &one, false).rows.expect_err("it is gone");
+    assert_eq!(failed.code, "26000", "{failed:?}");
+    assert_eq!(ask(&mut reactor, 1, &one, false).rows, Ok(1));
+}
