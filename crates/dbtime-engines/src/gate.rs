@@ -12,12 +12,17 @@ pub(crate) struct GateState<E> {
     pub(crate) connected: u32,
     pub(crate) failed: Option<E>,
     pub(crate) is_open: bool,
+    /// Workers whose load has ended.
+    pub(crate) ended: u32,
+    /// Whether they may go.
+    pub(crate) is_over: bool,
 }
 
 impl<E> Gate<E> {
     /// A gate that is shut, with nobody before it.
     pub(crate) fn new() -> Self {
-        let state = GateState { connected: 0, failed: None, is_open: false };
+        let state =
+            GateState { connected: 0, failed: None, is_open: false, ended: 0, is_over: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 

@@ -110,7 +110,7 @@ pub fn drive(
                     let reactor = NullReactor { service, seed, submitted: 0, answering };
                     let shard = Shard::new(plan, id, start, reactor, sink, stop);
                     wait_until(start, true, |at| at >= stop.instant());
-                    shard.run()
+                    shard.run().0
                 };
                 let named = std::thread::Builder::new().name(format!("shard {id}"));
                 named.spawn_scoped(scope, work).expect("a thread can be started")

@@ -215,6 +215,8 @@ pub struct Watcher<'a> {
     pub ready: &'a dyn Fn(),
     /// Called with the instant at which it starts.
     pub started: &'a dyn Fn(MonoNanos),
+    /// Called when everything has ended and the connections are still there.
+    pub ended: &'a dyn Fn(),
 }
 
 /// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.

@@ -112,7 +112,7 @@ fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
         .map(|shard| {
             let reactor = reactor();
             reactor.clock.set(start);
-            Shard::new(plan, shard, start, reactor, Box::new(Forget), &stop).run()
+            Shard::new(plan, shard, start, reactor, Box::new(Forget), &stop).run().0
         })
         .collect();
     dbtime_engines::plan::Driven::gather(plan, start, shards).recorder

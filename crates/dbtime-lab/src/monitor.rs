@@ -107,6 +107,9 @@ pub struct Monitor<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// How long sessions have to publish what they counted.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
 /// Looks at a server at both ends of the window, where it can be seen.
 #[derive(Default)]
 pub struct ServerEyes {
@@ -117,6 +120,17 @@ pub struct ServerEyes {
 }
 
 impl ServerEyes {
+    /// The connections of the load have been closed. Sessions publish what they counted at the
+    /// latest when they end, and are given a moment for that; what was counted at the window's own
+    /// end stays.
+    pub fn sessions_ended(mut self, watched: &mut Watched) {
+        if self.sampler.is_some() && self.counters[1].is_none() {
+            std::thread::sleep(LAST_WORDS);
+            self.count(1);
+        }
+        (watched.server, watched.counters) = (self.samples, self.counters);
+    }
+
     /// Looks at the server whose main process is `pid`, and at its counters.
     pub fn new(pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
         // One that cannot be seen is not watched; the record then says nothing of it.
@@ -127,16 +141,26 @@ impl ServerEyes {
     /// Looks at the beginning (0) or end (1) of the window, once at each. Counting costs the server
     /// CPU time that is kept out of the window.
     pub fn look(&mut self, edge: usize) {
-        if self.samples[edge].is_some() || self.counters[edge].is_some() {
-            return;
-        }
-        let counters = |sampler: &mut Option<Box<dyn Sampler>>| sampler.as_mut()?.sample().ok();
         if edge == 0 {
-            self.counters[0] = counters(&mut self.sampler);
+            self.count(0);
         }
-        self.samples[edge] = self.watch.as_mut().and_then(|watch| watch.sample().ok());
+        self.spent(edge);
         if edge == 1 {
-            self.counters[1] = counters(&mut self.sampler);
+            self.count(1);
+        }
+    }
+
+    /// What it has spent so far.
+    fn spent(&mut self, edge: usize) {
+        if self.samples[edge].is_none() {
+            self.samples[edge] = self.watch.as_mut().and_then(|watch| watch.sample().ok());
+        }
+    }
+
+    /// What it has counted so far.
+    fn count(&mut self, edge: usize) {
+        if self.counters[edge].is_none() {
+            self.counters[edge] = self.sampler.as_mut().and_then(|sampler| sampler.sample().ok());
         }
     }
 
@@ -186,8 +210,9 @@ impl<'a> Monitor<'a> {
         self
     }
 
-    /// Watches until the driving threads have dropped their sinks.
-    pub fn watch(mut self, seconds: Seconds) -> Watched {
+    /// Watches until the driving threads have dropped their sinks. The server is looked at once
+    /// more when its connections are closed: [`ServerEyes::sessions_ended`].
+    pub fn watch(mut self, seconds: Seconds) -> (Watched, ServerEyes) {
         let Seconds { from_threads, back } = seconds;
         loop {
             let wait = self.next_tick() - now();
@@ -321,7 +346,7 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Watched {
+    fn finish(mut self) -> (Watched, ServerEyes) {
         while let Some((index, open)) = self.seconds.pop_first() {
             self.close(index, &open);
         }
@@ -330,7 +355,7 @@ impl<'a> Monitor<'a> {
         }
         let end = MachineSample::take();
         if self.window_samples[1].is_none() {
-            self.eyes.look(1);
+            self.eyes.spent(1);
         }
         let glance = self.eyes.glance();
         self.glances.push(glance);
@@ -339,13 +364,8 @@ impl<'a> Monitor<'a> {
         let series = (0..seconds).map(|index| self.row(index)).collect();
         let [begin, finish] = self.window_samples;
         let machine = [self.samples[0], begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
-        Watched {
-            series,
-            machine,
-            server: self.eyes.samples,
-            counters: self.eyes.counters,
-            log_error: self.log_error,
-        }
+        let (server, counters) = ([None, None], [None, None]);
+        (Watched { series, machine, server, counters, log_error: self.log_error }, self.eyes)
     }
 
     /// A second with its phase and the machine's figures.
@@ -461,7 +481,7 @@ mod tests {
         drop(sinks);
         let mut log = log_heading(SystemTime::now()).into_bytes();
         let quiet = |_: Progress| {};
-        let watched = Monitor::new(start, window, Box::new(&mut log), &quiet).watch(seconds);
+        let (watched, _) = Monitor::new(start, window, Box::new(&mut log), &quiet).watch(seconds);
         assert!(watched.log_error.is_none());
         let rows: Vec<(u32, u64, &str)> = watched
             .series

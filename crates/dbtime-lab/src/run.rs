@@ -171,6 +171,7 @@ pub(crate) fn drive(
     let (sinks, seconds) = seconds(threads);
     let (tell, hear) = channel::<Told>();
     let (answer, answered) = channel::<()>();
+    let (look_back, looked_back) = channel::<()>();
     std::thread::scope(|scope| {
         let watch = move || {
             let mut eyes = ServerEyes::new(prepared.server_pid(), prepared.sampler());
@@ -185,7 +186,13 @@ pub(crate) fn drive(
                 }
             };
             let monitor = Monitor::new(start, plan.window(start), log, progress);
-            Some(monitor.with_server(eyes).watch(seconds))
+            let (mut watched, eyes) = monitor.with_server(eyes).watch(seconds);
+            // An embedded engine has nobody who waits for it.
+            let _ = look_back.send(());
+            // Nothing more is told; the channel closes when the load's connections have.
+            let _ = hear.recv();
+            eyes.sessions_ended(&mut watched);
+            Some(watched)
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
         let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");
@@ -205,6 +212,10 @@ pub(crate) fn drive(
                 });
                 // The monitor hears it unless it panicked; joining tells.
                 let _ = tell.send(Told::Started(start));
+            },
+            // Every thread has handed over its last second: the monitor looks for the last time.
+            ended: &|| {
+                let _ = looked_back.recv();
             },
         };
         let driven = prepared.drive(plan, watcher, stop);

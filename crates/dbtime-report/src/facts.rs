@@ -85,8 +85,10 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
 
 /// What the server used, the answer first.
 fn of_server(server: &ServerInfo) -> Vec<Fact> {
-    let mut facts = vec![
-        ("server", server_sentence(server)),
+    // A record without the length of the watch has nothing to set the CPU against.
+    let sentence = (server.wall_s > 0.0).then(|| ("server", server_sentence(server)));
+    let mut facts: Vec<Fact> = sentence.into_iter().collect();
+    facts.extend([
         (
             "server CPU",
             format!(
@@ -106,7 +108,7 @@ fn of_server(server: &ServerInfo) -> Vec<Fact> {
                 counted(server.threads.into(), "thread"),
             ),
         ),
-    ];
+    ]);
     let known = |n: Option<u64>, shown: fn(u64) -> String| n.map_or("not known".to_owned(), shown);
     facts.push((
         "server I/O",

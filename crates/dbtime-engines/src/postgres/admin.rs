@@ -36,7 +36,12 @@ impl PostgresAdmin {
         let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
         match Client::connect(shared, sockets) {
             Ok(client) => Ok(Self { client }),
-            Err(failure) => Err(ServerError::Connect { target: target.to_string(), failure }),
+            Err(mut failure) => {
+                if let Some(note) = &target.password_note {
+                    failure.message += &format!("; {note}");
+                }
+                Err(ServerError::Connect { target: target.to_string(), failure })
+            }
         }
     }
 

@@ -136,8 +136,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
     }
 
-    /// Runs until nothing is due any more and everything sent has ended.
-    pub fn run(mut self) -> ThreadResult {
+    /// Runs until nothing is due any more and everything sent has ended. The connections come back
+    /// as they are.
+    pub fn run(mut self) -> (ThreadResult, R) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         loop {
@@ -415,7 +416,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         Used { at: self.reactor.now(), waited: self.waited, cpu, runq }
     }
 
-    fn finish(mut self) -> ThreadResult {
+    fn finish(mut self) -> (ThreadResult, R) {
         let last = self.used();
         let connections = self.reactor.connections();
         self.ledger.recorder.connections.merge(&connections);
@@ -423,14 +424,15 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let from = self.passed[0];
         let to = self.passed.get(1).copied().unwrap_or(from);
         let (recorder, _, ended) = self.ledger.finish();
-        ThreadResult {
+        let result = ThreadResult {
             recorder,
             measured: PartSet::of(&[Part::ServerAndWire]),
             cpu: to.cpu - from.cpu,
             runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
             driver: (to.at - from.at) - (to.waited - from.waited),
             ended,
-        }
+        };
+        (result, self.reactor)
     }
 }
 

@@ -62,6 +62,10 @@ pub fn drive<P: Protocol>(
         let shards: Vec<_> = (0..plan.shards).filter_map(spawn).collect();
         if run.gate.wait(|state| state.connected == plan.shards) {
             run.open(watcher);
+            if run.gate.wait(|state| state.ended == plan.shards) {
+                (watcher.ended)();
+            }
+            run.gate.change(|state| state.is_over = true);
         }
         let joined = shards
             .into_iter()
@@ -115,7 +119,12 @@ impl<P: Protocol> Run<'_, P> {
         let start = *self.start.get()?;
         let shard = Shard::new(self.plan, id, start, reactor, sink, self.stop);
         wait_until(start, true, |at| at >= self.stop.instant());
-        Some(shard.run())
+        let (result, reactor) = shard.run();
+        self.gate.change(|state| state.ended += 1);
+        // Who watches the server looks once more before its connections are closed.
+        self.gate.wait(|state| state.is_over);
+        drop(reactor);
+        Some(result)
     }
 
     /// Lets the load start, or says why it cannot.

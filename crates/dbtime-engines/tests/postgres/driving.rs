@@ -61,7 +61,7 @@ pub(crate) fn drive_with(
 ) -> Driven {
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
     let stop = Stop::default();
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
     drive::<PostgresProtocol>(plan, shared, &Arc::new(settings), watcher, &stop).expect("connected")
 }
 

@@ -109,7 +109,7 @@ fn what_is_not_there_is_named() {
     let shared = PostgresShared::of_workload(superuser(), statements, StatementProtocol::Prepared);
     let sink = |_| -> Box<dyn SecondSink> { Box::new(crate::driving::Forget) };
     let sockets = Arc::new(settings(server.unix()));
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
     let stop = Stop::default();
     let driven = drive::<PostgresProtocol>(&plan, &Arc::new(shared), &sockets, watcher, &stop);
     let driven = driven.expect("some connected");

@@ -37,7 +37,7 @@ fn driven_while(
     let driven = thread::scope(|scope| {
         let (plan, stop) = (&plan, &stop);
         let load = scope.spawn(move || {
-            let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {} };
+            let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
             drive::<PostgresProtocol>(plan, &shared, &sockets, watcher, stop)
         });
         thread::sleep(Duration::from_millis(1000));

@@ -10,6 +10,7 @@ use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::server_url::without_password;
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -28,6 +29,8 @@ const LOADERS: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     server: Arc<dyn Server>,
+    /// As given, without its password.
+    url: String,
 }
 
 /// A server whose data is there.
@@ -52,7 +55,7 @@ impl Given {
             let target = MysqlTarget::parse(text, variable).map_err(|e| usage(&e))?;
             Arc::new(MysqlServer::new(target))
         };
-        Ok(Self { server })
+        Ok(Self { server, url: without_password(text) })
     }
 }
 
@@ -77,7 +80,7 @@ impl Kind for Given {
             scale = marker.map_err(|error| named_as_given(error, request))?.scale;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
-        let url = server.to_string();
+        let url = self.url.clone();
         Ok(Box::new(Ready { server, options, scale, private: None, url }))
     }
 
