@@ -723,7 +723,7 @@ fn tls_failure(text: &str, address: &Address) -> Failure {
         "; the server speaks only TLS 1.1 or older: let it speak TLS 1.2, or disable TLS"
     } else if text.contains("UnknownIssuer") || text.contains("BadSignature") {
         "; name the authority that signed it (ssl-ca, sslrootcert)"
-    } else if text.contains("NotValidForName") {
+    } else if text.contains("NotValidForName") || text.contains("not valid for name") {
         "; the certificate is made out to another name: use that name, or verify-ca"
     } else {
         ""

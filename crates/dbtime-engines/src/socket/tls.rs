@@ -2,7 +2,9 @@
 
 use super::address::Address;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::client::{
+    WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor, verify_server_name,
+};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -110,9 +112,12 @@ impl TlsSettings {
         };
         let name = ServerName::try_from(host.clone()).map_err(|_| TlsError::Name(host))?;
         let provider = Arc::new(ring::default_provider());
+        let mut own = Vec::new();
         let check = match mode {
             TlsMode::VerifyCa | TlsMode::VerifyFull => {
-                let roots = Arc::new(roots(authorities)?);
+                let (roots, certificates) = roots(authorities)?;
+                own = certificates;
+                let roots = Arc::new(roots);
                 let full = WebPkiServerVerifier::builder_with_provider(
                     Arc::clone(&roots),
                     Arc::clone(&provider),
@@ -125,7 +130,7 @@ impl TlsSettings {
             }
             _ => Check::Nothing,
         };
-        let verifier = Arc::new(Verifier { check, provider: Arc::clone(&provider) });
+        let verifier = Arc::new(Verifier { check, own, provider: Arc::clone(&provider) });
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -146,7 +151,8 @@ impl TlsSettings {
     }
 }
 
-fn roots(given: Option<&Path>) -> Result<RootCertStore, TlsError> {
+/// The authorities, and the certificates of a file that was given.
+fn roots(given: Option<&Path>) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), TlsError> {
     let path = match given {
         Some(path) => path,
         None if Path::new(SYSTEM).exists() => Path::new(SYSTEM),
@@ -154,9 +160,12 @@ fn roots(given: Option<&Path>) -> Result<RootCertStore, TlsError> {
     };
     let refuse = |reason: String| TlsError::Authorities { path: path.to_owned(), reason };
     let certificates = CertificateDer::pem_file_iter(path).map_err(|e| refuse(e.to_string()))?;
-    let mut roots = RootCertStore::empty();
+    let (mut roots, mut own) = (RootCertStore::empty(), Vec::new());
     for certificate in certificates {
         let certificate = certificate.map_err(|e| refuse(e.to_string()))?;
+        if given.is_some() {
+            own.push(certificate.clone());
+        }
         // The system's file may hold some that rustls does not take; others remain.
         let added = roots.add(certificate);
         if given.is_some() {
@@ -166,7 +175,7 @@ fn roots(given: Option<&Path>) -> Result<RootCertStore, TlsError> {
     if roots.is_empty() {
         return Err(refuse("it holds no certificate".to_owned()));
     }
-    Ok(roots)
+    Ok((roots, own))
 }
 
 /// What a server's certificate must hold.
@@ -182,6 +191,8 @@ enum Check {
 #[derive(Debug)]
 struct Verifier {
     check: Check,
+    /// Certificates that were given: a server that signed its own is believed if it is among them.
+    own: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -194,6 +205,12 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        if self.own.iter().any(|own| own.as_ref() == end_entity.as_ref()) {
+            if matches!(self.check, Check::Full(_)) {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+            }
+            return Ok(ServerCertVerified::assertion());
+        }
         match &self.check {
             Check::Nothing => Ok(ServerCertVerified::assertion()),
             Check::Authority(roots) => {
