@@ -1,5 +1,6 @@
 //! Where a server listens, and sockets that never block.
 
+use super::protocol::Transport;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -94,6 +95,14 @@ impl Address {
                     Err(error) => Err(error),
                 }
             }
+        }
+    }
+
+    /// What its sockets are made of.
+    pub(super) fn transport(&self) -> Transport {
+        match self {
+            Self::Unix(_) => Transport::Unix,
+            Self::Tcp { .. } => Transport::Tcp,
         }
     }
 

@@ -1,7 +1,8 @@
 //! One connection that blocks its caller: for loading, looking and setting up.
 
 use super::protocol::{Protocol, Table};
-use super::reactor::{SocketReactor, SocketSettings};
+use super::reactor::SocketReactor;
+use super::settings::SocketSettings;
 use crate::failure::Failure;
 use crate::shard::{Happened, Reactor};
 use dbtime_model::{Nanos, now};

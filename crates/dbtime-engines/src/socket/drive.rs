@@ -1,7 +1,8 @@
 //! Drives a plan over the connections of many shards.
 
 use super::protocol::Protocol;
-use super::reactor::{SocketReactor, SocketSettings};
+use super::reactor::SocketReactor;
+use super::settings::SocketSettings;
 use super::tls::TlsError;
 use crate::failure::Failure;
 use crate::gate::{Gate, lock};

@@ -1,6 +1,7 @@
 //! One connection: its socket, what is still to be sent, and what has arrived but is no whole yet.
 
 use super::protocol::Protocol;
+use super::trouble::Trouble;
 use crate::failure::Failure;
 use dbtime_load::program::Value;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
@@ -174,21 +175,6 @@ impl<P: Protocol> Link<P> {
     }
 }
 
-/// Why nothing more can be sent or received.
-#[derive(Debug)]
-pub(super) enum Trouble {
-    /// The system says so.
-    System(Errno),
-    /// Encryption does.
-    Tls(String),
-}
-
-impl From<Errno> for Trouble {
-    fn from(error: Errno) -> Self {
-        Self::System(error)
-    }
-}
-
 /// A socket as rustls reads and writes it.
 struct Raw<'a>(&'a OwnedFd);
 
@@ -216,7 +202,7 @@ fn send_encrypted(
     loop {
         if !out.is_empty() && !tls.is_handshaking() {
             // It takes no more than a buffer's full at once; the rest stays where it is.
-            let taken = tls.writer().write(out).map_err(|error| trouble(&error))?;
+            let taken = tls.writer().write(out).map_err(|error| Trouble::of(&error))?;
             out.drain(..taken);
         }
         if !tls.wants_write() {
@@ -226,7 +212,7 @@ fn send_encrypted(
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(trouble(&error)),
+            Err(error) => return Err(Trouble::of(&error)),
         }
     }
 }
@@ -240,7 +226,7 @@ fn receive_encrypted(
         match tls.reader().read(buffer) {
             Ok(count) => return Ok(Some(count)),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(trouble(&error)),
+            Err(error) => return Err(Trouble::of(&error)),
         }
         match tls.read_tls(&mut Raw(socket)) {
             Ok(0) => return Ok(Some(0)),
@@ -249,14 +235,7 @@ fn receive_encrypted(
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(trouble(&error)),
+            Err(error) => return Err(Trouble::of(&error)),
         }
-    }
-}
-
-fn trouble(error: &io::Error) -> Trouble {
-    match Errno::from_io_error(error) {
-        Some(errno) => Trouble::System(errno),
-        None => Trouble::Tls(error.to_string()),
     }
 }

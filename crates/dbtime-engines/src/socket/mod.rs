@@ -15,11 +15,14 @@ mod drive;
 mod link;
 mod protocol;
 mod reactor;
+mod settings;
 mod tls;
+mod trouble;
 
 pub use address::{Address, AddressError};
 pub use client::Client;
 pub use drive::{ConnectError, drive};
 pub use protocol::{Call, Progress, Protocol, Table, Transport};
-pub use reactor::{Reconnect, SocketReactor, SocketSettings};
+pub use reactor::SocketReactor;
+pub use settings::{Reconnect, SocketSettings};
 pub use tls::{TlsError, TlsMode, TlsSettings, TlsWish};

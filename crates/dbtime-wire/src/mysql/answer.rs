@@ -167,12 +167,17 @@ impl AnswerReader {
                 self.answer.rows += u64::from(!self.continues);
                 self.continues = length == LONGEST;
                 (used, self.skip) = (used + HEADER, length);
-            } else if length > LONGEST_ANSWER && !self.wants_rows {
+            } else if length > LONGEST_ANSWER && !self.wants_rows && !self.may_be_row(payload) {
                 return Err(Malformed("a packet that is too long to be an answer"));
             } else {
                 return Ok((used, Progress::More));
             }
         }
+    }
+
+    /// Whether the first byte, which tells a row from an end, is still on its way.
+    fn may_be_row(&self, payload: &[u8]) -> bool {
+        self.phase == Phase::Rows && payload.is_empty()
     }
 
     /// Whether an incomplete packet is (the continuation of) a row that nobody wants.
@@ -341,6 +346,20 @@ mod tests {
     const OK_NONE: &[u8] = &[0x00, 0, 0, 2, 0, 0, 0];
     const COLUMN: &[u8] =
         b"\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x10\x00\x00\x00\xfe\x00\x00\x00\x00\x00";
+
+    #[test]
+    fn a_long_row_may_be_cut_off_right_behind_its_header() {
+        let row = vec![b'a'; LONGEST_ANSWER + 1];
+        let end: &[u8] = &[0xfe, 0, 0, 2, 0, 0, 0];
+        let bytes = packets(&[&[1], COLUMN, &row, end]);
+        let header_ends = packets(&[&[1], COLUMN]).len() + HEADER;
+        let mut reader = AnswerReader::new(true);
+        reader.expect(Expect::Results, false);
+        let (used, progress) = reader.feed(&bytes[..header_ends], &mut ()).expect("a row begins");
+        assert_eq!(progress, Progress::More);
+        let (_, progress) = reader.feed(&bytes[used..], &mut ()).expect("the rest of it");
+        assert_eq!((progress, reader.answer().rows), (Progress::Done, 1));
+    }
 
     #[test]
     fn answers_end_where_they_end_however_they_arrive() {

@@ -1,0 +1,335 @@
+//! Waits for many connections at once, and makes those that are not there.
+
+mod opening;
+mod reading;
+
+use super::link::{Link, Pending, Sent, Stage};
+use super::protocol::{Call, Protocol, Table};
+use super::settings::{Reconnect, SocketSettings};
+use super::trouble::Trouble;
+use crate::failure::Failure;
+use crate::shard::{Answer, Event, Happened, Reactor};
+use crate::thread_clock::ThreadClock;
+use dbtime_load::program::Value;
+use dbtime_model::recorder::Connections;
+use dbtime_model::{MonoNanos, Nanos, StatementId, now};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The reactor stops sleeping this long before it is wanted, and spins: wake-ups take so long at
+/// the 99th percentile.
+const SPIN: Nanos = Nanos::from_micros(30);
+
+/// Sockets that are read before the shard looks at its schedule again.
+const EVENTS: usize = 64;
+
+/// Bytes read at once.
+const BUFFER: usize = 64 << 10;
+
+/// The connections of one shard.
+pub struct SocketReactor<P: Protocol> {
+    epoll: OwnedFd,
+    shared: Arc<P::Shared>,
+    settings: Arc<SocketSettings>,
+    links: Vec<Link<P>>,
+    buffer: Box<[u8]>,
+    ready: Vec<epoll::Event>,
+    /// Links that are to be opened once fewer are being made.
+    queued: VecDeque<u32>,
+    opening: usize,
+    /// When the last attempt to open one succeeded or failed.
+    opened_at: MonoNanos,
+    /// When time-outs and pauses are looked at next.
+    sweep_at: Option<MonoNanos>,
+    /// What happened outside of a wait.
+    happened: Vec<Event>,
+    connections: Connections,
+    /// Which of the host's addresses is used.
+    nth: usize,
+    first_failure: Option<Failure>,
+    clock: ThreadClock,
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// So many connections, none of which is there yet. Belongs to the thread that makes it.
+    ///
+    /// # Errors
+    /// When the system gives no epoll instance.
+    pub fn new(
+        shared: Arc<P::Shared>,
+        settings: Arc<SocketSettings>,
+        connections: usize,
+    ) -> Result<Self, Errno> {
+        let links = (0..connections).map(|_| Link::new(P::new(&shared))).collect();
+        Ok(Self {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            shared,
+            settings,
+            links,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            ready: Vec::with_capacity(EVENTS),
+            queued: VecDeque::new(),
+            opening: 0,
+            opened_at: MonoNanos(0),
+            sweep_at: None,
+            happened: Vec::new(),
+            connections: Connections::default(),
+            nth: 0,
+            first_failure: None,
+            clock: ThreadClock::new(),
+        })
+    }
+
+    /// Executes a text on a connection that is there; the answer comes as an event.
+    pub(super) fn query(&mut self, id: u32, sql: &str) {
+        let link = &mut self.links[id as usize];
+        link.protocol.query(sql, &mut link.out);
+        self.sent(id);
+    }
+
+    /// Sends data that a COPY waits for.
+    pub(super) fn data(&mut self, id: u32, data: Option<&[u8]>) {
+        let link = &mut self.links[id as usize];
+        link.protocol.data(data, &mut link.out);
+        self.flush(id);
+    }
+
+    /// Bytes that could not be sent yet.
+    pub(super) fn unsent(&self, id: u32) -> usize {
+        self.links[id as usize].out.len()
+    }
+
+    pub(super) fn take_table(&mut self, id: u32) -> Table {
+        self.links[id as usize].protocol.take_table()
+    }
+
+    pub(super) fn protocol(&self, id: u32) -> &P {
+        &self.links[id as usize].protocol
+    }
+
+    /// Sends what a link has to send.
+    #[inline]
+    fn flush(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let was_blocked = link.is_blocked;
+        match link.send() {
+            Ok(Sent::All) if !was_blocked => {}
+            Ok(sent) => {
+                link.is_blocked = sent == Sent::Blocked;
+                if link.is_blocked != was_blocked {
+                    self.listen(id);
+                }
+            }
+            Err(trouble) => self.broken(id, self.said(trouble)),
+        }
+    }
+
+    /// What is said of trouble with this server.
+    #[cold]
+    fn said(&self, trouble: impl Into<Trouble>) -> Failure {
+        trouble.into().at(&self.settings.address)
+    }
+
+    /// Tells the kernel what a link waits for.
+    fn listen(&mut self, id: u32) {
+        let link = &self.links[id as usize];
+        let Some(socket) = &link.socket else { return };
+        let mut events = EventFlags::IN;
+        if link.is_blocked || link.stage == Stage::Opening {
+            events |= EventFlags::OUT;
+        }
+        if let Err(error) =
+            epoll::modify(&self.epoll, socket, EventData::new_u64(id.into()), events)
+        {
+            self.broken(id, self.said(error));
+        }
+    }
+
+    /// Executes what waited for the connection.
+    fn execute_pending(&mut self, id: u32, at: MonoNanos) {
+        let link = &mut self.links[id as usize];
+        let since = link.since;
+        let Some(pending) = link.pending.take() else { return };
+        let kind = Happened::Connected { since };
+        self.happened.push(Event { connection: id, at, kind });
+        let Pending { statement, parameters, wants_row } = &pending;
+        let call = Call {
+            statement: *statement,
+            parameters: parameters.as_slice(),
+            wants_row: *wants_row,
+        };
+        self.execute(id, call);
+    }
+
+    #[inline]
+    fn execute(&mut self, id: u32, call: Call<'_>) {
+        let link = &mut self.links[id as usize];
+        if let Err(failure) = link.protocol.execute(&self.shared, call, &mut link.out) {
+            let answer = Answer { round_trips: 0, ..Answer::failed(failure) };
+            let kind = Happened::Answered(answer);
+            self.happened.push(Event { connection: id, at: now(), kind });
+            return;
+        }
+        self.sent(id);
+    }
+
+    /// A statement is to be sent: sends it, and notes by when it must have been answered.
+    #[inline]
+    fn sent(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        link.is_executing = true;
+        if let Some(limit) = self.settings.statement_timeout {
+            link.deadline = Some(now() + limit);
+            self.sweep_soon();
+        }
+        self.flush(id);
+    }
+
+    /// Waits for sockets for at most so long, and reads those that have something.
+    #[inline]
+    fn poll(&mut self, timeout: Nanos) {
+        let timeout = Timespec {
+            tv_sec: (timeout.0 / 1_000_000_000).cast_signed(),
+            tv_nsec: (timeout.0 % 1_000_000_000).cast_signed(),
+        };
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        // Interrupted: whoever waits comes again.
+        let _ =
+            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), Some(&timeout));
+        for event in &ready {
+            let id = event.data.u64() as u32;
+            let flags = event.flags;
+            if self.links[id as usize].stage == Stage::Opening {
+                self.opened(id);
+                continue;
+            }
+            if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
+                self.flush(id);
+            }
+            if flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+                self.readable(id);
+            }
+        }
+        self.ready = ready;
+    }
+}
+
+impl<P: Protocol> Reactor for SocketReactor<P> {
+    #[inline]
+    fn now(&self) -> MonoNanos {
+        now()
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        connection: u32,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Option<Answer> {
+        let link = &mut self.links[connection as usize];
+        if let Some(failure) = link.lost.take() {
+            // On another socket the statement would run outside of its transaction.
+            return Some(Answer { round_trips: 0, ..Answer::failed(failure) });
+        }
+        if link.stage == Stage::Up {
+            self.execute(connection, Call { statement, parameters, wants_row });
+        } else {
+            let parameters = parameters.to_vec();
+            link.pending = Some(Pending { statement, parameters, wants_row });
+            if link.stage == Stage::Down {
+                self.connect(connection);
+            }
+        }
+        None
+    }
+
+    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
+        loop {
+            if !self.queued.is_empty() {
+                self.open_queued();
+            }
+            let present = now();
+            // However much there is to do: time-outs and pauses must not starve.
+            if self.sweep_at.is_some_and(|at| at <= present) {
+                self.sweep(present);
+            }
+            let by = self.sweep_at.map_or(until, |at| at.min(until));
+            let left = by - present;
+            let is_wanted = !self.happened.is_empty() || left <= SPIN;
+            self.poll(if is_wanted { Nanos::ZERO } else { left - SPIN });
+            if !self.happened.is_empty() {
+                return events.append(&mut self.happened);
+            }
+            if present >= until {
+                return;
+            }
+        }
+    }
+
+    fn first_row(&self, connection: u32) -> &[Value] {
+        self.links[connection as usize].protocol.first_row()
+    }
+
+    #[inline]
+    fn transaction_ended(&mut self, connection: u32) {
+        self.transaction_restarts(connection);
+        if self.settings.reconnect == Reconnect::EveryTransaction {
+            self.hang_up(connection);
+        }
+    }
+
+    fn transaction_restarts(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        (link.is_used, link.lost) = (false, None);
+    }
+
+    fn abandon(&mut self, connection: u32) {
+        let link = &mut self.links[connection as usize];
+        if link.is_executing {
+            self.connections.abandoned.extend(link.protocol.number());
+        }
+        if matches!(link.stage, Stage::Opening | Stage::Talking) {
+            self.opening -= 1;
+        }
+        link.pending = None;
+        link.close();
+    }
+
+    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
+        let totals = self.clock.thread_totals();
+        (totals.cpu, totals.runq)
+    }
+
+    fn connections(&mut self) -> Connections {
+        std::mem::take(&mut self.connections)
+    }
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// Says goodbye and closes a connection that nobody waits for.
+    fn hang_up(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if link.stage != Stage::Up {
+            return;
+        }
+        link.protocol.farewell(&mut link.out);
+        // Whoever does not listen to a goodbye finds the connection closed.
+        let _ = link.send();
+        link.close();
+    }
+}
+
+impl<P: Protocol> Drop for SocketReactor<P> {
+    fn drop(&mut self) {
+        for id in 0..self.links.len() as u32 {
+            self.hang_up(id);
+        }
+    }
+}

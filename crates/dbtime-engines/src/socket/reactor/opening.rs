@@ -1,0 +1,251 @@
+//! Connections are made, given up, and made again.
+
+use super::SocketReactor;
+use crate::failure::Failure;
+use crate::shard::{Answer, Event, Happened, Reactor};
+use crate::socket::link::{Link, Stage};
+use crate::socket::protocol::Protocol;
+use crate::socket::tls::{TlsSettings, TlsWish};
+use crate::socket::trouble::{Trouble, timed_out};
+use dbtime_model::{MonoNanos, Nanos, now};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+
+/// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
+/// MariaDB and 151 on MySQL by default), and one that finds the queue full comes a second late.
+const OPENING_MAX: usize = 64;
+
+/// How often time-outs and pauses are looked at, while there are any.
+const SWEEP: Nanos = Nanos::from_millis(5);
+
+impl<P: Protocol> SocketReactor<P> {
+    /// Makes all connections; each is tried once. `stopped` ends it early. Returns how many are
+    /// there, and why the first that is not there could not be made.
+    pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
+        let begun = now();
+        for id in 0..self.links.len() as u32 {
+            self.connect(id);
+        }
+        let mut events = Vec::new();
+        let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
+        while self.links.iter().any(is_underway) && !stopped() {
+            self.wait(now() + Nanos::from_millis(50), &mut events);
+            events.clear();
+        }
+        self.connections.opening = self.opened_at - begun;
+        let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
+        (up, self.first_failure.take())
+    }
+
+    pub(super) fn connect(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let pause = link.pause();
+        link.since = now() + pause;
+        link.retry_at = link.since;
+        link.stage = Stage::Waiting;
+        if pause > Nanos::ZERO {
+            self.sweep_soon();
+        } else if self.opening >= OPENING_MAX {
+            self.queued.push_back(id);
+        } else {
+            self.open(id);
+        }
+    }
+
+    fn open(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        link.tried = self.nth;
+        match self.settings.address.open(self.nth) {
+            Ok(socket) => {
+                link.stage = Stage::Opening;
+                self.opening += 1;
+                let events = EventFlags::IN | EventFlags::OUT;
+                let added = epoll::add(&self.epoll, &socket, EventData::new_u64(id.into()), events);
+                link.socket = Some(socket);
+                if let Err(error) = added {
+                    self.broken(id, self.said(error));
+                }
+                self.sweep_soon();
+            }
+            // A Unix socket says so when the server has too many waiting: it is tried again.
+            Err(Errno::AGAIN) => {
+                link.retry_at = now() + Nanos::from_millis(1);
+                self.sweep_soon();
+            }
+            Err(error) => {
+                link.stage = Stage::Opening;
+                self.opening += 1;
+                self.not_opened(id, error);
+            }
+        }
+    }
+
+    /// A socket could not be connected: the next address of the host is tried, as long as none has
+    /// worked.
+    fn not_opened(&mut self, id: u32, error: Errno) {
+        let link = &mut self.links[id as usize];
+        let has_more =
+            self.connections.times.count() == 0 && link.tried + 1 < self.settings.address.count();
+        if !has_more {
+            return self.broken(id, self.said(error));
+        }
+        self.nth = self.nth.max(link.tried + 1);
+        self.opening -= 1;
+        link.close();
+        link.stage = Stage::Waiting;
+        self.queued.push_back(id);
+    }
+
+    pub(super) fn sweep_soon(&mut self) {
+        let at = now() + SWEEP;
+        self.sweep_at = Some(self.sweep_at.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// Opens what waited for its turn; a sweep opens what has had to pause since.
+    #[cold]
+    pub(super) fn open_queued(&mut self) {
+        let present = now();
+        while self.opening < OPENING_MAX {
+            let Some(id) = self.queued.pop_front() else { break };
+            let link = &self.links[id as usize];
+            if link.stage == Stage::Waiting && link.retry_at <= present {
+                self.open(id);
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn opened(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let Some(socket) = &link.socket else { return };
+        match sockopt::socket_error(socket) {
+            Ok(Ok(())) => {
+                let transport = self.settings.address.transport();
+                link.stage = Stage::Talking;
+                let wish = self.settings.tls.as_ref().map_or(TlsWish::No, TlsSettings::wish);
+                link.protocol.open(&self.shared, transport, wish, &mut link.out);
+                self.listen(id);
+                self.flush(id);
+            }
+            Ok(Err(error)) | Err(error) => self.not_opened(id, error),
+        }
+    }
+
+    /// Begins to negotiate encryption. Returns whether the connection is still there.
+    #[cold]
+    pub(super) fn encrypt(&mut self, id: u32) -> bool {
+        let link = &mut self.links[id as usize];
+        // What the protocol has to say goes out before the negotiation.
+        let sent = link.send();
+        let tls = match (&self.settings.tls, sent) {
+            (_, Err(trouble)) => Err(self.said(trouble)),
+            (Some(tls), _) => tls.connection().map_err(|e| self.said(Trouble::Tls(e.to_string()))),
+            (None, _) => Err(self.said(Trouble::Tls("nobody asked for it".to_owned()))),
+        };
+        match tls {
+            Ok(tls) => {
+                let link = &mut self.links[id as usize];
+                link.tls = Some(tls);
+                link.is_negotiating = true;
+                self.flush(id);
+                true
+            }
+            Err(failure) => {
+                self.broken(id, failure);
+                false
+            }
+        }
+    }
+
+    /// Negotiating goes on; once it has ended, so does the conversation.
+    #[cold]
+    pub(super) fn negotiate(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if link.has_negotiated() {
+            let certificate = link.tls.as_ref().and_then(|tls| tls.peer_certificates());
+            let certificate = certificate.and_then(|all| all.first().map(|one| one.to_vec()));
+            let begun =
+                link.protocol.encrypted(&self.shared, certificate.as_deref(), &mut link.out);
+            if let Err(failure) = begun {
+                return self.broken(id, failure);
+            }
+        }
+        let link = &self.links[id as usize];
+        if link.wants_to_send() && !link.is_blocked {
+            self.flush(id);
+        }
+    }
+
+    /// A connection could not be made, or is lost.
+    #[cold]
+    pub(super) fn broken(&mut self, id: u32, failure: Failure) {
+        let link = &mut self.links[id as usize];
+        match link.stage {
+            Stage::Opening | Stage::Talking => {
+                self.opening -= 1;
+                self.opened_at = now();
+                self.connections.failed += 1;
+                link.failures += 1;
+            }
+            Stage::Up => {
+                self.connections.lost += 1;
+                link.failures = 0;
+            }
+            Stage::Waiting => {
+                self.connections.failed += 1;
+                link.failures += 1;
+            }
+            Stage::Down => {}
+        }
+        let was_sent = link.is_executing;
+        let is_awaited = was_sent || link.pending.take().is_some();
+        if !is_awaited && link.is_used {
+            link.lost = Some(failure.clone());
+        }
+        link.is_used = false;
+        link.close();
+        self.first_failure.get_or_insert_with(|| failure.clone());
+        if is_awaited {
+            let round_trips = u32::from(was_sent);
+            let answer = Answer { round_trips, ..Answer::failed(failure) };
+            self.happened.push(Event {
+                connection: id,
+                at: now(),
+                kind: Happened::Answered(answer),
+            });
+        }
+    }
+
+    /// Looks after time-outs, pauses and turns.
+    #[cold]
+    pub(super) fn sweep(&mut self, present: MonoNanos) {
+        self.sweep_at = None;
+        let mut again = false;
+        for id in 0..self.links.len() as u32 {
+            let link = &self.links[id as usize];
+            match link.stage {
+                Stage::Waiting | Stage::Opening | Stage::Talking
+                    if present - link.since > self.settings.connect_timeout =>
+                {
+                    let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
+                    let text = format!("{address} did not let us in within {limit}");
+                    self.broken(id, Failure::connection("connect timeout", text));
+                }
+                Stage::Waiting if link.retry_at <= present && self.opening < OPENING_MAX => {
+                    self.open(id);
+                    again = true;
+                }
+                Stage::Waiting | Stage::Opening | Stage::Talking => again = true,
+                Stage::Up if link.deadline.is_some_and(|by| by <= present) => {
+                    self.broken(id, timed_out(self.settings.statement_timeout));
+                }
+                Stage::Up if link.deadline.is_some() => again = true,
+                Stage::Up | Stage::Down => {}
+            }
+        }
+        if again {
+            self.sweep_soon();
+        }
+    }
+}
