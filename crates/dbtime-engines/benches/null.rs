@@ -11,6 +11,7 @@
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop};
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::series::Second;
@@ -43,6 +44,7 @@ fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>)
         rundown: Nanos::from_secs(1),
         budget_every,
         shards: 1,
+        pipelining: Pipelining::Off,
     };
     let service = service.map(|text| text.parse().expect("a think time"));
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };

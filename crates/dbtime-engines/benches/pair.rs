@@ -13,6 +13,7 @@ use dbtime_engines::sqlite::{
     LoadMarker, Measure, SqliteAdmin, SqliteTarget, ThreadClock, WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
@@ -73,6 +74,7 @@ fn engine(
         rundown: Nanos::ZERO,
         budget_every: every,
         shards: 1,
+        pipelining: Pipelining::Off,
     };
     let database = SqlitePool::new(target.clone(), &workload.statements, 1, measure);
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };

@@ -1,6 +1,7 @@
 //! What an engine is asked to do, and what it brings back.
 
 use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
 use dbtime_load::random::{Stream, draw};
 use dbtime_load::session::Rules;
@@ -42,6 +43,8 @@ pub struct Plan {
     pub budget_every: u32,
     /// Shards of an event loop.
     pub shards: u32,
+    /// Which statements of a transaction may be under way at once. Only an event loop has several.
+    pub pipelining: Pipelining,
 }
 
 /// Measure one transaction in how many, so that measuring costs at most `share` of the service
@@ -96,7 +99,7 @@ impl Plan {
 
     /// What all sessions share.
     pub fn rules(&self) -> Arc<Rules> {
-        Arc::new(self.workload.rules(self.seed))
+        Arc::new(self.workload.rules(self.seed).with_pipelining(self.pipelining))
     }
 
     /// The queue of an open loop for one shard out of so many; `None` in a closed loop.

@@ -400,6 +400,7 @@ impl<'a> Worker<'a> {
                     timing.pause(part, from, to);
                     session.resumed(part)
                 }
+                Action::Wait => unreachable!("a thread has one statement under way"),
                 Action::End(outcome) => break outcome,
             };
         };

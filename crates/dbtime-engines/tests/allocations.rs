@@ -8,6 +8,7 @@ use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{LoadMarker, Measure, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::series::Second;
@@ -39,6 +40,7 @@ fn plan(workload: &str, transactions: u64) -> Plan {
         rundown: Nanos::ZERO,
         budget_every: 1,
         shards: 1,
+        pipelining: Pipelining::Off,
     }
 }
 

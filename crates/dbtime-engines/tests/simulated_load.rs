@@ -3,6 +3,7 @@
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
 use dbtime_engines::shard::{Answer, Event, Happened, Reactor, Shard};
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
@@ -97,6 +98,7 @@ fn plan(demand: Demand, servers: u32) -> Plan {
         rundown: SECOND,
         budget_every: 1,
         shards: 1,
+        pipelining: Pipelining::Off,
     }
 }
 

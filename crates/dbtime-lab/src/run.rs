@@ -12,6 +12,7 @@ use crate::targets::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, Watcher};
 use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::think::Think;
 use dbtime_model::record::{AutoRate, Run, file};
 use dbtime_model::{CpuList, MonoNanos, Nanos};
@@ -148,6 +149,7 @@ fn plan(request: &RunRequest, scale: u64) -> Plan {
         rundown: RUNDOWN,
         budget_every: 0,
         shards: load.shards.clamp(1, servers.max(1)),
+        pipelining: Pipelining::Off,
     }
 }
 

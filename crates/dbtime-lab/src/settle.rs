@@ -86,6 +86,7 @@ pub(crate) fn budget(
             let few = request.transactions.is_some_and(|count| count <= FEW);
             if few { 1 } else { 16 }
         }
+        BudgetChoice::Auto if !prepared.sampling_costs() => 1,
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what measuring it would cost.
             let warmup = Nanos::from_millis(50);

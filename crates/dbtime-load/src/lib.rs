@@ -8,6 +8,7 @@
 
 pub mod arrivals;
 mod keys;
+pub mod pipelining;
 pub mod program;
 pub mod queue;
 pub mod random;

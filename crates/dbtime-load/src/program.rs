@@ -70,7 +70,8 @@ pub enum Step<'a> {
         /// Its parameters in the order of their placeholders.
         parameters: &'a [Value],
         /// Whether the program wants to see the first row. Rows are always read to the end and
-        /// counted.
+        /// counted. A program that wants none goes by no rows at all: with pipelining it is told of
+        /// an answer before there is one.
         wants_row: bool,
     },
     /// Pause inside the transaction; counted as think time.

@@ -1,13 +1,16 @@
 //! One connection's transaction under way: a program with its retries and pauses.
 //!
 //! States: idle → running ⇄ pausing (think inside the transaction, backoff before a retry) →
-//! rolling back (after a failure inside BEGIN … COMMIT) → running again or ended.
+//! rolling back (after a failure inside BEGIN … COMMIT) → running again or ended. With pipelining
+//! several statements are under way at once; nothing is decided on before all are answered.
 
+use crate::pipelining::{Pipelining, Sort};
 use crate::program::{Event, Program, Step, Ticket, Value};
 use crate::random::{Stream, draw};
 use crate::statement::{Statement, StatementKind};
 use crate::think::Think;
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Part, StatementId};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which failures are tried again, how often, and after which pause.
@@ -47,6 +50,8 @@ pub enum Action<'a> {
         /// How long.
         length: Nanos,
     },
+    /// Nothing before the next statement under way is answered. Only with pipelining.
+    Wait,
     /// The transaction has ended.
     End(Outcome),
 }
@@ -62,6 +67,9 @@ pub struct Rules {
     pub retry: Vec<Retry>,
     /// Seed of the run.
     pub seed: u64,
+    pipelining: Pipelining,
+    /// By [`StatementId`].
+    sorts: Vec<Sort>,
 }
 
 impl Rules {
@@ -72,7 +80,14 @@ impl Rules {
             statements.iter().position(is).map(|index| StatementId(index as u16))
         };
         let rollback = (0..retry.len()).map(|op| rollback_of(OperationId(op as u16))).collect();
-        Self { statements, rollback, retry, seed }
+        let sorts = statements.iter().map(|statement| Sort::of(&statement.kind)).collect();
+        Self { statements, rollback, retry, seed, pipelining: Pipelining::Off, sorts }
+    }
+
+    /// The same rules, with statements sent ahead as far as `pipelining` lets them.
+    #[must_use]
+    pub fn with_pipelining(self, pipelining: Pipelining) -> Self {
+        Self { pipelining, ..self }
     }
 }
 
@@ -87,6 +102,24 @@ pub struct Session {
     /// Set while the transaction is being undone: what happens once it is.
     undoing: Option<ErrorClass>,
     executing: StatementId,
+    /// Statements under way behind `executing`, oldest first.
+    behind: VecDeque<StatementId>,
+    /// The program waits for the row of the last of them.
+    awaits_row: bool,
+    /// What the program wants next, once all of them are answered.
+    held: Option<Held>,
+    /// The parameters of a held statement.
+    parameters: Vec<Value>,
+    /// The first failure among them, and whether it undid the transaction.
+    failed: Option<(ErrorClass, bool)>,
+}
+
+/// A step that was taken ahead and has to wait.
+#[derive(Clone, Copy)]
+enum Held {
+    Execute { statement: StatementId, wants_row: bool },
+    Sleep(Nanos),
+    Done,
 }
 
 impl Session {
@@ -106,6 +139,11 @@ impl Session {
             in_transaction: false,
             undoing: None,
             executing: StatementId(0),
+            behind: VecDeque::new(),
+            awaits_row: false,
+            held: None,
+            parameters: Vec::new(),
+            failed: None,
         }
     }
 
@@ -126,11 +164,53 @@ impl Session {
         self.tries = 1;
         self.in_transaction = false;
         self.undoing = None;
-        self.program.start(&ticket);
+        self.behind.clear();
+        (self.failed, self.held) = (None, None);
+        self.begin()
+    }
+
+    /// The first step of an attempt.
+    #[inline]
+    fn begin(&mut self) -> Action<'_> {
+        self.program.start(&self.ticket);
         self.step(Event::Started)
     }
 
+    /// After [`Action::Execute`]: the next statement that may be sent before the answers have come;
+    /// `None` where there is none. Programs are told of no rows when one is.
+    pub fn next_ahead(&mut self) -> Option<Action<'_>> {
+        let is_off = self.rules.pipelining == Pipelining::Off;
+        if is_off || self.awaits_row || self.held.is_some() || self.undoing.is_some() {
+            return None;
+        }
+        match self.program.resume(Event::Answered { rows: 0, first: &[] }) {
+            Step::Execute { statement, parameters, wants_row } => {
+                let sort = |id: StatementId| self.rules.sorts[id.0 as usize];
+                let under_way = std::iter::once(self.executing).chain(self.behind.iter().copied());
+                let how = self.rules.pipelining;
+                if how.lets(sort(statement), self.in_transaction, under_way.map(sort)) {
+                    self.behind.push_back(statement);
+                    self.awaits_row = wants_row;
+                    return Some(Action::Execute { statement, parameters, wants_row });
+                }
+                self.parameters.clear();
+                self.parameters.extend_from_slice(parameters);
+                self.held = Some(Held::Execute { statement, wants_row });
+            }
+            Step::Sleep(length) => self.held = Some(Held::Sleep(length)),
+            Step::Done => self.held = Some(Held::Done),
+        }
+        None
+    }
+
+    /// Whether a statement under way has failed: the answers to those behind it say nothing new.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// The statement answered with `rows` rows; `first` is the first of them where it was wanted.
+    /// Of several under way it is the oldest.
     #[inline]
     pub fn answered(&mut self, rows: u64, first: &[Value]) -> Action<'_> {
         if let Some(class) = self.undoing.take() {
@@ -142,15 +222,54 @@ impl Session {
             StatementKind::Begin { .. } => self.in_transaction = true,
             StatementKind::Commit | StatementKind::Rollback => self.in_transaction = false,
         }
-        self.step(Event::Answered { rows, first })
+        if let Some(next) = self.behind.pop_front() {
+            self.executing = next;
+            return Action::Wait;
+        }
+        if let Some((class, undone)) = self.failed.take() {
+            return self.undo(class, undone);
+        }
+        match self.held.take() {
+            None => self.step(Event::Answered { rows, first }),
+            Some(held) => self.release(held),
+        }
     }
 
-    /// The statement failed. `undone` says that the database has already rolled back.
+    /// What had to wait for answers is next.
+    fn release(&mut self, held: Held) -> Action<'_> {
+        match held {
+            Held::Execute { statement, wants_row } => {
+                (self.executing, self.awaits_row) = (statement, wants_row);
+                Action::Execute { statement, parameters: &self.parameters, wants_row }
+            }
+            Held::Sleep(length) => Action::Pause { part: Part::Think, length },
+            Held::Done => Action::End(Outcome::Completed),
+        }
+    }
+
+    /// The statement failed; of several under way the oldest. `undone` says that the database has
+    /// already rolled back.
     pub fn failed(&mut self, class: ErrorClass, undone: bool) -> Action<'_> {
         if let Some(first_class) = self.undoing.take() {
             // ROLLBACK itself failed: the connection is in no state for another attempt.
             return Action::End(Outcome::Failed(first_class));
         }
+        let first = self.failed.take();
+        let (class, undone) = (
+            first.map_or(class, |first| first.0),
+            undone || { first.is_some_and(|(_, undone)| undone) },
+        );
+        if let Some(next) = self.behind.pop_front() {
+            self.executing = next;
+            self.failed = Some((class, undone));
+            return Action::Wait;
+        }
+        self.undo(class, undone)
+    }
+
+    /// All that was under way has been answered, and something failed.
+    fn undo(&mut self, class: ErrorClass, undone: bool) -> Action<'_> {
+        self.held = None;
         let rollback = self.rules.rollback[self.ticket.operation.0 as usize];
         if self.in_transaction
             && !undone
@@ -167,8 +286,7 @@ impl Session {
     /// A pause is over.
     pub fn resumed(&mut self, part: Part) -> Action<'_> {
         if part == Part::Backoff {
-            self.program.start(&self.ticket.clone());
-            return self.step(Event::Started);
+            return self.begin();
         }
         self.step(Event::Resumed)
     }
@@ -188,10 +306,7 @@ impl Session {
                 let length = Nanos(once.0.saturating_mul(1 << (self.tries - 2).min(10)));
                 Action::Pause { part: Part::Backoff, length }
             }
-            None => {
-                self.program.start(&self.ticket.clone());
-                self.step(Event::Started)
-            }
+            None => self.begin(),
         }
     }
 
@@ -199,7 +314,7 @@ impl Session {
     fn step(&mut self, event: Event<'_>) -> Action<'_> {
         match self.program.resume(event) {
             Step::Execute { statement, parameters, wants_row } => {
-                self.executing = statement;
+                (self.executing, self.awaits_row) = (statement, wants_row);
                 Action::Execute { statement, parameters, wants_row }
             }
             Step::Sleep(length) => Action::Pause { part: Part::Think, length },

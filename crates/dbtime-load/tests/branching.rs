@@ -80,6 +80,7 @@ fn run(
                 assert_eq!(part, Part::Backoff);
                 session.resumed(part)
             }
+            Action::Wait => panic!("one statement is under way at a time"),
             Action::End(outcome) => return (executed, outcome),
         };
     }

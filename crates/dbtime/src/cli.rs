@@ -152,6 +152,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PROTOCOL", default_value = "prepared")]
     pub(crate) protocol: StatementProtocol,
 
+    /// Send statements of a transaction to a server before those ahead of them are answered, where
+    /// a failure cannot make them do harm.
+    #[arg(long)]
+    pub(crate) pipeline: bool,
+
     /// When connections to a server are made anew.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ReconnectWhen::Lost)]
     pub(crate) reconnect: ReconnectWhen,

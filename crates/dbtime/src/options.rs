@@ -49,6 +49,7 @@ pub(crate) fn request(
             protocol: args.protocol,
             reconnect: args.reconnect.into(),
             statement_timeout: args.statement_timeout,
+            pipeline: args.pipeline,
         },
         private: PrivateOptions {
             settings: args.server_set.clone(),

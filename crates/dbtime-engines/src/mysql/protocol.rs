@@ -27,8 +27,10 @@ pub struct MysqlProtocol {
     handles: Box<[Handle]>,
     /// Statements whose PREPARE has been sent, in the order of their answers.
     preparing: VecDeque<StatementId>,
-    /// What is executed once they have come.
-    after: Option<(StatementId, Vec<Value>, bool)>,
+    /// What is executed once they have come, in this order.
+    waiting: VecDeque<(StatementId, Vec<Value>, bool)>,
+    /// Which rows are kept of the statements under way behind the one that is being answered.
+    behind: VecDeque<Keep>,
     /// Why it cannot be.
     refused: Option<Box<Failure>>,
     round_trips: u32,
@@ -121,21 +123,58 @@ impl MysqlProtocol {
                 false
             }
         };
-        self.kept.mode = match (call.wants_row, is_binary) {
+        let mode = match (call.wants_row, is_binary) {
             (false, _) => Keep::Nothing,
             (true, true) => Keep::FirstBinary,
             (true, false) => Keep::FirstText,
         };
-        if call.wants_row {
+        match self.stage {
+            Stage::Executing => self.behind.push_back(mode),
+            _ => self.await_results(mode),
+        }
+    }
+
+    /// The answer to a statement is next.
+    #[inline]
+    fn await_results(&mut self, mode: Keep) {
+        self.kept.mode = mode;
+        if mode != Keep::Nothing {
             self.kept.first.clear();
         }
         self.stage = Stage::Executing;
         self.expect(Expect::Results);
     }
 
+    fn must_be_prepared(&self, shared: &MysqlShared, statement: StatementId) -> bool {
+        let index = statement.0 as usize;
+        let is_prepared = matches!(shared.statements[index].form, Form::Prepared { .. });
+        is_prepared && self.handles[index] == Handle::Unknown
+    }
+
+    /// Sends what has waited, up to what must be prepared first; that once nothing is under way.
+    #[cold]
+    fn go_on(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
+        while let Some((statement, ..)) = self.waiting.front() {
+            if self.must_be_prepared(shared, *statement) {
+                if self.stage == Stage::Idle {
+                    self.prepare(shared, *statement, out);
+                }
+                return;
+            }
+            self.send_waiting(shared, out);
+        }
+    }
+
+    fn send_waiting(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
+        if let Some((statement, parameters, wants_row)) = self.waiting.pop_front() {
+            let parameters = parameters.as_slice();
+            self.send(shared, Call { statement, parameters, wants_row }, out);
+        }
+    }
+
     /// Asks the server to prepare all statements of an operation at once, in one round trip.
-    fn prepare(&mut self, shared: &MysqlShared, call: Call<'_>, out: &mut Vec<u8>) {
-        let operation = shared.statements[call.statement.0 as usize].operation;
+    fn prepare(&mut self, shared: &MysqlShared, wanted: StatementId, out: &mut Vec<u8>) {
+        let operation = shared.statements[wanted.0 as usize].operation;
         for (index, statement) in shared.statements.iter().enumerate() {
             let Form::Prepared { sql, .. } = &statement.form else { continue };
             if statement.operation == operation && self.handles[index] == Handle::Unknown {
@@ -143,7 +182,6 @@ impl MysqlProtocol {
                 self.preparing.push_back(StatementId(index as u16));
             }
         }
-        self.after = Some((call.statement, call.parameters.to_vec(), call.wants_row));
         self.round_trips = 2;
         self.kept.mode = Keep::Nothing;
         self.stage = Stage::Preparing;
@@ -154,7 +192,7 @@ impl MysqlProtocol {
     fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> Progress {
         let answer = self.reader.take();
         let Some(statement) = self.preparing.pop_front() else { return Progress::More };
-        let wanted = self.after.as_ref().map(|(wanted, ..)| *wanted);
+        let wanted = self.waiting.front().map(|(wanted, ..)| *wanted);
         let handle = &mut self.handles[statement.0 as usize];
         match (answer.prepared, answer.error) {
             (Some(prepared), _) => *handle = Handle::Prepared(prepared.id),
@@ -169,22 +207,22 @@ impl MysqlProtocol {
             self.expect(Expect::Prepare);
             return Progress::More;
         }
-        let after = self.after.take();
+        self.stage = Stage::Idle;
         if let Some(refused) = self.refused.take() {
-            self.stage = Stage::Idle;
+            self.waiting.pop_front();
             let round_trips = std::mem::replace(&mut self.round_trips, 1) - 1;
-            return Progress::Answered(Answer { rows: Err(refused), round_trips, warnings: 0 });
+            self.go_on(shared, out);
+            return Progress::Answered(Answer { rows: Err(refused), round_trips, ..Answer::of(0) });
         }
-        if let Some((statement, parameters, wants_row)) = after {
-            let parameters = parameters.as_slice();
-            self.send(shared, Call { statement, parameters, wants_row }, out);
-        }
+        // Even if it could not be prepared: as text then.
+        self.send_waiting(shared, out);
+        self.go_on(shared, out);
         Progress::More
     }
 
     /// The answer to a statement is whole.
     #[inline]
-    fn executed(&mut self) -> Answer {
+    fn executed(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> Answer {
         let answer = self.reader.answer();
         let round_trips = std::mem::replace(&mut self.round_trips, 1);
         let warnings = answer.warnings;
@@ -197,7 +235,14 @@ impl MysqlProtocol {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
         self.stage = Stage::Idle;
-        Answer { rows, round_trips, warnings }
+        if let Some(mode) = self.behind.pop_front() {
+            // It went out with the one before.
+            self.round_trips = 0;
+            self.await_results(mode);
+        } else if !self.waiting.is_empty() {
+            self.go_on(shared, out);
+        }
+        Answer { rows, round_trips, warnings, is_sent: true }
     }
 
     /// Reads a packet of the time before statements.
@@ -309,7 +354,8 @@ impl Protocol for MysqlProtocol {
             reader: AnswerReader::new(false),
             handles: vec![Handle::Unknown; shared.statements.len()].into_boxed_slice(),
             preparing: VecDeque::new(),
-            after: None,
+            waiting: VecDeque::new(),
+            behind: VecDeque::new(),
             refused: None,
             round_trips: 1,
             backslash: true,
@@ -346,10 +392,12 @@ impl Protocol for MysqlProtocol {
         call: Call<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Failure> {
-        let index = call.statement.0 as usize;
-        let is_prepared = matches!(shared.statements[index].form, Form::Prepared { .. });
-        if is_prepared && self.handles[index] == Handle::Unknown {
-            self.prepare(shared, call, out);
+        if !self.waiting.is_empty() || self.must_be_prepared(shared, call.statement) {
+            let Call { statement, parameters, wants_row } = call;
+            self.waiting.push_back((statement, parameters.to_vec(), wants_row));
+            if self.stage == Stage::Idle {
+                self.go_on(shared, out);
+            }
         } else {
             self.send(shared, call, out);
         }
@@ -402,7 +450,7 @@ impl Protocol for MysqlProtocol {
                 Some(error) => broken(failure(&error)),
                 None => self.set_up(shared, at + 1, out),
             },
-            _ => Progress::Answered(self.executed()),
+            _ => Progress::Answered(self.executed(shared, out)),
         };
         (used, progress)
     }

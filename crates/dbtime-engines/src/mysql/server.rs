@@ -9,6 +9,7 @@ use crate::server::{
     self, Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
 use crate::socket::{self, Address, ConnectError};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::sync::{Arc, OnceLock};
 
@@ -94,6 +95,7 @@ impl Server for MysqlServer {
         watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
+        let plan = &options.pipelined(plan, Pipelining::BehindReads);
         let setup = self.setup(options.statement_timeout);
         let statements = &plan.workload.statements;
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));

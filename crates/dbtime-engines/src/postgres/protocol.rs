@@ -18,6 +18,7 @@ use dbtime_wire::postgres::{
     frontend, header, parameter_status,
 };
 use dbtime_wire::{Malformed, Progress as Reading};
+use std::collections::VecDeque;
 
 /// One connection.
 pub struct PostgresProtocol {
@@ -27,6 +28,10 @@ pub struct PostgresProtocol {
     /// What the server knows of each statement.
     handles: Box<[Handle]>,
     kept: Kept,
+    /// Statements under way behind the one that is being answered.
+    behind: VecDeque<Stage>,
+    /// Whether that went out with another.
+    is_ahead: bool,
     server: Server,
 }
 
@@ -49,6 +54,8 @@ enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Handle {
     is_prepared: bool,
+    /// It is on its way to be.
+    is_sent: bool,
     /// We know the types of its columns.
     is_described: bool,
     /// It was prepared, and has to be again.
@@ -86,17 +93,18 @@ impl PostgresProtocol {
     /// Binds values to a prepared statement and executes it, having it prepared where it is not.
     #[inline]
     fn execute_prepared(
-        &self,
+        &mut self,
         prepared: &Prepared,
         call: Call<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Failure> {
-        let handle = self.handles[call.statement.0 as usize];
-        if !handle.is_prepared {
+        let handle = &mut self.handles[call.statement.0 as usize];
+        if !handle.is_prepared && !handle.is_sent {
             if handle.is_stale {
                 out.extend_from_slice(&prepared.close);
             }
             out.extend_from_slice(&prepared.parse);
+            handle.is_sent = true;
         }
         if call.wants_row && !handle.is_described {
             out.extend_from_slice(&prepared.describe);
@@ -128,20 +136,21 @@ impl PostgresProtocol {
     #[inline]
     fn answered(&mut self, stage: Stage) -> Progress {
         self.stage = Stage::Idle;
+        let round_trips = u32::from(!self.is_ahead);
         let answer = self.reader.answer();
         let error = answer.error.as_deref();
         if let Stage::Executing { statement, wants_row } = stage {
             let handle = &mut self.handles[statement];
             handle.is_prepared |= answer.is_parsed;
+            handle.is_sent = false;
             handle.is_described |= wants_row && error.is_none();
         }
         let warnings = answer.notices;
-        match error {
-            None if stage == Stage::Idle => broken(malformed(&Malformed("what nobody asked for"))),
-            None => {
-                let rows = Ok(answer.rows);
-                Progress::Answered(Answer { rows, round_trips: 1, warnings })
+        let rows = match error {
+            None if stage == Stage::Idle => {
+                return broken(malformed(&Malformed("what nobody asked for")));
             }
+            None => Ok(answer.rows),
             Some(error) => {
                 let failure = failure(error, answer.transaction == Transaction::None);
                 if error.is_fatal() {
@@ -149,9 +158,27 @@ impl PostgresProtocol {
                 }
                 let error = error.clone();
                 self.forget(&error, stage);
-                let rows = Err(Box::new(failure));
-                Progress::Answered(Answer { rows, round_trips: 1, warnings })
+                Err(Box::new(failure))
             }
+        };
+        let next = self.behind.pop_front();
+        self.is_ahead = next.is_some();
+        if let Some(next) = next {
+            self.await_answer(next);
+        }
+        Progress::Answered(Answer { rows, round_trips, warnings, is_sent: true })
+    }
+
+    /// The answer to a statement is next.
+    #[inline]
+    fn await_answer(&mut self, stage: Stage) {
+        self.stage = stage;
+        match stage {
+            Stage::Executing { statement, wants_row: true } => {
+                self.kept.first_of(statement);
+                self.reader.expect(Wants::FirstRow);
+            }
+            _ => self.reader.expect(Wants::Nothing),
         }
     }
 
@@ -287,6 +314,8 @@ impl Protocol for PostgresProtocol {
             reader: AnswerReader::new(),
             handles: vec![Handle::default(); statements].into(),
             kept: Kept::new(statements),
+            behind: VecDeque::new(),
+            is_ahead: false,
             server: Server::default(),
         }
     }
@@ -345,12 +374,10 @@ impl Protocol for PostgresProtocol {
             out.truncate(start);
             return Err(failure);
         }
-        self.stage = Stage::Executing { statement, wants_row: call.wants_row };
-        if call.wants_row {
-            self.kept.first_of(statement);
-            self.reader.expect(Wants::FirstRow);
-        } else {
-            self.reader.expect(Wants::Nothing);
+        let stage = Stage::Executing { statement, wants_row: call.wants_row };
+        match self.stage {
+            Stage::Executing { .. } => self.behind.push_back(stage),
+            _ => self.await_answer(stage),
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::target::PostgresTarget;
 use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{self, Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::socket::{self, Address, ConnectError};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ impl Server for PostgresServer {
         watcher: Watcher<'_>,
         stop: &Stop,
     ) -> Result<Driven, ConnectError> {
+        let plan = &options.pipelined(plan, Pipelining::Transaction);
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));

@@ -1,6 +1,8 @@
 //! How a run talks to a server.
 
+use crate::plan::Plan;
 use crate::socket::Reconnect;
+use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +31,24 @@ pub struct ServerOptions {
     /// How long a statement may take: the server is told where it can be, and the connection is
     /// given up where it does not keep to it.
     pub statement_timeout: Option<Nanos>,
+    /// Whether statements of a transaction are sent before those ahead of them are answered.
+    pub pipeline: bool,
+}
+
+impl ServerOptions {
+    /// The plan for a server that takes statements ahead as far as `pipelining`, if they are wanted.
+    pub(crate) fn pipelined(&self, plan: &Plan, pipelining: Pipelining) -> Plan {
+        let pipelining = if self.pipeline { pipelining } else { Pipelining::Off };
+        Plan { pipelining, ..plan.clone() }
+    }
+}
+
+impl fmt::Display for ServerOptions {
+    /// How statements go to the server, for the record: `prepared`, `text, pipelined`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pipelined = if self.pipeline { ", pipelined" } else { "" };
+        write!(f, "{}{pipelined}", self.protocol)
+    }
 }
 
 /// Why a text is no protocol.

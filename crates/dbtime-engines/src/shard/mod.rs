@@ -9,6 +9,7 @@ pub use reactor::{Answer, Event, Happened, Reactor};
 
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
 use crate::timing::{Executed, Ledger, Timing};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
@@ -64,15 +65,22 @@ enum Queue {
 
 struct Connection {
     session: Session,
-    timing: Timing,
-    /// When its statement was sent, or its pause began.
-    sent: MonoNanos,
+    flight: Flight,
     pause: Part,
     /// What it waits for: the end of this pause; `None`: an answer.
     pausing: Option<Part>,
-    executing: StatementId,
     /// Whether it has a transaction.
     is_busy: bool,
+}
+
+/// What of a transaction is under way.
+struct Flight {
+    timing: Timing,
+    /// When its statement was sent, or its pause began.
+    sent: MonoNanos,
+    executing: StatementId,
+    /// Statements under way behind that, and when they were sent.
+    behind: VecDeque<(StatementId, MonoNanos)>,
 }
 
 #[derive(Clone, Copy)]
@@ -107,11 +115,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let (programs, rules) = (plan.programs(), plan.rules());
         let connection = |_| Connection {
             session: Session::new(programs.program(), rules.clone()),
-            timing: Timing::new(start, false),
-            sent: start,
+            flight: Flight {
+                timing: Timing::new(start, false),
+                sent: start,
+                executing: StatementId(0),
+                behind: VecDeque::new(),
+            },
             pause: Part::Think,
             pausing: None,
-            executing: StatementId(0),
             is_busy: false,
         };
         let connections: Vec<Connection> = mine(plan.servers).map(connection).collect();
@@ -180,7 +191,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             let ticket = *connection.session.ticket();
-            connection.timing.broken_off(connection.pausing, connection.sent, present);
+            connection.flight.timing.broken_off(
+                connection.pausing,
+                connection.flight.sent,
+                present,
+            );
             self.end_transaction(id, &ticket, Outcome::Unfinished);
             self.reactor.abandon(id);
         }
@@ -188,12 +203,12 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// A connection that had to be made is there: its statement is on its way since `at`.
     fn connected(&mut self, id: u32, since: MonoNanos, at: MonoNanos) {
-        let connection = &mut self.connections[id as usize];
-        if since > connection.sent {
-            connection.timing.pause(Part::Backoff, connection.sent, since);
+        let Flight { timing, sent, .. } = &mut self.connections[id as usize].flight;
+        if since > *sent {
+            timing.pause(Part::Backoff, *sent, since);
         }
-        connection.timing.connecting(since.max(connection.sent), at);
-        connection.sent = at;
+        timing.connecting(since.max(*sent), at);
+        *sent = at;
     }
 
     /// Starts what is due, as long as connections are idle. Returns the present instant.
@@ -249,7 +264,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.ledger.offered(&ticket);
         let sampled = self.plan.is_sampled(ticket.index);
         let connection = &mut self.connections[id as usize];
-        connection.timing = Timing::new(ready, sampled);
+        connection.flight.timing = Timing::new(ready, sampled);
         connection.is_busy = true;
         self.advance(id, Input::Start(ticket))
     }
@@ -338,43 +353,46 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// the present instant.
     #[inline]
     fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
-        let Self { reactor, connections, ledger, .. } = self;
-        let Connection { session, timing, sent, pause, pausing, executing, .. } =
-            &mut connections[id as usize];
+        let Self { plan, reactor, connections, ledger, .. } = self;
+        let Connection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
         *pausing = None;
         let mut action = match input {
             Input::Start(ticket) => session.start(ticket),
             Input::Answer(answer, done) => {
-                let ticket = *session.ticket();
-                account(timing, ledger, &ticket, (*executing, *sent, done), &answer);
-                answered(session, reactor, id, answer)
+                flight.answered(session, ledger, &answer, done);
+                next(session, reactor, id, answer)
             }
             Input::Resumed => {
-                timing.pause(*pause, *sent, reactor.now());
+                flight.timing.pause(*pause, flight.sent, reactor.now());
                 session.resumed(*pause)
             }
         };
         let outcome = loop {
             action = match action {
                 Action::Execute { statement, parameters, wants_row } => {
-                    (*executing, *sent) = (statement, reactor.now());
-                    let Some(answer) = reactor.submit(id, statement, parameters, wants_row) else {
-                        return *sent;
-                    };
-                    let done = reactor.now();
-                    let ticket = *session.ticket();
-                    account(timing, ledger, &ticket, (statement, *sent, done), &answer);
-                    answered(session, reactor, id, answer)
+                    (flight.executing, flight.sent) = (statement, reactor.now());
+                    let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
+                    let answer = reactor.submit(id, statement, parameters, wants_row);
+                    if pipelines {
+                        if answer.is_none() {
+                            flight.send_ahead(session, reactor, id);
+                        }
+                        reactor.release(id);
+                    }
+                    let Some(answer) = answer else { return flight.sent };
+                    flight.answered(session, ledger, &answer, reactor.now());
+                    next(session, reactor, id, answer)
                 }
                 Action::Pause { part, length } => {
                     let present = reactor.now();
-                    (*pause, *pausing, *sent) = (part, Some(part), present);
+                    (*pause, *pausing, flight.sent) = (part, Some(part), present);
                     if part == Part::Backoff {
                         reactor.transaction_restarts(id);
                     }
                     self.pauses.push(Reverse((present + length, id)));
                     return present;
                 }
+                Action::Wait => return reactor.now(),
                 Action::End(outcome) => break outcome,
             };
         };
@@ -387,8 +405,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
     fn end_transaction(&mut self, id: u32, ticket: &Ticket, outcome: Outcome) -> MonoNanos {
         let connection = &mut self.connections[id as usize];
         connection.is_busy = false;
-        let sample = connection.timing.sample(ticket, outcome, connection.session.retries());
-        self.ledger.ended(&connection.timing, &sample);
+        let Flight { timing, behind, .. } = &mut connection.flight;
+        behind.clear();
+        let sample = timing.sample(ticket, outcome, connection.session.retries());
+        self.ledger.ended(timing, &sample);
         if let Queue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
         }
@@ -443,45 +463,9 @@ enum Input {
     Resumed,
 }
 
-/// Books an answered statement.
+/// Tells the session of an answer and asks what is next.
 #[inline]
-fn account(
-    timing: &mut Timing,
-    ledger: &mut Ledger,
-    ticket: &Ticket,
-    (statement, sent, done): (StatementId, MonoNanos, MonoNanos),
-    answer: &Answer,
-) {
-    let Answer { rows, round_trips, warnings } = answer;
-    if *round_trips == 0 {
-        // It never left: the driver waited before it tried to connect again.
-        timing.pause(Part::Backoff, sent, done);
-        if let Err(failure) = rows {
-            ledger.error(ticket, failure, done);
-        }
-        return;
-    }
-    timing.statement(sent, done);
-    let took = done - sent;
-    let rows = *rows.as_ref().unwrap_or(&0);
-    let executed = Executed { statement, took, rows, round_trips: *round_trips };
-    ledger.statement(ticket, executed);
-    if timing.sampled {
-        timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
-        let mut parts = Parts::default();
-        parts.add(Part::ServerAndWire, took.0.cast_signed());
-        ledger.recorder.statement_parts(statement, ticket.due, took, &parts);
-    }
-    if *warnings > 0 {
-        ledger.recorder.warnings(ticket.due, *warnings);
-    }
-    if let Err(failure) = &answer.rows {
-        ledger.error(ticket, failure, done);
-    }
-}
-
-#[inline]
-fn answered<'s, R: Reactor>(
+fn next<'s, R: Reactor>(
     session: &'s mut Session,
     reactor: &R,
     connection: u32,
@@ -490,5 +474,65 @@ fn answered<'s, R: Reactor>(
     match answer.rows {
         Ok(rows) => session.answered(rows, reactor.first_row(connection)),
         Err(failure) => session.failed(failure.class, failure.undone),
+    }
+}
+
+impl Flight {
+    /// Sends whatever may go out with the statement that was just handed over.
+    fn send_ahead<R: Reactor>(&mut self, session: &mut Session, reactor: &mut R, id: u32) {
+        while let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
+        {
+            self.behind.push_back((statement, self.sent));
+            reactor.submit(id, statement, parameters, wants_row);
+        }
+    }
+
+    /// Books an answered statement; the one behind it is the server's next.
+    #[inline]
+    fn answered(
+        &mut self,
+        session: &Session,
+        ledger: &mut Ledger,
+        answer: &Answer,
+        done: MonoNanos,
+    ) {
+        self.account(session, ledger, answer, done);
+        if let Some((next, sent)) = self.behind.pop_front() {
+            (self.executing, self.sent) = (next, sent.max(done));
+        }
+    }
+
+    #[inline]
+    fn account(
+        &mut self,
+        session: &Session,
+        ledger: &mut Ledger,
+        answer: &Answer,
+        done: MonoNanos,
+    ) {
+        let Self { timing, executing, sent, .. } = self;
+        let ticket = session.ticket();
+        // Behind a failure the others only repeat that there was one.
+        if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
+            ledger.error(ticket, failure, done);
+        }
+        if !answer.is_sent {
+            // It never left: the driver waited before it tried to connect again.
+            return timing.pause(Part::Backoff, *sent, done);
+        }
+        timing.statement(*sent, done);
+        let took = done - *sent;
+        let rows = *answer.rows.as_ref().unwrap_or(&0);
+        let round_trips = answer.round_trips;
+        ledger.statement(ticket, Executed { statement: *executing, took, rows, round_trips });
+        if timing.sampled {
+            timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
+            let mut parts = Parts::default();
+            parts.add(Part::ServerAndWire, took.0.cast_signed());
+            ledger.recorder.statement_parts(*executing, ticket.due, took, &parts);
+        }
+        if answer.warnings > 0 {
+            ledger.recorder.warnings(ticket.due, answer.warnings);
+        }
     }
 }

@@ -20,6 +20,15 @@ pub trait Reactor {
         wants_row: bool,
     ) -> Option<Answer>;
 
+    /// Whether a connection takes another statement behind the one under way. What it is handed
+    /// from here on goes out with [`Self::release`].
+    fn hold(&mut self, _connection: u32) -> bool {
+        false
+    }
+
+    /// Sends what was held.
+    fn release(&mut self, _connection: u32) {}
+
     /// Waits until something happens or until `until`; adds what happened to `events`.
     fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>);
 
@@ -72,8 +81,10 @@ pub enum Happened {
 pub struct Answer {
     /// Its rows, or why it failed.
     pub rows: Result<u64, Box<Failure>>,
-    /// How often something was sent and waited for: one, and one more where the statement had to
-    /// be prepared first; none where it never left.
+    /// Whether the statement left at all.
+    pub is_sent: bool,
+    /// How often something was sent and waited for: one, one more where the statement had to be
+    /// prepared first, and none where it went out with another.
     pub round_trips: u32,
     /// Warnings or notices that came with it.
     pub warnings: u32,
@@ -82,11 +93,16 @@ pub struct Answer {
 impl Answer {
     /// An answer of so many rows in one round trip.
     pub fn of(rows: u64) -> Self {
-        Self { rows: Ok(rows), round_trips: 1, warnings: 0 }
+        Self { rows: Ok(rows), is_sent: true, round_trips: 1, warnings: 0 }
     }
 
     /// No answer but a failure.
     pub fn failed(failure: Failure) -> Self {
-        Self { rows: Err(Box::new(failure)), round_trips: 1, warnings: 0 }
+        Self { rows: Err(Box::new(failure)), is_sent: true, round_trips: 1, warnings: 0 }
+    }
+
+    /// The statement could not be sent.
+    pub fn unsent(failure: Failure) -> Self {
+        Self { is_sent: false, round_trips: 0, ..Self::failed(failure) }
     }
 }

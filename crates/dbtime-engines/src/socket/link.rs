@@ -59,8 +59,8 @@ pub(super) struct Link<P> {
     /// Attempts that failed in a row.
     pub(super) failures: u32,
     pub(super) pending: Option<Pending>,
-    /// Whether a statement is under way.
-    pub(super) is_executing: bool,
+    /// Statements under way.
+    pub(super) unanswered: u32,
     /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
     pub(super) is_used: bool,
     /// Why the socket was lost between two statements of a transaction.
@@ -95,7 +95,7 @@ impl<P: Protocol> Link<P> {
             retry_at: MonoNanos(0),
             failures: 0,
             pending: None,
-            is_executing: false,
+            unanswered: 0,
             is_used: false,
             lost: None,
             deadline: None,
@@ -162,7 +162,7 @@ impl<P: Protocol> Link<P> {
         self.out.clear();
         self.held.clear();
         self.sent = 0;
-        (self.is_blocked, self.is_executing, self.deadline) = (false, false, None);
+        (self.is_blocked, self.unanswered, self.deadline) = (false, 0, None);
     }
 
     /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long

@@ -5,6 +5,7 @@ use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Address, SocketSettings, drive};
+use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -38,6 +39,7 @@ pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> P
         rundown: Nanos::ZERO,
         budget_every: 1,
         shards: connections.clamp(1, 2),
+        pipelining: Pipelining::Off,
     }
 }
 

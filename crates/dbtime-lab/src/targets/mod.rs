@@ -44,6 +44,11 @@ trait Kind: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it is a server, with connections to it.
+    fn is_server(&self) -> bool {
+        self.is_private()
+    }
+
     /// What samples its counters.
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
@@ -78,6 +83,11 @@ pub(crate) trait Prepared: Sync {
     /// What measuring one statement costs here and now, in nanoseconds.
     fn probe_ns(&self) -> f64 {
         0.0
+    }
+
+    /// Whether measuring the parts of a transaction costs anything worth choosing fewer for.
+    fn sampling_costs(&self) -> bool {
+        false
     }
 
     /// What sampling every transaction of the last load would have cost in all, in nanoseconds.
@@ -175,6 +185,10 @@ impl Target {
             return Err(LabError::Usage(format!(
                 "{flag} is for a private server: --target mariadb, mysql or postgres"
             )));
+        }
+        if request.server.pipeline && !self.0.is_server() {
+            let text = "--pipeline is for servers: here every statement is answered at once";
+            return Err(LabError::Usage(text.to_owned()));
         }
         self.0.prepare(request, tell, stop)
     }

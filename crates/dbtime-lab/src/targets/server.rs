@@ -84,6 +84,10 @@ impl Kind for Given {
         Ok(Box::new(Ready { server, options, scale, private: None, url }))
     }
 
+    fn is_server(&self) -> bool {
+        true
+    }
+
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
         counters::of_server(&*self.server)
     }
@@ -149,7 +153,7 @@ impl Prepared for Ready {
             url: self.url.clone(),
             settings: facts.settings,
             data_bytes: facts.data_bytes,
-            protocol: Some(self.options.protocol.to_string()),
+            protocol: Some(self.options.to_string()),
             prepared_statements: facts.prepared_statements,
         };
         Ok(Facts { target, warnings: Vec::new() })

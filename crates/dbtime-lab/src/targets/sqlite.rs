@@ -187,6 +187,10 @@ impl Prepared for Ready {
         2.0 * self.probe.0 as f64
     }
 
+    fn sampling_costs(&self) -> bool {
+        true
+    }
+
     fn sampling_cost_ns(&self) -> f64 {
         let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         self.probe.0 as f64 * figures.readings() as f64

@@ -52,12 +52,12 @@ impl GivenServer {
         format!("{scheme}://{user}@127.0.0.1:{port}/d")
     }
 
-    /// Executes a statement in the database `d`.
-    pub(crate) fn sql(&self, sql: &str) {
-        self.sql_in(Some("d"), sql);
+    /// Executes a statement in the database `d`; returns its first value.
+    pub(crate) fn sql(&self, sql: &str) -> Option<String> {
+        self.sql_in(Some("d"), sql)
     }
 
-    fn sql_in(&self, database: Option<&str>, sql: &str) {
+    fn sql_in(&self, database: Option<&str>, sql: &str) -> Option<String> {
         let (socket, user) = (self.server.socket(), self.server.user());
         let server: Box<dyn Server> = match self.product {
             Product::Postgres => {
@@ -67,6 +67,7 @@ impl GivenServer {
             _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
         };
         let mut admin = server.connect(None).expect("it lets us in");
-        admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
+        let (rows, _) = admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
+        rows.value().map(str::to_owned)
     }
 }

@@ -41,6 +41,8 @@ pub struct SocketReactor<P: Protocol> {
     /// Links that are to be opened once fewer are being made.
     queued: VecDeque<u32>,
     opening: usize,
+    /// The connection whose statements are collected before they are sent.
+    held: Option<u32>,
     /// When the last attempt to open one succeeded or failed.
     opened_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
@@ -74,6 +76,7 @@ impl<P: Protocol> SocketReactor<P> {
             ready: Vec::with_capacity(EVENTS),
             queued: VecDeque::new(),
             opening: 0,
+            held: None,
             opened_at: MonoNanos(0),
             sweep_at: None,
             happened: Vec::new(),
@@ -169,8 +172,11 @@ impl<P: Protocol> SocketReactor<P> {
     fn execute(&mut self, id: u32, call: Call<'_>) {
         let link = &mut self.links[id as usize];
         if let Err(failure) = link.protocol.execute(&self.shared, call, &mut link.out) {
-            let answer = Answer { round_trips: 0, ..Answer::failed(failure) };
-            let kind = Happened::Answered(answer);
+            if link.unanswered > 0 {
+                // Answers come in order, and this one would come before those ahead of it.
+                return self.broken(id, failure);
+            }
+            let kind = Happened::Answered(Answer::unsent(failure));
             self.happened.push(Event { connection: id, at: now(), kind });
             return;
         }
@@ -181,12 +187,14 @@ impl<P: Protocol> SocketReactor<P> {
     #[inline]
     fn sent(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
-        link.is_executing = true;
+        link.unanswered += 1;
         if let Some(limit) = self.settings.statement_timeout {
             link.deadline = Some(now() + limit);
             self.sweep_soon();
         }
-        self.flush(id);
+        if self.held != Some(id) {
+            self.flush(id);
+        }
     }
 
     /// Waits for sockets for at most so long, and reads those that have something.
@@ -236,7 +244,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         let link = &mut self.links[connection as usize];
         if let Some(failure) = link.lost.take() {
             // On another socket the statement would run outside of its transaction.
-            return Some(Answer { round_trips: 0, ..Answer::failed(failure) });
+            return Some(Answer::unsent(failure));
         }
         if link.stage == Stage::Up {
             self.execute(connection, Call { statement, parameters, wants_row });
@@ -248,6 +256,20 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             }
         }
         None
+    }
+
+    fn hold(&mut self, connection: u32) -> bool {
+        let is_up = self.links[connection as usize].stage == Stage::Up;
+        self.held = is_up.then_some(connection);
+        is_up
+    }
+
+    fn release(&mut self, connection: u32) {
+        self.held = None;
+        let link = &self.links[connection as usize];
+        if link.stage == Stage::Up && link.wants_to_send() && !link.is_blocked {
+            self.flush(connection);
+        }
     }
 
     fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
@@ -292,7 +314,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     fn abandon(&mut self, connection: u32) {
         let link = &mut self.links[connection as usize];
-        if link.is_executing {
+        if link.unanswered > 0 {
             self.connections.abandoned.extend(link.protocol.number());
         }
         if matches!(link.stage, Stage::Opening | Stage::Talking) {

@@ -198,8 +198,8 @@ impl<P: Protocol> SocketReactor<P> {
             }
             Stage::Down => {}
         }
-        let was_sent = link.is_executing;
-        let is_awaited = was_sent || link.pending.take().is_some();
+        let unanswered = link.unanswered;
+        let is_awaited = unanswered > 0 || link.pending.take().is_some();
         if !is_awaited && link.is_used {
             link.lost = Some(failure.clone());
         }
@@ -207,13 +207,16 @@ impl<P: Protocol> SocketReactor<P> {
         link.close();
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
-            let round_trips = u32::from(was_sent);
-            let answer = Answer { round_trips, ..Answer::failed(failure) };
-            self.happened.push(Event {
-                connection: id,
-                at: now(),
-                kind: Happened::Answered(answer),
-            });
+            // Whatever was under way has failed with it.
+            for nth in 0..unanswered.max(1) {
+                let round_trips = u32::from(nth == 0);
+                let answer = match unanswered {
+                    0 => Answer::unsent(failure.clone()),
+                    _ => Answer { round_trips, ..Answer::failed(failure.clone()) },
+                };
+                let kind = Happened::Answered(answer);
+                self.happened.push(Event { connection: id, at: now(), kind });
+            }
         }
     }
 

@@ -96,9 +96,10 @@ impl<P: Protocol> SocketReactor<P> {
             Progress::More | Progress::WantsData => {}
             Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
-                link.is_executing = false;
+                link.unanswered -= 1;
                 link.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
-                link.deadline = None;
+                let limit = self.settings.statement_timeout.filter(|_| link.unanswered > 0);
+                link.deadline = limit.map(|limit| at + limit);
                 let kind = Happened::Answered(answer);
                 self.happened.push(Event { connection: id, at, kind });
             }

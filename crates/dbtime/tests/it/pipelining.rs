@@ -1,0 +1,112 @@
+//! Statements sent before those ahead of them are answered: fewer round trips, and no harm done when
+//! one fails or the server goes.
+
+use crate::given_server::{GivenServer, PRODUCTS};
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use dbtime_engines::plan::Stop;
+use dbtime_lab::servers::Product;
+use std::time::Duration;
+
+/// Counts two of few rows up, in any order: many deadlocks.
+const TALLY: &str = r#"
+name = "tally"
+description = "Two counters of few are counted up in one transaction"
+retry = { on = ["conflict", "busy"], max_tries = 20, backoff = "exp:1ms" }
+
+[[table]]
+name = "tally"
+rows = 6
+columns = [
+    { name = "id", type = "integer", primary_key = true, data = "row" },
+    { name = "n", type = "bigint", data = 0 },
+]
+
+[keys]
+one = { uniform = [1, "tally.rows"] }
+other = { uniform = [1, "tally.rows"] }
+
+[[operation]]
+name = "count"
+transaction = "write"
+statement = [
+    { name = "look", sql = "SELECT n FROM tally WHERE id = :one" },
+    { name = "first", sql = "UPDATE tally SET n = n + 1 WHERE id = :one" },
+    { name = "second", sql = "UPDATE tally SET n = n + 1 WHERE id = :other" },
+]
+"#;
+
+fn tally(product: Product, settings: &[(&str, &str)]) -> (GivenServer, Sandbox) {
+    let (given, sandbox) = (GivenServer::start(product, settings), Sandbox::new());
+    sandbox.write("tally.toml", TALLY);
+    sandbox.run(&format!("init tally.toml --target '{}'", given.target())).fine();
+    (given, sandbox)
+}
+
+fn counted(given: &GivenServer) -> u64 {
+    let sum = given.sql("SELECT SUM(n) FROM tally").expect("a sum");
+    sum.parse().expect("a number")
+}
+
+#[test]
+fn transactions_that_fail_half_way_leave_nothing_behind() {
+    for product in PRODUCTS {
+        // PostgreSQL looks for a deadlock only after a second of waiting.
+        let settings = [("deadlock_timeout", "10ms")];
+        let is_postgres = product == Product::Postgres;
+        let (given, sandbox) = tally(product, if is_postgres { &settings } else { &[] });
+        let mut completed = 0;
+        for protocol in ["text", "prepared"] {
+            let json = sandbox
+                .run(&format!(
+                    "run tally.toml --target '{}' --connections 8 --transactions 1500 --pipeline \
+                     --protocol {protocol} --no-record --json",
+                    given.target()
+                ))
+                .fine()
+                .json();
+            counts_add_up(&json);
+            assert!(count(&json, "/counts/retries") > 0, "no deadlock: {}", json["counts"]);
+            completed += count(&json, "/counts/completed");
+            // BEGIN goes out with the first write; on PostgreSQL everything goes out at once.
+            let (least, most) = if is_postgres { (1.0, 2.0) } else { (3.0, 5.0) };
+            let trips = number(&json, "/round_trips_per_tx");
+            assert!((least..most).contains(&trips), "{trips} round trips, {protocol}");
+            let pipelined = format!("{protocol}, pipelined");
+            assert_eq!(json["target"]["protocol"], pipelined.as_str());
+        }
+        assert_eq!(counted(&given), 2 * completed, "what is completed is done, once");
+    }
+}
+
+#[test]
+fn a_server_that_goes_takes_whole_transactions_with_it() {
+    for product in PRODUCTS {
+        let (mut given, sandbox) = tally(product, &[]);
+        let running = sandbox.start(&format!(
+            "run tally.toml --target '{}' --connections 6 --rate 300/s --time 5s --warmup 0s \
+             --pipeline --no-record --json",
+            given.target()
+        ));
+        std::thread::sleep(Duration::from_secs(2));
+        given.server.kill();
+        std::thread::sleep(Duration::from_millis(500));
+        given.server.restart(&|_| {}, &Stop::default()).expect("it comes back");
+        let json = running.end().fine().json();
+        counts_add_up(&json);
+        assert!(count(&json, "/connections/lost") > 0, "{}", json["connections"]);
+        let (completed, failed) =
+            (count(&json, "/counts/completed"), count(&json, "/counts/failed"));
+        // Nobody knows of a COMMIT whose answer never came.
+        let whole = 2 * completed..=2 * (completed + failed);
+        let counted = counted(&given);
+        assert!(whole.contains(&counted) && counted % 2 == 0, "{counted} of {}", json["counts"]);
+    }
+}
+
+#[test]
+fn only_servers_are_pipelined_to() {
+    for target in ["sqlite", "null"] {
+        let line = format!("run values1 --target {target} --pipeline --no-record");
+        Sandbox::new().run(&line).refused(2, &["--pipeline is for servers"]);
+    }
+}
