@@ -7,6 +7,7 @@
 
 pub mod failure;
 mod gate;
+pub mod loaded;
 pub mod mysql;
 pub mod null;
 pub mod null_server;

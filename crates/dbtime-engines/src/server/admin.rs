@@ -7,6 +7,7 @@ use super::dialect::Dialect;
 use super::engine::Server;
 use super::error::ServerError;
 use crate::failure::Failure;
+use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
 use crate::socket::Table as Rows;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Table, TableData, Workload};
@@ -37,19 +38,6 @@ pub trait Admin {
     ) -> Result<(), Box<Failure>>;
 }
 
-/// What was loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadMarker {
-    /// The workload's name.
-    pub workload: String,
-    /// Its scale.
-    pub scale: u64,
-    /// The seed its rows were drawn from.
-    pub seed: u64,
-    /// The version of dbtime that loaded it.
-    pub version: String,
-}
-
 /// Rows that one connection loads at a time.
 const PART: u64 = 25_000;
 
@@ -71,7 +59,7 @@ impl Loader<'_> {
     /// Returns the number of rows, or `None` when it was told to stop.
     ///
     /// # Errors
-    /// [`ServerError::NotOurs`] for a table that no load of this workload has made; else what the
+    /// [`LoadError::NotOurs`] for a table that no load of this workload has made; else what the
     /// server refuses.
     pub fn load(
         &self,
@@ -126,11 +114,13 @@ impl Loader<'_> {
         for table in tables {
             let is_there = self.has_table(admin, &table.name)?;
             if is_there && !is_ours {
-                return Err(ServerError::NotOurs {
-                    target: self.target.to_owned(),
+                let not_ours = LoadError::NotOurs {
+                    place: self.target.to_owned(),
                     table: table.name.clone(),
                     workload: workload.clone(),
-                });
+                    kind: "database",
+                };
+                return Err(not_ours.into());
             }
         }
         self.run(admin, &format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
@@ -232,33 +222,15 @@ impl Loader<'_> {
                 missing.push(table.name.as_str());
             }
         }
-        let names = || (workload.to_owned(), self.target.to_owned());
         let (loaded, begun) = self.loads(admin)?;
-        let Some(marker) = loaded.iter().find(|marker| marker.workload == workload) else {
-            let is_begun = begun.iter().any(|begun| begun == workload);
-            let (workload, target) = names();
-            if is_begun {
-                let what = "it has tables, but loading them never finished".to_owned();
-                return Err(ServerError::HalfLoaded { workload, target, what });
-            }
-            let others: Vec<&str> = loaded.iter().map(|m| m.workload.as_str()).collect();
-            let found = match others.is_empty() {
-                true => String::new(),
-                false => format!(" (it holds {})", others.join(", ")),
-            };
-            return Err(ServerError::NotLoaded { workload, target, found });
+        let names: Vec<&str> = loaded.iter().map(|marker| marker.workload.as_str()).collect();
+        let found = Found {
+            all_finished: names.join(", "),
+            is_begun: begun.iter().any(|begun| begun == workload),
+            missing,
+            finished: loaded.into_iter().find(|marker| marker.workload == workload),
         };
-        let (workload, target) = names();
-        if !missing.is_empty() {
-            let what = format!("without {}", missing.join(", "));
-            return Err(ServerError::HalfLoaded { workload, target, what });
-        }
-        match scale {
-            Some(asked) if asked != marker.scale => {
-                Err(ServerError::Scale { workload, target, loaded: marker.scale, asked })
-            }
-            _ => Ok(marker.clone()),
-        }
+        Ok(Wanted { workload, target: self.target.to_owned(), scale }.check(found)?)
     }
 
     /// Every load that was finished, and the workloads of those that were only begun.

@@ -8,7 +8,7 @@ mod engine;
 mod error;
 mod options;
 
-pub use admin::{Admin, LoadMarker, Loader};
+pub use admin::{Admin, Loader};
 pub use dialect::{Dialect, quoted_list};
 pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};

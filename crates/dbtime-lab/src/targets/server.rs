@@ -6,10 +6,11 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::servers::PrivateServer;
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::server::{Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::server_url::without_password;
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
@@ -77,7 +78,7 @@ impl Kind for Given {
             let loader = loader(&*self.server, &target);
             let name = &request.workload.name;
             let marker = loader.check(&mut *admin, name, tables, request.scale);
-            scale = marker.map_err(|error| named_as_given(error, request))?.scale;
+            scale = marker.map_err(|error| error.named_as(&request.workload_given))?.scale;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.url.clone();
@@ -225,18 +226,6 @@ fn out_of_ports(record: &RunRecord) -> Option<Warning> {
             ports.all / MINUTE
         ),
     })
-}
-
-/// The command that helps must name the workload as this one did: by its file, if it has one.
-fn named_as_given(mut error: ServerError, request: &RunRequest) -> LabError {
-    let given = request.workload_given.clone();
-    match &mut error {
-        ServerError::NotLoaded { workload, .. }
-        | ServerError::HalfLoaded { workload, .. }
-        | ServerError::Scale { workload, .. } => *workload = given,
-        _ => {}
-    }
-    error.into()
 }
 
 impl From<ServerError> for LabError {

@@ -6,10 +6,11 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{
-    self, LoadMarker, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
+    self, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -79,7 +80,9 @@ impl Kind for Sqlite {
             if !workload.tables.is_empty() {
                 let (name, tables) = (&workload.name, &workload.tables);
                 let loaded = sqlite::check(&target, name, tables, request.scale);
-                scale = loaded.map_err(|error| named_as_given(error, request))?.scale;
+                let named =
+                    |error: SqliteError| error.named_as(&request.workload_given, request.scale);
+                scale = loaded.map_err(named)?.scale;
             }
             None
         };
@@ -247,22 +250,6 @@ impl Prepared for Ready {
         record.lock_holders =
             sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
     }
-}
-
-/// The command that helps must name the workload as this one did: by its file, if it has one.
-fn named_as_given(mut error: SqliteError, request: &RunRequest) -> SqliteError {
-    let given = request.workload_given.clone();
-    match &mut error {
-        SqliteError::Missing { workload, .. } => {
-            let scale = request.scale.map_or(String::new(), |scale| format!(" --scale {scale}"));
-            *workload = Some(given + &scale);
-        }
-        SqliteError::NotLoaded { workload, .. }
-        | SqliteError::HalfLoaded { workload, .. }
-        | SqliteError::Scale { workload, .. } => *workload = given,
-        _ => {}
-    }
-    error
 }
 
 impl From<SqliteError> for LabError {
