@@ -9,7 +9,7 @@ use crate::servers::{PrivateServer, Product, ServerRequest};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::{Server, ServerError};
+use dbtime_engines::server::{Asked, Server};
 use dbtime_engines::server_url::without_password;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -124,10 +124,6 @@ fn reached(private: &PrivateServer) -> Box<dyn Server> {
 fn create_database(server: &dyn Server) -> Result<(), LabError> {
     let mut admin = server.connect(None)?;
     let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
-    admin.query(&sql).map_err(|failure| ServerError::Refused {
-        target: server.to_string(),
-        what: format!("`{sql}` failed"),
-        failure,
-    })?;
+    Asked { target: &server.to_string(), admin: &mut *admin }.query(&sql)?;
     Ok(())
 }
