@@ -19,6 +19,7 @@ pub mod secret;
 pub mod server;
 pub mod server_url;
 pub mod shard;
+pub mod shell;
 pub mod socket;
 pub mod sqlite;
 pub mod sqlite_pool;

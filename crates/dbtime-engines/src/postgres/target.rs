@@ -5,11 +5,11 @@
 
 use super::password_file;
 use super::shared::{Identity, PostgresShared};
-use crate::percent;
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
     Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
 };
+use crate::{percent, shell};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use std::collections::BTreeMap;
@@ -234,19 +234,20 @@ impl fmt::Display for PostgresTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = percent::encode(&self.identity.user);
         let database = percent::encode(&self.identity.database);
-        match &self.address {
-            Address::Tcp { .. } => write!(f, "postgres://{user}@{}/{database}", self.address),
+        let text = match &self.address {
+            Address::Tcp { .. } => format!("postgres://{user}@{}/{database}", self.address),
             Address::Unix(socket) => {
                 let folder = socket.parent().unwrap_or(Path::new("/"));
                 let folder = percent::encode(&folder.to_string_lossy());
                 let port = socket.extension().unwrap_or_default().to_string_lossy();
+                let place = format!("postgres://{user}@/{database}?host={folder}");
                 match port.as_ref() {
-                    "5432" => write!(f, "postgres://{user}@/{database}?host={folder}"),
-                    // A shell takes & for something else.
-                    port => write!(f, "'postgres://{user}@/{database}?host={folder}&port={port}'"),
+                    "5432" => place,
+                    port => format!("{place}&port={port}"),
                 }
             }
-        }
+        };
+        f.write_str(&shell::quoted(&text))
     }
 }
 
@@ -408,6 +409,8 @@ mod tests {
         }
         let shown = target("postgres://me@/db?host=/run/pg&port=5999");
         assert_eq!(shown.to_string(), "'postgres://me@/db?host=/run/pg&port=5999'");
+        let shown = target("postgres://o'neil@/db?host=/run/pg");
+        assert_eq!(shown.to_string(), "'postgres://o%27neil@/db?host=/run/pg'");
         assert_eq!(target("postgres://[::1]:1/").address.to_string(), "[::1]:1");
     }
 
