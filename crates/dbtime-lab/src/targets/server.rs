@@ -1,6 +1,6 @@
 //! A database server that is there.
 
-use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
@@ -89,12 +89,12 @@ impl Kind for Given {
         counters::of_server(&*self.server)
     }
 
-    fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
         named(&*self.server)?;
         let begun = dbtime_model::now();
-        let rows = fill(&*self.server, load, tell, stop)?;
+        let rows = fill(&*self.server, data, tell, stop)?;
         let took = dbtime_model::now() - begun;
-        let (name, scale, server) = (&load.workload.name, load.scale, &self.server);
+        let (name, scale, server) = (&data.workload.name, data.scale, &self.server);
         Ok(format!("{name} at scale {scale}: {rows} rows loaded into {server} in {took}"))
     }
 }
@@ -114,18 +114,18 @@ fn loader<'a>(server: &'a dyn Server, target: &'a str) -> Loader<'a> {
 /// Creates and loads a workload's tables. Returns the number of rows.
 pub(super) fn fill(
     server: &dyn Server,
-    load: &Load<'_>,
+    data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
 ) -> Result<u64, LabError> {
     let target = server.to_string();
     let marker = LoadMarker {
-        workload: load.workload.name.clone(),
-        scale: load.scale,
-        seed: load.seed,
+        workload: data.workload.name.clone(),
+        scale: data.scale,
+        seed: data.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let rows = loader(server, &target).load(load.workload, &marker, &|table, done, total| {
+    let rows = loader(server, &target).load(data.workload, &marker, &|table, done, total| {
         tell(Progress::Loading { table: table.to_owned(), done, total });
         !stop.is_set()
     })?;

@@ -1,6 +1,6 @@
 //! SQLite, embedded.
 
-use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
@@ -74,7 +74,7 @@ impl Kind for Sqlite {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
-            load(&target, &Load { workload, scale, seed: request.seed }, tell, stop)?;
+            load(&target, &Dataset { workload, scale, seed: request.seed }, tell, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
@@ -103,7 +103,7 @@ impl Kind for Sqlite {
         counters::of_sqlite(&self.target.path, &self.url)
     }
 
-    fn init(&self, wanted: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
         if self.temporary {
             return Err(LabError::Usage(
                 "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
@@ -111,9 +111,9 @@ impl Kind for Sqlite {
             ));
         }
         let begun = dbtime_model::now();
-        let rows = load(&self.target, wanted, tell, stop)?;
+        let rows = load(&self.target, data, tell, stop)?;
         let took = dbtime_model::now() - begun;
-        let (name, scale, target) = (&wanted.workload.name, wanted.scale, &self.target);
+        let (name, scale, target) = (&data.workload.name, data.scale, &self.target);
         Ok(format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}"))
     }
 }
@@ -137,11 +137,11 @@ fn check_workers(workers: u32) -> Result<(), LabError> {
 /// Creates the tables, fills them and marks them as whole. Returns the number of rows.
 fn load(
     target: &SqliteTarget,
-    load: &Load<'_>,
+    data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
 ) -> Result<u64, LabError> {
-    let Load { workload, scale, seed } = *load;
+    let Dataset { workload, scale, seed } = *data;
     let interrupted = || LabError::Interrupted("while loading: what was loaded does not count");
     let admin = SqliteAdmin::create(target)?;
     admin.drop_tables(&workload.tables, &workload.name)?;
