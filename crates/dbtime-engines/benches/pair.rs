@@ -7,11 +7,10 @@
 
 #![allow(clippy::print_stdout)]
 
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, sampling};
 use dbtime_engines::pool;
-use dbtime_engines::sqlite::{
-    LoadMarker, Measure, SqliteAdmin, SqliteTarget, ThreadClock, WorkerFigures,
-};
+use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget, ThreadClock, WorkerFigures};
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;

@@ -7,6 +7,7 @@
 
 pub mod failure;
 mod gate;
+pub mod loaded;
 pub mod mysql;
 pub mod null;
 pub mod null_server;
@@ -18,6 +19,7 @@ pub mod secret;
 pub mod server;
 pub mod server_url;
 pub mod shard;
+pub mod shell;
 pub mod socket;
 pub mod sqlite;
 pub mod sqlite_pool;

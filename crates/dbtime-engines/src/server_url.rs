@@ -37,7 +37,10 @@ pub enum UrlError {
     Port(String),
     /// `%` without two hexadecimal digits, or what they make is no text.
     #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
-    Escape,
+    Escape {
+        /// Which piece has it: `user`, `password`, `host`, `dbname`, or a parameter by its name.
+        piece: String,
+    },
     /// A parameter without `=`.
     #[error("parameter `{0}` has no value: write {0}=VALUE")]
     NoValue(String),
@@ -90,17 +93,18 @@ impl ServerUrl {
         let parameters = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) =
                 pair.split_once('=').ok_or_else(|| UrlError::NoValue(pair.to_owned()))?;
-            Ok((decode(name)?, decode(value)?))
+            Ok((decode("parameter", name)?, decode(name, value)?))
         });
-        let given =
-            |text: Option<&str>| text.filter(|text| !text.is_empty()).map(decode).transpose();
+        let given = |piece: &str, text: Option<&str>| {
+            text.filter(|text| !text.is_empty()).map(|text| decode(piece, text)).transpose()
+        };
         Ok(Self {
             scheme: scheme.to_owned(),
-            user: given(user)?,
-            password: password.map(decode).transpose()?.map(Secret::new),
-            host: given(Some(host))?,
+            user: given("user", user)?,
+            password: password.map(|text| decode("password", text)).transpose()?.map(Secret::new),
+            host: given("host", Some(host))?,
             port,
-            database: given(Some(database))?,
+            database: given("dbname", Some(database))?,
             parameters: parameters.collect::<Result<_, _>>()?,
         })
     }
@@ -160,7 +164,7 @@ fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>)
 
 fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
     let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, after)) => (host, after.strip_prefix(':')),
+        Some((host, after)) => (host, Some(after.strip_prefix(':').unwrap_or(after))),
         None => place.split_once(':').map_or((place, None), split),
     };
     let number = |text: &str| match text.parse() {
@@ -170,10 +174,10 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
     Ok((host, port.filter(|port| !port.is_empty()).map(number).transpose()?))
 }
 
-/// Undoes percent-encoding.
-fn decode(text: &str) -> Result<String, UrlError> {
+/// Undoes the percent-encoding of a piece.
+fn decode(piece: &str, text: &str) -> Result<String, UrlError> {
     let decoded = percent::decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.ok_or(UrlError::Escape)
+    decoded.ok_or_else(|| UrlError::Escape { piece: piece.to_owned() })
 }
 
 #[cfg(test)]
@@ -193,7 +197,9 @@ mod tests {
         let least = ServerUrl::parse("postgres://").expect("a server");
         let scheme = "postgres".to_owned();
         assert_eq!(least, ServerUrl { scheme, ..ServerUrl::default() });
-        assert_eq!(ServerUrl::parse("mysql://h:/").map(|url| url.port), Ok(None));
+        for (text, port) in [("h:/", None), ("[::1]/", None), ("[::1]3307/", Some(3307))] {
+            assert_eq!(ServerUrl::parse(&format!("mysql://{text}")).map(|url| url.port), Ok(port));
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 mod counting;
 
 use counting::ALLOCATIONS;
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
 use dbtime_engines::pool;
-use dbtime_engines::sqlite::{LoadMarker, Measure, SqliteAdmin, SqliteTarget};
+use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;

@@ -6,7 +6,7 @@
 //! What was read is told apart and subtracted in `dbtime_observe::counters`.
 
 use crate::error::LabError;
-use dbtime_engines::server::{Admin, Server};
+use dbtime_engines::server::{Admin, Asked, Server};
 use dbtime_model::counters::{CounterReport, CounterSample, CounterSource, Product, Taken};
 use dbtime_model::now;
 use dbtime_model::record::CountersInfo;
@@ -66,13 +66,9 @@ struct AdminLogin {
 
 impl Login for AdminLogin {
     fn query(&mut self, sql: &str) -> Result<Rows, LabError> {
-        match self.admin.query(sql) {
-            Ok((table, _)) => Ok(Rows { columns: table.columns, rows: table.rows }),
-            Err(failure) => Err(LabError::Target(format!(
-                "{}: `{sql}` failed: {} ({})",
-                self.target, failure.message, failure.code
-            ))),
-        }
+        let mut asked = Asked { target: &self.target, admin: &mut *self.admin };
+        let table = asked.query(sql)?;
+        Ok(Rows { columns: table.columns, rows: table.rows })
     }
 }
 

@@ -5,13 +5,12 @@ use super::request::literal;
 use super::shared::MysqlShared;
 use super::target::MysqlTarget;
 use crate::failure::Failure;
-use crate::server::{Admin, Dialect, ServerError, quoted_list};
+use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
 use dbtime_model::Nanos;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// How MySQL and MariaDB write tables.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +33,9 @@ impl MysqlAdmin {
     /// # Errors
     /// When the server cannot be reached or does not let us in.
     pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
-        let shared = Arc::new(MysqlShared::new(target.identity.clone()));
-        let refuse = |source| ServerError::Tls { target: target.to_string(), source };
-        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
-        match Client::connect(shared, sockets) {
-            Ok(client) => Ok(Self { client }),
-            Err(failure) => Err(ServerError::Connect { target: target.to_string(), failure }),
-        }
+        let shared = MysqlShared::new(target.identity.clone());
+        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        Ok(Self { client: server::client(target.to_string(), shared, sockets)? })
     }
 
     /// The server's version as it says it.

@@ -1,11 +1,9 @@
 //! What is worth knowing of a MySQL or MariaDB server before the load.
 
 use super::admin::MysqlDialect;
-use super::target::MysqlTarget;
 use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::server::{Admin, Dialect, ServerError, ServerFacts};
-use crate::socket::Table as Rows;
+use crate::server::{Asked, Dialect, ServerError, ServerFacts};
 use dbtime_load::statement::StatementKind;
 use std::collections::BTreeMap;
 
@@ -67,8 +65,7 @@ pub(super) fn statement_limit(version: &str) -> Option<StatementLimit> {
 
 /// A look at a server.
 pub(super) struct Look<'a> {
-    pub(super) target: &'a MysqlTarget,
-    pub(super) admin: &'a mut dyn Admin,
+    pub(super) asked: Asked<'a>,
     /// As the server says it.
     pub(super) version: &'a str,
 }
@@ -96,11 +93,7 @@ impl Look<'_> {
     fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
         let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
         let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
-        let pair = |row: Vec<Option<String>>| {
-            let mut values = row.into_iter().map(Option::unwrap_or_default);
-            Some((values.next()?, values.next()?))
-        };
-        Ok(self.query(&sql)?.rows.into_iter().filter_map(pair).collect())
+        self.asked.pairs(&sql)
     }
 
     /// The server holds a limited number of prepared statements, over all connections.
@@ -113,7 +106,7 @@ impl Look<'_> {
         else {
             return Ok(());
         };
-        let status = self.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")?;
+        let status = self.asked.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")?;
         let value = status.rows.first().and_then(|row| row.get(1).cloned().flatten());
         let used: u64 = value.and_then(|text| text.parse().ok()).unwrap_or(0);
         if total + used <= limit {
@@ -130,7 +123,7 @@ impl Look<'_> {
             message,
             undone: true,
         };
-        Err(self.refused("too many prepared statements".to_owned(), Box::new(failure)))
+        Err(self.asked.refused("too many prepared statements".to_owned(), Box::new(failure)))
     }
 
     /// Has the server read every statement, without executing any.
@@ -139,15 +132,15 @@ impl Look<'_> {
             let StatementKind::Sql(_) = &statement.kind else { continue };
             let sql = statement.kind.pieces().join("?");
             let text = MysqlDialect.text(&sql);
-            match self.admin.query(&format!("PREPARE dbtime_look FROM {text}")) {
+            match self.asked.admin.query(&format!("PREPARE dbtime_look FROM {text}")) {
                 Ok(_) => {
-                    self.query("DEALLOCATE PREPARE dbtime_look")?;
+                    self.asked.query("DEALLOCATE PREPARE dbtime_look")?;
                 }
                 // Not everything that can be executed can be prepared.
                 Err(failure) if failure.code == "1295" => {}
                 Err(failure) => {
                     let what = format!("statement `{}` ({sql}) is refused", statement.name);
-                    return Err(self.refused(what, failure));
+                    return Err(self.asked.refused(what, failure));
                 }
             }
         }
@@ -165,18 +158,7 @@ impl Look<'_> {
              WHERE table_schema = DATABASE() AND table_name IN ({})",
             names.join(", ")
         );
-        Ok(self.query(&sql)?.value().and_then(|text| text.parse().ok()))
-    }
-
-    fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
-        match self.admin.query(sql) {
-            Ok((rows, _)) => Ok(rows),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
-        }
-    }
-
-    fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
-        ServerError::Refused { target: self.target.to_string(), what, failure }
+        Ok(self.asked.query(&sql)?.value().and_then(|text| text.parse().ok()))
     }
 }
 

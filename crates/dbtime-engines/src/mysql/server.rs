@@ -6,7 +6,7 @@ use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
 use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{
-    self, Admin, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
+    self, Admin, Asked, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
 use crate::socket::{self, Address, ConnectError};
 use dbtime_load::pipelining::Pipelining;
@@ -84,8 +84,9 @@ impl Server for MysqlServer {
         let mut admin = self.connect(None)?;
         let version = self.version.get().map_or("", String::as_str);
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
-        let looked = facts::Look { target: &self.target, admin: &mut *admin, version };
-        looked.facts(plan, shared.prepared_per_connection() as u64)
+        let target = self.to_string();
+        let asked = Asked { target: &target, admin: &mut *admin };
+        facts::Look { asked, version }.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(

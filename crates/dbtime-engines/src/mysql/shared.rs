@@ -24,12 +24,12 @@ pub struct MysqlShared {
     pub(super) identity: Identity,
     /// Statements executed as soon as the server has let us in.
     pub(super) setup: Vec<String>,
-    pub(super) statements: Vec<Prepared>,
+    pub(super) statements: Vec<ReadyStatement>,
 }
 
 /// A statement of the workload, made ready to be sent.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct ReadyStatement {
     pub(super) operation: OperationId,
     pub(super) form: Form,
 }
@@ -58,16 +58,16 @@ impl MysqlShared {
         statements: &[Statement],
         protocol: StatementProtocol,
     ) -> Self {
-        let prepared = |statement: &Statement| Prepared {
+        let ready = |statement: &Statement| ReadyStatement {
             operation: statement.operation,
             form: form(&statement.kind, protocol),
         };
-        Self { identity, setup, statements: statements.iter().map(prepared).collect() }
+        Self { identity, setup, statements: statements.iter().map(ready).collect() }
     }
 
     /// How many statements each connection will prepare.
     pub fn prepared_per_connection(&self) -> usize {
-        let is_prepared = |s: &&Prepared| matches!(s.form, Form::Prepared { .. });
+        let is_prepared = |s: &&ReadyStatement| matches!(s.form, Form::Prepared { .. });
         self.statements.iter().filter(is_prepared).count()
     }
 }

@@ -6,6 +6,7 @@ use super::shared::{Identity, MysqlShared};
 use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
+use crate::shell;
 use crate::socket::{
     Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
 };
@@ -175,12 +176,9 @@ impl MysqlTarget {
 }
 
 impl fmt::Display for MysqlTarget {
+    /// As `--target` takes it in a shell, without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let needs_quotes = |c: char| !c.is_alphanumeric() && !"-_=./:%,@+".contains(c);
-        match self.url.contains(needs_quotes) {
-            true => write!(f, "'{}'", self.url),
-            false => f.write_str(&self.url),
-        }
+        f.write_str(&shell::quoted(&self.url))
     }
 }
 
@@ -257,6 +255,10 @@ mod tests {
         let target = MysqlTarget::parse("mysql://root@/db?socket=/run/m.sock", nothing);
         let target = target.expect("a target");
         assert_eq!(target.address, Address::Unix("/run/m.sock".into()));
+        assert_eq!(target.to_string(), "'mysql://root@/db?socket=/run/m.sock'");
+        let quoted = MysqlTarget::parse("mysql://o'neil:pw@127.0.0.1/db", nothing);
+        let quoted = quoted.expect("a target").to_string();
+        assert_eq!(quoted, r"'mysql://o'\''neil:***@127.0.0.1/db'");
         let error = MysqlTarget::parse("mysql://h?sockt=/x", nothing).expect_err("unknown");
         assert!(error.to_string().contains("did you mean `socket`?"), "{error}");
     }

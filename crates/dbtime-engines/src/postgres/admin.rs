@@ -4,14 +4,13 @@ use super::protocol::PostgresProtocol;
 use super::shared::PostgresShared;
 use super::target::PostgresTarget;
 use crate::failure::Failure;
-use crate::server::{Admin, Dialect, ServerError, quoted_list};
+use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
 use dbtime_model::Nanos;
 use std::io::Write;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// How PostgreSQL writes tables.
 #[derive(Clone, Copy, Debug)]
@@ -31,18 +30,18 @@ impl PostgresAdmin {
     /// # Errors
     /// When the server cannot be reached or does not let us in.
     pub fn connect(target: &PostgresTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
-        let shared = Arc::new(PostgresShared::new(target.identity.clone()));
-        let refuse = |source| ServerError::Tls { target: target.to_string(), source };
-        let sockets = Arc::new(target.sockets(Reconnect::WhenLost, limit).map_err(refuse)?);
-        match Client::connect(shared, sockets) {
-            Ok(client) => Ok(Self { client }),
-            Err(mut failure) => {
-                if let Some(note) = &target.password_note {
-                    failure.message += &format!("; {note}");
-                }
-                Err(ServerError::Connect { target: target.to_string(), failure })
+        let shared = PostgresShared::new(target.identity.clone());
+        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        let made = server::client(target.to_string(), shared, sockets);
+        let client = made.map_err(|mut error| {
+            if let (ServerError::Connect { failure, .. }, Some(note)) =
+                (&mut error, &target.password_note)
+            {
+                failure.message += &format!("; {note}");
             }
-        }
+            error
+        })?;
+        Ok(Self { client })
     }
 
     /// The server's version as it says it.

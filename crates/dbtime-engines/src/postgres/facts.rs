@@ -2,10 +2,8 @@
 
 use super::admin::PostgresDialect;
 use super::request::numbered;
-use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::server::{Admin, Dialect, ServerError, ServerFacts};
-use crate::socket::Table as Rows;
+use crate::server::{Asked, Dialect, ServerError, ServerFacts};
 use dbtime_load::statement::StatementKind;
 use std::collections::BTreeMap;
 
@@ -48,16 +46,14 @@ const SETTINGS: &[&str] = &[
 
 /// A look at a server.
 pub(super) struct Look<'a> {
-    /// As `--target` takes it.
-    pub(super) target: String,
-    pub(super) admin: &'a mut dyn Admin,
+    pub(super) asked: Asked<'a>,
 }
 
 impl Look<'_> {
     /// Everything there is to know. Each connection will prepare `prepared` statements.
     pub(super) fn facts(mut self, plan: &Plan, prepared: u64) -> Result<ServerFacts, ServerError> {
         self.check_statements(plan)?;
-        let version = self.query("SHOW server_version")?;
+        let version = self.asked.query("SHOW server_version")?;
         let number = version.value().unwrap_or_default().to_owned();
         // `15.18 (Debian 15.18-0+deb12u1)`
         let number = number.split(' ').next().unwrap_or_default();
@@ -76,11 +72,7 @@ impl Look<'_> {
             "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({})",
             names.join(", ")
         );
-        let pair = |row: Vec<Option<String>>| {
-            let mut values = row.into_iter().map(Option::unwrap_or_default);
-            Some((values.next()?, values.next()?))
-        };
-        Ok(self.query(&sql)?.rows.into_iter().filter_map(pair).collect())
+        self.asked.pairs(&sql)
     }
 
     /// Has the server read every statement, without executing any.
@@ -92,11 +84,11 @@ impl Look<'_> {
             if !can_be_prepared(sql) {
                 continue;
             }
-            match self.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
-                Ok(_) => drop(self.query("DEALLOCATE dbtime_look")?),
+            match self.asked.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
+                Ok(_) => drop(self.asked.query("DEALLOCATE dbtime_look")?),
                 Err(failure) => {
                     let what = format!("statement `{}` ({sql}) is refused", statement.name);
-                    return Err(self.refused(what, failure));
+                    return Err(self.asked.refused(what, failure));
                 }
             }
         }
@@ -114,18 +106,7 @@ impl Look<'_> {
              WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({})",
             names.join(", ")
         );
-        Ok(self.query(&sql)?.value().and_then(|text| text.parse().ok()))
-    }
-
-    fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
-        match self.admin.query(sql) {
-            Ok((rows, _)) => Ok(rows),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
-        }
-    }
-
-    fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
-        ServerError::Refused { target: self.target.clone(), what, failure }
+        Ok(self.asked.query(&sql)?.value().and_then(|text| text.parse().ok()))
     }
 }
 

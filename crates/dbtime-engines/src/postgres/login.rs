@@ -114,7 +114,7 @@ fn send(password: &[u8], out: &mut Vec<u8>) {
 }
 
 fn password(identity: &Identity) -> Result<&str, Failure> {
-    match identity.password.as_str() {
+    match identity.password.reveal() {
         "" => Err(refused(&format!(
             "the server wants a password for {}: put it into PGPASSWORD, ~/.pgpass or the target",
             identity.user
@@ -134,11 +134,12 @@ fn out_of_turn() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret::Secret;
 
     fn identity(password: &str) -> Identity {
         Identity {
             user: "md5_user".to_owned(),
-            password: password.to_owned(),
+            password: Secret::new(password),
             ..Identity::default()
         }
     }

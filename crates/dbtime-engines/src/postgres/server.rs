@@ -5,7 +5,7 @@ use super::facts::Look;
 use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
 use crate::plan::{Driven, Plan, Stop, Watcher};
-use crate::server::{self, Admin, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::server::{self, Admin, Asked, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::socket::{self, Address, ConnectError};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
@@ -59,8 +59,9 @@ impl Server for PostgresServer {
     fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
         let mut admin = self.connect(None)?;
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
-        let look = Look { target: self.to_string(), admin: &mut *admin };
-        look.facts(plan, shared.prepared_per_connection() as u64)
+        let target = self.to_string();
+        let asked = Asked { target: &target, admin: &mut *admin };
+        Look { asked }.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(

@@ -1,31 +1,23 @@
 //! What all connections of a run share: who logs in, and what is executed.
 
 use super::request::{self, Piece};
+use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
-use std::fmt;
 
 /// Who logs in, and where to.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The user.
     pub user: String,
     /// The password; empty: none.
-    pub password: String,
+    pub password: Secret,
     /// The database.
     pub database: String,
     /// Settings of the session, sent when it begins: `application_name`, `options`,
     /// `statement_timeout`, …
     pub settings: Vec<(String, String)>,
-}
-
-impl fmt::Debug for Identity {
-    /// All but the password.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { user, database, settings, .. } = self;
-        write!(f, "Identity {{ user: {user:?}, database: {database:?}, settings: {settings:?} }}")
-    }
 }
 
 /// What all connections of a run share.
@@ -169,7 +161,7 @@ mod tests {
     fn the_first_message_says_who_and_where() {
         let identity = Identity {
             user: "me".to_owned(),
-            password: "secret".to_owned(),
+            password: Secret::new("secret"),
             database: "db".to_owned(),
             settings: vec![("application_name".to_owned(), "dbtime".to_owned())],
         };

@@ -5,11 +5,13 @@
 
 use super::password_file;
 use super::shared::{Identity, PostgresShared};
-use crate::percent;
+use crate::secret::Secret;
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
+use crate::server_url::{ServerUrl, UrlError};
 use crate::socket::{
     Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
 };
+use crate::{percent, shell};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use std::collections::BTreeMap;
@@ -44,30 +46,13 @@ pub enum TargetError {
     #[error(
         "the target has no valid {0}; in user and password write : / @ ? % as %3A %2F %40 %3F %25"
     )]
-    Malformed(&'static str),
+    Malformed(String),
     /// Several hosts.
     #[error("the target names several hosts; dbtime drives one server: name one")]
     ManyHosts,
-    /// No such parameter.
-    #[error("PostgreSQL targets have no parameter `{name}`; did you mean `{nearest}`? ({known})")]
-    Unknown {
-        /// What was written.
-        name: String,
-        /// The known name most like it.
-        nearest: &'static str,
-        /// All names.
-        known: String,
-    },
-    /// A value that a parameter does not take.
-    #[error("`{value}` is no value for {name}; allowed is {allowed}")]
-    Value {
-        /// The parameter.
-        name: &'static str,
-        /// What was written.
-        value: String,
-        /// What could have been.
-        allowed: &'static str,
-    },
+    /// A parameter or its value.
+    #[error(transparent)]
+    Parameter(UrlError),
     /// There is no such address.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -104,6 +89,9 @@ const SSL_MODES: [(&str, TlsMode); 6] = [
 /// What a connection may take when nothing is said: a server that does not answer is no use here.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
 
+/// The schemes that name a PostgreSQL server.
+const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
+
 /// Values by the name of their parameter.
 type Given = BTreeMap<&'static str, String>;
 
@@ -127,12 +115,12 @@ impl PostgresTarget {
         let ssl_mode = ssl_mode(&given)?;
         let user = given.remove("user").or_else(|| os_user(variable)).unwrap_or_default();
         if user.is_empty() {
-            return Err(TargetError::Malformed("user"));
+            return Err(malformed("user"));
         }
         let database = given.remove("dbname").unwrap_or_else(|| user.clone());
         let port = given.remove("port").unwrap_or_else(|| "5432".to_owned());
         let number = port.parse().ok().filter(|port| *port > 0);
-        let (host, address) = address(&given, number.ok_or(TargetError::Malformed("port"))?)?;
+        let (host, address) = address(&given, number.ok_or_else(|| malformed("port"))?)?;
         let mut password_note = None;
         let password = given.remove("password").or_else(|| {
             let path = given.get("passfile").map(PathBuf::from);
@@ -147,7 +135,7 @@ impl PostgresTarget {
         let name = given.remove("application_name").unwrap_or_else(|| "dbtime".to_owned());
         settings.push(("application_name".to_owned(), name));
         settings.extend(given.remove("options").map(|value| ("options".to_owned(), value)));
-        let password = password.unwrap_or_default();
+        let password = Secret::new(password.unwrap_or_default());
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
             identity: Identity { user, password, database, settings },
@@ -209,7 +197,7 @@ impl PostgresTarget {
             address: Address::Unix(socket.to_owned()),
             identity: Identity {
                 user: user.to_owned(),
-                password: String::new(),
+                password: Secret::default(),
                 database: database.to_owned(),
                 settings,
             },
@@ -234,99 +222,82 @@ impl fmt::Display for PostgresTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = percent::encode(&self.identity.user);
         let database = percent::encode(&self.identity.database);
-        match &self.address {
-            Address::Tcp { .. } => write!(f, "postgres://{user}@{}/{database}", self.address),
+        let text = match &self.address {
+            Address::Tcp { .. } => format!("postgres://{user}@{}/{database}", self.address),
             Address::Unix(socket) => {
                 let folder = socket.parent().unwrap_or(Path::new("/"));
                 let folder = percent::encode(&folder.to_string_lossy());
                 let port = socket.extension().unwrap_or_default().to_string_lossy();
+                let place = format!("postgres://{user}@/{database}?host={folder}");
                 match port.as_ref() {
-                    "5432" => write!(f, "postgres://{user}@/{database}?host={folder}"),
-                    // A shell takes & for something else.
-                    port => write!(f, "'postgres://{user}@/{database}?host={folder}&port={port}'"),
+                    "5432" => place,
+                    port => format!("{place}&port={port}"),
                 }
             }
-        }
+        };
+        f.write_str(&shell::quoted(&text))
     }
 }
 
-/// What the text itself says.
+/// What the text itself says. An empty value is none.
 fn read(text: &str) -> Result<Given, TargetError> {
-    let rest = ["postgres://", "postgresql://"].iter().find_map(|s| text.strip_prefix(s));
-    let scheme = || text.split([':', '/']).next().unwrap_or_default().to_owned();
-    let rest = rest.ok_or_else(|| TargetError::Scheme(scheme()))?;
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-    let is_name = |pair: &str| pair.split('=').next().is_some_and(|name| !name.contains('@'));
-    if database.contains('@') || !query.split('&').all(is_name) {
-        return Err(TargetError::Malformed("user and password"));
+    let scheme = text.split([':', '/']).next().unwrap_or_default();
+    if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
+        return Err(TargetError::Scheme(scheme.to_owned()));
     }
-    let (login, server) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    let (host, port) = host_and_port(server)?;
-    let parts = [
-        ("user", user),
-        ("password", password),
-        ("host", host),
-        ("port", port),
-        ("dbname", database),
-    ];
-    let mut given = Given::new();
-    for (name, value) in parts {
-        insert(&mut given, name, value)?;
+    let url = ServerUrl::parse(text).map_err(unreadable)?;
+    let mut given = Given::from([
+        ("user", url.user.unwrap_or_default()),
+        ("password", url.password.unwrap_or_default().reveal().to_owned()),
+        ("host", url.host.unwrap_or_default()),
+        ("port", url.port.map_or(String::new(), |port| port.to_string())),
+        ("dbname", url.database.unwrap_or_default()),
+    ]);
+    let names = PARAMETERS.map(|(name, _)| name);
+    for (name, value) in url.parameters {
+        let known = names.into_iter().find(|known| *known == name);
+        let refuse = || TargetError::Parameter(ServerUrl::unknown(&name, &names));
+        let name = known.ok_or_else(refuse)?;
+        if !value.is_empty() {
+            given.insert(name, value);
+        }
     }
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let known = PARAMETERS.iter().find(|(known, _)| *known == name);
-        insert(&mut given, known.ok_or_else(|| unknown(name))?.0, value)?;
-    }
+    given.retain(|_, value| !value.is_empty());
     Ok(given)
 }
 
-/// An empty value is none.
-fn insert(given: &mut Given, name: &'static str, value: &str) -> Result<(), TargetError> {
-    let value = percent::decode(value).and_then(|bytes| String::from_utf8(bytes).ok());
-    let value = value.ok_or(TargetError::Malformed(name))?;
-    if !value.is_empty() {
-        given.insert(name, value);
-    }
-    Ok(())
+fn malformed(piece: &str) -> TargetError {
+    TargetError::Malformed(piece.to_owned())
 }
 
-fn host_and_port(server: &str) -> Result<(&str, &str), TargetError> {
-    if let Some(rest) = server.strip_prefix('[') {
-        let (host, rest) = rest.split_once(']').ok_or(TargetError::Malformed("host"))?;
-        return Ok((host, rest.strip_prefix(':').unwrap_or(rest)));
+/// What cannot be read is not shown: a port may be a password whose user was forgotten.
+fn unreadable(error: UrlError) -> TargetError {
+    match error {
+        UrlError::Login => malformed("user and password"),
+        UrlError::Port(_) => malformed("port"),
+        UrlError::Escape { piece } => TargetError::Malformed(piece),
+        other => TargetError::Parameter(other),
     }
-    Ok(server.split_once(':').unwrap_or((server, "")))
-}
-
-fn unknown(name: &str) -> TargetError {
-    let likeness = |known: &&(&str, &str)| (strsim::jaro_winkler(name, known.0) * 1e6) as u32;
-    let nearest = PARAMETERS.iter().max_by_key(likeness).map_or("", |(name, _)| name);
-    let names: Vec<&str> = PARAMETERS.iter().map(|(name, _)| *name).collect();
-    TargetError::Unknown { name: name.to_owned(), nearest, known: names.join(", ") }
 }
 
 /// What was asked for; `None` where nothing was.
 fn ssl_mode(given: &Given) -> Result<Option<TlsMode>, TargetError> {
     let Some(value) = given.get("sslmode") else { return Ok(None) };
     let found = SSL_MODES.iter().find(|(name, _)| name == value);
-    found.map(|(_, mode)| Some(*mode)).ok_or_else(|| TargetError::Value {
-        name: "sslmode",
-        value: value.clone(),
-        allowed: "disable, allow, prefer, require, verify-ca, verify-full",
-    })
+    let allowed = "disable, allow, prefer, require, verify-ca or verify-full";
+    found.map(|(_, mode)| Some(*mode)).ok_or_else(|| no_value("sslmode", value, allowed))
+}
+
+fn no_value(name: &str, value: &str, allowed: &'static str) -> TargetError {
+    let (name, value) = (name.to_owned(), value.to_owned());
+    TargetError::Parameter(UrlError::Value { name, value, allowed })
 }
 
 /// Seconds as for libpq, or a duration with its unit. Nothing positive: as long as it takes.
 fn connect_timeout(given: &Given) -> Result<Nanos, TargetError> {
     let Some(value) = given.get("connect_timeout") else { return Ok(CONNECT_TIMEOUT) };
-    let refuse = || TargetError::Value {
-        name: "connect_timeout",
-        value: value.clone(),
-        allowed: "seconds (10), or a duration (500ms)",
-    };
+    let allowed = "seconds (10), or a duration (500ms)";
+    let refuse = || no_value("connect_timeout", value, allowed);
     match value.trim().parse::<i64>() {
         Ok(1..) => format!("{}s", value.trim()).parse().map_err(|_| refuse()),
         Ok(_) => Ok(Nanos(u64::MAX)),
@@ -349,7 +320,7 @@ fn address(given: &Given, port: u16) -> Result<(String, Address), TargetError> {
             Ok((name.to_owned(), Address::unix(&socket(folder))?))
         }
         Some(hosts) if hosts.contains(',') => Err(TargetError::ManyHosts),
-        Some(host) if host.starts_with('@') => Err(TargetError::Malformed("host")),
+        Some(host) if host.starts_with('@') => Err(malformed("host")),
         Some(host) => Ok((host.to_owned(), Address::tcp(host, port)?)),
     }
 }
@@ -364,127 +335,4 @@ fn os_user(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with(text: &str, variables: &[(&str, &str)]) -> Result<PostgresTarget, TargetError> {
-        PostgresTarget::parse(text, &|name| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        })
-    }
-
-    fn target(text: &str) -> PostgresTarget {
-        with(text, &[]).expect(text)
-    }
-
-    #[test]
-    fn a_target_says_who_and_where() {
-        let target = target(
-            "postgresql://al%20ice:p%40ss%3Aw@127.0.0.1:5433/sh%2Fop?connect_timeout=3\
-             &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
-        );
-        assert_eq!(target.address.to_string(), "127.0.0.1:5433");
-        let Identity { user, password, database, settings } = &target.identity;
-        assert_eq!([user, password, database], ["al ice", "p@ss:w", "sh/op"]);
-        let text = |text: &str| text.to_owned();
-        let wanted = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
-        assert_eq!(settings, &wanted);
-        assert_eq!(target.connect_timeout, Nanos::from_secs(3));
-        assert_eq!(target.to_string(), "postgres://al%20ice@127.0.0.1:5433/sh/op");
-        assert!(!format!("{target:?}").contains("p@ss"), "nothing shows a password");
-    }
-
-    #[test]
-    fn sockets_are_named_in_three_ways() {
-        let path = "/run/pg/.s.PGSQL.5999";
-        for text in [
-            "postgres:///db?host=/run/pg&port=5999",
-            "postgres://%2Frun%2Fpg:5999/db",
-            "postgres://me@/db?host=/run/pg/&port=5999",
-        ] {
-            let Address::Unix(socket) = target(text).address else { panic!("{text}") };
-            assert_eq!(socket, Path::new(path), "{text}");
-        }
-        let shown = target("postgres://me@/db?host=/run/pg&port=5999");
-        assert_eq!(shown.to_string(), "'postgres://me@/db?host=/run/pg&port=5999'");
-        assert_eq!(target("postgres://[::1]:1/").address.to_string(), "[::1]:1");
-    }
-
-    #[test]
-    fn the_environment_fills_in_what_a_target_leaves_out() {
-        let variables = [
-            ("PGHOST", "127.0.0.1"),
-            ("PGPORT", "5440"),
-            ("PGUSER", "env"),
-            ("PGPASSWORD", "secret"),
-            ("PGDATABASE", "from_env"),
-            ("PGCONNECT_TIMEOUT", "0"),
-            ("PGAPPNAME", ""),
-        ];
-        let all = with("postgres://", &variables).expect("a target");
-        assert_eq!(all.to_string(), "postgres://env@127.0.0.1:5440/from_env");
-        assert_eq!(all.identity.password, "secret");
-        assert_eq!(all.connect_timeout, Nanos(u64::MAX));
-        let own = with("postgres://me:mine@127.0.0.2/own?port=1", &variables).expect("a target");
-        assert_eq!(own.to_string(), "postgres://me@127.0.0.2:1/own");
-        assert_eq!(own.identity.password, "mine");
-        let named = with("postgres://", &[("PGUSER", "me"), ("PGHOST", "127.0.0.1")]);
-        assert_eq!(named.expect("a target").identity.database, "me", "as the user is called");
-    }
-
-    #[test]
-    fn the_password_file_comes_last() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(".pgpass");
-        std::fs::write(&path, "127.0.0.1:5432:*:me:filed\nlocalhost:*:*:me:local\n").expect("file");
-        let allow = |mode| {
-            let permissions = std::fs::Permissions::from_mode(mode);
-            std::fs::set_permissions(&path, permissions).expect("ours");
-        };
-        allow(0o600);
-        let home = folder.path().display().to_string();
-        let variables = [("HOME", home.as_str())];
-        let password = |text: &str| with(text, &variables).expect(text).identity.password;
-        assert_eq!(password("postgres://me@127.0.0.1/db"), "filed");
-        assert_eq!(password("postgres://me:own@127.0.0.1/db"), "own");
-        assert_eq!(password("postgres://me@/db?host=/tmp"), "local");
-        assert_eq!(password("postgres://me@/db?host=/run/pg"), "");
-        allow(0o644);
-        let open = with("postgres://me@127.0.0.1/db", &variables).expect("a target");
-        assert_eq!(open.identity.password, "");
-        assert!(open.password_note.expect("why").contains("chmod 600"));
-    }
-
-    #[test]
-    fn bad_targets_are_told_why_without_their_password() {
-        let error = |text: &str| with(text, &[]).expect_err(text).to_string();
-        assert!(error("mysql://x").contains("`mysql`"));
-        assert!(error("postgres://127.0.0.1/d?sslmod=require").contains("did you mean `sslmode`?"));
-        assert!(error("postgres://127.0.0.1/d?sslmode=on").contains("verify-full"));
-        assert!(error("postgres://127.0.0.1/d?connect_timeout=soon").contains("500ms"));
-        assert!(error("postgres://a,b/d").contains("several hosts"));
-        for bad in [
-            "u:hush/hush@127.0.0.1/d",
-            "u:x?hush@h/d",
-            "u:hush%@127.0.0.1/",
-            "127.0.0.1:hush/d",
-            "u@h:0/",
-        ] {
-            let told = error(&format!("postgres://{bad}"));
-            assert!(told.contains("%2F") && !told.contains("hush"), "{told}");
-        }
-    }
-
-    #[test]
-    fn the_server_is_told_how_long_a_statement_may_take() {
-        let target = target("postgres://me@127.0.0.1/d");
-        let limit = Some(Nanos::from_millis(250));
-        let shared = target.shared(&[], StatementProtocol::Text, limit);
-        let startup = String::from_utf8_lossy(&shared.startup).into_owned();
-        assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
-        let sockets = target.sockets(Reconnect::WhenLost, limit).expect("no TLS is asked for");
-        assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
-    }
-}
+mod tests;

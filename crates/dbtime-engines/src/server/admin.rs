@@ -3,10 +3,12 @@
 //! A row in the table `dbtime_load` says that a load has begun, and is completed last: without that
 //! the data does not count.
 
+use super::asked::Asked;
 use super::dialect::Dialect;
 use super::engine::Server;
 use super::error::ServerError;
 use crate::failure::Failure;
+use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
 use crate::socket::Table as Rows;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Table, TableData, Workload};
@@ -37,19 +39,6 @@ pub trait Admin {
     ) -> Result<(), Box<Failure>>;
 }
 
-/// What was loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadMarker {
-    /// The workload's name.
-    pub workload: String,
-    /// Its scale.
-    pub scale: u64,
-    /// The seed its rows were drawn from.
-    pub seed: u64,
-    /// The version of dbtime that loaded it.
-    pub version: String,
-}
-
 /// Rows that one connection loads at a time.
 const PART: u64 = 25_000;
 
@@ -71,7 +60,7 @@ impl Loader<'_> {
     /// Returns the number of rows, or `None` when it was told to stop.
     ///
     /// # Errors
-    /// [`ServerError::NotOurs`] for a table that no load of this workload has made; else what the
+    /// [`LoadError::NotOurs`] for a table that no load of this workload has made; else what the
     /// server refuses.
     pub fn load(
         &self,
@@ -80,9 +69,10 @@ impl Loader<'_> {
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<Option<u64>, ServerError> {
         let mut admin = self.server.connect(None)?;
-        self.begin(&mut *admin, &workload.tables, marker)?;
+        let asked = &mut self.asked(&mut *admin);
+        self.begin(asked, &workload.tables, marker)?;
         for table in &workload.tables {
-            self.run(&mut *admin, &self.dialect.create_table(table))?;
+            asked.query(&self.dialect.create_table(table))?;
         }
         let mut rows = 0;
         for (index, table) in workload.tables.iter().enumerate() {
@@ -94,56 +84,55 @@ impl Loader<'_> {
         }
         for table in &workload.tables {
             for sql in self.dialect.create_indexes(table) {
-                self.run(&mut *admin, &sql)?;
+                asked.query(&sql)?;
             }
-            self.run(&mut *admin, &self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
+            asked.query(&self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
         }
-        self.mark(&mut *admin, marker)?;
+        self.mark(asked, marker)?;
         Ok(Some(rows))
     }
 
     fn begin(
         &self,
-        admin: &mut dyn Admin,
+        asked: &mut Asked<'_>,
         tables: &[Table],
         marker: &LoadMarker,
     ) -> Result<(), ServerError> {
         let (dialect, workload) = (self.dialect, &marker.workload);
         let name = dialect.text(workload);
-        if !self.has_table(admin, "dbtime_load")? {
+        if !self.has_table(asked, "dbtime_load")? {
             let options = dialect.table_options();
-            self.run(
-                admin,
-                &format!(
-                    "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
-                     scale BIGINT NOT NULL, seed BIGINT NOT NULL, loaded_at VARCHAR(40) NOT NULL, \
-                     version VARCHAR(40) NOT NULL){options}"
-                ),
-            )?;
+            asked.query(&format!(
+                "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
+                 scale BIGINT NOT NULL, seed BIGINT NOT NULL, loaded_at VARCHAR(40) NOT NULL, \
+                 version VARCHAR(40) NOT NULL){options}"
+            ))?;
         }
         let begun = format!("SELECT 1 FROM dbtime_load WHERE workload = {name}");
-        let is_ours = !self.run(admin, &begun)?.rows.is_empty();
+        let is_ours = !asked.query(&begun)?.rows.is_empty();
         for table in tables {
-            let is_there = self.has_table(admin, &table.name)?;
+            let is_there = self.has_table(asked, &table.name)?;
             if is_there && !is_ours {
-                return Err(ServerError::NotOurs {
-                    target: self.target.to_owned(),
+                let not_ours = LoadError::NotOurs {
+                    place: self.target.to_owned(),
                     table: table.name.clone(),
                     workload: workload.clone(),
-                });
+                    kind: "database",
+                };
+                return Err(not_ours.into());
             }
         }
-        self.run(admin, &format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
+        asked.query(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
         let insert = format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')");
-        self.run(admin, &insert)?;
+        asked.query(&insert)?;
         for table in tables {
             let name = dialect.quoted(&table.name);
-            self.run(admin, &format!("DROP TABLE IF EXISTS {name}"))?;
+            asked.query(&format!("DROP TABLE IF EXISTS {name}"))?;
         }
         Ok(())
     }
 
-    fn mark(&self, admin: &mut dyn Admin, marker: &LoadMarker) -> Result<(), ServerError> {
+    fn mark(&self, asked: &mut Asked<'_>, marker: &LoadMarker) -> Result<(), ServerError> {
         let LoadMarker { workload, scale, seed, version } = marker;
         let (workload, version) = (self.dialect.text(workload), self.dialect.text(version));
         let seed = seed.cast_signed();
@@ -151,7 +140,7 @@ impl Loader<'_> {
             "UPDATE dbtime_load SET scale = {scale}, seed = {seed}, version = {version}, \
              loaded_at = CURRENT_TIMESTAMP WHERE workload = {workload}"
         );
-        self.run(admin, &sql).map(drop)
+        asked.query(&sql).map(drop)
     }
 
     /// Fills a table over several connections. Returns whether it was not told to stop.
@@ -167,6 +156,7 @@ impl Loader<'_> {
         let threads = self.connections.min(total.div_ceil(PART) as usize).max(1);
         let work = || -> Result<(), ServerError> {
             let mut admin = self.server.connect(None)?;
+            let asked = self.asked(&mut *admin);
             let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
                 let from = next.fetch_add(PART, Ordering::Relaxed);
@@ -179,9 +169,9 @@ impl Loader<'_> {
                     let wanted = progress(&table.name, done, total);
                     goes_on.fetch_and(wanted, Ordering::Relaxed) && wanted
                 };
-                let loaded = admin.load_rows(table, part, &mut fill, &mut told);
+                let loaded = asked.admin.load_rows(table, part, &mut fill, &mut told);
                 let what = || format!("cannot load table {}", table.name);
-                loaded.map_err(|failure| self.refused(what(), failure))?;
+                loaded.map_err(|failure| asked.refused(what(), failure))?;
             }
             Ok(())
         };
@@ -201,18 +191,13 @@ impl Loader<'_> {
         }
     }
 
-    fn run(&self, admin: &mut dyn Admin, sql: &str) -> Result<Rows, ServerError> {
-        let what = || format!("`{sql}` failed");
-        admin.query(sql).map(|(rows, _)| rows).map_err(|failure| self.refused(what(), failure))
+    fn asked<'a>(&'a self, admin: &'a mut dyn Admin) -> Asked<'a> {
+        Asked { target: self.target, admin }
     }
 
-    fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
-        ServerError::Refused { target: self.target.to_owned(), what, failure }
-    }
-
-    fn has_table(&self, admin: &mut dyn Admin, name: &str) -> Result<bool, ServerError> {
+    fn has_table(&self, asked: &mut Asked<'_>, name: &str) -> Result<bool, ServerError> {
         let sql = format!("SELECT {}", self.dialect.count_tables(&self.dialect.text(name)));
-        Ok(self.run(admin, &sql)?.value() != Some("0"))
+        Ok(asked.query(&sql)?.value() != Some("0"))
     }
 
     /// Looks whether the workload's data is there, whole and at the wanted scale.
@@ -226,49 +211,32 @@ impl Loader<'_> {
         tables: &[Table],
         scale: Option<u64>,
     ) -> Result<LoadMarker, ServerError> {
+        let asked = &mut self.asked(admin);
         let mut missing = Vec::new();
         for table in tables {
-            if !self.has_table(admin, &table.name)? {
+            if !self.has_table(asked, &table.name)? {
                 missing.push(table.name.as_str());
             }
         }
-        let names = || (workload.to_owned(), self.target.to_owned());
-        let (loaded, begun) = self.loads(admin)?;
-        let Some(marker) = loaded.iter().find(|marker| marker.workload == workload) else {
-            let is_begun = begun.iter().any(|begun| begun == workload);
-            let (workload, target) = names();
-            if is_begun {
-                let what = "it has tables, but loading them never finished".to_owned();
-                return Err(ServerError::HalfLoaded { workload, target, what });
-            }
-            let others: Vec<&str> = loaded.iter().map(|m| m.workload.as_str()).collect();
-            let found = match others.is_empty() {
-                true => String::new(),
-                false => format!(" (it holds {})", others.join(", ")),
-            };
-            return Err(ServerError::NotLoaded { workload, target, found });
+        let (loaded, begun) = self.loads(asked)?;
+        let names: Vec<&str> = loaded.iter().map(|marker| marker.workload.as_str()).collect();
+        let found = Found {
+            all_finished: names.join(", "),
+            is_begun: begun.iter().any(|begun| begun == workload),
+            missing,
+            finished: loaded.into_iter().find(|marker| marker.workload == workload),
         };
-        let (workload, target) = names();
-        if !missing.is_empty() {
-            let what = format!("without {}", missing.join(", "));
-            return Err(ServerError::HalfLoaded { workload, target, what });
-        }
-        match scale {
-            Some(asked) if asked != marker.scale => {
-                Err(ServerError::Scale { workload, target, loaded: marker.scale, asked })
-            }
-            _ => Ok(marker.clone()),
-        }
+        Ok(Wanted { workload, target: self.target.to_owned(), scale }.check(found)?)
     }
 
     /// Every load that was finished, and the workloads of those that were only begun.
-    fn loads(&self, admin: &mut dyn Admin) -> Result<(Vec<LoadMarker>, Vec<String>), ServerError> {
-        if !self.has_table(admin, "dbtime_load")? {
+    fn loads(&self, asked: &mut Asked<'_>) -> Result<(Vec<LoadMarker>, Vec<String>), ServerError> {
+        if !self.has_table(asked, "dbtime_load")? {
             return Ok(Default::default());
         }
         let sql = "SELECT workload, scale, seed, version, loaded_at FROM dbtime_load";
         let (mut finished, mut begun) = (Vec::new(), Vec::new());
-        for row in self.run(admin, sql)?.rows {
+        for row in asked.query(sql)?.rows {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let number = |at: usize| text(at).parse::<i64>().unwrap_or_default().cast_unsigned();
             if text(4).is_empty() {

@@ -1,6 +1,7 @@
 //! Why a server cannot be used. A failed statement of a run is no such error but an outcome.
 
 use crate::failure::Failure;
+use crate::loaded::LoadError;
 use crate::socket::TlsError;
 
 /// Why a server cannot be reached, loaded or used.
@@ -28,56 +29,9 @@ pub enum ServerError {
         /// As `--target` takes it.
         target: String,
     },
-    /// No data of this workload.
-    #[error(
-        "{target} holds no data of workload {workload}{found}; run `dbtime init {workload} --target {target}`"
-    )]
-    NotLoaded {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// What it holds instead, if anything.
-        found: String,
-    },
-    /// A table of that name is there, and no load of the workload has made it.
-    #[error(
-        "{target} has a table {table} that was not made for workload {workload}: nothing was changed; name another database"
-    )]
-    NotOurs {
-        /// As `--target` takes it.
-        target: String,
-        /// The table.
-        table: String,
-        /// The workload.
-        workload: String,
-    },
-    /// Loading was interrupted.
-    #[error(
-        "the data of workload {workload} in {target} is incomplete ({what}); run `dbtime init {workload} --target {target}` again"
-    )]
-    HalfLoaded {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// What is there and what is not.
-        what: String,
-    },
-    /// Loaded, but at another scale.
-    #[error(
-        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --target {target}`"
-    )]
-    Scale {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// The scale it has.
-        loaded: u64,
-        /// The scale wanted.
-        asked: u64,
-    },
+    /// What it holds will not do.
+    #[error(transparent)]
+    Loaded(#[from] LoadError),
     /// The server refuses something.
     #[error("{target}: {what}: {} ({})", failure.message, failure.code)]
     Refused {
@@ -88,4 +42,15 @@ pub enum ServerError {
         /// How it failed.
         failure: Box<Failure>,
     },
+}
+
+impl ServerError {
+    /// The same error with a command that names the workload as it was named here.
+    #[must_use]
+    pub fn named_as(self, given: &str) -> Self {
+        match self {
+            Self::Loaded(error) => error.named_as(given).into(),
+            other => other,
+        }
+    }
 }

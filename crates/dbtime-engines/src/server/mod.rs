@@ -3,12 +3,15 @@
 //! A server's own way to write SQL is its [`Dialect`], its fastest way to take rows its [`Admin`].
 
 mod admin;
+mod asked;
 mod dialect;
 mod engine;
 mod error;
 mod options;
 
-pub use admin::{Admin, LoadMarker, Loader};
+pub use admin::{Admin, Loader};
+pub use asked::Asked;
+pub(crate) use asked::client;
 pub use dialect::{Dialect, quoted_list};
 pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};

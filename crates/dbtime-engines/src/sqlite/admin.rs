@@ -13,6 +13,7 @@ use super::lock::LockRegistry;
 use super::outside::beside;
 use super::schema;
 use super::target::SqliteTarget;
+use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
 use dbtime_load::program::Value;
 use dbtime_load::workload::Table;
 use rusqlite::ffi;
@@ -27,19 +28,6 @@ const ROWS_PER_TRANSACTION: u64 = 10_000;
 
 const MARKER_TABLE: &str = "CREATE TABLE IF NOT EXISTS dbtime_load (workload TEXT PRIMARY KEY, \
      scale INTEGER NOT NULL, seed INTEGER NOT NULL, loaded_at TEXT NOT NULL, version TEXT NOT NULL)";
-
-/// What was loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadMarker {
-    /// The workload's name.
-    pub workload: String,
-    /// Its scale.
-    pub scale: u64,
-    /// The seed its rows were drawn from.
-    pub seed: u64,
-    /// The version of dbtime that loaded it.
-    pub version: String,
-}
 
 /// How far loading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +93,7 @@ impl SqliteAdmin {
     /// Removes the tables of an earlier load, so that they can be created again, and notes that a
     /// load has begun.
     ///
-    /// Errors: [`SqliteError::NotOurs`] for a table that no load of this workload has made.
+    /// Errors: [`LoadError::NotOurs`] for a table that no load of this workload has made.
     pub fn drop_tables(&self, tables: &[Table], workload: &str) -> Result<(), SqliteError> {
         self.run(MARKER_TABLE)?;
         let name = [Value::Text(workload.to_owned())];
@@ -113,11 +101,13 @@ impl SqliteAdmin {
         if self.query(begun, &name, &mut Vec::new())? == 0 {
             for table in tables {
                 if has_table(&self.db, &self.target, &table.name)? {
-                    return Err(SqliteError::NotOurs {
-                        path: self.target.path.clone(),
+                    let not_ours = LoadError::NotOurs {
+                        place: self.target.path.display().to_string(),
                         table: table.name.clone(),
                         workload: workload.to_owned(),
-                    });
+                        kind: "file",
+                    };
+                    return Err(not_ours.into());
                 }
             }
         }
@@ -217,27 +207,14 @@ pub fn check(
             missing.push(table.name.as_str());
         }
     }
-    let names = || (workload.to_owned(), target.to_string());
-    let Some(marker) = read_marker(&db, target, workload)? else {
-        let (workload, shown) = names();
-        if missing.len() == tables.len() {
-            let found = other_workloads(&db, target)?;
-            return Err(SqliteError::NotLoaded { workload, target: shown, found });
-        }
-        let what = "it has tables, but loading them never finished".to_owned();
-        return Err(SqliteError::HalfLoaded { workload, target: shown, what });
+    let found = Found {
+        finished: read_marker(&db, target, workload)?,
+        // A file belongs to whoever named it: tables without a marker were begun.
+        is_begun: missing.len() < tables.len(),
+        missing,
+        all_finished: finished_workloads(&db, target)?,
     };
-    let (workload, shown) = names();
-    if !missing.is_empty() {
-        let what = format!("without {}", missing.join(", "));
-        return Err(SqliteError::HalfLoaded { workload, target: shown, what });
-    }
-    match scale {
-        Some(asked) if asked != marker.scale => {
-            Err(SqliteError::Scale { workload, target: shown, loaded: marker.scale, asked })
-        }
-        _ => Ok(marker),
-    }
+    Ok(Wanted { workload, target: target.to_string(), scale }.check(found)?)
 }
 
 fn open(target: &SqliteTarget, flags: i32) -> Result<Db, SqliteError> {
@@ -314,7 +291,8 @@ fn read_marker(
     })
 }
 
-fn other_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError> {
+/// Their names, with commas between them.
+fn finished_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError> {
     if !has_table(db, target, "dbtime_load")? {
         return Ok(String::new());
     }
@@ -327,7 +305,7 @@ fn other_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError
         &mut row,
     )?;
     Ok(match row.first() {
-        Some(Value::Text(names)) => format!(" (it holds {names})"),
+        Some(Value::Text(names)) => names.clone(),
         _ => String::new(),
     })
 }

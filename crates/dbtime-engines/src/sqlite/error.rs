@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::lock::Holder;
 use super::outside;
 use super::target::SqliteTarget;
+use crate::loaded::LoadError;
 use dbtime_model::ErrorClass;
 use std::path::{Path, PathBuf};
 
@@ -78,54 +79,9 @@ pub enum SqliteError {
         /// What may be the reason.
         why: &'static str,
     },
-    /// No data of this workload.
-    #[error(
-        "{target} holds no data of workload {workload}{found}; run `dbtime init {workload} --target {target}`"
-    )]
-    NotLoaded {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// What it holds instead, if anything.
-        found: String,
-    },
-    /// A table of that name is there, and no load of the workload has made it.
-    #[error("{} has a table {table} that was not made for workload {workload}: nothing was changed; name another file", path.display())]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-        /// The table.
-        table: String,
-        /// The workload.
-        workload: String,
-    },
-    /// Loading was interrupted.
-    #[error(
-        "the data of workload {workload} in {target} is incomplete ({what}); run `dbtime init {workload} --target {target}` again"
-    )]
-    HalfLoaded {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// What is there and what is not.
-        what: String,
-    },
-    /// Loaded, but at another scale.
-    #[error(
-        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --target {target}`"
-    )]
-    Scale {
-        /// The workload.
-        workload: String,
-        /// As `--target` takes it.
-        target: String,
-        /// The scale it has.
-        loaded: u64,
-        /// The scale wanted.
-        asked: u64,
-    },
+    /// What it holds will not do.
+    #[error(transparent)]
+    Loaded(#[from] LoadError),
     /// The timing VFS could not be registered.
     #[error("SQLite refused the timing VFS (code {0}); use --no-budget")]
     Vfs(i32),
@@ -148,6 +104,19 @@ pub enum SqliteError {
 }
 
 impl SqliteError {
+    /// The same error with a command that names the workload and its scale as they were named here.
+    #[must_use]
+    pub fn named_as(self, given: &str, scale: Option<u64>) -> Self {
+        match self {
+            Self::Missing { path, target, .. } => {
+                let scale = scale.map_or(String::new(), |scale| format!(" --scale {scale}"));
+                Self::Missing { path, target, workload: Some(format!("{given}{scale}")) }
+            }
+            Self::Loaded(error) => error.named_as(given).into(),
+            other => other,
+        }
+    }
+
     /// What a failure means for a whole database.
     pub fn from_failure(what: impl Into<String>, target: &SqliteTarget, failure: Failure) -> Self {
         let path = target.path.clone();

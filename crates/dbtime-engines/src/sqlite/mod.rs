@@ -30,7 +30,7 @@ mod vfs;
 mod vfs_file;
 
 pub use crate::thread_clock::{Span, ThreadClock, ThreadTotals};
-pub use admin::{LoadMarker, Progress, SqliteAdmin, check};
+pub use admin::{Progress, SqliteAdmin, check};
 pub use connection::{Answer, MEASURED, SqliteConnection, Timing};
 pub use database::{Measure, SqliteDatabase};
 pub use error::SqliteError;

@@ -1,7 +1,7 @@
 //! The target `sqlite:PATH?name=value&…`: which file, opened how.
 
 use super::settings::{SETTINGS, Setting, Settings};
-use crate::percent;
+use crate::{percent, shell};
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
@@ -117,12 +117,7 @@ impl fmt::Display for SqliteTarget {
     /// those with a meaning in a shell quoted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display().to_string().replace('%', "%25").replace('?', "%3F");
-        let is_plain = |c: char| c.is_alphanumeric() || "-_=./:%,@+".contains(c);
-        if path.chars().all(is_plain) {
-            write!(f, "sqlite:{path}")
-        } else {
-            write!(f, "'sqlite:{}'", path.replace('\'', r"'\''"))
-        }
+        f.write_str(&shell::quoted(&format!("sqlite:{path}")))
     }
 }
 
@@ -159,6 +154,7 @@ mod tests {
     fn a_shown_target_is_read_back() {
         let target = SqliteTarget::new("/tmp/50%?.db");
         assert_eq!(target.to_string().parse(), Ok(target));
+        assert_eq!(SqliteTarget::new("it's.db").to_string(), r"'sqlite:it'\''s.db'");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Bytes of a server, in pieces of every size: no server is needed.
 
 use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
+use dbtime_engines::secret::Secret;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Call, Progress, Protocol, TlsWish, Transport};
 use dbtime_load::program::Value;
@@ -13,7 +14,7 @@ const WELCOME: &[u8] = include_bytes!("recorded/welcome-15.18.bin");
 fn shared(password: &str) -> PostgresShared {
     let identity = Identity {
         user: "md5_user".to_owned(),
-        password: password.to_owned(),
+        password: Secret::new(password),
         database: "db".to_owned(),
         ..Identity::default()
     };

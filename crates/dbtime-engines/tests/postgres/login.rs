@@ -5,6 +5,7 @@ use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
 use dbtime_engines::failure::Failure;
 use dbtime_engines::plan::{SecondSink, Stop, Watcher};
 use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
+use dbtime_engines::secret::Secret;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Address, Client, drive};
 use dbtime_model::ErrorClass;
@@ -25,7 +26,7 @@ host postgres gss 127.0.0.1/32 reject
 fn log_in(address: &Address, database: &str, user: &str, password: &str) -> Result<(), Failure> {
     let identity = Identity {
         user: user.to_owned(),
-        password: password.to_owned(),
+        password: Secret::new(password),
         database: database.to_owned(),
         ..Identity::default()
     };

@@ -1,6 +1,7 @@
 //! Loading and checking, and what is said of databases that cannot be used.
 
 use super::atm::{Bank, FETCH, fill_account, load, marker, statements, tables};
+use dbtime_engines::loaded::LoadError;
 use dbtime_engines::sqlite::{
     Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
 };
@@ -41,7 +42,7 @@ fn a_second_load_replaces_the_first() {
     let admin = SqliteAdmin::create(&bank.target).expect("a database");
     admin.drop_tables(&tables(), "bank").expect("dropped");
     admin.create_tables(&tables()).expect("tables");
-    assert!(matches!(refused(&bank.target), SqliteError::HalfLoaded { .. }));
+    assert!(matches!(refused(&bank.target), SqliteError::Loaded(LoadError::HalfLoaded { .. })));
     admin.load(&tables()[0], 10, fill_account, |_| true).expect("rows");
     admin.finish(&marker()).expect("a marker");
     check(&bank.target, "bank", &tables(), Some(1)).expect("loaded");
@@ -65,9 +66,9 @@ fn other_peoples_tables_are_no_data() {
     let (_folder, target) = place();
     let db = rusqlite::Connection::open(&target.path).expect("a database");
     db.execute_batch("CREATE TABLE strange (x)").expect("a table");
-    assert!(matches!(refused(&target), SqliteError::NotLoaded { .. }));
+    assert!(matches!(refused(&target), SqliteError::Loaded(LoadError::NotLoaded { .. })));
     db.execute_batch("CREATE TABLE account (x)").expect("a table");
-    assert!(matches!(refused(&target), SqliteError::HalfLoaded { .. }));
+    assert!(matches!(refused(&target), SqliteError::Loaded(LoadError::HalfLoaded { .. })));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A small bank for the tests: three tables, nine statements to a transaction.
 
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::sqlite::{
-    LoadMarker, Measure, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
+    Measure, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
 };
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};

@@ -53,14 +53,16 @@ trait Kind: fmt::Debug + Send + Sync {
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
-    fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
+    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
 }
 
-/// What is loaded.
-pub(crate) struct Load<'a> {
+/// The rows that a target is filled with: a pure function of these three.
+pub(crate) struct Dataset<'a> {
+    /// Whose tables they are for.
     pub(crate) workload: &'a Workload,
-    /// How many times its base size.
+    /// How many times the workload's base size.
     pub(crate) scale: u64,
+    /// What they are drawn from.
     pub(crate) seed: u64,
 }
 
@@ -213,7 +215,7 @@ impl Target {
         stop: &Stop,
     ) -> Result<String, LabError> {
         workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
-        self.0.init(&Load { workload, scale, seed }, tell, stop)
+        self.0.init(&Dataset { workload, scale, seed }, tell, stop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `null`: nothing behind the driver.
 
-use super::{Facts, Kind, Load, Prepared, Tell};
+use super::{Dataset, Facts, Kind, Prepared, Tell};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
@@ -43,7 +43,7 @@ impl Kind for Null {
         Err(LabError::Usage("null counts nothing: there are no counters to show".to_owned()))
     }
 
-    fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+    fn init(&self, _: &Dataset<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
         Err(LabError::Usage("null holds no data: there is nothing to init".to_owned()))
     }
 }

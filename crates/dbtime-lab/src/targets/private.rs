@@ -1,7 +1,7 @@
 //! A private server: started for the run, gone after it.
 
 use super::server::{Ready, fill};
-use super::{Kind, Load, Prepared, Tell, allow_files};
+use super::{Dataset, Kind, Prepared, Tell, allow_files};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
@@ -9,7 +9,7 @@ use crate::servers::{PrivateServer, Product, ServerRequest};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::{Server, ServerError};
+use dbtime_engines::server::{Asked, Server};
 use dbtime_engines::server_url::without_password;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,8 +84,8 @@ impl Kind for Private {
         create_database(&*server)?;
         let server: Arc<dyn Server> = Arc::from(server.with_database(DATABASE));
         if !workload.tables.is_empty() {
-            let load = Load { workload, scale, seed: request.seed };
-            fill(&*server, &load, tell, stop)?;
+            let data = Dataset { workload, scale, seed: request.seed };
+            fill(&*server, &data, tell, stop)?;
         }
         let (options, url) = (request.server, self.url.clone());
         Ok(Box::new(Ready { server, options, scale, private: Some(private), url }))
@@ -99,7 +99,7 @@ impl Kind for Private {
         )))
     }
 
-    fn init(&self, _: &Load<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+    fn init(&self, _: &Dataset<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
         let word = self.product.word();
         Err(LabError::Usage(format!(
             "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
@@ -124,10 +124,6 @@ fn reached(private: &PrivateServer) -> Box<dyn Server> {
 fn create_database(server: &dyn Server) -> Result<(), LabError> {
     let mut admin = server.connect(None)?;
     let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
-    admin.query(&sql).map_err(|failure| ServerError::Refused {
-        target: server.to_string(),
-        what: format!("`{sql}` failed"),
-        failure,
-    })?;
+    Asked { target: &server.to_string(), admin: &mut *admin }.query(&sql)?;
     Ok(())
 }

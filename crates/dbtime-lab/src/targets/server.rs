@@ -1,15 +1,16 @@
 //! A database server that is there.
 
-use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::servers::PrivateServer;
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::{LoadMarker, Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::server::{Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::server_url::without_password;
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
@@ -77,7 +78,7 @@ impl Kind for Given {
             let loader = loader(&*self.server, &target);
             let name = &request.workload.name;
             let marker = loader.check(&mut *admin, name, tables, request.scale);
-            scale = marker.map_err(|error| named_as_given(error, request))?.scale;
+            scale = marker.map_err(|error| error.named_as(&request.workload_given))?.scale;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.url.clone();
@@ -92,12 +93,12 @@ impl Kind for Given {
         counters::of_server(&*self.server)
     }
 
-    fn init(&self, load: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
         named(&*self.server)?;
         let begun = dbtime_model::now();
-        let rows = fill(&*self.server, load, tell, stop)?;
+        let rows = fill(&*self.server, data, tell, stop)?;
         let took = dbtime_model::now() - begun;
-        let (name, scale, server) = (&load.workload.name, load.scale, &self.server);
+        let (name, scale, server) = (&data.workload.name, data.scale, &self.server);
         Ok(format!("{name} at scale {scale}: {rows} rows loaded into {server} in {took}"))
     }
 }
@@ -117,18 +118,18 @@ fn loader<'a>(server: &'a dyn Server, target: &'a str) -> Loader<'a> {
 /// Creates and loads a workload's tables. Returns the number of rows.
 pub(super) fn fill(
     server: &dyn Server,
-    load: &Load<'_>,
+    data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
 ) -> Result<u64, LabError> {
     let target = server.to_string();
     let marker = LoadMarker {
-        workload: load.workload.name.clone(),
-        scale: load.scale,
-        seed: load.seed,
+        workload: data.workload.name.clone(),
+        scale: data.scale,
+        seed: data.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let rows = loader(server, &target).load(load.workload, &marker, &|table, done, total| {
+    let rows = loader(server, &target).load(data.workload, &marker, &|table, done, total| {
         tell(Progress::Loading { table: table.to_owned(), done, total });
         !stop.is_set()
     })?;
@@ -229,18 +230,6 @@ fn out_of_ports(record: &RunRecord) -> Option<Warning> {
             ports.all / MINUTE
         ),
     })
-}
-
-/// The command that helps must name the workload as this one did: by its file, if it has one.
-fn named_as_given(mut error: ServerError, request: &RunRequest) -> LabError {
-    let given = request.workload_given.clone();
-    match &mut error {
-        ServerError::NotLoaded { workload, .. }
-        | ServerError::HalfLoaded { workload, .. }
-        | ServerError::Scale { workload, .. } => *workload = given,
-        _ => {}
-    }
-    error.into()
 }
 
 impl From<ServerError> for LabError {

@@ -1,15 +1,16 @@
 //! SQLite, embedded.
 
-use super::{Facts, Kind, Load, Prepared, Tell, allow_files};
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
+use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{
-    self, LoadMarker, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
+    self, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -73,13 +74,15 @@ impl Kind for Sqlite {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
-            load(&target, &Load { workload, scale, seed: request.seed }, tell, stop)?;
+            load(&target, &Dataset { workload, scale, seed: request.seed }, tell, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
                 let (name, tables) = (&workload.name, &workload.tables);
                 let loaded = sqlite::check(&target, name, tables, request.scale);
-                scale = loaded.map_err(|error| named_as_given(error, request))?.scale;
+                let named =
+                    |error: SqliteError| error.named_as(&request.workload_given, request.scale);
+                scale = loaded.map_err(named)?.scale;
             }
             None
         };
@@ -100,7 +103,7 @@ impl Kind for Sqlite {
         counters::of_sqlite(&self.target.path, &self.url)
     }
 
-    fn init(&self, wanted: &Load<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
         if self.temporary {
             return Err(LabError::Usage(
                 "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
@@ -108,9 +111,9 @@ impl Kind for Sqlite {
             ));
         }
         let begun = dbtime_model::now();
-        let rows = load(&self.target, wanted, tell, stop)?;
+        let rows = load(&self.target, data, tell, stop)?;
         let took = dbtime_model::now() - begun;
-        let (name, scale, target) = (&wanted.workload.name, wanted.scale, &self.target);
+        let (name, scale, target) = (&data.workload.name, data.scale, &self.target);
         Ok(format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}"))
     }
 }
@@ -134,11 +137,11 @@ fn check_workers(workers: u32) -> Result<(), LabError> {
 /// Creates the tables, fills them and marks them as whole. Returns the number of rows.
 fn load(
     target: &SqliteTarget,
-    load: &Load<'_>,
+    data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
 ) -> Result<u64, LabError> {
-    let Load { workload, scale, seed } = *load;
+    let Dataset { workload, scale, seed } = *data;
     let interrupted = || LabError::Interrupted("while loading: what was loaded does not count");
     let admin = SqliteAdmin::create(target)?;
     admin.drop_tables(&workload.tables, &workload.name)?;
@@ -251,22 +254,6 @@ impl Prepared for Ready {
         record.lock_holders =
             sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
     }
-}
-
-/// The command that helps must name the workload as this one did: by its file, if it has one.
-fn named_as_given(mut error: SqliteError, request: &RunRequest) -> SqliteError {
-    let given = request.workload_given.clone();
-    match &mut error {
-        SqliteError::Missing { workload, .. } => {
-            let scale = request.scale.map_or(String::new(), |scale| format!(" --scale {scale}"));
-            *workload = Some(given + &scale);
-        }
-        SqliteError::NotLoaded { workload, .. }
-        | SqliteError::HalfLoaded { workload, .. }
-        | SqliteError::Scale { workload, .. } => *workload = given,
-        _ => {}
-    }
-    error
 }
 
 impl From<SqliteError> for LabError {

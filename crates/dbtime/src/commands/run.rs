@@ -6,6 +6,7 @@ use crate::live::Live;
 use crate::{interrupt, options, screen, sweep};
 use dbtime_engines::plan::Stop;
 use dbtime_engines::server_url::without_password;
+use dbtime_engines::shell;
 use dbtime_lab::Finished;
 use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
@@ -114,12 +115,10 @@ fn without_secrets(argument: &str) -> String {
 
 /// The command as a shell would take it again, without passwords.
 pub(crate) fn command_line(arguments: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:%,@+".contains(c);
     let quoted = arguments.iter().enumerate().map(|(index, argument)| match argument {
         _ if index == 0 => "dbtime".to_owned(),
         argument if without_secrets(argument) != *argument => without_secrets(argument),
-        argument if !argument.is_empty() && argument.chars().all(plain) => argument.clone(),
-        argument => format!("'{}'", argument.replace('\'', r"'\''")),
+        argument => shell::quoted(argument).into_owned(),
     });
     quoted.collect::<Vec<_>>().join(" ")
 }

@@ -1,0 +1,131 @@
+//! What is read as a target of PostgreSQL, and how it is shown.
+
+use super::*;
+
+fn with(text: &str, variables: &[(&str, &str)]) -> Result<PostgresTarget, TargetError> {
+    PostgresTarget::parse(text, &|name| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    })
+}
+
+fn target(text: &str) -> PostgresTarget {
+    with(text, &[]).expect(text)
+}
+
+#[test]
+fn a_target_says_who_and_where() {
+    let target = target(
+        "postgresql://al%20ice:p%40ss%3Aw@127.0.0.1:5433/sh%2Fop?connect_timeout=3\
+         &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
+    );
+    assert_eq!(target.address.to_string(), "127.0.0.1:5433");
+    let Identity { user, password, database, settings } = &target.identity;
+    assert_eq!([user, password.reveal(), database], ["al ice", "p@ss:w", "sh/op"]);
+    let text = |text: &str| text.to_owned();
+    let wanted = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
+    assert_eq!(settings, &wanted);
+    assert_eq!(target.connect_timeout, Nanos::from_secs(3));
+    assert_eq!(target.to_string(), "postgres://al%20ice@127.0.0.1:5433/sh/op");
+    assert!(!format!("{target:?}").contains("p@ss"), "nothing shows a password");
+}
+
+#[test]
+fn sockets_are_named_in_three_ways() {
+    let path = "/run/pg/.s.PGSQL.5999";
+    for text in [
+        "postgres:///db?host=/run/pg&port=5999",
+        "postgres://%2Frun%2Fpg:5999/db",
+        "postgres://me@/db?host=/run/pg/&port=5999",
+    ] {
+        let Address::Unix(socket) = target(text).address else { panic!("{text}") };
+        assert_eq!(socket, Path::new(path), "{text}");
+    }
+    let shown = target("postgres://me@/db?host=/run/pg&port=5999");
+    assert_eq!(shown.to_string(), "'postgres://me@/db?host=/run/pg&port=5999'");
+    let shown = target("postgres://o'neil@/db?host=/run/pg");
+    assert_eq!(shown.to_string(), "'postgres://o%27neil@/db?host=/run/pg'");
+    assert_eq!(target("postgres://[::1]:1/").address.to_string(), "[::1]:1");
+}
+
+#[test]
+fn the_environment_fills_in_what_a_target_leaves_out() {
+    let variables = [
+        ("PGHOST", "127.0.0.1"),
+        ("PGPORT", "5440"),
+        ("PGUSER", "env"),
+        ("PGPASSWORD", "secret"),
+        ("PGDATABASE", "from_env"),
+        ("PGCONNECT_TIMEOUT", "0"),
+        ("PGAPPNAME", ""),
+    ];
+    let all = with("postgres://", &variables).expect("a target");
+    assert_eq!(all.to_string(), "postgres://env@127.0.0.1:5440/from_env");
+    assert_eq!(all.identity.password.reveal(), "secret");
+    assert_eq!(all.connect_timeout, Nanos(u64::MAX));
+    let own = with("postgres://me:mine@127.0.0.2/own?port=1", &variables).expect("a target");
+    assert_eq!(own.to_string(), "postgres://me@127.0.0.2:1/own");
+    assert_eq!(own.identity.password.reveal(), "mine");
+    let named = with("postgres://", &[("PGUSER", "me"), ("PGHOST", "127.0.0.1")]);
+    assert_eq!(named.expect("a target").identity.database, "me", "as the user is called");
+}
+
+#[test]
+fn the_password_file_comes_last() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(".pgpass");
+    std::fs::write(&path, "127.0.0.1:5432:*:me:filed\nlocalhost:*:*:me:local\n").expect("file");
+    let allow = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&path, permissions).expect("ours");
+    };
+    allow(0o600);
+    let home = folder.path().display().to_string();
+    let variables = [("HOME", home.as_str())];
+    let found = |text: &str| with(text, &variables).expect(text).identity.password;
+    let password = |text: &str| found(text).reveal().to_owned();
+    assert_eq!(password("postgres://me@127.0.0.1/db"), "filed");
+    assert_eq!(password("postgres://me:own@127.0.0.1/db"), "own");
+    assert_eq!(password("postgres://me@/db?host=/tmp"), "local");
+    assert_eq!(password("postgres://me@/db?host=/run/pg"), "");
+    allow(0o644);
+    let open = with("postgres://me@127.0.0.1/db", &variables).expect("a target");
+    assert_eq!(open.identity.password.reveal(), "");
+    assert!(open.password_note.expect("why").contains("chmod 600"));
+}
+
+#[test]
+fn bad_targets_are_told_why_without_their_password() {
+    let error = |text: &str| with(text, &[]).expect_err(text).to_string();
+    assert!(error("mysql://x").contains("`mysql`"));
+    assert!(error("postgres://127.0.0.1/d?sslmod=require").contains("did you mean `sslmode`?"));
+    assert!(error("postgres://127.0.0.1/d?sslmode=on").contains("verify-full"));
+    assert!(error("postgres://127.0.0.1/d?connect_timeout=soon").contains("500ms"));
+    assert!(error("postgres://127.0.0.1/d?sslmode").contains("write sslmode=VALUE"));
+    assert!(error("postgres://a,b/d").contains("several hosts"));
+    assert!(error("postgres:/x").contains("write postgres://user@host"));
+    assert!(error("postgres://me%@h/").contains("no valid user;"));
+    for bad in [
+        "u:hush/hush@127.0.0.1/d",
+        "u:x?hush@h/d",
+        "u:hush%@127.0.0.1/",
+        "127.0.0.1:hush/d",
+        "u@h:0/",
+        "u@h/d?password=hush%",
+    ] {
+        let told = error(&format!("postgres://{bad}"));
+        assert!(told.contains("%2F") && !told.contains("hush"), "{told}");
+    }
+}
+
+#[test]
+fn the_server_is_told_how_long_a_statement_may_take() {
+    let target = target("postgres://me@127.0.0.1/d");
+    let limit = Some(Nanos::from_millis(250));
+    let shared = target.shared(&[], StatementProtocol::Text, limit);
+    let startup = String::from_utf8_lossy(&shared.startup).into_owned();
+    assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
+    let sockets = target.sockets(Reconnect::WhenLost, limit).expect("no TLS is asked for");
+    assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
+}
