@@ -36,7 +36,7 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// The plan for a server that takes statements ahead as far as `pipelining`, if they are wanted.
+    /// The plan for a server that takes statements ahead as far as `pipelining`, if that is wanted.
     pub(crate) fn pipelined(&self, plan: &Plan, pipelining: Pipelining) -> Plan {
         let pipelining = if self.pipeline { pipelining } else { Pipelining::Off };
         Plan { pipelining, ..plan.clone() }

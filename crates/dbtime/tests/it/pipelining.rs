@@ -1,5 +1,5 @@
-//! Statements sent before those ahead of them are answered: fewer round trips, and no harm done when
-//! one fails or the server goes.
+//! Statements sent before those ahead of them are answered: fewer round trips, and no harm done
+//! when one fails or the server goes.
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
@@ -99,7 +99,7 @@ fn a_server_that_goes_takes_whole_transactions_with_it() {
         // Nobody knows of a COMMIT whose answer never came.
         let whole = 2 * completed..=2 * (completed + failed);
         let counted = counted(&given);
-        assert!(whole.contains(&counted) && counted % 2 == 0, "{counted} of {}", json["counts"]);
+        assert!(whole.contains(&counted) && counted.is_multiple_of(2), "{counted} of {}", json["counts"]);
     }
 }
 
