@@ -1,6 +1,6 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
-use crate::format::{bytes, clean, count, counted, percent, rate, seconds, us};
+use crate::format::{bytes, clean, count, counted, if_any, percent, rate, seconds, us};
 use dbtime_model::record::{Check, CheckUnit, RunRecord, ServerInfo, TargetInfo};
 
 /// One line of facts: what it is about, and what there is to say.
@@ -49,7 +49,7 @@ fn is_embedded(record: &RunRecord) -> bool {
 /// What one transaction costs in messages and CPU.
 pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
     let embedded = is_embedded(record);
-    let trips = rate(record.round_trips_per_tx);
+    let trips = if_any(record.round_trips_per_tx, rate);
     let client = &record.client;
     let mut facts = vec![(
         "round trips",
@@ -63,7 +63,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
         "client CPU",
         format!(
             "{} per transaction{}, {} usr + {} sys of one CPU, driver {} busy{}",
-            us(client.cpu_us_per_tx),
+            if_any(client.cpu_us_per_tx, us),
             if embedded { ", database included" } else { "" },
             percent(client.usr_pct),
             percent(client.sys_pct),
@@ -93,7 +93,7 @@ fn of_server(server: &ServerInfo) -> Vec<Fact> {
             "server CPU",
             format!(
                 "{} per transaction, {} usr + {} sys of one CPU",
-                us(server.cpu_us_per_tx),
+                if_any(server.cpu_us_per_tx, us),
                 percent(server.usr_pct),
                 percent(server.sys_pct),
             ),

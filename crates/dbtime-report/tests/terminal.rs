@@ -113,6 +113,23 @@ fn limits_show_required_beside_measured() {
 }
 
 #[test]
+fn what_nothing_was_completed_for_costs_nothing_each() {
+    let mut run = fixtures::closed();
+    run.record.client.cpu_us_per_tx = None;
+    run.record.round_trips_per_tx = None;
+    run.record.server.as_mut().expect("a server").cpu_us_per_tx = None;
+    let text = plain(&run);
+    for wanted in ["round trips   – per", "client CPU    – per", "server CPU    – per"] {
+        assert!(text.contains(wanted), "no `{wanted}` in {text}");
+    }
+    let compared = compare::side_by_side(&run, &fixtures::closed());
+    let row = |name| compared.lines().find(|line| line.contains(name)).expect("a row");
+    for name in ["client CPU per", "server CPU per", "round trips per"] {
+        assert_eq!(row(name).matches('–').count(), 3, "{}", row(name));
+    }
+}
+
+#[test]
 fn counts_state_their_identity() {
     let text = plain(&fixtures::open());
     assert!(
@@ -179,7 +196,7 @@ fn the_sweep_table_of_a_server_is_that_of_the_schedulers_and_more() {
         record.server = Some(server);
         record.latency_us.response.mean = mean_ms * 1e3;
         record.latency_us.response.p95 = p95_ms * 1e3;
-        record.client.cpu_us_per_tx = 8.25;
+        record.client.cpu_us_per_tx = Some(8.25);
         SweepRow::from_record(&record).with_factor("connections", &connections.to_string())
     };
     let rows = [
