@@ -95,8 +95,9 @@ impl Measurement<'_> {
         record.window = window;
         record.operations = summary.operations;
         record.statements = summary.statements;
-        self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         record.validity.warnings = facts.warnings;
+        // Adds warnings of its own.
+        self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;
