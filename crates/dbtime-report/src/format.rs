@@ -62,7 +62,7 @@ pub(crate) fn signed_us(value: f64) -> String {
 }
 
 /// A figure that there may not be.
-pub(crate) fn if_any(value: Option<f64>, shown: impl Fn(f64) -> String) -> String {
+pub(crate) fn if_any<T>(value: Option<T>, shown: impl FnOnce(T) -> String) -> String {
     value.map_or(NONE.to_owned(), shown)
 }
 
