@@ -44,7 +44,8 @@ test: setup-test
 test-versions: setup-test
 	folders=$$(sh scripts/versions.sh) && \
 	DBTIME_VERSIONS=$$(dirname "$${folders##* }") \
-		$(CARGO) test --package dbtime-lab --features versions --test servers $(LOCKED) versions
+		$(CARGO) test --package dbtime-lab --package dbtime \
+		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions
 
 lint: setup
 	$(CARGO) fmt --all -- --check

@@ -10,17 +10,14 @@
 # Variables: ROUNDS (3), LENGTH (60 seconds each), MANY (2048), RATE (1000), NULL_CONNECTIONS
 # (10000), NULL_RATE (20000), PARTS ("mariadb null"), and those of servers.bash
 set -euo pipefail
-cd "$(dirname "$0")/.."
-dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
+# shellcheck source=bench/servers.bash
+. "$(dirname "$0")/servers.bash"
 rounds=${ROUNDS:-3}
 length=${LENGTH:-60}
 many=${MANY:-2048}
 rate=${RATE:-1000}
 null_connections=${NULL_CONNECTIONS:-10000}
 null_rate=${NULL_RATE:-20000}
-# shellcheck source=bench/servers.bash
-. bench/servers.bash
-need "$dbtime" taskset python3
 ulimit -n "$(ulimit -Hn)"
 
 # What the last run was offered and kept, under the name of a side.

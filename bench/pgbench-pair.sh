@@ -12,13 +12,10 @@
 # Variables: PAIRS (9), LENGTH (5 seconds each), CLIENTS ("1 8 64 512"), SCALE (10),
 # WORKLOADS ("select-only tpcb-like"), MODES ("simple prepared"), PG_BIN, and those of servers.bash
 set -euo pipefail
-cd "$(dirname "$0")/.."
-dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
+# shellcheck source=bench/servers.bash
+. "$(dirname "$0")/servers.bash"
 pairs=${PAIRS:-9}
 length=${LENGTH:-5}
-# shellcheck source=bench/servers.bash
-. bench/servers.bash
-need "$dbtime" taskset python3
 
 declare -A file=([select-only]=bench/select-only.toml [tpcb-like]=tpcb)
 declare -A database=([select-only]=select_only [tpcb-like]=tpcb)

@@ -1,8 +1,11 @@
-# Private servers and measuring for the scripts beside it, which source this. Everything lives in a
-# folder of its own and goes with it; servers are ended by their process id.
+# Private servers and measuring for the scripts beside it, which source this before all else. It goes
+# to the root of the sources and sets `dbtime` to the program, which is the scripts' first argument.
+# Everything lives in a folder of its own and goes with it; servers are ended by their process id.
 #
 # Variables: SERVER_CPU, CLIENT_CPU (0, 1), SERVER_OPTIONS (more options of the server)
 
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
 server_cpu=${SERVER_CPU:-0}
 client_cpu=${CLIENT_CPU:-1}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/dbtime-bench.XXXXXX")
@@ -36,6 +39,8 @@ stop_server() {
         server=
     fi
 }
+
+need "$dbtime" taskset python3
 
 # Waits until the command that follows succeeds.
 until_healthy() {
@@ -144,5 +149,5 @@ verdict() {
     echo "kernel $(uname -r), $(nproc) CPUs, server on CPU $server_cpu, driver on CPU $client_cpu"
     echo "load average before $load_before, after $(cut -d' ' -f1 /proc/loadavg); a quiet machine ends \
 at about 2"
-    python3 "$(dirname "${BASH_SOURCE[0]}")/verdict.py" "$folder/measured"
+    python3 bench/verdict.py "$folder/measured"
 }

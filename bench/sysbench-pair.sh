@@ -11,13 +11,11 @@
 # Variables: PAIRS (9), LENGTH (5 seconds each), CONNECTIONS ("1 4 64 512"),
 # WORKLOADS ("point-select oltp-read-write"), and those of servers.bash
 set -euo pipefail
-cd "$(dirname "$0")/.."
-dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
+# shellcheck source=bench/servers.bash
+. "$(dirname "$0")/servers.bash"
+need sysbench cc
 pairs=${PAIRS:-9}
 length=${LENGTH:-5}
-# shellcheck source=bench/servers.bash
-. bench/servers.bash
-need "$dbtime" sysbench taskset python3 cc
 rows=100000
 
 declare -A script=([point-select]=oltp_point_select [oltp-read-write]=oltp_read_write)

@@ -32,9 +32,9 @@ pub enum UrlError {
     /// What ends user and password stands behind something that ended them before.
     #[error("in user and password write : / ? % @ as %3A %2F %3F %25 %40")]
     Login,
-    /// The port is no number from 1 to 65535.
-    #[error("`{0}` is no port: write a number from 1 to 65535")]
-    Port(String),
+    /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
+    #[error("the port is no number from 1 to 65535; write user:password@host:port")]
+    Port,
     /// `%` without two hexadecimal digits, or what they make is no text.
     #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
     Escape {
@@ -169,7 +169,7 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
     };
     let number = |text: &str| match text.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(UrlError::Port(text.to_owned())),
+        _ => Err(UrlError::Port),
     };
     Ok((host, port.filter(|port| !port.is_empty()).map(number).transpose()?))
 }

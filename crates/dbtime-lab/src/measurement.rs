@@ -15,7 +15,7 @@ use dbtime_model::record::{
     AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, Run, RunRecord,
     SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
-use dbtime_model::recorder::{Latencies, StatementRecorder};
+use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
 use dbtime_observe::machine;
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::time::SystemTime;
@@ -70,13 +70,13 @@ impl Measurement<'_> {
             percentiles: summary.percentiles(),
             histogram: summary.histogram(),
             client: self.client(&driven, &watched, &window),
-            server: server(&watched, counts.completed),
+            server: server(&watched, &counts),
             connections: self.prepared.is_remote().then(|| summary::connections(&driven)),
             ..RunRecord::default()
         };
         let statements: u64 =
             summary.statements.iter().map(|statement| statement.round_trips).sum();
-        record.round_trips_per_tx = statements as f64 / counts.completed.max(1) as f64;
+        record.round_trips_per_tx = counts.each(statements as f64);
         record.basis = match self.plan.is_pooled() {
             true => Basis::Response,
             false => Basis::Service,
@@ -95,8 +95,9 @@ impl Measurement<'_> {
         record.window = window;
         record.operations = summary.operations;
         record.statements = summary.statements;
-        self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         record.validity.warnings = facts.warnings;
+        // Adds warnings of its own.
+        self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;
@@ -105,7 +106,7 @@ impl Measurement<'_> {
             let recorded = counters::recorded(before, after, counts.completed).ok();
             (record.counters, counters) = recorded.unzip();
         }
-        let mut series = watched.series;
+        let mut series: Vec<_> = watched.series.into_iter().map(SeriesRow::rounded).collect();
         self.offered(&driven, &mut series);
         // What a server counted is added by whoever asked it.
         Run { record, series, counters, transactions: summary.transactions }
@@ -206,11 +207,10 @@ impl Measurement<'_> {
     fn client(&self, driven: &Driven, watched: &Watched, window: &WindowInfo) -> ClientInfo {
         let [_, begin, end] = &watched.machine;
         let used = end.since(begin);
-        let completed = driven.recorder.counts().completed.max(1) as f64;
         let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
         let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
         ClientInfo {
-            cpu_us_per_tx: used.process_s * 1e6 / completed,
+            cpu_us_per_tx: driven.recorder.counts().each(used.process_s * 1e6),
             usr_pct: used.usr_pct,
             sys_pct: used.sys_pct,
             busy: (busiest.as_secs() / window.measure_s.max(1e-9)).min(1.0),
@@ -238,11 +238,11 @@ impl Measurement<'_> {
 }
 
 /// What the server used in the window.
-fn server(watched: &Watched, completed: u64) -> Option<ServerInfo> {
+fn server(watched: &Watched, counts: &Counts) -> Option<ServerInfo> {
     let [Some(begin), Some(end)] = &watched.server else { return None };
     let used = end.since(begin);
     let wall_s = used.wall.as_secs();
-    let per_tx = |cpu: Nanos| cpu.as_micros() / completed.max(1) as f64;
+    let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
     let memory = used.memory.unwrap_or_default();
     let by_thread = by_thread_name(begin, end).into_iter().map(|threads| ServerThreads {

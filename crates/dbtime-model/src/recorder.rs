@@ -64,6 +64,12 @@ impl Counts {
         self.retries += other.retries;
     }
 
+    /// What is one completed transaction's of a sum; `None` when none was completed, because then
+    /// nobody has spent it.
+    pub fn each(&self, sum: f64) -> Option<f64> {
+        (self.completed > 0).then(|| sum / self.completed as f64)
+    }
+
     /// Whether the counts obey their identity.
     pub fn add_up(&self) -> bool {
         self.offered == self.completed + self.failed + self.dropped + self.unfinished
@@ -417,5 +423,18 @@ impl Recorder<u64> {
         self.connections.merge(&other.connections);
         self.outages.extend(&other.outages);
         self.outside += other.outside;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_has_a_share_where_nothing_was_completed() {
+        let of = |completed| Counts { completed, failed: 3, ..Counts::default() };
+        assert_eq!(of(4).each(10.0), Some(2.5));
+        assert_eq!(of(0).each(10.0), None);
+        assert_eq!(of(0).each(0.0), None);
     }
 }

@@ -3,7 +3,7 @@
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and
 //! whatever else differed between two lives of a server, and nothing in them tells the two apart.
 
-use crate::format::{NONE, clean, count, factor, finite, percent, rate, signed_us, us};
+use crate::format::{NONE, clean, count, factor, finite, if_any, percent, rate, signed_us, us};
 use crate::means::Means;
 use crate::story;
 use crate::terminal::Page;
@@ -111,17 +111,19 @@ fn latencies(table: &mut Table, a: &RunRecord, b: &RunRecord) {
 fn row(
     table: &mut Table,
     name: &str,
-    [a, b]: [f64; 2],
+    pair: [impl Into<Option<f64>>; 2],
     shown: impl Fn(f64) -> String,
     difference: impl Fn(f64) -> String,
 ) {
-    let (a, b) = (finite(a), finite(b));
-    let ratio = if a > 0.0 && b >= 0.0 { factor_of(b / a) } else { NONE.to_owned() };
+    let [a, b] = pair.map(|figure| figure.into().map(finite));
+    let both = a.zip(b);
+    let ratio = both.filter(|(a, b)| *a > 0.0 && *b >= 0.0);
+    let ratio = ratio.map_or(NONE.to_owned(), |(a, b)| factor_of(b / a));
     table.row(vec![
         name.into(),
-        shown(a).into(),
-        shown(b).into(),
-        difference(b - a).into(),
+        if_any(a, &shown).into(),
+        if_any(b, &shown).into(),
+        if_any(both.map(|(a, b)| b - a), difference).into(),
         Cell::new(ratio, Ink::Dim),
     ]);
 }

@@ -1,7 +1,7 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
-use crate::format::{bytes, clean, count, counted, percent, rate, seconds, us};
-use dbtime_model::record::{Check, CheckUnit, RunRecord, ServerInfo, TargetInfo};
+use crate::format::{bytes, clean, count, counted, if_any, percent, rate, seconds, us};
+use dbtime_model::record::{Check, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo};
 
 /// One line of facts: what it is about, and what there is to say.
 pub(crate) type Fact = (&'static str, String);
@@ -49,7 +49,7 @@ fn is_embedded(record: &RunRecord) -> bool {
 /// What one transaction costs in messages and CPU.
 pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
     let embedded = is_embedded(record);
-    let trips = rate(record.round_trips_per_tx);
+    let trips = if_any(record.round_trips_per_tx, rate);
     let client = &record.client;
     let mut facts = vec![(
         "round trips",
@@ -63,7 +63,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
         "client CPU",
         format!(
             "{} per transaction{}, {} usr + {} sys of one CPU, driver {} busy{}",
-            us(client.cpu_us_per_tx),
+            if_any(client.cpu_us_per_tx, us),
             if embedded { ", database included" } else { "" },
             percent(client.usr_pct),
             percent(client.sys_pct),
@@ -73,7 +73,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
     ));
     facts.push(("threads", threads(record)));
     if let Some(server) = &record.server {
-        facts.extend(of_server(server));
+        facts.extend(of_server(server, &record.load));
     }
     facts.extend(connections(record));
     if record.warnings > 0 {
@@ -84,16 +84,16 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
 }
 
 /// What the server used, the answer first.
-fn of_server(server: &ServerInfo) -> Vec<Fact> {
+fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<Fact> {
     // A record without the length of the watch has nothing to set the CPU against.
-    let sentence = (server.wall_s > 0.0).then(|| ("server", server_sentence(server)));
+    let sentence = (server.wall_s > 0.0).then(|| ("server", server_sentence(server, load)));
     let mut facts: Vec<Fact> = sentence.into_iter().collect();
     facts.extend([
         (
             "server CPU",
             format!(
                 "{} per transaction, {} usr + {} sys of one CPU",
-                us(server.cpu_us_per_tx),
+                if_any(server.cpu_us_per_tx, us),
                 percent(server.usr_pct),
                 percent(server.sys_pct),
             ),
@@ -127,26 +127,41 @@ fn processes(n: u32) -> String {
     if n == 1 { "1 process".to_owned() } else { format!("{} processes", count(n.into())) }
 }
 
-/// `used 13.1 s of CPU in 15.9 s on 1 CPU (82 %): busy`.
-fn server_sentence(server: &ServerInfo) -> String {
-    let cpus = f64::from(server.cpus.max(1));
-    let share = 100.0 * server.cpu_s / (server.wall_s * cpus).max(1e-9);
+/// `used 13.1 s of CPU in 15.9 s on 1 CPU (82 %): busy, not CPU-bound`.
+fn server_sentence(server: &ServerInfo, load: &LoadInfo) -> String {
+    let cpus = server.cpus.max(1);
+    let connections = connections_that_can_keep_busy(server, load).filter(|few| *few < cpus);
+    let usable = connections.unwrap_or(cpus);
+    let share = 100.0 * server.cpu_s / (server.wall_s * f64::from(usable)).max(1e-9);
     let verdict = match share {
         share if share >= 90.0 => "CPU-bound",
         share if share >= 50.0 => "busy, not CPU-bound",
         _ => "not CPU-bound",
     };
+    let of = connections.map_or(String::new(), |few| {
+        let (few, usable) = (counted(few.into(), "connection"), counted(usable.into(), "CPU"));
+        format!(" of the {usable} that {few} can keep busy")
+    });
     let waited = match server.run_delay_s.filter(|delay| *delay > 0.05 * server.cpu_s) {
         Some(delay) => format!("; its threads waited {} for a CPU", seconds_of(delay)),
         None => String::new(),
     };
     format!(
-        "used {} of CPU in {} on {} ({}): {verdict}{waited}",
+        "used {} of CPU in {} on {} ({}{of}): {verdict}{waited}",
         seconds_of(server.cpu_s),
         seconds_of(server.wall_s),
-        counted(server.cpus.max(1).into(), "CPU"),
+        counted(cpus.into(), "CPU"),
         percent(share),
     )
+}
+
+/// How many connections gave the server work: each keeps one thread busy, and so one CPU at most.
+/// `None` where the server was much busier than that, because it divides statements among workers
+/// or does other work, and where the number is not known.
+fn connections_that_can_keep_busy(server: &ServerInfo, load: &LoadInfo) -> Option<u32> {
+    let connections = load.workers.unwrap_or(load.connections);
+    let busy_cpus = server.cpu_s / server.wall_s.max(1e-9);
+    (connections > 0 && busy_cpus < 1.5 * f64::from(connections)).then_some(connections)
 }
 
 /// What became of connections, where there is more to say than that they were made.

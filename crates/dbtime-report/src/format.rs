@@ -61,6 +61,11 @@ pub(crate) fn signed_us(value: f64) -> String {
     }
 }
 
+/// A figure that there may not be.
+pub(crate) fn if_any<T>(value: Option<T>, shown: impl FnOnce(T) -> String) -> String {
+    value.map_or(NONE.to_owned(), shown)
+}
+
 /// A share in percent: `62 %`, `3.1 %`, `< 0.1 %`.
 pub(crate) fn percent(value: f64) -> String {
     if !value.is_finite() {

@@ -112,6 +112,67 @@ fn limits_show_required_beside_measured() {
     assert!(text.contains("<= 0.1 %") && text.contains("2.5 %"));
 }
 
+/// The sentence on a server that used so much CPU in ten seconds.
+fn server_sentence(cpu_s: f64, cpus: u32, connections: u32, workers: Option<u32>) -> String {
+    let mut run = fixtures::closed();
+    (run.record.load.connections, run.record.load.workers) = (connections, workers);
+    let server = run.record.server.as_mut().expect("a server");
+    (server.cpu_s, server.wall_s, server.cpus, server.run_delay_s) = (cpu_s, 10.0, cpus, None);
+    let text = plain(&run);
+    let from = text.find("  server        used").expect("a sentence");
+    let sentence = text[from..].split("\n  server CPU").next().expect("a first part");
+    sentence.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_server_is_judged_by_the_cpus_that_its_connections_can_keep_busy() {
+    for (cpu_s, cpus, connections, workers, ending) in [
+        (
+            9.7,
+            2,
+            1,
+            None,
+            "on 2 CPUs (97 % of the 1 CPU that 1 connection can keep busy): CPU-bound",
+        ),
+        (
+            6.0,
+            2,
+            1,
+            None,
+            "(60 % of the 1 CPU that 1 connection can keep busy): busy, not CPU-bound",
+        ),
+        (1.0, 2, 1, None, "(10 % of the 1 CPU that 1 connection can keep busy): not CPU-bound"),
+        (28.0, 8, 3, None, "(93 % of the 3 CPUs that 3 connections can keep busy): CPU-bound"),
+        // Many clients that take turns on few connections.
+        (19.0, 4, 64, Some(2), "(95 % of the 2 CPUs that 2 connections can keep busy): CPU-bound"),
+        (9.7, 2, 2, None, "on 2 CPUs (48 %): not CPU-bound"),
+        (9.7, 1, 1, None, "on 1 CPU (97 %): CPU-bound"),
+        // One statement on several workers.
+        (19.0, 4, 1, None, "on 4 CPUs (48 %): not CPU-bound"),
+        (9.7, 2, 0, None, "on 2 CPUs (48 %): not CPU-bound"),
+    ] {
+        let found = server_sentence(cpu_s, cpus, connections, workers);
+        assert!(found.ends_with(ending), "{found}");
+    }
+}
+
+#[test]
+fn what_nothing_was_completed_for_costs_nothing_each() {
+    let mut run = fixtures::closed();
+    run.record.client.cpu_us_per_tx = None;
+    run.record.round_trips_per_tx = None;
+    run.record.server.as_mut().expect("a server").cpu_us_per_tx = None;
+    let text = plain(&run);
+    for wanted in ["round trips   – per", "client CPU    – per", "server CPU    – per"] {
+        assert!(text.contains(wanted), "no `{wanted}` in {text}");
+    }
+    let compared = compare::side_by_side(&run, &fixtures::closed());
+    let row = |name| compared.lines().find(|line| line.contains(name)).expect("a row");
+    for name in ["client CPU per", "server CPU per", "round trips per"] {
+        assert_eq!(row(name).matches('–').count(), 3, "{}", row(name));
+    }
+}
+
 #[test]
 fn counts_state_their_identity() {
     let text = plain(&fixtures::open());
@@ -179,7 +240,7 @@ fn the_sweep_table_of_a_server_is_that_of_the_schedulers_and_more() {
         record.server = Some(server);
         record.latency_us.response.mean = mean_ms * 1e3;
         record.latency_us.response.p95 = p95_ms * 1e3;
-        record.client.cpu_us_per_tx = 8.25;
+        record.client.cpu_us_per_tx = Some(8.25);
         SweepRow::from_record(&record).with_factor("connections", &connections.to_string())
     };
     let rows = [

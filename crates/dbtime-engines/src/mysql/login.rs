@@ -41,6 +41,8 @@ pub(super) struct Login {
     nonce: Vec<u8>,
     pub(super) is_encrypted: bool,
     is_unix: bool,
+    /// Whether the server has been asked for its public key, and has not yet given it.
+    wants_key: bool,
     tls: Option<TlsWish>,
 }
 
@@ -173,6 +175,7 @@ impl Login {
         let response = plugin.run(self.context(identity), data);
         let response = response.map_err(|error| failed(&error.to_string()))?;
         self.plugin = Some(plugin);
+        self.wants_key = asks_for_key(response.data());
         Ok(match response {
             Response::Next { packet: Some(packet) } | Response::Last { packet: Some(packet) } => {
                 Turn::Send(packet)
@@ -197,7 +200,18 @@ impl Login {
         let response = process.run(self.context(identity), &self.nonce);
         let response = response.map_err(|error| failed(&error.to_string()))?;
         self.plugin = Some(process);
+        self.wants_key = asks_for_key(response.data());
         Ok(response.data().map(<[u8]>::to_vec))
+    }
+
+    /// What the server said when it refused us. Without a key of its own it blames the password,
+    /// which it has not even seen.
+    pub(super) fn explained(&self, mut failure: Failure) -> Failure {
+        if self.wants_key {
+            failure.message += "; the server gave no RSA key to hide the password with: use TLS or \
+                                its Unix socket, or give it a key";
+        }
+        failure
     }
 
     fn context<'a>(&'a self, identity: &'a Identity) -> Way<'a> {
@@ -208,6 +222,11 @@ impl Login {
 /// MySQL's hash of before 4.1 can be undone by whoever reads it.
 fn is_refused(plugin: &AuthPlugin<'_>) -> bool {
     matches!(plugin, AuthPlugin::MysqlOldPassword)
+}
+
+/// Whether a packet asks for the public key, as sha256_password or as caching_sha2_password do.
+fn asks_for_key(packet: Option<&[u8]>) -> bool {
+    matches!(packet, Some([0x01 | 0x02]))
 }
 
 fn refused(name: &str) -> Failure {
@@ -250,5 +269,25 @@ impl Context for Way<'_> {
 
     fn server_key_pem(&self) -> Option<&[u8]> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret::Secret;
+
+    #[test]
+    fn without_a_key_the_password_is_not_to_blame() {
+        let password = Secret::new("x".to_owned());
+        let identity = Identity { password, ..Identity::default() };
+        let mut login = Login { nonce: vec![7; 20], ..Login::default() };
+        let denied = || Failure::connection("1045", "Access denied");
+        login.start(&AuthPlugin::CachingSha2Password, &identity).expect("a proof");
+        assert_eq!(login.explained(denied()).message, "Access denied");
+        // The server does not know the password yet, and is asked for its key.
+        let turn = login.more(&[4], &identity).expect("no error yet");
+        assert!(matches!(turn, Turn::Send(packet) if packet == [2]));
+        assert!(login.explained(denied()).message.contains("no RSA key"));
     }
 }

@@ -262,7 +262,7 @@ impl MysqlProtocol {
             Stage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
             Stage::Greeting => self.greet(shared, payload),
             _ => match payload.first() {
-                Some(0xff) => Err(read_error(payload)),
+                Some(0xff) => Err(self.login.explained(read_error(payload))),
                 Some(0xfe) => self.login.switch(payload, &shared.identity),
                 Some(0x01) => self.login.more(&payload[1..], &shared.identity),
                 Some(0x00) => return (used, self.welcomed(shared, payload, out)),

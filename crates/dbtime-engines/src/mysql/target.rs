@@ -194,7 +194,7 @@ fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
 
 fn port(from: &impl Fn(&str, &str) -> Option<String>) -> Result<u16, UrlError> {
     let Some(text) = from("port", "MYSQL_TCP_PORT") else { return Ok(PORT) };
-    text.parse().map_err(|_| UrlError::Port(text))
+    text.parse().map_err(|_| UrlError::Port)
 }
 
 fn options(

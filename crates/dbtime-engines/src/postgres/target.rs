@@ -274,7 +274,7 @@ fn malformed(piece: &str) -> TargetError {
 fn unreadable(error: UrlError) -> TargetError {
     match error {
         UrlError::Login => malformed("user and password"),
-        UrlError::Port(_) => malformed("port"),
+        UrlError::Port => malformed("port"),
         UrlError::Escape { piece } => TargetError::Malformed(piece),
         other => TargetError::Parameter(other),
     }

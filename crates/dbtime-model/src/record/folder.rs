@@ -62,6 +62,32 @@ pub struct SeriesRow {
     pub steal_pct: f64,
 }
 
+impl SeriesRow {
+    /// The row as it is written: microseconds to the nanosecond, percent to a hundredth. A report
+    /// drawn before that and one drawn from the file are then the same.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        let to = |value: &mut f64, parts: f64| *value = (*value * parts).round() / parts;
+        for us in [
+            &mut self.response_mean_us,
+            &mut self.response_p50_us,
+            &mut self.response_p90_us,
+            &mut self.response_p99_us,
+            &mut self.response_max_us,
+            &mut self.service_mean_us,
+        ] {
+            to(us, 1000.0);
+        }
+        let server = self.server_pct.as_mut();
+        let others =
+            [&mut self.usr_pct, &mut self.sys_pct, &mut self.foreign_pct, &mut self.steal_pct];
+        for pct in others.into_iter().chain(server) {
+            to(pct, 100.0);
+        }
+        self
+    }
+}
+
 /// One transaction kept whole, as in `transactions.csv`. Unit: microseconds; an unmeasured part is
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq)]

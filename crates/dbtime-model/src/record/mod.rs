@@ -106,9 +106,9 @@ pub struct RunRecord {
     pub files: Vec<FileIo>,
     /// Who held the lock that others waited for (embedded engine only).
     pub lock_holders: Vec<LockHolder>,
-    /// Statements sent to the target per completed transaction. Zero round trips leave the process
-    /// on an embedded engine; there this counts calls.
-    pub round_trips_per_tx: f64,
+    /// Statements sent to the target per completed transaction; `null` when none was completed.
+    /// Zero round trips leave the process on an embedded engine; there this counts calls.
+    pub round_trips_per_tx: Option<f64>,
     /// What became of connections to a server; `null` on an embedded engine.
     pub connections: Option<ConnectionsInfo>,
     /// What the driver itself used.
@@ -321,8 +321,8 @@ pub struct OutageInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientInfo {
-    /// CPU of the whole process per completed transaction.
-    pub cpu_us_per_tx: f64,
+    /// CPU of the whole process per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
     /// User share of that CPU, in percent of one CPU.
     pub usr_pct: f64,
     /// System share, in percent of one CPU.
@@ -342,8 +342,8 @@ pub struct ClientInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerInfo {
-    /// CPU per completed transaction.
-    pub cpu_us_per_tx: f64,
+    /// CPU per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
     /// User CPU, in percent of one CPU.
     pub usr_pct: f64,
     /// System CPU, in percent of one CPU.
@@ -385,8 +385,8 @@ pub struct ServerThreads {
     pub name: String,
     /// How many there were at the end.
     pub threads: u32,
-    /// CPU per completed transaction.
-    pub cpu_us_per_tx: f64,
+    /// CPU per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
     /// CPU in percent of one CPU.
     pub cpu_pct: f64,
 }

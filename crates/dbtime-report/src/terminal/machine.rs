@@ -4,7 +4,7 @@ use super::COLUMNS;
 use super::style::{Ink, Page};
 use super::table::{Column, Table};
 use crate::facts;
-use crate::format::{clean, count, percent, us, wrap};
+use crate::format::{clean, count, if_any, percent, us, wrap};
 use dbtime_model::record::Run;
 
 pub(super) fn section(run: &Run, page: &mut Page) {
@@ -37,7 +37,7 @@ fn server_threads(run: &Run, page: &mut Page) {
         table.row(vec![
             clean(&threads.name).into(),
             count(threads.threads.into()).into(),
-            us(threads.cpu_us_per_tx).into(),
+            if_any(threads.cpu_us_per_tx, us).into(),
             percent(threads.cpu_pct).into(),
         ]);
     }

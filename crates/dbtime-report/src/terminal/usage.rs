@@ -4,10 +4,10 @@ use super::TerminalOptions;
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
 use crate::format::{
-    NONE, bytes, clean, count, counted, finite, four_digits, percent, rate, short_bytes, us,
+    NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
 };
 use dbtime_model::Nanos;
-use dbtime_model::process::{CommandExit, Memory, UsageReport};
+use dbtime_model::process::{CommandExit, CpuSplit, Memory, Spent, UsageReport};
 
 /// Processes that are shown one by one.
 const MOST: usize = 20;
@@ -242,69 +242,77 @@ fn rusage(report: &UsageReport, page: &mut Page) {
     page.text(&text, Ink::Plain);
 }
 
-/// Threads by name.
-fn by_thread(report: &UsageReport, page: &mut Page) {
-    if report.by_thread.is_empty() {
+/// A line of a table of CPU time: who spent it, and what stands behind it.
+struct Share<'a> {
+    name: Vec<Cell>,
+    spent: &'a Spent,
+    split: &'a CpuSplit,
+    more: Vec<Cell>,
+}
+
+/// A table of CPU time; `columns` are those before it and those behind. Nothing where nobody spent
+/// any.
+fn shares_of_cpu(
+    heading: &str,
+    columns: [Vec<Column>; 2],
+    shares: Vec<Share<'_>>,
+    page: &mut Page,
+) {
+    if shares.is_empty() {
         return;
     }
-    page.heading("Threads by name");
-    let mut table = Table::new(vec![
-        Column::text("Name"),
-        Column::figure("Threads"),
-        Column::figure("CPU s"),
-        Column::figure("USR s"),
-        Column::figure("SYS s"),
-        Column::figure("Runnable s"),
-        Column::figure("Voluntary\nswitches"),
-        Column::figure("Involuntary\nswitches"),
-    ]);
-    let seconds = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| four_digits(t.as_secs()));
-    for threads in &report.by_thread {
-        let spent = &threads.spent;
-        let counts = |n: Option<u64>| n.map_or(NONE.to_owned(), count);
-        table.row(vec![
-            clean(&threads.name).into(),
-            count(u64::from(threads.threads)).into(),
-            Cell::new(seconds(Some(spent.cpu)), Ink::Bold),
-            seconds(threads.split.user).into(),
-            seconds(threads.split.system).into(),
-            seconds(spent.run_delay).into(),
-            counts(spent.switches.map(|s| s.voluntary)).into(),
-            counts(spent.switches.map(|s| s.involuntary)).into(),
-        ]);
+    page.heading(heading);
+    let [before, behind] = columns;
+    let cpu = ["CPU s", "USR s", "SYS s"].map(Column::figure);
+    let mut table = Table::new(before.into_iter().chain(cpu).chain(behind).collect());
+    for share in shares {
+        let cpu = [
+            Cell::new(cpu_seconds(share.spent.cpu), Ink::Bold),
+            if_any(share.split.user, cpu_seconds).into(),
+            if_any(share.split.system, cpu_seconds).into(),
+        ];
+        table.row(share.name.into_iter().chain(cpu).chain(share.more).collect());
     }
     page.table(&table);
 }
 
+fn cpu_seconds(time: Nanos) -> String {
+    four_digits(time.as_secs())
+}
+
+/// Threads by name.
+fn by_thread(report: &UsageReport, page: &mut Page) {
+    let shares = report.by_thread.iter().map(|threads| Share {
+        name: vec![clean(&threads.name).into(), count(threads.threads.into()).into()],
+        spent: &threads.spent,
+        split: &threads.split,
+        more: vec![
+            if_any(threads.spent.run_delay, cpu_seconds).into(),
+            if_any(threads.spent.switches.map(|s| s.voluntary), count).into(),
+            if_any(threads.spent.switches.map(|s| s.involuntary), count).into(),
+        ],
+    });
+    let name = vec![Column::text("Name"), Column::figure("Threads")];
+    let more = ["Runnable s", "Voluntary\nswitches", "Involuntary\nswitches"];
+    let columns = [name, more.map(Column::figure).into()];
+    shares_of_cpu("Threads by name", columns, shares.collect(), page);
+}
+
 /// Its processes, where there are several.
 fn each(report: &UsageReport, page: &mut Page) {
-    if report.each.is_empty() {
-        return;
-    }
-    page.heading("Processes that are there, most CPU time first");
-    let mut table = Table::new(vec![
-        Column::figure("PID"),
-        Column::figure("CPU s"),
-        Column::figure("USR s"),
-        Column::figure("SYS s"),
-        Column::figure("RSS"),
-        Column::figure("Threads"),
-        Column::text("Command"),
-    ]);
-    let seconds = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| four_digits(t.as_secs()));
-    for used in report.each.iter().take(MOST) {
-        let rss = used.memory.map(|memory| short_bytes(memory.rss_bytes as f64));
-        table.row(vec![
-            used.id.pid.to_string().into(),
-            Cell::new(seconds(Some(used.spent.cpu)), Ink::Bold),
-            seconds(used.split.user).into(),
-            seconds(used.split.system).into(),
-            rss.unwrap_or_else(|| NONE.to_owned()).into(),
-            count(u64::from(used.threads)).into(),
+    let shares = report.each.iter().take(MOST).map(|used| Share {
+        name: vec![used.id.pid.to_string().into()],
+        spent: &used.spent,
+        split: &used.split,
+        more: vec![
+            if_any(used.memory, |memory| short_bytes(memory.rss_bytes as f64)).into(),
+            count(used.threads.into()).into(),
             clean(&used.command).into(),
-        ]);
-    }
-    page.table(&table);
+        ],
+    });
+    let heading = "Processes that are there, most CPU time first";
+    let more = vec![Column::figure("RSS"), Column::figure("Threads"), Column::text("Command")];
+    shares_of_cpu(heading, [vec![Column::figure("PID")], more], shares.collect(), page);
     if report.each.len() > MOST {
         let others: Nanos = report.each[MOST..].iter().map(|used| used.spent.cpu).sum();
         let text = format!("{} more, {} of CPU together", report.each.len() - MOST, long(others));

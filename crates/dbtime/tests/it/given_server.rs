@@ -4,7 +4,9 @@ use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::Server;
+use dbtime_engines::socket::Table;
 use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use std::path::Path;
 
 /// Servers of these products are installed wherever the tests run.
 pub(crate) const PRODUCTS: [Product; 2] = [Product::MariaDb, Product::Postgres];
@@ -18,9 +20,21 @@ pub(crate) struct GivenServer {
 impl GivenServer {
     /// Starts one; `settings` are its own.
     pub(crate) fn start(product: Product, settings: &[(&str, &str)]) -> Self {
-        let mut request = ServerRequest::new(product);
+        Self::start_in(product, None, settings)
+    }
+
+    /// The same of what is installed in `prefix`.
+    pub(crate) fn start_in(
+        product: Product,
+        prefix: Option<&Path>,
+        settings: &[(&str, &str)],
+    ) -> Self {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        request.settings = settings.iter().map(own).collect();
+        let request = ServerRequest {
+            prefix: prefix.map(Path::to_owned),
+            settings: settings.iter().map(own).collect(),
+            ..ServerRequest::new(product)
+        };
         let server = PrivateServer::start(&request, &|_| {}, &Stop::default());
         let given = Self { server: server.expect("a server starts"), product };
         given.sql_in(None, "CREATE DATABASE d");
@@ -47,17 +61,21 @@ impl GivenServer {
 
     /// The same over TCP.
     pub(crate) fn target_tcp(&self) -> String {
-        let (user, port) = (self.server.user(), self.server.port());
-        let scheme = if self.product == Product::Postgres { "postgres" } else { "mysql" };
-        format!("{scheme}://{user}@127.0.0.1:{port}/d")
+        self.target_tcp_as(self.server.user(), "")
     }
 
-    /// Executes a statement in the database `d`; returns its first value.
-    pub(crate) fn sql(&self, sql: &str) -> Option<String> {
+    /// The same for another user.
+    pub(crate) fn target_tcp_as(&self, user: &str, login: &str) -> String {
+        let scheme = if self.product == Product::Postgres { "postgres" } else { "mysql" };
+        format!("{scheme}://{user}{login}@127.0.0.1:{}/d", self.server.port())
+    }
+
+    /// Executes a statement in the database `d`; returns its rows.
+    pub(crate) fn sql(&self, sql: &str) -> Table {
         self.sql_in(Some("d"), sql)
     }
 
-    fn sql_in(&self, database: Option<&str>, sql: &str) -> Option<String> {
+    fn sql_in(&self, database: Option<&str>, sql: &str) -> Table {
         let (socket, user) = (self.server.socket(), self.server.user());
         let server: Box<dyn Server> = match self.product {
             Product::Postgres => {
@@ -67,7 +85,6 @@ impl GivenServer {
             _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
         };
         let mut admin = server.connect(None).expect("it lets us in");
-        let (rows, _) = admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
-        rows.value().map(str::to_owned)
+        admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}")).0
     }
 }

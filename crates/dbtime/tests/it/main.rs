@@ -28,5 +28,7 @@ mod targets;
 mod tls;
 mod usage;
 mod usage_command;
+#[cfg(feature = "versions")]
+mod versions;
 mod worker;
 mod workloads;

@@ -3,7 +3,9 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
+use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Wire};
 use dbtime_lab::servers::Product;
+use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::sync::Mutex;
@@ -83,6 +85,13 @@ impl Namespace {
         assert!(self.ip(&["link", "set", &self.outside, if is_cut { "down" } else { "up" }]));
     }
 
+    /// Gives connections from within so many local ports.
+    fn set_ports(&self, many: u32) {
+        let (name, last) = (&self.name, 40_000 + many - 1);
+        let set = format!("echo 40000 {last} > /proc/sys/net/ipv4/ip_local_port_range");
+        assert!(self.ip(&["netns", "exec", name, "sh", "-c", &set]), "{set}");
+    }
+
     fn start(&self, sandbox: &Sandbox, line: &str) -> std::process::Child {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.name, env!("CARGO_BIN_EXE_dbtime")]);
@@ -153,4 +162,56 @@ fn a_slow_network_slows_what_is_sent_over_it() {
     counts_add_up(&json);
     let median = number(&json, "/latency_us/service/p50");
     assert!((70e3..1e6).contains(&median), "{median}");
+}
+
+/// The warning of a run about local ports, if it has one.
+fn warning_of_ports(json: &Value) -> Option<String> {
+    let warnings = json["validity"]["warnings"].as_array().expect("a list");
+    let found = warnings.iter().find(|warning| warning["kind"] == "ports")?;
+    let remedy = found["remedy"].as_str().expect("a remedy");
+    assert!(remedy.contains("ip_local_port_range"), "{remedy}");
+    Some(found["text"].as_str().expect("a text").to_owned())
+}
+
+/// Each connection that was closed holds its port for a minute.
+#[test]
+fn local_ports_that_bound_the_rate_are_told() {
+    let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for wire in [Wire::MySql, Wire::Postgres] {
+        let Some(space) = Namespace::new() else { return };
+        space.set_ports(200);
+        let listen = vec![(wire, Listen::Port(0))];
+        let options = NullServerOptions { listen, threads: 1, faults: Faults::default() };
+        let server = NullServer::start(&options).expect("a port is free");
+        let target = server.target(wire).expect("it speaks that").to_owned();
+        let (_, port) = target.split_once("127.0.0.1:").expect("over TCP");
+        let port = port.split('/').next().and_then(|port| port.parse().ok()).expect("a port");
+        let at = relay(space.address, port, Duration::ZERO);
+        let target = target.replace(&format!("127.0.0.1:{port}"), &at.to_string());
+        let run = |transactions: u32| {
+            let sandbox = Sandbox::new();
+            let line = format!(
+                "run values1 --target '{target}' --connections 2 --transactions {transactions} \
+                 --reconnect every-transaction --warmup 0s --no-record --json"
+            );
+            let child = space.start(&sandbox, &line);
+            let json = Ran::new(&line, &child.wait_with_output().expect("it ends")).fine().json();
+            counts_add_up(&json);
+            json
+        };
+        let few = run(40);
+        assert_eq!(count(&few, "/counts/completed"), 40, "{}", few["error_messages"]);
+        assert_eq!(warning_of_ports(&few), None);
+        let many = run(100);
+        assert_eq!(count(&many, "/counts/completed"), 100, "{}", many["error_messages"]);
+        let told = warning_of_ports(&many).expect("most ports are taken");
+        assert!(told.contains("of 200 local ports") && told.contains("none 0 times"), "{told}");
+        let too_many = run(150);
+        let refused = count(&too_many, "/errors/EADDRNOTAVAIL");
+        assert!(refused >= 10, "{}", too_many["errors"]);
+        let told = warning_of_ports(&too_many).expect("all ports are taken");
+        assert!(told.contains(&format!("none {refused} times")), "{told}");
+        let said = too_many["error_messages"]["EADDRNOTAVAIL"].as_str().expect("explained");
+        assert!(said.contains("TIME_WAIT"), "{said}");
+    }
 }

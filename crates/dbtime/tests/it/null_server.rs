@@ -70,6 +70,22 @@ fn failures_are_counted_by_their_code() {
 }
 
 #[test]
+fn where_nothing_is_completed_nothing_is_per_transaction() {
+    let faults = Faults { fail_every: Some(1), ..Faults::default() };
+    let server = serve(Wire::MySql, Faults { mysql_error: 1205, ..faults });
+    let json = run(&server, "--connections 2 --transactions 20");
+    assert_eq!(count(&json, "/counts/completed"), 0, "{}", json["counts"]);
+    assert!(number(&json, "/client/threads_cpu_s") > 0.0, "{}", json["client"]);
+    assert_eq!(json["round_trips_per_tx"], Value::Null);
+    assert_eq!(json["client"]["cpu_us_per_tx"], Value::Null);
+    // The server is the process of this test.
+    assert!(number(&json, "/server/cpu_s") > 0.0, "{}", json["server"]);
+    assert_eq!(json["server"]["cpu_us_per_tx"], Value::Null);
+    let threads = json["server"]["by_thread"].as_array().expect("threads");
+    assert!(threads.iter().all(|thread| thread["cpu_us_per_tx"].is_null()), "{threads:?}");
+}
+
+#[test]
 fn broken_connections_are_made_again() {
     for wire in WIRES {
         let server = serve(wire, Faults { close_every: Some(50), ..Faults::default() });

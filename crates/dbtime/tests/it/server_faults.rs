@@ -1,7 +1,7 @@
 //! Servers that die, stand still or come back while a run goes on.
 
 use crate::given_server::{GivenServer, PRODUCTS};
-use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
 use dbtime_engines::plan::Stop;
 use std::time::Duration;
 
@@ -99,4 +99,40 @@ fn a_server_that_stays_away_is_failures_and_no_end() {
         // While nobody listens, attempts are made now and then, not as fast as they fail.
         assert!(count(&json, "/connections/failed") < 2000);
     }
+}
+
+/// The server that a run has started and that listens, by its process id.
+fn private_server_of(running: &Running) -> i32 {
+    let of = |pid: &i32| {
+        let read =
+            |name| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let stat = read("stat");
+        let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
+        parent == Some(running.pid().to_string().as_str()) && read("cmdline").contains("--port=")
+    };
+    loop {
+        let entries = std::fs::read_dir("/proc").expect("a /proc").flatten();
+        let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        if let Some(pid) = pids.find(of) {
+            return pid;
+        }
+        pause(0.02);
+    }
+}
+
+#[test]
+fn a_private_server_that_ends_early_is_told() {
+    let sandbox = Sandbox::new();
+    let running = sandbox.start(
+        "run values1 --target mariadb --connections 2 --time 6s --warmup 0s --no-record --json",
+    );
+    let server = rustix::process::Pid::from_raw(private_server_of(&running)).expect("its id");
+    pause(4.0);
+    rustix::process::kill_process(server, rustix::process::Signal::KILL).expect("it is there");
+    let json = running.end().fine().json();
+    counts_add_up(&json);
+    let warnings = json["validity"]["warnings"].as_array().expect("a list");
+    let told = warnings.iter().find(|warning| warning["kind"] == "target").expect("a warning");
+    let text = told["text"].as_str().expect("a text");
+    assert!(text.contains("had ended before the run did") && text.contains("SIGKILL"), "{text}");
 }

@@ -40,8 +40,8 @@ pub struct SweepRow {
     pub queue_us: f64,
     /// Mean service time. Unit: microseconds.
     pub service_us: f64,
-    /// CPU of the client per transaction. Unit: microseconds.
-    pub client_us: f64,
+    /// CPU of the client per transaction; `None` when none was completed. Unit: microseconds.
+    pub client_us: Option<f64>,
     /// What the server used; `None` where it is not known, or part of the client.
     pub server: Option<SweepServer>,
     /// Whether the figures can be trusted.

@@ -4,7 +4,7 @@
 //! could not show stands to their right.
 
 use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput, value_of};
-use crate::format::{NONE, clean, count, finite, rate, us, width};
+use crate::format::{NONE, clean, count, finite, if_any, rate, us, width};
 use crate::terminal::style::{Ink, Page};
 use crate::terminal::table::{Cell, Column, Table};
 
@@ -106,7 +106,7 @@ fn cells(row: &SweepRow, factors: &[&str], with: Optional) -> Vec<Cell> {
         time(row.latency_us).into(),
         time(row.p95_us).into(),
         time(row.p99_us).into(),
-        time(row.client_us).into(),
+        if_any(row.client_us, time).into(),
     ]);
     if with.lost {
         cells.push(count(row.lost).into());
