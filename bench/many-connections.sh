@@ -2,13 +2,13 @@
 # What thousands of connections cost the driver.
 #
 # First a steady rate of point selects over 2,048 and over 16 connections to a private MariaDB with
-# its thread pool: the rate that was kept, lag, client CPU. Then 10,000 connections to the null
+# its thread pool, then to a private PostgreSQL: the rate that was kept, lag, client CPU. Then 10,000 connections to the null
 # server, at once and under Poisson arrivals: time to connect, memory, lag. Server and driver are on
 # different CPUs.
 #
 # Usage: bench/many-connections.sh [path of dbtime]
 # Variables: ROUNDS (3), LENGTH (60 seconds each), MANY (2048), RATE (1000), NULL_CONNECTIONS
-# (10000), NULL_RATE (20000), PARTS ("mariadb null"), and those of servers.bash
+# (10000), NULL_RATE (20000), PARTS ("mariadb postgres null"), and those of servers.bash
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
@@ -34,11 +34,9 @@ measure_run() {
         "$(awk -v bytes="$(field client.rss_peak_bytes)" 'BEGIN { print bytes / 1048576 }')"
 }
 
-on_mariadb() {
-    case="point-select at a steady $rate/s on MariaDB's thread pool"
-    start_mariadb --thread-handling=pool-of-threads
-    mariadb_execute 'CREATE DATABASE ps'
-    local target="mysql://root@/ps?socket=$socket" sides
+# A steady rate over many and over few connections of the server that was started.
+at_a_steady_rate() {
+    local target=$1 sides
     "$dbtime" init point-select --target "$target"
     for ((round = 1; round <= rounds; round++)); do
         sides=("$many" 16)
@@ -55,6 +53,19 @@ on_mariadb() {
     limit "$case" 'rate off by, %' "$many" '<=' 0.5
     limit "$case" 'lag p99, µs' "$many" '<=' 200
     limit "$case" 'client CPU, µs' "$many/16" '<=' 1.3
+}
+
+on_mariadb() {
+    case="point-select at a steady $rate/s on MariaDB's thread pool"
+    start_mariadb --thread-handling=pool-of-threads
+    mariadb_execute 'CREATE DATABASE ps'
+    at_a_steady_rate "mysql://root@/ps?socket=$socket"
+}
+
+on_postgres() {
+    case="point-select at a steady $rate/s on PostgreSQL"
+    start_postgres -c "max_connections=$((many + 10))"
+    at_a_steady_rate "postgres://postgres@/postgres?host=$folder"
 }
 
 # The null server on the server's CPU; sets `null_target`.
@@ -84,11 +95,12 @@ on_null_server() {
     limit "$case" 'lag p99, µs' dbtime '<=' 100
 }
 
-for part in ${PARTS:-mariadb null}; do
+for part in ${PARTS:-mariadb postgres null}; do
     case $part in
         mariadb) on_mariadb ;;
+        postgres) on_postgres ;;
         null) on_null_server ;;
-        *) fail "PARTS are mariadb and null, not $part" ;;
+        *) fail "PARTS are mariadb, postgres and null, not $part" ;;
     esac
 done
 verdict

@@ -9,8 +9,9 @@
 # connects and executes once on each connection.
 #
 # Usage: bench/pgbench-pair.sh [path of dbtime]
-# Variables: PAIRS (9), LENGTH (5 seconds each), CLIENTS ("1 8 64 512"), SCALE (10),
-# WORKLOADS ("select-only tpcb-like"), MODES ("simple prepared"), PG_BIN, and those of servers.bash
+# Variables: PAIRS (9), LENGTH (5 seconds each; pgbench connects within them, which takes 512 clients
+# two), CLIENTS ("1 8 64 512"), SCALE (10), WORKLOADS ("select-only tpcb-like"), MODES
+# ("simple prepared"), PG_BIN, and those of servers.bash
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"

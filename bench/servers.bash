@@ -57,7 +57,7 @@ until_healthy() {
 start_mariadb() {
     need mariadb-install-db mariadbd mariadb
     socket=$folder/mysql.sock
-    local user data=$folder/data
+    local user data=$folder/mariadb
     user=$(id -un)
     mariadb-install-db --no-defaults --user="$user" --datadir="$data" --skip-test-db \
         --auth-root-authentication-method=normal >"$folder/install.log" 2>&1 ||
@@ -81,7 +81,7 @@ start_postgres() {
     need setpriv
     pg_bin=${PG_BIN:-$(find /usr/lib/postgresql -maxdepth 2 -name bin | sort -V | tail -n 1)}
     [ -x "$pg_bin/postgres" ] || fail 'PostgreSQL is missing: set PG_BIN to its folder bin'
-    local data=$folder/data as=()
+    local data=$folder/postgres as=()
     mkdir "$data"
     if [ "$(id -u)" = 0 ]; then
         as=(setpriv --reuid=postgres --regid=postgres --clear-groups)

@@ -4,7 +4,7 @@ Lines of the file, separated by tabs:
     measure CASE SIDE NAME VALUE        one of the values of a case, in the order of the rounds
     limit CASE NAME SIDES OP VALUE      SIDES is one side, or two as in `dbtime/sysbench`; OP is <= or >=
 
-A ratio is taken round by round. A limit holds where both quartiles keep to it, fails where neither
+A ratio is taken round by round, where its second side is positive. A limit holds where both quartiles keep to it, fails where neither
 does, and is undecided where it lies between them: then the noise is larger than the difference.
 """
 
@@ -59,7 +59,11 @@ def main(path):
             values = figures.get((name, first), [])
             if second:
                 base = figures.get((name, second), [])
-                values = [a / b for a, b in zip(values, base) if b]
+                pairs = list(zip(values, base))
+                values = [a / b for a, b in pairs if b > 0]
+                if len(values) < len(pairs):
+                    print(f"  {name:<24} {sides:<16} {len(pairs) - len(values)} of {len(pairs)} rounds "
+                          "left out: the second side's cost drowned in that of its start")
             if values:
                 wanted = f"{'at most' if op == '<=' else 'at least'} {limit}"
                 found = f"{spread(values)}, {wanted}: {judge(values, op, float(limit))}"
