@@ -154,7 +154,13 @@ mod tests {
     use std::process::{Child, Command};
 
     fn sleeper() -> Child {
-        Command::new("sleep").arg("60").spawn().expect("a sleeper")
+        let child = Command::new("sleep").arg("60").spawn().expect("a sleeper");
+        // Spawning comes back while the kernel has yet to write the new command line.
+        let line = format!("/proc/{}/cmdline", child.id());
+        while std::fs::read(&line).expect("it lives").is_empty() {
+            std::thread::yield_now();
+        }
+        child
     }
 
     fn end(mut child: Child) {
