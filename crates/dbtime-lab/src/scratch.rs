@@ -41,9 +41,9 @@ impl Scratch {
         &self.path
     }
 
-    /// Gives it its final name; from then on it stays.
-    pub fn keep_as(self, path: &Path) -> io::Result<()> {
-        // Dropped after this, it finds nothing under its old name.
+    /// Gives it its final name; from then on it stays, for nothing is under the old name when this
+    /// is dropped. Where something has the name, it keeps its own.
+    pub fn keep_as(&self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)
     }
 

@@ -87,12 +87,15 @@ impl Store {
         let json = json.map_err(|source| self.failed(source))?;
         self.write(file::RUN, &(json + "\n"))?;
         let is_free = |out: &PathBuf| out.symlink_metadata().is_err();
-        let Some(out) = names(&self.out).find(is_free) else {
-            return Err(LabError::OutExists(self.out.clone()));
-        };
-        let failed = |source| LabError::Record { path: out.clone(), source };
-        self.partial.keep_as(&out).map_err(failed)?;
-        Ok(out)
+        for out in names(&self.out).filter(is_free) {
+            match self.partial.keep_as(&out) {
+                Ok(()) => return Ok(out),
+                // Another run has taken the name since it was found free.
+                Err(error) if is_taken(&error) => {}
+                Err(source) => return Err(LabError::Record { path: out, source }),
+            }
+        }
+        Err(LabError::OutExists(self.out.clone()))
     }
 
     fn write_synced(&self, name: &str, text: &str) -> io::Result<()> {
@@ -108,6 +111,10 @@ impl Store {
     fn failed(&self, source: io::Error) -> LabError {
         LabError::Record { path: self.out.clone(), source }
     }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
 }
 
 /// `out`, `out-2`, `out-3`, …
