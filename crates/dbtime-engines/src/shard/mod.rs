@@ -480,7 +480,9 @@ fn next<'s, R: Reactor>(
 impl Flight {
     /// Sends whatever may go out with the statement that was just handed over.
     fn send_ahead<R: Reactor>(&mut self, session: &mut Session, reactor: &mut R, id: u32) {
-        while let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
+        // A statement that cannot be sent takes its connection with it, and all behind it wait.
+        while reactor.hold(id)
+            && let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
         {
             self.behind.push_back((statement, self.sent));
             reactor.submit(id, statement, parameters, wants_row);

@@ -5,6 +5,7 @@ use crate::private::{Server, is_there, settings};
 use dbtime_engines::plan::Plan;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::Reconnect;
+use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::sync::Arc;
 
@@ -128,6 +129,45 @@ fn deadlocks_and_serialization_failures_are_tried_again() {
             assert_eq!(sums.rows, [[wanted.clone()], [wanted]]);
         }
     }
+}
+
+/// A text that cannot be sent, in the middle of a transaction.
+const UNSENDABLE: &str = "\
+[dictionaries.odd]
+list = [\"a\\u0000b\"]
+[[operation]]
+name = \"o\"
+transaction = \"write\"
+[operation.keys]
+t = { dictionary = \"odd\" }
+[[operation.statement]]
+sql = \"SELECT 1\"
+[[operation.statement]]
+sql = \"INSERT INTO t VALUES (:t)\"
+[[operation.statement]]
+sql = \"SELECT 2\"
+";
+
+#[test]
+fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE t (c text)").expect("created");
+    for pipelining in [Pipelining::Off, Pipelining::Transaction] {
+        for protocol in BOTH {
+            let plan = Plan { pipelining, ..plan(workload(UNSENDABLE), 2, 6) };
+            let driven = run(&plan, settings(server.unix()), protocol);
+            let counts = driven.recorder.counts();
+            assert_eq!((counts.failed, counts.add_up()), (6, true), "{counts:?}");
+            let errors = &driven.recorder.errors;
+            assert_eq!(errors["22021"].count, 6, "{errors:?}");
+        }
+    }
+    let (rows, _) = admin.query("SELECT count(*) FROM t").expect("counted");
+    assert_eq!(rows.value(), Some("0"));
 }
 
 #[test]

@@ -173,8 +173,10 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &mut self.links[id as usize];
         if let Err(failure) = link.protocol.execute(&self.shared, call, &mut link.out) {
             if link.unanswered > 0 {
-                // Answers come in order, and this one would come before those ahead of it.
-                return self.broken(id, failure);
+                // Answers come in order, and this one would come before those ahead of it: it fails
+                // together with them.
+                link.unanswered += 1;
+                return self.broken(id, Failure { undone: true, ..failure });
             }
             let kind = Happened::Answered(Answer::unsent(failure));
             self.happened.push(Event { connection: id, at: now(), kind });
