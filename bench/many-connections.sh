@@ -2,17 +2,17 @@
 # What thousands of connections cost the driver.
 #
 # First a steady rate of point selects over 2,048 and over 16 connections to a private MariaDB with
-# its thread pool, then to a private PostgreSQL: the rate that was kept, lag, client CPU. Then 10,000 connections to the null
-# server, at once and under Poisson arrivals: time to connect, memory, lag. Server and driver are on
-# different CPUs.
+# its thread pool, then to a private PostgreSQL: the rate that was kept, lag, client CPU. Then 10,000
+# connections to the null server, at once and under Poisson arrivals: time to connect, memory, lag.
+# Server and driver are on different CPUs.
 #
 # Usage: bench/many-connections.sh [path of dbtime]
-# Variables: ROUNDS (3), LENGTH (60 seconds each), MANY (2048), RATE (1000), NULL_CONNECTIONS
+# Variables: PAIRS (3 rounds), LENGTH (60 seconds each), MANY (2048), RATE (1000), NULL_CONNECTIONS
 # (10000), NULL_RATE (20000), PARTS ("mariadb postgres null"), and those of servers.bash
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
-rounds=${ROUNDS:-3}
+PAIRS=${PAIRS:-3}
 length=${LENGTH:-60}
 many=${MANY:-2048}
 rate=${RATE:-1000}
@@ -34,21 +34,25 @@ measure_run() {
         "$(awk -v bytes="$(field client.rss_peak_bytes)" 'BEGIN { print bytes / 1048576 }')"
 }
 
+select_over() {
+    on_client_cpu "$dbtime" run point-select --target "$target" --rate "$rate/s" \
+        --connections "$1" --no-budget --no-record --json --time "${length}s"
+    measure_run "$1" "$rate"
+}
+
+side_many() {
+    select_over "$many"
+}
+
+side_few() {
+    select_over 16
+}
+
 # A steady rate over many and over few connections of the server that was started.
 at_a_steady_rate() {
-    local target=$1 sides
+    target=$1
     "$dbtime" init point-select --target "$target"
-    for ((round = 1; round <= rounds; round++)); do
-        sides=("$many" 16)
-        ((round % 2)) || sides=(16 "$many")
-        read_steal
-        for connections in "${sides[@]}"; do
-            on_client_cpu "$dbtime" run point-select --target "$target" --rate "$rate/s" \
-                --connections "$connections" --no-budget --no-record --json --time "${length}s"
-            measure_run "$connections" "$rate"
-        done
-        measure_steal "$case"
-    done
+    alternate many few
     stop_server
     limit "$case" 'rate off by, %' "$many" '<=' 0.5
     limit "$case" 'lag p99, µs' "$many" '<=' 200
@@ -78,17 +82,17 @@ start_null_server() {
     read -r null_target <"$folder/null"
 }
 
+side_null() {
+    on_client_cpu "$dbtime" run values1 --target "$null_target" --rate "$null_rate/s" \
+        --arrivals poisson --connections "$null_connections" --no-budget --no-record --json \
+        --time "${length}s"
+    measure_run dbtime "$null_rate"
+}
+
 on_null_server() {
     case="values1 at a Poisson $null_rate/s over $null_connections connections to the null server"
     start_null_server
-    for ((round = 1; round <= rounds; round++)); do
-        read_steal
-        on_client_cpu "$dbtime" run values1 --target "$null_target" --rate "$null_rate/s" \
-            --arrivals poisson --connections "$null_connections" --no-budget --no-record --json \
-            --time "${length}s"
-        measure_run dbtime "$null_rate"
-        measure_steal "$case"
-    done
+    alternate null
     stop_server
     limit "$case" 'connecting, s' dbtime '<=' 3
     limit "$case" 'resident, MiB' dbtime '<=' 286

@@ -9,13 +9,12 @@
 # connects and executes once on each connection.
 #
 # Usage: bench/pgbench-pair.sh [path of dbtime]
-# Variables: PAIRS (9), LENGTH (5 seconds each; pgbench connects within them, which takes 512 clients
-# two), CLIENTS ("1 8 64 512"), SCALE (10), WORKLOADS ("select-only tpcb-like"), MODES
+# Variables: LENGTH (5 seconds each; pgbench connects within them, which takes 512 clients two),
+# CLIENTS ("1 8 64 512"), SCALE (10), WORKLOADS ("select-only tpcb-like"), MODES
 # ("simple prepared"), PG_BIN, and those of servers.bash
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
-pairs=${PAIRS:-9}
 length=${LENGTH:-5}
 
 declare -A file=([select-only]=bench/select-only.toml [tpcb-like]=tpcb)
@@ -25,12 +24,10 @@ declare -A protocol=([simple]=text [prepared]=prepared)
 declare -A share=([1]=1.0 [8]=0.9 [64]=0.75 [512]=0.75)
 
 target() {
-    echo "postgres://postgres@/${database[$1]}?host=$folder&port=5432"
+    echo "postgres://postgres@/${database[$workload]}?host=$folder&port=5432"
 }
 
 run_pgbench() {
-    local workload=$1 mode=$2 clients=$3
-    shift 3
     on_client_cpu "$pg_bin/pgbench" -h "$folder" -U postgres -n -b "$workload" -M "$mode" \
         -c "$clients" -j 1 "$@" "${database[$workload]}"
     transactions=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' \
@@ -41,7 +38,7 @@ run_pgbench() {
 measure_start() {
     local costs=()
     for _ in 1 2 3; do
-        run_pgbench "$@" -t 1
+        run_pgbench -t 1
         costs+=("$spent")
     done
     start_cpu=$(printf '%s\n' "${costs[@]}" | sort -n | sed -n 2p)
@@ -49,15 +46,16 @@ measure_start() {
 }
 
 side_pgbench() {
-    run_pgbench "$@" -T "$length"
+    run_pgbench -T "$length"
     measure "$case" pgbench 'client CPU, µs' "$(awk -v cpu=$((spent - start_cpu)) \
         -v count=$((transactions - start_count)) 'BEGIN { printf "%.3f", cpu / count }')"
     measure "$case" pgbench 'per second' "$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$folder/out")"
 }
 
 side_dbtime() {
-    on_client_cpu "$dbtime" run "${file[$1]}" --target "$(target "$1")" --connections "$3" \
-        --protocol "${protocol[$2]}" --no-budget --no-record --json --warmup 1s --time "${length}s"
+    on_client_cpu "$dbtime" run "${file[$workload]}" --target "$(target)" --connections "$clients" \
+        --protocol "${protocol[$mode]}" --no-budget --no-record --json --warmup 1s \
+        --time "${length}s"
     measure "$case" dbtime 'client CPU, µs' "$(field client.cpu_us_per_tx)"
     measure "$case" dbtime 'per second' "$(field throughput_tps)"
 }
@@ -65,20 +63,12 @@ side_dbtime() {
 start_postgres
 for workload in ${WORKLOADS:-select-only tpcb-like}; do
     "$pg_bin/createdb" -h "$folder" -U postgres "${database[$workload]}"
-    "$dbtime" init "${file[$workload]}" --target "$(target "$workload")" --scale "${SCALE:-10}"
+    "$dbtime" init "${file[$workload]}" --target "$(target)" --scale "${SCALE:-10}"
     for mode in ${MODES:-simple prepared}; do
         for clients in ${CLIENTS:-1 8 64 512}; do
             case="$workload, $mode, $clients clients"
-            measure_start "$workload" "$mode" "$clients"
-            for ((pair = 1; pair <= pairs; pair++)); do
-                sides=(dbtime pgbench)
-                ((pair % 2)) || sides=(pgbench dbtime)
-                read_steal
-                for side in "${sides[@]}"; do
-                    "side_$side" "$workload" "$mode" "$clients"
-                done
-                measure_steal "$case"
-            done
+            measure_start
+            alternate dbtime pgbench
             [ -z "${share[$clients]:-}" ] ||
                 limit "$case" 'client CPU, µs' dbtime/pgbench '<=' "${share[$clients]}"
             limit "$case" 'per second' dbtime/pgbench '>=' 0.97

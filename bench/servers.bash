@@ -2,7 +2,9 @@
 # to the root of the sources and sets `dbtime` to the program, which is the scripts' first argument.
 # Everything lives in a folder of its own and goes with it; servers are ended by their process id.
 #
-# Variables: SERVER_CPU, CLIENT_CPU (0, 1), SERVER_OPTIONS (more options of the server)
+# Variables: SERVER_CPU, CLIENT_CPU (0, 1), SERVER_OPTIONS (more options of the server), PAIRS (9),
+# MAX_STEAL (100: the percentage of CPU time taken by the hypervisor above which a round is taken
+# again, three times as many rounds at most)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
@@ -142,6 +144,31 @@ measure_steal() {
     read_steal
     measure "$1" machine 'steal %' "$(awk -v part=$((stolen - stolen_before)) \
         -v all=$((jiffies - jiffies_before)) 'BEGIN { printf "%.2f", all ? 100 * part / all : 0 }')"
+}
+
+# Measures `side_NAME` of each NAME given, round after round; every other round begins from the other
+# end. Sides find what they measure in variables.
+alternate() {
+    local pairs=${PAIRS:-9} sides=("$@") turned=() side kept=0 tried measured=$folder/measured
+    for side in "$@"; do
+        turned=("$side" "${turned[@]}")
+    done
+    touch "$measured"
+    for ((tried = 0; kept < pairs && tried < 3 * pairs; tried++)); do
+        cp "$measured" "$folder/before"
+        ((tried % 2)) && sides=("${turned[@]}") || sides=("$@")
+        read_steal
+        for side in "${sides[@]}"; do
+            "side_$side"
+        done
+        measure_steal "$case"
+        if awk -v most="${MAX_STEAL:-100}" 'END { exit $NF > most }' "$measured"; then
+            kept=$((kept + 1))
+        else
+            mv "$folder/before" "$measured"
+            printf 'dropped\t%s\n' "$case" >>"$measured"
+        fi
+    done
 }
 
 # Prints what was measured: medians with quartiles, ratios, and whether the limits hold.

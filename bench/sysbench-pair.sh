@@ -8,13 +8,12 @@
 # connects, prepares and executes once on each connection.
 #
 # Usage: bench/sysbench-pair.sh [path of dbtime]
-# Variables: PAIRS (9), LENGTH (5 seconds each), CONNECTIONS ("1 4 64 512"),
+# Variables: LENGTH (5 seconds each), CONNECTIONS ("1 4 64 512"),
 # WORKLOADS ("point-select oltp-read-write"), and those of servers.bash
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
 need sysbench cc
-pairs=${PAIRS:-9}
 length=${LENGTH:-5}
 rows=100000
 
@@ -24,8 +23,6 @@ declare -A database=([point-select]=ps [oltp-read-write]=rw)
 declare -A share=([1]=0.95 [4]=0.8 [64]=0.45 [512]=0.4)
 
 run_sysbench() {
-    local workload=$1 connections=$2
-    shift 2
     on_client_cpu sysbench "${script[$workload]}" --db-driver=mysql --mysql-socket="$socket" \
         --mysql-user=root --mysql-db="${database[$workload]}" --tables=1 --table-size="$rows" \
         --db-ps-mode=auto --rand-type=uniform --threads="$connections" "$@" run
@@ -36,7 +33,7 @@ run_sysbench() {
 measure_start() {
     local costs=()
     for _ in 1 2 3; do
-        run_sysbench "$1" "$2" --time=0 --events="$2"
+        run_sysbench --time=0 --events="$connections"
         costs+=("$spent")
     done
     start_cpu=$(printf '%s\n' "${costs[@]}" | sort -n | sed -n 2p)
@@ -44,7 +41,7 @@ measure_start() {
 }
 
 side_sysbench() {
-    run_sysbench "$1" "$2" --time="$length" --events=0
+    run_sysbench --time="$length" --events=0
     measure "$case" sysbench 'client CPU, µs' "$(awk -v cpu=$((spent - start_cpu)) \
         -v count=$((transactions - start_count)) 'BEGIN { printf "%.3f", cpu / count }')"
     measure "$case" sysbench 'per second' \
@@ -52,16 +49,15 @@ side_sysbench() {
 }
 
 side_dbtime() {
-    on_client_cpu "$dbtime" run "$1" --target "mysql://root@/${database[$1]}?socket=$socket" \
-        --connections "$2" --protocol prepared --no-budget --no-record --json \
-        --warmup 1s --time "${length}s"
+    on_client_cpu "$dbtime" run "$workload" \
+        --target "mysql://root@/${database[$workload]}?socket=$socket" --connections "$connections" \
+        --protocol prepared --no-budget --no-record --json --warmup 1s --time "${length}s"
     measure "$case" dbtime 'client CPU, µs' "$(field client.cpu_us_per_tx)"
     measure "$case" dbtime 'per second' "$(field throughput_tps)"
 }
 
 side_floor() {
-    [ "$1" = point-select ] || return 0
-    on_client_cpu "$folder/floor" "$socket" "${database[$1]}" "$2" "$length" "$rows"
+    on_client_cpu "$folder/floor" "$socket" "${database[$workload]}" "$connections" "$length" "$rows"
     measure "$case" floor 'client CPU, µs' "$(sed 's/.*cpu_us_per_query \([0-9.]*\).*/\1/' "$folder/out")"
     measure "$case" floor 'per second' "$(sed 's/.*queries_per_second \([0-9.]*\).*/\1/' "$folder/out")"
 }
@@ -71,18 +67,12 @@ start_mariadb
 for workload in ${WORKLOADS:-point-select oltp-read-write}; do
     mariadb_execute "CREATE DATABASE ${database[$workload]}"
     "$dbtime" init "$workload" --target "mysql://root@/${database[$workload]}?socket=$socket"
+    sides=(dbtime sysbench)
+    [ "$workload" != point-select ] || sides+=(floor)
     for connections in ${CONNECTIONS:-1 4 64 512}; do
         case="$workload over $connections connections"
-        measure_start "$workload" "$connections"
-        for ((pair = 1; pair <= pairs; pair++)); do
-            sides=(dbtime sysbench floor)
-            ((pair % 2)) || sides=(floor sysbench dbtime)
-            read_steal
-            for side in "${sides[@]}"; do
-                "side_$side" "$workload" "$connections"
-            done
-            measure_steal "$case"
-        done
+        measure_start
+        alternate "${sides[@]}"
         [ -z "${share[$connections]:-}" ] ||
             limit "$case" 'client CPU, µs' dbtime/sysbench '<=' "${share[$connections]}"
         limit "$case" 'client CPU, µs' dbtime/floor '<=' 1.25

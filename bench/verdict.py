@@ -2,10 +2,13 @@
 
 Lines of the file, separated by tabs:
     measure CASE SIDE NAME VALUE        one of the values of a case, in the order of the rounds
-    limit CASE NAME SIDES OP VALUE      SIDES is one side, or two as in `dbtime/sysbench`; OP is <= or >=
+    limit CASE NAME SIDES OP VALUE      SIDES is one side, or two as in `dbtime/sysbench`; OP is <=
+                                        or >=
+    dropped CASE                        a round that was taken again, for its steal
 
-A ratio is taken round by round, where its second side is positive. A limit holds where both quartiles keep to it, fails where neither
-does, and is undecided where it lies between them: then the noise is larger than the difference.
+A ratio is taken round by round, where its second side is positive. A limit holds where both
+quartiles keep to it, fails where neither does, and is undecided where it lies between them: then
+the noise is larger than the difference.
 """
 
 import sys
@@ -42,16 +45,21 @@ def judge(values, op, limit):
 def main(path):
     measured = defaultdict(lambda: defaultdict(list))
     limits = defaultdict(list)
+    dropped = defaultdict(int)
     for line in open(path):
         kind, case, *rest = line.rstrip("\n").split("\t")
         if kind == "measure":
             side, name, value = rest
             measured[case][name, side].append(float(value))
-        else:
+        elif kind == "limit":
             limits[case].append(rest)
+        else:
+            dropped[case] += 1
     for case, figures in measured.items():
         rounds = max(map(len, figures.values()))
         print(f"\n{case}, {rounds} round{'' if rounds == 1 else 's'}: median (quartiles)")
+        if dropped[case]:
+            print(f"  {dropped[case]} more were left out for their steal")
         for (name, side), values in sorted(figures.items()):
             print(f"  {name:<24} {side:<10} {spread(values)}")
         for name, sides, op, limit in limits[case]:
@@ -68,6 +76,9 @@ def main(path):
                 wanted = f"{'at most' if op == '<=' else 'at least'} {limit}"
                 found = f"{spread(values)}, {wanted}: {judge(values, op, float(limit))}"
                 print(f"  {name:<24} {sides:<16} {found}")
+    for case, rounds in dropped.items():
+        if case not in measured:
+            print(f"\n{case}: not measured, all {rounds} rounds had too much steal")
 
 
 main(sys.argv[1])
