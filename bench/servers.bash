@@ -116,12 +116,12 @@ import json, sys
 value = json.load(open(sys.argv[1]))
 for name in sys.argv[2].split("."):
     value = value[name]
-print(value)' "$folder/out" "$1"
+print('' if value is None else value)' "$folder/out" "$1"
 }
 
-# Remembers a measured value: case, side, name, value.
+# Remembers a measured value: case, side, name, value. Without one the round is taken again.
 measure() {
-    [ -n "$4" ] || fail "no $3 of $2 in: $(cat "$folder/out")"
+    [ -n "$4" ] || flaw="no $3 of $2"
     printf 'measure\t%s\t%s\t%s\t%s\n' "$@" >>"$folder/measured"
 }
 
@@ -149,7 +149,7 @@ measure_steal() {
 # Measures `side_NAME` of each NAME given, round after round; every other round begins from the other
 # end. Sides find what they measure in variables.
 alternate() {
-    local pairs=${PAIRS:-9} sides=("$@") turned=() side kept=0 tried measured=$folder/measured
+    local pairs=${PAIRS:-9} sides=("$@") turned=() side kept=0 tried measured=$folder/measured flaw
     for side in "$@"; do
         turned=("$side" "${turned[@]}")
     done
@@ -157,16 +157,19 @@ alternate() {
     for ((tried = 0; kept < pairs && tried < 3 * pairs; tried++)); do
         cp "$measured" "$folder/before"
         ((tried % 2)) && sides=("${turned[@]}") || sides=("$@")
+        flaw=
         read_steal
         for side in "${sides[@]}"; do
             "side_$side"
         done
         measure_steal "$case"
-        if awk -v most="${MAX_STEAL:-100}" 'END { exit $NF > most }' "$measured"; then
+        awk -v most="${MAX_STEAL:-100}" 'END { exit $NF > most }' "$measured" ||
+            flaw="more than $MAX_STEAL % of steal"
+        if [ -z "$flaw" ]; then
             kept=$((kept + 1))
         else
             mv "$folder/before" "$measured"
-            printf 'dropped\t%s\n' "$case" >>"$measured"
+            printf 'dropped\t%s\t%s\n' "$case" "$flaw" >>"$measured"
         fi
     done
 }

@@ -4,7 +4,7 @@ Lines of the file, separated by tabs:
     measure CASE SIDE NAME VALUE        one of the values of a case, in the order of the rounds
     limit CASE NAME SIDES OP VALUE      SIDES is one side, or two as in `dbtime/sysbench`; OP is <=
                                         or >=
-    dropped CASE                        a round that was taken again, for its steal
+    dropped CASE WHY                    a round that was taken again
 
 A ratio is taken round by round, where its second side is positive. A limit holds where both
 quartiles keep to it, fails where neither does, and is undecided where it lies between them: then
@@ -12,7 +12,7 @@ the noise is larger than the difference.
 """
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 
 def quantile(values, share):
@@ -45,7 +45,7 @@ def judge(values, op, limit):
 def main(path):
     measured = defaultdict(lambda: defaultdict(list))
     limits = defaultdict(list)
-    dropped = defaultdict(int)
+    dropped = defaultdict(Counter)
     for line in open(path):
         kind, case, *rest = line.rstrip("\n").split("\t")
         if kind == "measure":
@@ -54,12 +54,12 @@ def main(path):
         elif kind == "limit":
             limits[case].append(rest)
         else:
-            dropped[case] += 1
+            dropped[case][rest[0]] += 1
     for case, figures in measured.items():
         rounds = max(map(len, figures.values()))
         print(f"\n{case}, {rounds} round{'' if rounds == 1 else 's'}: median (quartiles)")
-        if dropped[case]:
-            print(f"  {dropped[case]} more were left out for their steal")
+        for why, count in dropped[case].items():
+            print(f"  {count} more left out: {why}")
         for (name, side), values in sorted(figures.items()):
             print(f"  {name:<24} {side:<10} {spread(values)}")
         for name, sides, op, limit in limits[case]:
@@ -76,9 +76,10 @@ def main(path):
                 wanted = f"{'at most' if op == '<=' else 'at least'} {limit}"
                 found = f"{spread(values)}, {wanted}: {judge(values, op, float(limit))}"
                 print(f"  {name:<24} {sides:<16} {found}")
-    for case, rounds in dropped.items():
+    for case, flaws in dropped.items():
         if case not in measured:
-            print(f"\n{case}: not measured, all {rounds} rounds had too much steal")
+            told = ", ".join(f"{count} with {why}" for why, count in flaws.items())
+            print(f"\n{case}: not measured, every round was left out: {told}")
 
 
 main(sys.argv[1])

@@ -157,6 +157,7 @@ pub fn drive<D: Database>(
             let sink = sink(id);
             let (gate, start) = (&gate, &start);
             let work = move || -> Option<ThreadResult> {
+                let _attendance = gate.attend();
                 precise_timers();
                 let mut connection = match database.connect(id) {
                     Ok(connection) => connection,

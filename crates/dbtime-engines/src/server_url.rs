@@ -109,6 +109,12 @@ impl ServerUrl {
         })
     }
 
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let found = self.parameters.iter().find(|(given, _)| given == name);
+        found.map(|(_, value)| value.clone())
+    }
+
     /// That a parameter is not among `known`.
     pub fn unknown(name: &str, known: &[&str]) -> UrlError {
         let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
@@ -139,14 +145,20 @@ fn without_login(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         // No target, but perhaps meant as one.
         return match (text.split_once(':'), text.rsplit_once('@')) {
-            (Some((scheme, _)), Some((_, place))) => format!("{scheme}:***@{place}"),
+            (Some((scheme, rest)), Some((_, place))) if !is_path(scheme, rest) => {
+                format!("{scheme}:***@{place}")
+            }
             _ => text.to_owned(),
         };
     };
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    // A password may itself contain / or ?: then the last @ of all ends it.
-    let end = rest.rfind('@').map_or(end, |at| at.max(end).min(rest.len()));
-    let (authority, after) = rest.split_at(end);
+    // A password may itself contain / or ?: then the last @ of all ends it, but for those in the
+    // values of parameters.
+    let last = match rest.split_once('?') {
+        Some((before, query)) if !query.split('&').any(is_torn) => before.rfind('@'),
+        _ => rest.rfind('@'),
+    };
+    let (authority, after) = rest.split_at(last.map_or(end, |at| at.max(end)));
     let (login, place) = match (authority.rsplit_once('@'), after.strip_prefix('@')) {
         (_, Some(after)) => (authority, after.to_owned()),
         (Some((login, place)), None) => (login, format!("{place}{after}")),
@@ -156,6 +168,12 @@ fn without_login(text: &str) -> String {
         Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
         None => text.to_owned(),
     }
+}
+
+/// Whether what stands behind a scheme names a file or a folder: an SQLite database, or the prefix
+/// of an installation.
+fn is_path(scheme: &str, rest: &str) -> bool {
+    scheme == "sqlite" || rest.starts_with('/') && !rest.contains(':')
 }
 
 fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>) {
@@ -231,6 +249,12 @@ mod tests {
             ("sqlite:x.db", "sqlite:x.db"),
             ("postgres://h/d?password=x&port=1", "postgres://h/d?password=***&port=1"),
             ("mysql:u:p@h", "mysql:***@h"),
+            ("mysql:/u:p@h", "mysql:***@h"),
+            ("postgres:/opt/postgresql@16", "postgres:/opt/postgresql@16"),
+            ("sqlite:/srv/a@b/x.db", "sqlite:/srv/a@b/x.db"),
+            ("postgres://u:p@h/d?options=a@b", "postgres://u:***@h/d?options=a@b"),
+            ("postgres://h:5433/d?options=a@b", "postgres://h:5433/d?options=a@b"),
+            ("mysql://u:p@a?q@h/d", "mysql://u:***@h/d"),
         ];
         for (text, shown) in cases {
             assert_eq!(without_password(text), shown);

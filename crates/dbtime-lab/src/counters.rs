@@ -50,7 +50,7 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabErro
         _ if version.contains("MariaDB") => Product::Mariadb,
         _ => Product::Mysql,
     };
-    let url = Some(server.to_string());
+    let url = Some(server.url());
     let source = CounterSource { product, version: Some(version), url };
     Ok(Box::new(ServerSampler::new(login, source)?))
 }

@@ -3,9 +3,13 @@
 //!
 //! Runs on a thread of its own; the driving threads never wait for it.
 
-use crate::counters::Sampler;
+mod seconds;
+mod server_eyes;
+
+pub use seconds::{Seconds, seconds};
+pub use server_eyes::ServerEyes;
+
 use crate::progress::{Progress, SecondSeen};
-use dbtime_engines::plan::SecondSink;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
@@ -13,13 +17,12 @@ use dbtime_model::recorder::Window;
 use dbtime_model::series::Second;
 use dbtime_model::{Histogram, MonoNanos, Nanos, now};
 use dbtime_observe::machine::MachineSample;
-use dbtime_observe::process::{ServerGlance, ServerWatch};
+use dbtime_observe::process::ServerGlance;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, SystemTime};
 
 /// How many seconds a late thread may still add to before a second is closed and logged.
@@ -27,53 +30,6 @@ const OPEN_SECONDS: usize = 20;
 
 /// How long after its end a second is told: threads hand it over when they next have an answer.
 const TOLD_AFTER: Nanos = Nanos::from_millis(150);
-
-/// The driving threads' end of the way seconds take.
-pub struct Sinks(Mutex<Vec<Option<Box<dyn SecondSink>>>>);
-
-/// The monitor's end of it.
-pub struct Seconds {
-    from_threads: Receiver<(u32, Box<Second>)>,
-    back: Vec<SyncSender<Box<Second>>>,
-}
-
-/// Both ends, for so many threads.
-pub fn seconds(threads: u32) -> (Sinks, Seconds) {
-    let (to_monitor, from_threads) = sync_channel(threads as usize * 4 + 16);
-    let (mut sinks, mut backs): (Vec<Option<Box<dyn SecondSink>>>, _) = (Vec::new(), Vec::new());
-    for thread in 0..threads {
-        let (back, spare) = sync_channel(4);
-        for _ in 0..2 {
-            back.try_send(Box::new(Second::new(0))).expect("there is room for four");
-        }
-        backs.push(back);
-        sinks.push(Some(Box::new(Sink { thread, to_monitor: to_monitor.clone(), spare })));
-    }
-    (Sinks(Mutex::new(sinks)), Seconds { from_threads, back: backs })
-}
-
-impl Sinks {
-    /// The sink of one thread; each can be taken once.
-    pub fn take(&self, thread: u32) -> Box<dyn SecondSink> {
-        let mut sinks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sinks[thread as usize].take().expect("a thread takes its sink once")
-    }
-}
-
-/// A thread's end of it.
-struct Sink {
-    thread: u32,
-    to_monitor: SyncSender<(u32, Box<Second>)>,
-    spare: Receiver<Box<Second>>,
-}
-
-impl SecondSink for Sink {
-    fn swap(&mut self, full: Box<Second>) -> Box<Second> {
-        // Only a monitor that has ended does not take it, and then nobody asks.
-        let _ = self.to_monitor.send((self.thread, full));
-        self.spare.try_recv().unwrap_or_else(|_| Box::new(Second::new(0)))
-    }
-}
 
 /// What the monitor brings back.
 pub struct Watched {
@@ -105,68 +61,6 @@ pub struct Monitor<'a> {
     log: Box<dyn Write + 'a>,
     log_error: Option<io::Error>,
     progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-/// How long sessions have to publish what they counted.
-const LAST_WORDS: Duration = Duration::from_millis(50);
-
-/// Looks at a server at both ends of the window, where it can be seen.
-#[derive(Default)]
-pub struct ServerEyes {
-    watch: Option<ServerWatch>,
-    sampler: Option<Box<dyn Sampler>>,
-    samples: [Option<ServerSample>; 2],
-    counters: [Option<CounterSample>; 2],
-}
-
-impl ServerEyes {
-    /// The connections of the load have been closed. Sessions publish what they counted at the
-    /// latest when they end, and are given a moment for that; what was counted at the window's own
-    /// end stays.
-    pub fn sessions_ended(mut self, watched: &mut Watched) {
-        if self.sampler.is_some() && self.counters[1].is_none() {
-            std::thread::sleep(LAST_WORDS);
-            self.count(1);
-        }
-        (watched.server, watched.counters) = (self.samples, self.counters);
-    }
-
-    /// Looks at the server whose main process is `pid`, and at its counters.
-    pub fn new(pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
-        // One that cannot be seen is not watched; the record then says nothing of it.
-        let watch = pid.and_then(|pid| ServerWatch::new(pid).ok());
-        Self { watch, sampler, ..Self::default() }
-    }
-
-    /// Looks at the beginning (0) or end (1) of the window, once at each. Counting costs the server
-    /// CPU time that is kept out of the window.
-    pub fn look(&mut self, edge: usize) {
-        if edge == 0 {
-            self.count(0);
-        }
-        self.spent(edge);
-        if edge == 1 {
-            self.count(1);
-        }
-    }
-
-    /// What it has spent so far.
-    fn spent(&mut self, edge: usize) {
-        if self.samples[edge].is_none() {
-            self.samples[edge] = self.watch.as_mut().and_then(|watch| watch.sample().ok());
-        }
-    }
-
-    /// What it has counted so far.
-    fn count(&mut self, edge: usize) {
-        if self.counters[edge].is_none() {
-            self.counters[edge] = self.sampler.as_mut().and_then(|sampler| sampler.sample().ok());
-        }
-    }
-
-    fn glance(&mut self) -> Option<ServerGlance> {
-        self.watch.as_mut()?.glance().ok()
-    }
 }
 
 /// A second that threads may still add to.

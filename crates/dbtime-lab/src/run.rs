@@ -176,11 +176,16 @@ pub(crate) fn drive(
     let (look_back, looked_back) = channel::<()>();
     std::thread::scope(|scope| {
         let watch = move || {
-            let mut eyes = ServerEyes::new(prepared.server_pid(), prepared.sampler());
+            let mut eyes = ServerEyes::default();
             let start = loop {
                 match hear.recv().ok()? {
                     Told::Ready => {
-                        eyes.look(0);
+                        // Only now, so as to take no connection from the load.
+                        eyes = ServerEyes::new(prepared.server_pid(), prepared.sampler());
+                        if plan.warmup == Nanos::ZERO {
+                            // The window begins with the load.
+                            eyes.look(0);
+                        }
                         // Nobody waits for it only when the load has failed.
                         let _ = answer.send(());
                     }
@@ -201,8 +206,7 @@ pub(crate) fn drive(
         let watcher = Watcher {
             sink: &|id| sinks.take(id),
             ready: &|| {
-                // Without a warm-up the window begins with the load.
-                if plan.warmup == Nanos::ZERO && tell.send(Told::Ready).is_ok() {
+                if tell.send(Told::Ready).is_ok() {
                     let _ = answered.recv();
                 }
             },

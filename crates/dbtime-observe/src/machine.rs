@@ -90,6 +90,27 @@ pub struct Ports {
     pub all: u64,
     /// Closed connections in TIME_WAIT, machine-wide (`/proc/net/sockstat`).
     pub time_wait: u64,
+    /// Whether their ports are used again before the minute is over (`net.ipv4.tcp_tw_reuse`).
+    pub reuse: PortReuse,
+}
+
+/// Which ports in TIME_WAIT are used again after a second (kernel, `ip-sysctl.rst`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortReuse {
+    /// None.
+    #[default]
+    Never,
+    /// Those of connections within this machine.
+    Loopback,
+    /// All.
+    Always,
+}
+
+impl PortReuse {
+    /// Whether it holds for connections within this machine, or to another one.
+    pub fn holds_for(self, is_local: bool) -> bool {
+        self == Self::Always || self == Self::Loopback && is_local
+    }
 }
 
 /// The ports of this machine now; zero where the kernel does not tell.
@@ -102,7 +123,12 @@ pub fn ports() -> Ports {
     let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
     let mut words = tcp.split_whitespace().skip_while(|word| *word != "tw").skip(1);
     let time_wait = words.next().and_then(|text| text.parse().ok()).unwrap_or(0);
-    Ports { all, time_wait }
+    let reuse = match read("/proc/sys/net/ipv4/tcp_tw_reuse").trim() {
+        "1" => PortReuse::Always,
+        "2" => PortReuse::Loopback,
+        _ => PortReuse::Never,
+    };
+    Ports { all, time_wait, reuse }
 }
 
 /// CPUs of the machine, whether this process may use them or not.

@@ -226,6 +226,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
         ("workload scale", count(record.workload.scale)),
         ("target engine", story::target(record)),
         ("target url", target.url.clone()),
+        ("target protocol", or(target.protocol.clone())),
         ("target data", or(target.data_bytes.map(crate::format::bytes))),
         ("load mode", load.mode.clone()),
         (

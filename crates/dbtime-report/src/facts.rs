@@ -159,7 +159,9 @@ fn server_sentence(server: &ServerInfo, load: &LoadInfo) -> String {
 /// `None` where the server was much busier than that, because it divides statements among workers
 /// or does other work, and where the number is not known.
 fn connections_that_can_keep_busy(server: &ServerInfo, load: &LoadInfo) -> Option<u32> {
-    let connections = load.workers.unwrap_or(load.connections);
+    // A closed loop leaves workers idle that have no client.
+    let most = if load.mode == "closed" { load.connections } else { u32::MAX };
+    let connections = load.workers.unwrap_or(load.connections).min(most);
     let busy_cpus = server.cpu_s / server.wall_s.max(1e-9);
     (connections > 0 && busy_cpus < 1.5 * f64::from(connections)).then_some(connections)
 }
@@ -229,14 +231,14 @@ pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
     facts
 }
 
-/// `, statements prepared (64 on all connections together)`.
+/// `, statements prepared, pipelined (64 on all connections together)`.
 fn protocol(target: &TargetInfo) -> String {
-    match (target.protocol.as_deref(), target.prepared_statements) {
-        (Some("prepared"), Some(n)) => {
-            format!(", statements prepared ({} on all connections together)", count(n))
+    let Some(protocol) = target.protocol.as_deref() else { return String::new() };
+    match target.prepared_statements {
+        Some(n) => {
+            format!(", statements {} ({} on all connections together)", clean(protocol), count(n))
         }
-        (Some(protocol), _) => format!(", statements sent as {}", clean(protocol)),
-        (None, _) => String::new(),
+        None => format!(", statements sent as {}", clean(protocol)),
     }
 }
 

@@ -43,6 +43,20 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn threads_of_the_server_are_shown_on_request() {
+    let with = TerminalOptions { threads: true, ..TerminalOptions::default() };
+    let shown = terminal::run_report(&fixtures::closed(), &with);
+    let line = shown.lines().find(|line| line.contains("one_connection")).expect("a row");
+    let words: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(words, ["one_connection", "16", "380", "µs", "159", "%"]);
+    assert!(!shown.contains('\u{1b}'), "a thread's name came through as it is");
+    let heading = "by name of thread";
+    assert!(shown.contains(heading) && !plain(&fixtures::closed()).contains(heading));
+    // A run whose server could not be seen by its threads.
+    assert!(!terminal::run_report(&fixtures::open(), &with).contains(heading));
+}
+
+#[test]
 fn colour_changes_nothing_but_colour() {
     for (name, run) in fixtures::all() {
         let colored = terminal::run_report(

@@ -9,6 +9,7 @@ mod interrupt;
 mod live;
 mod options;
 mod screen;
+mod secrets;
 mod sweep;
 
 use clap::Parser;

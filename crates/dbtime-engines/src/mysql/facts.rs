@@ -68,6 +68,8 @@ pub(super) struct Look<'a> {
     pub(super) asked: Asked<'a>,
     /// As the server says it.
     pub(super) version: &'a str,
+    /// Whether statements are to be sent ahead.
+    pub(super) pipelines: bool,
 }
 
 impl Look<'_> {
@@ -76,6 +78,7 @@ impl Look<'_> {
         let settings = self.settings()?;
         let total = prepared * u64::from(plan.servers);
         self.check_prepared(&settings, total)?;
+        self.check_isolation(&settings)?;
         self.check_statements(plan)?;
         let product = match self.version.contains("MariaDB") {
             true => "MariaDB",
@@ -124,6 +127,25 @@ impl Look<'_> {
             undone: true,
         };
         Err(self.asked.refused("too many prepared statements".to_owned(), Box::new(failure)))
+    }
+
+    /// Reads that lock may meet a deadlock, which ends their transaction; what was sent ahead would
+    /// then be executed outside of it.
+    fn check_isolation(&self, settings: &BTreeMap<String, String>) -> Result<(), ServerError> {
+        let level = ["transaction_isolation", "tx_isolation"].iter().find_map(|n| settings.get(*n));
+        if !self.pipelines || level.is_none_or(|level| level != "SERIALIZABLE") {
+            return Ok(());
+        }
+        let failure = Failure {
+            class: dbtime_model::ErrorClass::Statement,
+            code: "pipeline".to_owned(),
+            message: "its transactions are SERIALIZABLE, where every SELECT locks and may end its \
+                      transaction, so that nothing can be sent ahead; leave out --pipeline, or set \
+                      transaction_isolation to another level"
+                .to_owned(),
+            undone: true,
+        };
+        Err(self.asked.refused("--pipeline cannot be used".to_owned(), Box::new(failure)))
     }
 
     /// Has the server read every statement, without executing any.

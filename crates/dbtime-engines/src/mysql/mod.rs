@@ -7,6 +7,7 @@
 mod admin;
 mod error;
 mod facts;
+mod kept;
 mod login;
 mod options_file;
 mod protocol;

@@ -1,6 +1,7 @@
 //! One connection's side of the conversation.
 
 use super::error::{failure, malformed};
+use super::kept::{Keep, Kept};
 use super::login::{self, Greeting, Login, Turn};
 use super::request;
 use super::shared::{Form, MysqlShared};
@@ -9,11 +10,10 @@ use crate::shard::Answer;
 use crate::socket::{Call, Progress, Protocol, Table, TlsWish, Transport};
 use dbtime_load::program::Value;
 use dbtime_model::StatementId;
+use dbtime_wire::Progress as Reading;
 use dbtime_wire::mysql::{
-    AnswerReader, Cell, Column, Expect, HEADER, ServerError, binary_cells, column, command, header,
-    text_cells, write_packet,
+    AnswerReader, Expect, HEADER, ServerError, command, header, write_packet,
 };
-use dbtime_wire::{Progress as Reading, Rows};
 use mysql_common::constants::CapabilityFlags;
 use std::collections::VecDeque;
 
@@ -61,24 +61,6 @@ enum Handle {
     AsText,
 }
 
-/// Which rows are kept, and those that were.
-#[derive(Default)]
-struct Kept {
-    mode: Keep,
-    columns: Vec<Column>,
-    first: Vec<Value>,
-    table: Table,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Keep {
-    #[default]
-    Nothing,
-    FirstText,
-    FirstBinary,
-    All,
-}
-
 /// Status flag: each statement is a transaction of its own.
 const AUTOCOMMIT: u16 = 0x0002;
 
@@ -99,9 +81,10 @@ impl MysqlProtocol {
         self.backslash
     }
 
-    fn expect(&mut self, expect: Expect) {
-        self.kept.columns.clear();
-        self.reader.expect(expect, self.kept.mode != Keep::Nothing);
+    #[inline]
+    fn expect(&mut self, expect: Expect, keep: Keep) {
+        self.kept.begin(keep);
+        self.reader.expect(expect, self.kept.is_wanted());
     }
 
     /// Sends a statement that needs no preparing.
@@ -123,26 +106,22 @@ impl MysqlProtocol {
                 false
             }
         };
-        let mode = match (call.wants_row, is_binary) {
+        let keep = match (call.wants_row, is_binary) {
             (false, _) => Keep::Nothing,
             (true, true) => Keep::FirstBinary,
             (true, false) => Keep::FirstText,
         };
         match self.stage {
-            Stage::Executing => self.behind.push_back(mode),
-            _ => self.await_results(mode),
+            Stage::Executing => self.behind.push_back(keep),
+            _ => self.await_results(keep),
         }
     }
 
     /// The answer to a statement is next.
     #[inline]
-    fn await_results(&mut self, mode: Keep) {
-        self.kept.mode = mode;
-        if mode != Keep::Nothing {
-            self.kept.first.clear();
-        }
+    fn await_results(&mut self, keep: Keep) {
         self.stage = Stage::Executing;
-        self.expect(Expect::Results);
+        self.expect(Expect::Results, keep);
     }
 
     fn must_be_prepared(&self, shared: &MysqlShared, statement: StatementId) -> bool {
@@ -183,9 +162,8 @@ impl MysqlProtocol {
             }
         }
         self.round_trips = 2;
-        self.kept.mode = Keep::Nothing;
         self.stage = Stage::Preparing;
-        self.expect(Expect::Prepare);
+        self.expect(Expect::Prepare, Keep::Nothing);
     }
 
     /// A PREPARE has been answered.
@@ -204,7 +182,7 @@ impl MysqlProtocol {
             _ => {}
         }
         if !self.preparing.is_empty() {
-            self.expect(Expect::Prepare);
+            self.expect(Expect::Prepare, Keep::Nothing);
             return Progress::More;
         }
         self.stage = Stage::Idle;
@@ -235,10 +213,10 @@ impl MysqlProtocol {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
         self.stage = Stage::Idle;
-        if let Some(mode) = self.behind.pop_front() {
+        if let Some(keep) = self.behind.pop_front() {
             // It went out with the one before.
             self.round_trips = 0;
-            self.await_results(mode);
+            self.await_results(keep);
         } else if !self.waiting.is_empty() {
             self.go_on(shared, out);
         }
@@ -312,8 +290,7 @@ impl MysqlProtocol {
             Some(sql) => {
                 request::text_command(command::QUERY, sql, out);
                 self.stage = Stage::SettingUp(next);
-                self.kept.mode = Keep::Nothing;
-                self.expect(Expect::Results);
+                self.expect(Expect::Results, Keep::Nothing);
                 Progress::More
             }
             None => {
@@ -406,15 +383,11 @@ impl Protocol for MysqlProtocol {
 
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
         request::text_command(command::QUERY, sql, out);
-        self.kept.mode = Keep::All;
-        self.kept.table = Table::default();
-        self.stage = Stage::Executing;
-        self.expect(Expect::Results);
+        self.await_results(Keep::All);
     }
 
     fn take_table(&mut self) -> Table {
-        let columns = self.kept.columns.iter().map(|column| column.name.clone()).collect();
-        Table { columns, ..std::mem::take(&mut self.kept.table) }
+        self.kept.take_table()
     }
 
     #[inline]
@@ -435,9 +408,9 @@ impl Protocol for MysqlProtocol {
                 None => (0, Progress::More),
             };
         }
-        let read = match self.kept.mode {
-            Keep::Nothing => self.reader.feed(input, &mut ()),
-            _ => self.reader.feed(input, &mut self.kept),
+        let read = match self.kept.is_wanted() {
+            false => self.reader.feed(input, &mut ()),
+            true => self.reader.feed(input, &mut self.kept),
         };
         let used = match read {
             Ok((used, Reading::Done)) => used,
@@ -456,61 +429,10 @@ impl Protocol for MysqlProtocol {
     }
 
     fn first_row(&self) -> &[Value] {
-        &self.kept.first
+        self.kept.first()
     }
 
     fn farewell(&mut self, out: &mut Vec<u8>) {
         write_packet(&[command::QUIT], 0, out);
-    }
-}
-
-impl Rows for Kept {
-    fn column(&mut self, payload: &[u8]) {
-        self.columns.push(column(payload).unwrap_or_default());
-    }
-
-    fn row(&mut self, payload: &[u8]) {
-        match self.mode {
-            Keep::FirstText if self.first.is_empty() => {
-                let cells = text_cells(payload).zip(&self.columns);
-                self.first = cells.map(|(cell, column)| text_value(cell, column)).collect();
-            }
-            Keep::FirstBinary if self.first.is_empty() => {
-                let cells = binary_cells(payload, &self.columns).unwrap_or_default();
-                self.first = cells.into_iter().map(value).collect();
-            }
-            Keep::All => {
-                let text = |cell: Option<&[u8]>| {
-                    cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-                };
-                self.table.rows.push(text_cells(payload).map(text).collect());
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Types whose values are whole numbers, and those with a fraction that a double holds.
-const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
-const REALS: [u8; 2] = [4, 5];
-
-fn text_value(cell: Option<&[u8]>, column: &Column) -> Value {
-    let Some(bytes) = cell else { return Value::Null };
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let number = match column.kind {
-        kind if INTEGERS.contains(&kind) => text.parse().ok().map(Value::Integer),
-        kind if REALS.contains(&kind) => text.parse().ok().map(Value::Real),
-        _ => None,
-    };
-    number.unwrap_or(Value::Text(text))
-}
-
-fn value(cell: Cell<'_>) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(n) => Value::Integer(n),
-        Cell::Real(x) => Value::Real(x),
-        Cell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        Cell::Text(text) => Value::Text(text),
     }
 }

@@ -55,6 +55,10 @@ impl Server for MysqlServer {
         "mysql"
     }
 
+    fn url(&self) -> String {
+        self.target.url.clone()
+    }
+
     fn address(&self) -> &Address {
         &self.target.address
     }
@@ -86,7 +90,8 @@ impl Server for MysqlServer {
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
         let target = self.to_string();
         let asked = Asked { target: &target, admin: &mut *admin };
-        facts::Look { asked, version }.facts(plan, shared.prepared_per_connection() as u64)
+        let look = facts::Look { asked, version, pipelines: options.pipeline };
+        look.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(

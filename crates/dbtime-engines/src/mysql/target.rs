@@ -6,10 +6,10 @@ use super::shared::{Identity, MysqlShared};
 use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
-use crate::shell;
 use crate::socket::{
     Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
 };
+use crate::{percent, shell};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// A server, who logs in there, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MysqlTarget {
-    /// As given, without its password.
+    /// As given, without its password; where it names no place, with the one that was found.
     pub url: String,
     /// Where it listens.
     pub address: Address,
@@ -77,56 +77,19 @@ impl MysqlTarget {
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, MysqlTargetError> {
         let url = ServerUrl::parse(text)?;
-        let parameter = |name: &str| {
-            url.parameters.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone())
-        };
         if let Some((name, _)) = url.parameters.iter().find(|(n, _)| !PARAMETERS.contains(&&**n)) {
             return Err(ServerUrl::unknown(name, &PARAMETERS).into());
         }
-        let file = options(parameter("defaults-file"), &environment)?;
-        let from = |name: &str, variable: &str| {
-            environment(variable).filter(|v| !v.is_empty()).or_else(|| file.get(name))
-        };
-        let socket = parameter("socket");
-        let host = url.host.clone();
-        let address = match (socket, host) {
-            (Some(path), _) => Address::unix(Path::new(&path))?,
-            (None, Some(host)) => Address::tcp(&host, url.port.map_or_else(|| port(&from), Ok)?)?,
-            (None, None) => match (from("socket", "MYSQL_UNIX_PORT"), from("host", "MYSQL_HOST")) {
-                (Some(path), None) if url.port.is_none() => Address::unix(Path::new(&path))?,
-                (_, host) => {
-                    let host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
-                    Address::tcp(&host, url.port.map_or_else(|| port(&from), Ok)?)?
-                }
-            },
-        };
-        let user = url.user.clone().or_else(|| file.get("user"));
-        let user = user.or_else(|| environment("USER")).unwrap_or_else(|| "root".to_owned());
-        let password = url.password.clone();
-        let password = password.or_else(|| from("password", "MYSQL_PWD").map(Secret::new));
-        let connect_timeout = match parameter("connect-timeout") {
-            Some(value) => value.parse().map_err(|_| UrlError::Value {
-                name: "connect-timeout".to_owned(),
-                value,
-                allowed: "a duration such as 10s",
-            })?,
-            None => Nanos::from_secs(10),
-        };
-        let tls = match parameter("ssl-mode").or_else(|| file.get("ssl-mode")) {
-            Some(mode) => tls_mode(&mode)?,
-            None => TlsMode::default_for(&address),
-        };
+        let file = options(url.parameter("defaults-file"), &environment)?;
+        let sources = Sources { url, file, environment: &environment };
+        let address = sources.address()?;
         Ok(Self {
-            url: without_password(text),
+            url: sources.url_with(text, &address),
+            identity: sources.identity(),
+            connect_timeout: sources.connect_timeout()?,
+            tls: sources.tls(&address)?,
+            authorities: sources.in_url_or_file("ssl-ca").map(PathBuf::from),
             address,
-            tls,
-            authorities: parameter("ssl-ca").or_else(|| file.get("ssl-ca")).map(PathBuf::from),
-            identity: Identity {
-                user,
-                password: password.unwrap_or_default(),
-                database: url.database.clone().or_else(|| file.get("database")),
-            },
-            connect_timeout,
         })
     }
 
@@ -182,6 +145,105 @@ impl fmt::Display for MysqlTarget {
     }
 }
 
+/// Where the pieces of a target come from.
+struct Sources<'a> {
+    url: ServerUrl,
+    file: Options,
+    environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Sources<'_> {
+    /// What the environment says, then the file.
+    fn around(&self, name: &str, variable: &str) -> Option<String> {
+        let said = (self.environment)(variable).filter(|value| !value.is_empty());
+        said.or_else(|| self.file.get(name))
+    }
+
+    fn in_url_or_file(&self, parameter: &str) -> Option<String> {
+        self.url.parameter(parameter).or_else(|| self.file.get(parameter))
+    }
+
+    fn address(&self) -> Result<Address, MysqlTargetError> {
+        if let Some(path) = self.url.parameter("socket") {
+            return Ok(Address::unix(Path::new(&path))?);
+        }
+        let host = match &self.url.host {
+            Some(host) => host.clone(),
+            None => {
+                let host = self.around("host", "MYSQL_HOST");
+                if let (None, None, Some(path)) =
+                    (&host, self.url.port, self.around("socket", "MYSQL_UNIX_PORT"))
+                {
+                    return Ok(Address::unix(Path::new(&path))?);
+                }
+                host.unwrap_or_else(|| "127.0.0.1".to_owned())
+            }
+        };
+        Ok(Address::tcp(&host, self.port()?)?)
+    }
+
+    /// The target for records and messages.
+    fn url_with(&self, text: &str, address: &Address) -> String {
+        let shown = without_password(text);
+        let names_place = self.url.host.is_some() || self.url.parameter("socket").is_some();
+        let Some((before, after)) = shown.split_once("://").filter(|_| !names_place) else {
+            return shown;
+        };
+        let place = after.find(['/', '?']).unwrap_or(after.len());
+        let (login, rest) = after.split_at(place);
+        match address {
+            Address::Tcp { .. } => {
+                // Only the port may have been given.
+                let login = login.rsplit_once('@').map_or(String::new(), |(l, _)| format!("{l}@"));
+                format!("{before}://{login}{address}{rest}")
+            }
+            Address::Unix(path) => {
+                let (rest, with) = if rest.contains('?') { (rest, '&') } else { (rest, '?') };
+                let slash = if rest.starts_with('/') { "" } else { "/" };
+                let path = percent::encode(&path.to_string_lossy());
+                format!("{before}://{login}{slash}{rest}{with}socket={path}")
+            }
+        }
+    }
+
+    fn port(&self) -> Result<u16, UrlError> {
+        match (self.url.port, self.around("port", "MYSQL_TCP_PORT")) {
+            (Some(port), _) => Ok(port),
+            (None, Some(text)) => text.parse().map_err(|_| UrlError::Port),
+            (None, None) => Ok(PORT),
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        let user = self.url.user.clone().or_else(|| self.file.get("user"));
+        let password = self.url.password.clone();
+        let password = password.or_else(|| self.around("password", "MYSQL_PWD").map(Secret::new));
+        Identity {
+            user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
+            password: password.unwrap_or_default(),
+            database: self.url.database.clone().or_else(|| self.file.get("database")),
+        }
+    }
+
+    fn connect_timeout(&self) -> Result<Nanos, UrlError> {
+        let Some(value) = self.url.parameter("connect-timeout") else {
+            return Ok(Nanos::from_secs(10));
+        };
+        value.parse().map_err(|_| UrlError::Value {
+            name: "connect-timeout".to_owned(),
+            value,
+            allowed: "a duration such as 10s",
+        })
+    }
+
+    fn tls(&self, address: &Address) -> Result<TlsMode, UrlError> {
+        match self.in_url_or_file("ssl-mode") {
+            Some(mode) => tls_mode(&mode),
+            None => Ok(TlsMode::default_for(address)),
+        }
+    }
+}
+
 fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let found = MODES.iter().find(|(name, _)| *name == lower);
@@ -190,11 +252,6 @@ fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
         value: text.to_owned(),
         allowed: "disabled, preferred, required, verify-ca or verify-full",
     })
-}
-
-fn port(from: &impl Fn(&str, &str) -> Option<String>) -> Result<u16, UrlError> {
-    let Some(text) = from("port", "MYSQL_TCP_PORT") else { return Ok(PORT) };
-    text.parse().map_err(|_| UrlError::Port)
 }
 
 fn options(
@@ -238,6 +295,7 @@ mod tests {
         };
         let target = MysqlTarget::parse("mysql:///db", environment).expect("a target");
         assert_eq!(target.address.to_string(), "127.0.0.2:3310");
+        assert_eq!(target.url, "mysql://127.0.0.2:3310/db");
         assert_eq!(target.identity.user, "filed");
         assert_eq!(target.identity.password.reveal(), "from # file");
         assert_eq!(target.identity.database.as_deref(), Some("db"));
@@ -256,6 +314,13 @@ mod tests {
         let target = target.expect("a target");
         assert_eq!(target.address, Address::Unix("/run/m.sock".into()));
         assert_eq!(target.to_string(), "'mysql://root@/db?socket=/run/m.sock'");
+        let found = |name: &str| (name == "MYSQL_UNIX_PORT").then(|| "/run/m.sock".to_owned());
+        for (text, url) in [
+            ("mysql://root:x@/db", "mysql://root:***@/db?socket=/run/m.sock"),
+            ("mysql://?ssl-mode=disabled", "mysql:///?ssl-mode=disabled&socket=/run/m.sock"),
+        ] {
+            assert_eq!(MysqlTarget::parse(text, found).expect("a target").url, url);
+        }
         let quoted = MysqlTarget::parse("mysql://o'neil:pw@127.0.0.1/db", nothing);
         let quoted = quoted.expect("a target").to_string();
         assert_eq!(quoted, r"'mysql://o'\''neil:***@127.0.0.1/db'");

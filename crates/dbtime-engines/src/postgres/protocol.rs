@@ -66,8 +66,8 @@ struct Handle {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Server {
     version: String,
-    /// Number of the process behind the connection, and the secret that cancels its statement.
-    key: Option<(u32, [u8; 4])>,
+    /// Number of the process behind the connection.
+    pid: Option<u32>,
 }
 
 /// No message before the first statement is longer.
@@ -75,6 +75,9 @@ const LONGEST_LOGIN: usize = 64 << 10;
 
 /// The statement was prepared on another connection, or is forgotten.
 const UNKNOWN_STATEMENT: &str = "26000";
+
+/// There is a statement of that name.
+const DUPLICATE: &str = "42P05";
 
 /// A table has changed so much that the statement must be prepared anew.
 const UNSUPPORTED: &str = "0A000";
@@ -87,7 +90,7 @@ impl PostgresProtocol {
 
     /// Number of the server's process behind this connection.
     pub fn backend_pid(&self) -> Option<u32> {
-        self.server.key.map(|(pid, _)| pid)
+        self.server.pid
     }
 
     /// Binds values to a prepared statement and executes it, having it prepared where it is not.
@@ -104,7 +107,6 @@ impl PostgresProtocol {
                 out.extend_from_slice(&prepared.close);
             }
             out.extend_from_slice(&prepared.parse);
-            handle.is_sent = true;
         }
         if call.wants_row && !handle.is_described {
             out.extend_from_slice(&prepared.describe);
@@ -114,6 +116,7 @@ impl PostgresProtocol {
         for value in call.parameters {
             request::bound(value, out)?;
         }
+        handle.is_sent = !handle.is_prepared;
         out.extend_from_slice(&BIND_END);
         end_message(begun, out);
         out.extend_from_slice(&EXECUTE_AND_SYNC);
@@ -142,6 +145,7 @@ impl PostgresProtocol {
         if let Stage::Executing { statement, wants_row } = stage {
             let handle = &mut self.handles[statement];
             handle.is_prepared |= answer.is_parsed;
+            handle.is_stale &= !answer.is_parsed;
             handle.is_sent = false;
             handle.is_described |= wants_row && error.is_none();
         }
@@ -150,6 +154,8 @@ impl PostgresProtocol {
             None if stage == Stage::Idle => {
                 return broken(malformed(&Malformed("what nobody asked for")));
             }
+            // Whoever answers what nobody asked cannot be followed any further.
+            Some(error) if stage == Stage::Idle => return broken(failure(error, true)),
             None => Ok(answer.rows),
             Some(error) => {
                 let failure = failure(error, answer.transaction == Transaction::None);
@@ -182,14 +188,20 @@ impl PostgresProtocol {
         }
     }
 
-    /// Prepares anew what the server has forgotten or cannot execute any more.
+    /// Has prepared anew what the server does not know as we do. Closing what it does not know is
+    /// no error.
     #[cold]
     fn forget(&mut self, error: &ServerError, stage: Stage) {
-        match (error.code.as_str(), stage) {
-            (UNKNOWN_STATEMENT, _) => self.handles.fill(Handle::default()),
-            (UNSUPPORTED, Stage::Executing { statement, .. }) => {
-                let handle = &mut self.handles[statement];
-                *handle = Handle { is_stale: handle.is_prepared, ..Handle::default() };
+        let Stage::Executing { statement, .. } = stage else { return };
+        let stale = Handle { is_stale: true, ..Handle::default() };
+        let handle = &mut self.handles[statement];
+        match error.code.as_str() {
+            // Where it was there, all others are gone with it. Where it was not, it was sent behind
+            // its own Parse, which has failed.
+            UNKNOWN_STATEMENT if handle.is_prepared => self.handles.fill(stale),
+            UNKNOWN_STATEMENT | DUPLICATE => *handle = stale,
+            UNSUPPORTED => {
+                *handle = Handle { is_stale: handle.is_prepared || handle.is_stale, ..stale };
             }
             _ => {}
         }
@@ -261,8 +273,9 @@ impl PostgresProtocol {
                 }
                 Progress::More
             }
-            (backend::KEY_DATA, &[a, b, c, d, e, f, g, h]) => {
-                self.server.key = Some((u32::from_be_bytes([a, b, c, d]), [e, f, g, h]));
+            // Behind it a secret for cancelling, which nobody does.
+            (backend::KEY_DATA, &[a, b, c, d, ..]) => {
+                self.server.pid = Some(u32::from_be_bytes([a, b, c, d]));
                 Progress::More
             }
             (backend::KEY_DATA | backend::NOTICE, _) => Progress::More,

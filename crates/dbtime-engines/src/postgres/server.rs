@@ -36,6 +36,10 @@ impl Server for PostgresServer {
         "postgres"
     }
 
+    fn url(&self) -> String {
+        self.target.url()
+    }
+
     fn address(&self) -> &Address {
         &self.target.address
     }

@@ -105,13 +105,7 @@ impl PostgresTarget {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, TargetError> {
         let mut given = read(text)?;
-        for (name, from) in PARAMETERS {
-            if let (false, Some(value)) = (given.contains_key(name), variable(from))
-                && !value.is_empty()
-            {
-                given.insert(name, value);
-            }
-        }
+        complete(&mut given, variable);
         let ssl_mode = ssl_mode(&given)?;
         let user = given.remove("user").or_else(|| os_user(variable)).unwrap_or_default();
         if user.is_empty() {
@@ -121,21 +115,12 @@ impl PostgresTarget {
         let port = given.remove("port").unwrap_or_else(|| "5432".to_owned());
         let number = port.parse().ok().filter(|port| *port > 0);
         let (host, address) = address(&given, number.ok_or_else(|| malformed("port"))?)?;
-        let mut password_note = None;
-        let password = given.remove("password").or_else(|| {
-            let path = given.get("passfile").map(PathBuf::from);
-            let path = path.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".pgpass")))?;
-            let found = password_file::look_up(&path, [&host, &port, &database, &user]);
-            found.unwrap_or_else(|why| {
-                password_note = Some(why);
-                None
-            })
-        });
-        let mut settings = Vec::new();
-        let name = given.remove("application_name").unwrap_or_else(|| "dbtime".to_owned());
-        settings.push(("application_name".to_owned(), name));
-        settings.extend(given.remove("options").map(|value| ("options".to_owned(), value)));
-        let password = Secret::new(password.unwrap_or_default());
+        let login = [&*host, &port, &database, &user];
+        let (password, password_note) = match password(&given, login, variable) {
+            Ok(password) => (password.unwrap_or_default(), None),
+            Err(why) => (String::new(), Some(why)),
+        };
+        let (password, settings) = (Secret::new(password), settings(&mut given));
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
             identity: Identity { user, password, database, settings },
@@ -217,12 +202,12 @@ impl FromStr for PostgresTarget {
     }
 }
 
-impl fmt::Display for PostgresTarget {
-    /// As `--target` takes it in a shell, without the password and with what the environment added.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl PostgresTarget {
+    /// As `--target` takes it, without the password and with what the environment added.
+    pub fn url(&self) -> String {
         let user = percent::encode(&self.identity.user);
         let database = percent::encode(&self.identity.database);
-        let text = match &self.address {
+        match &self.address {
             Address::Tcp { .. } => format!("postgres://{user}@{}/{database}", self.address),
             Address::Unix(socket) => {
                 let folder = socket.parent().unwrap_or(Path::new("/"));
@@ -234,8 +219,14 @@ impl fmt::Display for PostgresTarget {
                     port => format!("{place}&port={port}"),
                 }
             }
-        };
-        f.write_str(&shell::quoted(&text))
+        }
+    }
+}
+
+impl fmt::Display for PostgresTarget {
+    /// As `--target` takes it in a shell.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shell::quoted(&self.url()))
     }
 }
 
@@ -264,6 +255,41 @@ fn read(text: &str) -> Result<Given, TargetError> {
     }
     given.retain(|_, value| !value.is_empty());
     Ok(given)
+}
+
+/// Adds what the environment says of parameters that are not given.
+fn complete(given: &mut Given, variable: &dyn Fn(&str) -> Option<String>) {
+    for (name, from) in PARAMETERS {
+        if let (false, Some(value)) = (given.contains_key(name), variable(from))
+            && !value.is_empty()
+        {
+            given.insert(name, value);
+        }
+    }
+}
+
+/// The password that is given, or that the password file has for a host, port, database and user.
+/// The error says why that file was not used.
+fn password(
+    given: &Given,
+    login: [&str; 4],
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<String>, String> {
+    if let Some(password) = given.get("password") {
+        return Ok(Some(password.clone()));
+    }
+    let usual = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
+    match given.get("passfile").map(PathBuf::from).or_else(usual) {
+        Some(path) => password_file::look_up(&path, login),
+        None => Ok(None),
+    }
+}
+
+/// Settings of the session.
+fn settings(given: &mut Given) -> Vec<(String, String)> {
+    let name = given.remove("application_name").unwrap_or_else(|| "dbtime".to_owned());
+    let options = given.remove("options").map(|value| ("options".to_owned(), value));
+    std::iter::once(("application_name".to_owned(), name)).chain(options).collect()
 }
 
 fn malformed(piece: &str) -> TargetError {

@@ -16,6 +16,10 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// `mysql` or `postgres`.
     fn engine(&self) -> &'static str;
 
+    /// As `--target` takes it, without its password and with what the environment added: for
+    /// records. Messages, whose reader pastes it into a shell, show the server itself.
+    fn url(&self) -> String;
+
     /// Where it listens.
     fn address(&self) -> &Address;
 

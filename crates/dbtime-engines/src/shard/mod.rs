@@ -3,20 +3,24 @@
 //! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
 //! a reactor whose clock only moves when the shard waits.
 
+mod flight;
 mod reactor;
+mod usage;
 
 pub use reactor::{Answer, Event, Happened, Reactor};
 
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
-use crate::timing::{Executed, Ledger, Timing};
+use crate::timing::Ledger;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
-use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
+use flight::{Flight, next};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use usage::Usage;
 
 /// How often a waiting shard looks at the stop flag.
 const NAP: Nanos = Nanos::from_millis(50);
@@ -41,20 +45,7 @@ pub struct Shard<'a, R> {
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     ledger: Ledger,
     end: MonoNanos,
-    /// Time it waited for answers or due instants.
-    waited: Nanos,
-    /// The next edge of the window, and what had been used when the last ones were passed.
-    edge: MonoNanos,
-    passed: Vec<Used>,
-}
-
-/// What a shard has used up to some moment.
-#[derive(Clone, Copy)]
-struct Used {
-    at: MonoNanos,
-    waited: Nanos,
-    cpu: Nanos,
-    runq: Option<Nanos>,
+    usage: Usage,
 }
 
 enum Queue {
@@ -71,16 +62,6 @@ struct Connection {
     pausing: Option<Part>,
     /// Whether it has a transaction.
     is_busy: bool,
-}
-
-/// What of a transaction is under way.
-struct Flight {
-    timing: Timing,
-    /// When its statement was sent, or its pause began.
-    sent: MonoNanos,
-    executing: StatementId,
-    /// Statements under way behind that, and when they were sent.
-    behind: VecDeque<(StatementId, MonoNanos)>,
 }
 
 #[derive(Clone, Copy)]
@@ -115,12 +96,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let (programs, rules) = (plan.programs(), plan.rules());
         let connection = |_| Connection {
             session: Session::new(programs.program(), rules.clone()),
-            flight: Flight {
-                timing: Timing::new(start, false),
-                sent: start,
-                executing: StatementId(0),
-                behind: VecDeque::new(),
-            },
+            flight: Flight::new(start),
             pause: Part::Think,
             pausing: None,
             is_busy: false,
@@ -128,7 +104,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let connections: Vec<Connection> = mine(plan.servers).map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
         let ledger = Ledger::new(plan.recorder(start, shard), start, sink);
-        let end = plan.window(start).end;
+        let window = plan.window(start);
         Self {
             plan,
             stop,
@@ -140,10 +116,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
             idle,
             pauses: BinaryHeap::new(),
             ledger,
-            end,
-            waited: Nanos::ZERO,
-            edge: plan.window(start).start,
-            passed: Vec::with_capacity(3),
+            end: window.end,
+            usage: Usage::over(window),
         }
     }
 
@@ -158,7 +132,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             let Some(until) = self.wake_at(present) else { break };
             self.reactor.wait(until, &mut events);
             let woken = self.reactor.now();
-            self.waited += woken - present;
+            self.usage.waited += woken - present;
             present = woken;
             for Event { connection, at, kind } in events.drain(..) {
                 match kind {
@@ -196,19 +170,15 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 connection.flight.sent,
                 present,
             );
-            self.end_transaction(id, &ticket, Outcome::Unfinished);
+            // Before the connection says goodbye: what it leaves behind is noted.
             self.reactor.abandon(id);
+            self.end_transaction(id, &ticket, Outcome::Unfinished);
         }
     }
 
     /// A connection that had to be made is there: its statement is on its way since `at`.
     fn connected(&mut self, id: u32, since: MonoNanos, at: MonoNanos) {
-        let Flight { timing, sent, .. } = &mut self.connections[id as usize].flight;
-        if since > *sent {
-            timing.pause(Part::Backoff, *sent, since);
-        }
-        timing.connecting(since.max(*sent), at);
-        *sent = at;
+        self.connections[id as usize].flight.connected(since, at);
     }
 
     /// Starts what is due, as long as connections are idle. Returns the present instant.
@@ -241,9 +211,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 }
                 continue;
             }
-            if claimed.ticket.due >= self.edge {
-                self.pass_edge(claimed.ticket.due);
-            }
+            self.usage.starting(claimed.ticket.due, &self.reactor);
             self.idle.pop_front();
             present = self.start(id, claimed, present);
         }
@@ -264,7 +232,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.ledger.offered(&ticket);
         let sampled = self.plan.is_sampled(ticket.index);
         let connection = &mut self.connections[id as usize];
-        connection.flight.timing = Timing::new(ready, sampled);
+        connection.flight.begin(ready, sampled);
         connection.is_busy = true;
         self.advance(id, Input::Start(ticket))
     }
@@ -405,10 +373,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
     fn end_transaction(&mut self, id: u32, ticket: &Ticket, outcome: Outcome) -> MonoNanos {
         let connection = &mut self.connections[id as usize];
         connection.is_busy = false;
-        let Flight { timing, behind, .. } = &mut connection.flight;
-        behind.clear();
-        let sample = timing.sample(ticket, outcome, connection.session.retries());
-        self.ledger.ended(timing, &sample);
+        let sample = connection.flight.end(ticket, outcome, connection.session.retries());
+        self.ledger.ended(&connection.flight.timing, &sample);
         if let Queue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
         }
@@ -417,39 +383,17 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    /// Notes what had been used when the window began, and when it ended.
-    #[cold]
-    fn pass_edge(&mut self, due: MonoNanos) {
-        let used = self.used();
-        if self.passed.is_empty() {
-            self.passed.push(used);
-            self.edge = self.end;
-        }
-        if due >= self.end && self.passed.len() == 1 {
-            self.passed.push(used);
-            self.edge = MonoNanos(u64::MAX);
-        }
-    }
-
-    fn used(&self) -> Used {
-        let (cpu, runq) = self.reactor.thread_use();
-        Used { at: self.reactor.now(), waited: self.waited, cpu, runq }
-    }
-
     fn finish(mut self) -> (ThreadResult, R) {
-        let last = self.used();
+        let spent = self.usage.spent(&self.reactor);
         let connections = self.reactor.connections();
         self.ledger.recorder.connections.merge(&connections);
-        self.passed.push(last);
-        let from = self.passed[0];
-        let to = self.passed.get(1).copied().unwrap_or(from);
         let (recorder, _, ended) = self.ledger.finish();
         let result = ThreadResult {
             recorder,
             measured: PartSet::of(&[Part::ServerAndWire]),
-            cpu: to.cpu - from.cpu,
-            runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
-            driver: (to.at - from.at) - (to.waited - from.waited),
+            cpu: spent.cpu,
+            runq: spent.runq,
+            driver: spent.driver,
             ended,
         };
         (result, self.reactor)
@@ -461,80 +405,4 @@ enum Input {
     Start(Ticket),
     Answer(Answer, MonoNanos),
     Resumed,
-}
-
-/// Tells the session of an answer and asks what is next.
-#[inline]
-fn next<'s, R: Reactor>(
-    session: &'s mut Session,
-    reactor: &R,
-    connection: u32,
-    answer: Answer,
-) -> Action<'s> {
-    match answer.rows {
-        Ok(rows) => session.answered(rows, reactor.first_row(connection)),
-        Err(failure) => session.failed(failure.class, failure.undone),
-    }
-}
-
-impl Flight {
-    /// Sends whatever may go out with the statement that was just handed over.
-    fn send_ahead<R: Reactor>(&mut self, session: &mut Session, reactor: &mut R, id: u32) {
-        // A statement that cannot be sent takes its connection with it, and all behind it wait.
-        while reactor.hold(id)
-            && let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
-        {
-            self.behind.push_back((statement, self.sent));
-            reactor.submit(id, statement, parameters, wants_row);
-        }
-    }
-
-    /// Books an answered statement; the one behind it is the server's next.
-    #[inline]
-    fn answered(
-        &mut self,
-        session: &Session,
-        ledger: &mut Ledger,
-        answer: &Answer,
-        done: MonoNanos,
-    ) {
-        self.account(session, ledger, answer, done);
-        if let Some((next, sent)) = self.behind.pop_front() {
-            (self.executing, self.sent) = (next, sent.max(done));
-        }
-    }
-
-    #[inline]
-    fn account(
-        &mut self,
-        session: &Session,
-        ledger: &mut Ledger,
-        answer: &Answer,
-        done: MonoNanos,
-    ) {
-        let Self { timing, executing, sent, .. } = self;
-        let ticket = session.ticket();
-        // Behind a failure the others only repeat that there was one.
-        if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
-            ledger.error(ticket, failure, done);
-        }
-        if !answer.is_sent {
-            // It never left: the driver waited before it tried to connect again.
-            return timing.pause(Part::Backoff, *sent, done);
-        }
-        timing.statement(*sent, done);
-        let took = done - *sent;
-        let rows = *answer.rows.as_ref().unwrap_or(&0);
-        let round_trips = answer.round_trips;
-        ledger.statement(ticket, Executed { statement: *executing, took, rows, round_trips });
-        if timing.sampled {
-            timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
-            let mut parts = Parts::default();
-            parts.add(Part::ServerAndWire, took.0.cast_signed());
-            ledger.recorder.statement_parts(*executing, ticket.due, took, &parts);
-        }
-        if answer.warnings > 0 {
-            ledger.recorder.warnings(ticket.due, answer.warnings);
-        }
-    }
 }

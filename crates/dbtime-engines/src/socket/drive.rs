@@ -101,6 +101,7 @@ struct Made {
 impl<P: Protocol> Run<'_, P> {
     /// One shard: connects, waits for the others, and drives its part.
     fn shard(&self, id: u32, sink: Box<dyn SecondSink>) -> Option<ThreadResult> {
+        let _attendance = self.gate.attend();
         precise_timers();
         let mine = (id..self.plan.servers).step_by(self.plan.shards as usize).count();
         let (shared, settings) = (Arc::clone(self.shared), Arc::clone(self.settings));

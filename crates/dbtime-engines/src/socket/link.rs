@@ -52,8 +52,8 @@ pub(super) struct Link<P> {
     pub(super) held: Vec<u8>,
     /// Whether the reactor waits until more can be sent.
     pub(super) is_blocked: bool,
-    /// When the attempt to connect began.
-    pub(super) since: MonoNanos,
+    /// When the attempt to connect began; `None` before its turn.
+    pub(super) since: Option<MonoNanos>,
     /// When it goes on, where it has to wait.
     pub(super) retry_at: MonoNanos,
     /// Attempts that failed in a row.
@@ -91,7 +91,7 @@ impl<P: Protocol> Link<P> {
             sent: 0,
             held: Vec::new(),
             is_blocked: false,
-            since: MonoNanos(0),
+            since: None,
             retry_at: MonoNanos(0),
             failures: 0,
             pending: None,

@@ -39,7 +39,8 @@ pub trait Protocol: Send + Sized {
     /// The connection's number on the server, by which it can be ended there.
     fn number(&self) -> Option<u32>;
 
-    /// Executes a statement of the workload; only after [`Progress::Connected`], one at a time.
+    /// Executes a statement of the workload; only after [`Progress::Connected`]. Several may be
+    /// under way: they are answered in their order.
     ///
     /// # Errors
     /// When its parameters cannot be sent; then nothing was.

@@ -168,4 +168,13 @@ fn what_is_no_postgresql_is_told() {
         }
     };
     assert_eq!(unasked.code, "protocol");
+    let complained = {
+        let mut side = Side::open("", 7);
+        side.hear(WELCOME);
+        match side.hear(&fix_lengths(b"E\0\0\0\0SERROR\0VERROR\0CXX000\0Modd\0\0Z\0\0\0\x05I")) {
+            Progress::Broken(failure) => failure,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(complained.code, "XX000", "an error that nobody asked for");
 }

@@ -4,7 +4,7 @@ use crate::driving::{drive_with, once, plan, run, workload};
 use crate::private::{Server, is_there, settings};
 use dbtime_engines::plan::Plan;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::Reconnect;
+use dbtime_engines::socket::{Reconnect, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::sync::Arc;
@@ -168,6 +168,98 @@ fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
     }
     let (rows, _) = admin.query("SELECT count(*) FROM t").expect("counted");
     assert_eq!(rows.value(), Some("0"));
+}
+
+/// A write that cannot be sent, with another behind it.
+const HALF: &str = "\
+[dictionaries.odd]
+list = [\"a\\u0000b\"]
+[[operation]]
+name = \"o\"
+transaction = \"write\"
+[operation.keys]
+t = { dictionary = \"odd\" }
+[[operation.statement]]
+sql = \"INSERT INTO t VALUES (:t)\"
+[[operation.statement]]
+sql = \"INSERT INTO u VALUES (1)\"
+";
+
+#[test]
+fn nothing_goes_ahead_of_what_cannot_be_sent() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let mut admin = server.client();
+    admin.query("CREATE TABLE t (c text)").expect("created");
+    admin.query("CREATE TABLE u (n int)").expect("created");
+    for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
+        for protocol in BOTH {
+            let pipelining = Pipelining::Transaction;
+            let plan = Plan { pipelining, ..plan(workload(HALF), 2, 6) };
+            let sockets = SocketSettings { reconnect, ..settings(server.unix()) };
+            let driven = run(&plan, sockets, protocol);
+            let errors = &driven.recorder.errors;
+            assert_eq!((driven.recorder.counts().failed, errors["22021"].count), (6, 6));
+        }
+    }
+    let (rows, _) = admin.query("SELECT count(*) FROM u").expect("counted");
+    assert_eq!(rows.value(), Some("0"), "half of a transaction was committed");
+}
+
+/// Half of its transactions fail before a statement is met for the first time, and that statement
+/// is executed again before its own failure is known.
+const REPEATED: &str = "\
+[[operation]]
+name = \"o\"
+transaction = \"write\"
+[operation.keys]
+d = { uniform = [0, 1] }
+[[operation.statement]]
+sql = \"SELECT 1 / :d\"
+[[operation.statement]]
+sql = \"SELECT 2 + :d\"
+repeat = 3
+[[operation]]
+name = \"other\"
+[[operation.statement]]
+sql = \"SELECT 4\"
+";
+
+#[test]
+fn a_statement_that_went_out_behind_its_failed_preparation_is_prepared_the_next_time() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    for seed in 1..=4 {
+        let pipelining = Pipelining::Transaction;
+        let plan = Plan { pipelining, seed, ..plan(workload(REPEATED), 2, 60) };
+        let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
+        let errors = &driven.recorder.errors;
+        assert_eq!(errors.keys().collect::<Vec<_>>(), ["22012"], "{errors:?}");
+        let counts = driven.recorder.counts();
+        assert!(counts.add_up() && counts.completed > 20, "{counts:?}");
+    }
+}
+
+#[test]
+fn a_first_execution_that_cannot_be_sent_leaves_the_statement_to_be_prepared() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let text = "[dictionaries.odd]\nlist = [\"a\\u0000b\", \"ab\"]\n[[operation]]\nname = \"o\"\n\
+        [operation.keys]\nt = { dictionary = \"odd\" }\n\
+        [[operation.statement]]\nsql = \"SELECT length(:t)\"\n";
+    for seed in 1..=4 {
+        let plan = Plan { seed, ..plan(workload(text), 2, 40) };
+        let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
+        let errors = &driven.recorder.errors;
+        assert_eq!(errors.keys().collect::<Vec<_>>(), ["22021"], "{errors:?}");
+        assert!(driven.recorder.counts().completed > 8, "{:?}", driven.recorder.counts());
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Servers that go away, and connections that somebody ends.
 
-use crate::driving::{Forget, plan, workload};
+use crate::driving::{Forget, plan, run, workload};
 use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::drive;
+use dbtime_engines::socket::{Reconnect, SocketSettings, drive};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use std::sync::Arc;
@@ -148,9 +148,7 @@ fn a_transaction_whose_connection_is_lost_in_a_pause_has_failed() {
     counters(&server);
     let plan = Plan { shards: 1, ..plan(workload(PAUSED), 1, 2) };
     let driven = thread::scope(|scope| {
-        let load = scope.spawn(|| {
-            crate::driving::run(&plan, settings(server.unix()), StatementProtocol::Prepared)
-        });
+        let load = scope.spawn(|| run(&plan, settings(server.unix()), StatementProtocol::Prepared));
         thread::sleep(Duration::from_millis(300));
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE pid <> pg_backend_pid() AND datid IS NOT NULL";
@@ -164,4 +162,25 @@ fn a_transaction_whose_connection_is_lost_in_a_pause_has_failed() {
         server.client().query("SELECT id, n FROM counts WHERE n > 0 ORDER BY id").expect("counts");
     let row = |id: &str| vec![Some(id.to_owned()), Some("1".to_owned())];
     assert_eq!(found.rows, [row("1"), row("101")], "no half of a transaction is there");
+}
+
+#[test]
+fn statements_that_are_abandoned_are_known_by_their_numbers() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let text =
+        "[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"SELECT pg_sleep(20)\"\n";
+    for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
+        let measure = Some(Nanos::from_millis(200));
+        let plan = Plan { measure, transactions: None, ..plan(workload(text), 3, 0) };
+        let driven = run(
+            &plan,
+            SocketSettings { reconnect, ..settings(server.unix()) },
+            StatementProtocol::Text,
+        );
+        assert_eq!(driven.recorder.counts().unfinished, 3);
+        assert_eq!(driven.recorder.connections.abandoned.len(), 3, "{reconnect:?}");
+    }
 }

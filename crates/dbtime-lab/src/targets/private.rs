@@ -31,8 +31,11 @@ impl Private {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
             None => (text, None),
         };
-        // What has an @ was meant as a server that runs.
-        let is_path = !text.ends_with(':') && !text.contains('@');
+        // What has an @ and is no folder was meant as a server that runs.
+        let is_path = prefix.as_ref().is_none_or(|prefix| match text.contains('@') {
+            true => prefix.is_dir(),
+            false => !prefix.as_os_str().is_empty(),
+        });
         let product = Product::of_word(word).filter(|_| is_path);
         let product = product.ok_or_else(|| {
             LabError::Usage(format!(

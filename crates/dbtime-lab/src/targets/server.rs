@@ -11,7 +11,6 @@ use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Loader, Server, ServerError, ServerOptions};
-use dbtime_engines::server_url::without_password;
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -30,8 +29,6 @@ const LOADERS: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     server: Arc<dyn Server>,
-    /// As given, without its password.
-    url: String,
 }
 
 /// A server whose data is there.
@@ -56,7 +53,7 @@ impl Given {
             let target = MysqlTarget::parse(text, variable).map_err(|e| usage(&e))?;
             Arc::new(MysqlServer::new(target))
         };
-        Ok(Self { server, url: without_password(text) })
+        Ok(Self { server })
     }
 }
 
@@ -81,7 +78,7 @@ impl Kind for Given {
             scale = marker.map_err(|error| error.named_as(&request.workload_given))?.scale;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
-        let url = self.url.clone();
+        let url = self.server.url();
         Ok(Box::new(Ready { server, options, scale, private: None, url }))
     }
 
@@ -194,26 +191,29 @@ impl Prepared for Ready {
     }
 
     fn fill(&self, record: &mut RunRecord, _: &Workload, _: Nanos) {
-        if matches!(self.server.address(), Address::Tcp { .. }) {
-            record.validity.warnings.extend(out_of_ports(record));
-        }
+        record.validity.warnings.extend(out_of_ports(record, self.server.address()));
         let Some(ended) = self.private.as_ref().and_then(PrivateServer::ended) else { return };
         record.validity.warnings.push(Warning {
             kind: WarningKind::Target,
             text: format!("the private server had ended before the run did: {ended}"),
-            remedy: "its log in the record's folder says why".to_owned(),
+            remedy: "server.log in the record's folder says why (--no-record keeps none)"
+                .to_owned(),
         });
     }
 }
 
 /// A warning where closed connections hold so many local ports that they bound the rate. A port is
-/// free again after a minute (tcp(7), TIME_WAIT), to the same address sooner where
+/// free again after a minute (tcp(7), TIME_WAIT), to the same address after a second where
 /// `net.ipv4.tcp_tw_reuse` allows it.
-fn out_of_ports(record: &RunRecord) -> Option<Warning> {
+fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
     const MINUTE: u64 = 60;
+    let Address::Tcp { .. } = address else { return None };
     let ports = machine::ports();
     let refused = record.errors.get("EADDRNOTAVAIL").copied().unwrap_or(0);
-    if refused == 0 && 2 * ports.time_wait < ports.all {
+    // Those that others have closed, or that are free again at once, bound nothing here.
+    let made = record.connections.as_ref().map_or(0, |connections| connections.made);
+    let holds_half = 2 * ports.time_wait.min(made) >= ports.all.max(1);
+    if refused == 0 && (!holds_half || ports.reuse.holds_for(address.is_local())) {
         return None;
     }
     Some(Warning {

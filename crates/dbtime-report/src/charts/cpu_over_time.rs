@@ -31,13 +31,14 @@ fn stack(row: &SeriesRow, cpus: f64) -> [f64; 5] {
         .map(crate::format::finite)
 }
 
-const NAMES: [(&str, &str); 5] = [
-    ("usr", "usr"),
-    ("sys", "sys"),
-    ("server", "server"),
-    ("foreign", "foreign"),
-    ("steal", "steal"),
-];
+/// The layers from the bottom up; in the style sheet each is `cpu-` and its name.
+const NAMES: [&str; 5] = ["usr", "sys", "server", "foreign", "steal"];
+
+/// The layers that were measured: of a server that could not be seen there is nothing to say.
+fn layers(run: &Run) -> Vec<usize> {
+    let sees_server = run.series.iter().any(|row| row.server_pct.is_some());
+    (0..NAMES.len()).filter(|layer| sees_server || NAMES[*layer] != "server").collect()
+}
 
 fn draw(run: &Run) -> Option<String> {
     let cpus = cpus(run);
@@ -52,8 +53,9 @@ fn draw(run: &Run) -> Option<String> {
     let y = Scale::linear(top, (MIDDLE, TOP));
     let mut timeline = Timeline::new(run, CHART.name, CHART.title, &described(run, cpus))?;
     timeline.grid(&y, plain_tick);
-    for (index, (class, _)) in NAMES.into_iter().enumerate() {
-        timeline.band(&y, &format!("cpu-{class}"), |bin| {
+    let layers = layers(run);
+    for &index in &layers {
+        timeline.band(&y, &format!("cpu-{}", NAMES[index]), |bin| {
             let sums = sums(bin, cpus);
             (if index == 0 { 0.0 } else { sums[index - 1] }, sums[index])
         });
@@ -64,8 +66,8 @@ fn draw(run: &Run) -> Option<String> {
         timeline.svg.text((RIGHT + 6.0, y.at(capacity) + 4.0), Anchor::Start, "tick", &text);
     }
     run_queue(&mut timeline);
-    key(&mut timeline);
-    timeline.tips(|bin| tip(bin, cpus));
+    key(&mut timeline, &layers);
+    timeline.tips(|bin| tip(bin, cpus, &layers));
     Some(timeline.svg.finish())
 }
 
@@ -83,8 +85,7 @@ fn described(run: &Run, cpus: f64) -> String {
     let seconds = run.series.len().max(1) as f64;
     let mean =
         |layer: usize| run.series.iter().map(|row| stack(row, cpus)[layer]).sum::<f64>() / seconds;
-    let shown =
-        NAMES.iter().enumerate().map(|(i, (_, name))| format!("{name} {}", percent(mean(i))));
+    let shown = layers(run).into_iter().map(|i| format!("{} {}", NAMES[i], percent(mean(i))));
     let shown: Vec<_> = shown.collect();
     format!("CPU in percent of one CPU, mean over the run: {}.", shown.join(", "))
 }
@@ -102,18 +103,17 @@ fn run_queue(timeline: &mut Timeline<'_>) {
 }
 
 /// The key stands at the right, from the top of the stack down.
-fn key(timeline: &mut Timeline<'_>) {
-    for (index, (class, name)) in NAMES.into_iter().rev().enumerate() {
-        let at = MIDDLE - 58.0 + 17.0 * index as f64;
-        timeline.svg.rect((RIGHT + 6.0, at - 9.0), (10.0, 10.0), &format!("cpu-{class}"), "");
+fn key(timeline: &mut Timeline<'_>, layers: &[usize]) {
+    for (place, name) in layers.iter().rev().map(|layer| NAMES[*layer]).enumerate() {
+        let at = MIDDLE - 58.0 + 17.0 * place as f64;
+        timeline.svg.rect((RIGHT + 6.0, at - 9.0), (10.0, 10.0), &format!("cpu-{name}"), "");
         timeline.svg.text((RIGHT + 20.0, at), Anchor::Start, "tick", name);
     }
 }
 
-fn tip(bin: &Bin<'_>, cpus: f64) -> String {
-    let means: [f64; 5] = std::array::from_fn(|i| bin.mean(|row| stack(row, cpus)[i]));
-    let shown =
-        NAMES.iter().zip(means).map(|((_, name), mean)| format!("{name} {}", percent(mean)));
+fn tip(bin: &Bin<'_>, cpus: f64, layers: &[usize]) -> String {
+    let mean = |layer: usize| bin.mean(|row| stack(row, cpus)[layer]);
+    let shown = layers.iter().map(|&layer| format!("{} {}", NAMES[layer], percent(mean(layer))));
     let queue = bin.worst(|row| f64::from(row.run_queue));
     format!("{}, run queue {queue:.0}", shown.collect::<Vec<_>>().join(", "))
 }

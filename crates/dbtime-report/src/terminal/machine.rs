@@ -26,6 +26,9 @@ pub(super) fn section(run: &Run, page: &mut Page) {
 /// What the server used by name of thread, on request.
 fn server_threads(run: &Run, page: &mut Page) {
     let Some(server) = run.record.server.as_ref().filter(|_| page.wants_threads()) else { return };
+    if server.by_thread.is_empty() {
+        return;
+    }
     page.heading("What the server used, by name of thread");
     let mut table = Table::new(vec![
         Column::text("Threads named"),

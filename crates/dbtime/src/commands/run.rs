@@ -3,10 +3,8 @@
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::live::Live;
-use crate::{interrupt, options, screen, sweep};
+use crate::{interrupt, options, screen, secrets, sweep};
 use dbtime_engines::plan::Stop;
-use dbtime_engines::server_url::without_password;
-use dbtime_engines::shell;
 use dbtime_lab::Finished;
 use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
@@ -18,7 +16,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return sweep::run(args, &arguments);
     }
     let out = folder(args)?;
-    let request = options::request(args, command_line(&arguments), out)?;
+    let request = options::request(args, secrets::command_line(&arguments), out)?;
     let stop = interrupt::install();
     let finished = drive(&request, &stop)?;
     show(args, &finished)?;
@@ -93,32 +91,4 @@ pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
         path.symlink_metadata().is_err().then_some(path)
     });
     free.map(Some).ok_or_else(|| Failure::environment("no free name in dbtime-runs: use --out"))
-}
-
-/// An argument without the password it may hold: in a target, or in a variable for a server.
-fn without_secrets(argument: &str) -> String {
-    let (flag, value) = match argument.split_once("=") {
-        Some((flag, value)) if flag.starts_with("--") => (format!("{flag}="), value),
-        _ => (String::new(), argument),
-    };
-    let is_secret = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        ["PASS", "PWD", "SECRET", "TOKEN"].iter().any(|word| name.contains(word))
-    };
-    match value.split_once('=') {
-        Some((name, _)) if !value.contains("://") && is_secret(name) => {
-            format!("{flag}{name}=***")
-        }
-        _ => format!("{flag}{}", without_password(value)),
-    }
-}
-
-/// The command as a shell would take it again, without passwords.
-pub(crate) fn command_line(arguments: &[String]) -> String {
-    let quoted = arguments.iter().enumerate().map(|(index, argument)| match argument {
-        _ if index == 0 => "dbtime".to_owned(),
-        argument if without_secrets(argument) != *argument => without_secrets(argument),
-        argument => shell::quoted(argument).into_owned(),
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }

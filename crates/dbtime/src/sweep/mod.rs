@@ -7,10 +7,10 @@
 mod factors;
 
 use crate::cli::{Cli, Command, RunArgs};
-use crate::commands::run::{command_line, drive, folder, verdict, write_html};
+use crate::commands::run::{drive, folder, verdict, write_html};
 use crate::exit::{Exit, Failure};
 use crate::live::Live;
-use crate::{interrupt, options, screen};
+use crate::{interrupt, options, screen, secrets};
 use clap::Parser;
 use dbtime_engines::plan::Stop;
 use dbtime_lab::{Finished, RateChoice, RunRequest};
@@ -80,7 +80,7 @@ impl Planned {
         let Command::Run(args) = Cli::try_parse_from(&arguments)?.command else {
             return Err(Failure::usage("--sweep and --repeat belong to run"));
         };
-        let request = options::request(&args, command_line(&arguments), None)?;
+        let request = options::request(&args, secrets::command_line(&arguments), None)?;
         Ok(Self { combination, request })
     }
 
@@ -145,7 +145,8 @@ impl Done {
         self.exit = self.exit.max(verdict(args, &finished));
         let row = SweepRow::from_record(&finished.run.record);
         let named = combination.iter();
-        let row = named.fold(row, |row, (name, value)| row.with_factor(name, value));
+        let row = named
+            .fold(row, |row, (name, value)| row.with_factor(name, &secrets::shown(name, value)));
         self.rows.push((place, row));
         if args.json {
             let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
@@ -163,7 +164,8 @@ impl Done {
 }
 
 fn shown(combination: &Combination) -> String {
-    let pairs = combination.iter().map(|(name, value)| format!("{name}={value}"));
+    let pairs =
+        combination.iter().map(|(name, value)| format!("{name}={}", secrets::shown(name, value)));
     match combination.is_empty() {
         true => "as given".to_owned(),
         false => pairs.collect::<Vec<_>>().join(" "),

@@ -108,6 +108,16 @@ fn a_server_that_goes_takes_whole_transactions_with_it() {
 }
 
 #[test]
+fn reads_that_may_end_their_transaction_let_nothing_go_ahead() {
+    let settings = [("transaction_isolation", "SERIALIZABLE")];
+    let (given, sandbox) = tally(Product::MariaDb, &settings);
+    let run = format!("run tally.toml --target '{}' --transactions 5 --no-record", given.target());
+    let told = ["--pipeline cannot be used", "every SELECT locks", "leave out --pipeline"];
+    sandbox.run(&format!("{run} --pipeline")).refused(3, &told);
+    sandbox.run(&run).fine();
+}
+
+#[test]
 fn only_servers_are_pipelined_to() {
     for target in ["sqlite", "null"] {
         let line = format!("run values1 --target {target} --pipeline --no-record");

@@ -220,6 +220,17 @@ fn no_password_leaves_the_command_line() {
         let text = std::fs::read(sandbox.path("r").join(&name)).expect("a file");
         assert!(!String::from_utf8_lossy(&text).contains("secret"), "{name}");
     }
+    let swept = sandbox
+        .run(&format!(
+            "run values1 --connections 1 --transactions 5 --sweep 'target={target} connections=1,2' \
+             --server-threads --out s"
+        ))
+        .fine();
+    assert!(!swept.out.contains("secret") && !swept.err.contains("secret"), "{}", swept.out);
+    for name in ["001", "002"] {
+        let text = std::fs::read_to_string(sandbox.path("s").join(name).join("run.json"));
+        assert!(!text.expect("a record").contains("secret"), "{name}");
+    }
     for wrong in
         ["mysq://u:secret@h", "mysql:u:secret@h", "mysql://u:se/cret@h", "mysql://u:cret@h:x"]
     {

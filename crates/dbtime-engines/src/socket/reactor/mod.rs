@@ -155,7 +155,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// Executes what waited for the connection.
     fn execute_pending(&mut self, id: u32, at: MonoNanos) {
         let link = &mut self.links[id as usize];
-        let since = link.since;
+        let since = link.since.unwrap_or(at);
         let Some(pending) = link.pending.take() else { return };
         let kind = Happened::Connected { since };
         self.happened.push(Event { connection: id, at, kind });
@@ -165,24 +165,26 @@ impl<P: Protocol> SocketReactor<P> {
             parameters: parameters.as_slice(),
             wants_row: *wants_row,
         };
-        self.execute(id, call);
+        if let Some(answer) = self.execute(id, call) {
+            self.happened.push(Event { connection: id, at, kind: Happened::Answered(answer) });
+        }
     }
 
+    /// Executes a statement; returns its answer where it could not even be sent.
     #[inline]
-    fn execute(&mut self, id: u32, call: Call<'_>) {
+    fn execute(&mut self, id: u32, call: Call<'_>) -> Option<Answer> {
         let link = &mut self.links[id as usize];
-        if let Err(failure) = link.protocol.execute(&self.shared, call, &mut link.out) {
-            if link.unanswered > 0 {
+        match link.protocol.execute(&self.shared, call, &mut link.out) {
+            Ok(()) => self.sent(id),
+            Err(failure) if link.unanswered == 0 => return Some(Answer::unsent(failure)),
+            Err(failure) => {
                 // Answers come in order, and this one would come before those ahead of it: it fails
                 // together with them.
                 link.unanswered += 1;
-                return self.broken(id, Failure { undone: true, ..failure });
+                self.broken(id, Failure { undone: true, ..failure });
             }
-            let kind = Happened::Answered(Answer::unsent(failure));
-            self.happened.push(Event { connection: id, at: now(), kind });
-            return;
         }
-        self.sent(id);
+        None
     }
 
     /// A statement is to be sent: sends it, and notes by when it must have been answered.
@@ -249,13 +251,12 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             return Some(Answer::unsent(failure));
         }
         if link.stage == Stage::Up {
-            self.execute(connection, Call { statement, parameters, wants_row });
-        } else {
-            let parameters = parameters.to_vec();
-            link.pending = Some(Pending { statement, parameters, wants_row });
-            if link.stage == Stage::Down {
-                self.connect(connection);
-            }
+            return self.execute(connection, Call { statement, parameters, wants_row });
+        }
+        let parameters = parameters.to_vec();
+        link.pending = Some(Pending { statement, parameters, wants_row });
+        if link.stage == Stage::Down {
+            self.connect(connection);
         }
         None
     }

@@ -41,8 +41,8 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn connect(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
         let pause = link.pause();
-        link.since = now() + pause;
-        link.retry_at = link.since;
+        link.since = None;
+        link.retry_at = now() + pause;
         link.stage = Stage::Waiting;
         if pause > Nanos::ZERO {
             self.sweep_soon();
@@ -56,6 +56,7 @@ impl<P: Protocol> SocketReactor<P> {
     fn open(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
         link.tried = self.nth;
+        link.since.get_or_insert_with(now);
         match self.settings.address.open(self.nth) {
             Ok(socket) => {
                 link.stage = Stage::Opening;
@@ -84,17 +85,22 @@ impl<P: Protocol> SocketReactor<P> {
     /// A socket could not be connected: the next address of the host is tried, as long as none has
     /// worked.
     fn not_opened(&mut self, id: u32, error: Errno) {
-        let link = &mut self.links[id as usize];
-        let has_more =
-            self.connections.times.count() == 0 && link.tried + 1 < self.settings.address.count();
-        if !has_more {
+        if !self.may_try_another(id) {
             return self.broken(id, self.said(error));
         }
+        let link = &mut self.links[id as usize];
         self.nth = self.nth.max(link.tried + 1);
         self.opening -= 1;
         link.close();
+        link.since = None;
         link.stage = Stage::Waiting;
         self.queued.push_back(id);
+    }
+
+    /// Whether the host has another address than the one that a link was opened to.
+    fn may_try_another(&self, id: u32) -> bool {
+        let has_more = self.links[id as usize].tried + 1 < self.settings.address.count();
+        has_more && self.connections.times.count() == 0
     }
 
     pub(super) fn sweep_soon(&mut self) {
@@ -220,6 +226,16 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
+    /// The server has not answered in time.
+    fn not_let_in(&mut self, id: u32) {
+        if self.links[id as usize].stage == Stage::Opening && self.may_try_another(id) {
+            return self.not_opened(id, Errno::TIMEDOUT);
+        }
+        let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
+        let text = format!("{address} did not let us in within {limit}");
+        self.broken(id, Failure::connection("connect timeout", text));
+    }
+
     /// Looks after time-outs, pauses and turns.
     #[cold]
     pub(super) fn sweep(&mut self, present: MonoNanos) {
@@ -229,11 +245,10 @@ impl<P: Protocol> SocketReactor<P> {
             let link = &self.links[id as usize];
             match link.stage {
                 Stage::Waiting | Stage::Opening | Stage::Talking
-                    if present - link.since > self.settings.connect_timeout =>
+                    if link.since.is_some_and(|s| present - s > self.settings.connect_timeout) =>
                 {
-                    let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
-                    let text = format!("{address} did not let us in within {limit}");
-                    self.broken(id, Failure::connection("connect timeout", text));
+                    self.not_let_in(id);
+                    again = true;
                 }
                 Stage::Waiting if link.retry_at <= present && self.opening < OPENING_MAX => {
                     self.open(id);

@@ -71,7 +71,7 @@ impl<P: Protocol> SocketReactor<P> {
             let (taken, progress) =
                 link.protocol.receive(&self.shared, &input[used..], &mut link.out);
             used += taken;
-            let goes_on = taken > 0 || !matches!(progress, Progress::More);
+            let goes_on = taken > 0 || !matches!(progress, Progress::More | Progress::WantsData);
             if matches!(progress, Progress::Encrypt) && used < input.len() {
                 // Whoever put more behind it wants it taken for encrypted words.
                 let text = "the server sent more before the connection was encrypted";
@@ -96,7 +96,12 @@ impl<P: Protocol> SocketReactor<P> {
             Progress::More | Progress::WantsData => {}
             Progress::Encrypt => return self.encrypt(id),
             Progress::Answered(answer) => {
-                link.unanswered -= 1;
+                let Some(unanswered) = link.unanswered.checked_sub(1) else {
+                    let text = "the server answers what nobody asked";
+                    self.broken(id, Failure::connection("protocol", text));
+                    return false;
+                };
+                link.unanswered = unanswered;
                 link.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
                 let limit = self.settings.statement_timeout.filter(|_| link.unanswered > 0);
                 link.deadline = limit.map(|limit| at + limit);
@@ -108,7 +113,7 @@ impl<P: Protocol> SocketReactor<P> {
                 link.failures = 0;
                 self.opening -= 1;
                 self.opened_at = at;
-                self.connections.times.record(at - link.since);
+                self.connections.times.record(at - link.since.unwrap_or(at));
                 self.execute_pending(id, at);
                 return self.links[id as usize].socket.is_some();
             }

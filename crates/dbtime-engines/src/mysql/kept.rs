@@ -1,0 +1,105 @@
+//! Rows that somebody wants: the first of a statement as values, all of a query as texts.
+
+use crate::socket::Table;
+use dbtime_load::program::Value;
+use dbtime_wire::Rows;
+use dbtime_wire::mysql::{Cell, Column, binary_cells, column, text_cells};
+
+/// Which rows are kept, and those that were.
+#[derive(Default)]
+pub(super) struct Kept {
+    keep: Keep,
+    columns: Vec<Column>,
+    first: Vec<Value>,
+    table: Table,
+}
+
+/// Which rows of an answer are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Keep {
+    #[default]
+    Nothing,
+    FirstText,
+    FirstBinary,
+    All,
+}
+
+impl Kept {
+    /// An answer is next, of which so much is wanted.
+    #[inline]
+    pub(super) fn begin(&mut self, keep: Keep) {
+        self.keep = keep;
+        self.columns.clear();
+        match keep {
+            Keep::Nothing => {}
+            Keep::FirstText | Keep::FirstBinary => self.first.clear(),
+            Keep::All => self.table = Table::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_wanted(&self) -> bool {
+        self.keep != Keep::Nothing
+    }
+
+    /// The first row, when it was wanted and there was one.
+    pub(super) fn first(&self) -> &[Value] {
+        &self.first
+    }
+
+    pub(super) fn take_table(&mut self) -> Table {
+        let columns = self.columns.iter().map(|column| column.name.clone()).collect();
+        Table { columns, ..std::mem::take(&mut self.table) }
+    }
+}
+
+impl Rows for Kept {
+    fn column(&mut self, payload: &[u8]) {
+        self.columns.push(column(payload).unwrap_or_default());
+    }
+
+    fn row(&mut self, payload: &[u8]) {
+        match self.keep {
+            Keep::FirstText if self.first.is_empty() => {
+                let cells = text_cells(payload).zip(&self.columns);
+                self.first = cells.map(|(cell, column)| text_value(cell, column)).collect();
+            }
+            Keep::FirstBinary if self.first.is_empty() => {
+                let cells = binary_cells(payload, &self.columns).unwrap_or_default();
+                self.first = cells.into_iter().map(value).collect();
+            }
+            Keep::All => {
+                let text = |cell: Option<&[u8]>| {
+                    cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+                };
+                self.table.rows.push(text_cells(payload).map(text).collect());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Types whose values are whole numbers, and those with a fraction that a double holds.
+const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
+const REALS: [u8; 2] = [4, 5];
+
+fn text_value(cell: Option<&[u8]>, column: &Column) -> Value {
+    let Some(bytes) = cell else { return Value::Null };
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let number = match column.kind {
+        kind if INTEGERS.contains(&kind) => text.parse().ok().map(Value::Integer),
+        kind if REALS.contains(&kind) => text.parse().ok().map(Value::Real),
+        _ => None,
+    };
+    number.unwrap_or(Value::Text(text))
+}
+
+fn value(cell: Cell<'_>) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => Value::Integer(n),
+        Cell::Real(x) => Value::Real(x),
+        Cell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        Cell::Text(text) => Value::Text(text),
+    }
+}

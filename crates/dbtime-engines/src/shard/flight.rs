@@ -1,0 +1,129 @@
+//! What of a transaction is under way on a connection, and booking the answers.
+
+use super::{Answer, Reactor};
+use crate::timing::{Executed, Ledger, Timing};
+use dbtime_load::program::Ticket;
+use dbtime_load::session::{Action, Session};
+use dbtime_model::{MonoNanos, Outcome, Part, Parts, Sample, StatementId};
+use std::collections::VecDeque;
+
+/// What of a transaction is under way.
+pub(super) struct Flight {
+    pub(super) timing: Timing,
+    /// When its statement was sent, or its pause began.
+    pub(super) sent: MonoNanos,
+    pub(super) executing: StatementId,
+    /// Statements under way behind that, and when they were sent.
+    behind: VecDeque<(StatementId, MonoNanos)>,
+}
+
+impl Flight {
+    pub(super) fn new(present: MonoNanos) -> Self {
+        Self {
+            timing: Timing::new(present, false),
+            sent: present,
+            executing: StatementId(0),
+            behind: VecDeque::new(),
+        }
+    }
+
+    /// Begins the timing of a transaction that was ready at that instant.
+    pub(super) fn begin(&mut self, ready: MonoNanos, is_sampled: bool) {
+        self.timing = Timing::new(ready, is_sampled);
+    }
+
+    /// Its statement had to wait for a connection: since `since` one was made, which was there, and
+    /// the statement on its way, at `at`.
+    pub(super) fn connected(&mut self, since: MonoNanos, at: MonoNanos) {
+        if since > self.sent {
+            self.timing.pause(Part::Backoff, self.sent, since);
+        }
+        self.timing.connecting(since.max(self.sent), at);
+        self.sent = at;
+    }
+
+    /// Ends a transaction; nothing is under way any more.
+    pub(super) fn end(&mut self, ticket: &Ticket, outcome: Outcome, retries: u32) -> Sample {
+        self.behind.clear();
+        self.timing.sample(ticket, outcome, retries)
+    }
+
+    /// Sends whatever may go out with the statement that was just handed over.
+    pub(super) fn send_ahead<R: Reactor>(
+        &mut self,
+        session: &mut Session,
+        reactor: &mut R,
+        id: u32,
+    ) {
+        // A statement that cannot be sent takes its connection with it, and all behind it wait.
+        while reactor.hold(id)
+            && let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
+        {
+            self.behind.push_back((statement, self.sent));
+            reactor.submit(id, statement, parameters, wants_row);
+        }
+    }
+
+    /// Books an answered statement; the one behind it is the server's next.
+    #[inline]
+    pub(super) fn answered(
+        &mut self,
+        session: &Session,
+        ledger: &mut Ledger,
+        answer: &Answer,
+        done: MonoNanos,
+    ) {
+        self.account(session, ledger, answer, done);
+        if let Some((next, sent)) = self.behind.pop_front() {
+            (self.executing, self.sent) = (next, sent.max(done));
+        }
+    }
+
+    #[inline]
+    fn account(
+        &mut self,
+        session: &Session,
+        ledger: &mut Ledger,
+        answer: &Answer,
+        done: MonoNanos,
+    ) {
+        let Self { timing, executing, sent, .. } = self;
+        let ticket = session.ticket();
+        // Behind a failure the others only repeat that there was one.
+        if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
+            ledger.error(ticket, failure, done);
+        }
+        if !answer.is_sent {
+            // It never left: the driver waited before it tried to connect again.
+            return timing.pause(Part::Backoff, *sent, done);
+        }
+        timing.statement(*sent, done);
+        let took = done - *sent;
+        let rows = *answer.rows.as_ref().unwrap_or(&0);
+        let round_trips = answer.round_trips;
+        ledger.statement(ticket, Executed { statement: *executing, took, rows, round_trips });
+        if timing.sampled {
+            timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
+            let mut parts = Parts::default();
+            parts.add(Part::ServerAndWire, took.0.cast_signed());
+            ledger.recorder.statement_parts(*executing, ticket.due, took, &parts);
+        }
+        if answer.warnings > 0 {
+            ledger.recorder.warnings(ticket.due, answer.warnings);
+        }
+    }
+}
+
+/// Tells the session of an answer and asks what is next.
+#[inline]
+pub(super) fn next<'s, R: Reactor>(
+    session: &'s mut Session,
+    reactor: &R,
+    connection: u32,
+    answer: Answer,
+) -> Action<'s> {
+    match answer.rows {
+        Ok(rows) => session.answered(rows, reactor.first_row(connection)),
+        Err(failure) => session.failed(failure.class, failure.undone),
+    }
+}
