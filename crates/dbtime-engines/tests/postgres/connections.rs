@@ -18,7 +18,7 @@ fn five_hundred_connections_work_at_once() {
     assert_eq!((counts.completed, counts.failed), (5000, 0), "{:?}", driven.recorder.errors);
     let connections = &driven.recorder.connections;
     assert_eq!((connections.times.count(), connections.failed, connections.lost), (500, 0, 0));
-    // Each is made in its own time: of 250 on a shard, 64 are at once, and the others wait unmeasured.
+    // Each is made in its own time: of 250 on a shard 64 are at once, the others wait unmeasured.
     let mean = connections.times.mean_ns();
     assert!(mean < 0.45 * connections.opening.0 as f64, "{mean} of {:?}", connections.opening);
 }
