@@ -116,7 +116,7 @@ import json, sys
 value = json.load(open(sys.argv[1]))
 for name in sys.argv[2].split("."):
     value = value[name]
-print('' if value is None else value)' "$folder/out" "$1"
+print("" if value is None else value)' "$folder/out" "$1"
 }
 
 # Remembers a measured value: case, side, name, value. Without one the round is taken again.
