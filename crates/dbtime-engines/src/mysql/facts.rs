@@ -136,16 +136,10 @@ impl Look<'_> {
         if !self.pipelines || level.is_none_or(|level| level != "SERIALIZABLE") {
             return Ok(());
         }
-        let failure = Failure {
-            class: dbtime_model::ErrorClass::Statement,
-            code: "pipeline".to_owned(),
-            message: "its transactions are SERIALIZABLE, where every SELECT locks and may end its \
-                      transaction, so that nothing can be sent ahead; leave out --pipeline, or set \
-                      transaction_isolation to another level"
-                .to_owned(),
-            undone: true,
-        };
-        Err(self.asked.refused("--pipeline cannot be used".to_owned(), Box::new(failure)))
+        let why = "--pipeline cannot be used: its transactions are SERIALIZABLE, where every SELECT \
+                   locks and may end its transaction, so that nothing can be sent ahead; leave out \
+                   --pipeline, or set transaction_isolation to another level";
+        Err(ServerError::Unsuited { target: self.asked.target.to_owned(), why })
     }
 
     /// Has the server read every statement, without executing any.

@@ -32,6 +32,14 @@ pub enum ServerError {
     /// What it holds will not do.
     #[error(transparent)]
     Loaded(#[from] LoadError),
+    /// The run that was asked for cannot be made on it.
+    #[error("{target}: {why}")]
+    Unsuited {
+        /// As `--target` takes it.
+        target: String,
+        /// What stands against it, with what to do.
+        why: &'static str,
+    },
     /// The server refuses something.
     #[error("{target}: {what}: {} ({})", failure.message, failure.code)]
     Refused {

@@ -31,11 +31,8 @@ impl Private {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
             None => (text, None),
         };
-        // What has an @ and is no folder was meant as a server that runs.
-        let is_path = prefix.as_ref().is_none_or(|prefix| match text.contains('@') {
-            true => prefix.is_dir(),
-            false => !prefix.as_os_str().is_empty(),
-        });
+        // What may hold a password was meant as a server that runs.
+        let is_path = !text.ends_with(':') && without_password(text) == text;
         let product = Product::of_word(word).filter(|_| is_path);
         let product = product.ok_or_else(|| {
             LabError::Usage(format!(

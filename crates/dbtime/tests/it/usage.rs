@@ -97,6 +97,7 @@ fn sweeps_that_make_no_sense() {
 fn targets_that_are_none() {
     are_refused(&[
         ("run values1 --target oracle", &["`oracle` is no target", "sqlite:PATH"]),
+        ("run values1 --target mysql:", &["write mysql for a private server"]),
         ("run values1 --target mysql:/u:x@h", &["`mysql:***@h` is no target", "mysql://USER@"]),
         ("run values1 --target sqlit:x", &["did you mean sqlite?"]),
         ("run values1 --target null:?servce=1ms", &["null:?service=1ms"]),
