@@ -20,8 +20,8 @@ const OPENING_MAX: usize = 64;
 const SWEEP: Nanos = Nanos::from_millis(5);
 
 impl<P: Protocol> SocketReactor<P> {
-    /// Makes all connections; each is tried once. `stopped` ends it early. Returns how many are
-    /// there, and why the first that is not there could not be made.
+    /// Makes all connections; each is tried once, unless the first of them all fail. `stopped` ends
+    /// it early. Returns how many are there, and why the first that is not there could not be made.
     pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
         let begun = now();
         for id in 0..self.links.len() as u32 {
@@ -29,13 +29,19 @@ impl<P: Protocol> SocketReactor<P> {
         }
         let mut events = Vec::new();
         let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
-        while self.links.iter().any(is_underway) && !stopped() {
+        while self.links.iter().any(is_underway) && !self.is_hopeless() && !stopped() {
             self.wait(now() + Nanos::from_millis(50), &mut events);
             events.clear();
         }
         self.connections.opening = self.opened_at - begun;
         let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
         (up, self.first_failure.take())
+    }
+
+    /// Whether as many attempts as are made at once have failed, and none has not: thousands more
+    /// would each wait for their time-out.
+    fn is_hopeless(&self) -> bool {
+        self.connections.times.count() == 0 && self.connections.failed >= OPENING_MAX as u64
     }
 
     pub(super) fn connect(&mut self, id: u32) {
