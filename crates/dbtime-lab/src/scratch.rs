@@ -10,6 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Every folder that is in use.
 static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// What the name of a temporary folder begins with, and the letters behind that.
+const PREFIX: &str = "dbtime-";
+const LETTERS: usize = 6;
+
 /// A folder that is removed with all it holds, unless it is kept.
 #[derive(Debug)]
 pub struct Scratch {
@@ -17,6 +21,9 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Bytes in the name of a temporary folder.
+    pub const NAME_LENGTH: usize = PREFIX.len() + LETTERS;
+
     /// Makes this folder, which must not exist.
     pub fn create(path: PathBuf) -> io::Result<Self> {
         fs::create_dir(&path)?;
@@ -32,7 +39,8 @@ impl Scratch {
     pub fn temporary_in(parent: &Path) -> io::Result<Self> {
         let private = fs::Permissions::from_mode(0o700);
         let mut builder = tempfile::Builder::new();
-        let folder = builder.prefix("dbtime-").permissions(private).tempdir_in(parent)?;
+        let builder = builder.prefix(PREFIX).rand_bytes(LETTERS).permissions(private);
+        let folder = builder.tempdir_in(parent)?;
         Ok(Self::adopt(folder.keep()))
     }
 

@@ -84,7 +84,7 @@ impl MysqlTarget {
         let sources = Sources { url, file, environment: &environment };
         let address = sources.address()?;
         Ok(Self {
-            url: sources.url_with(text, &address),
+            url: sources.shown(text, &address),
             identity: sources.identity(),
             connect_timeout: sources.connect_timeout()?,
             tls: sources.tls(&address)?,
@@ -182,28 +182,29 @@ impl Sources<'_> {
         Ok(Address::tcp(&host, self.port()?)?)
     }
 
-    /// The target for records and messages.
-    fn url_with(&self, text: &str, address: &Address) -> String {
-        let shown = without_password(text);
-        let names_place = self.url.host.is_some() || self.url.parameter("socket").is_some();
-        let Some((before, after)) = shown.split_once("://").filter(|_| !names_place) else {
-            return shown;
-        };
-        let place = after.find(['/', '?']).unwrap_or(after.len());
-        let (login, rest) = after.split_at(place);
-        match address {
-            Address::Tcp { .. } => {
-                // Only the port may have been given.
-                let login = login.rsplit_once('@').map_or(String::new(), |(l, _)| format!("{l}@"));
-                format!("{before}://{login}{address}{rest}")
-            }
-            Address::Unix(path) => {
-                let (rest, with) = if rest.contains('?') { (rest, '&') } else { (rest, '?') };
-                let slash = if rest.starts_with('/') { "" } else { "/" };
-                let path = percent::encode(&path.to_string_lossy());
-                format!("{before}://{login}{slash}{rest}{with}socket={path}")
-            }
+    /// The target for records and messages: as given, or with who logs in where if it names no
+    /// place.
+    fn shown(&self, text: &str, address: &Address) -> String {
+        let url = &self.url;
+        if url.host.is_some() || url.parameter("socket").is_some() {
+            return without_password(text);
         }
+        let identity = self.identity();
+        let user = percent::encode(&identity.user);
+        let database = percent::encode(identity.database.as_deref().unwrap_or_default());
+        let mut parameters = url.parameters.clone();
+        let place = match address {
+            Address::Tcp { .. } => address.to_string(),
+            Address::Unix(path) => {
+                parameters.push(("socket".to_owned(), path.to_string_lossy().into_owned()));
+                String::new()
+            }
+        };
+        let pairs =
+            parameters.iter().map(|(name, value)| format!("{name}={}", percent::encode(value)));
+        let query = pairs.collect::<Vec<_>>().join("&");
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{}://{user}@{place}/{database}{mark}{query}", url.scheme)
     }
 
     fn port(&self) -> Result<u16, UrlError> {
@@ -295,7 +296,7 @@ mod tests {
         };
         let target = MysqlTarget::parse("mysql:///db", environment).expect("a target");
         assert_eq!(target.address.to_string(), "127.0.0.2:3310");
-        assert_eq!(target.url, "mysql://127.0.0.2:3310/db");
+        assert_eq!(target.url, "mysql://filed@127.0.0.2:3310/db");
         assert_eq!(target.identity.user, "filed");
         assert_eq!(target.identity.password.reveal(), "from # file");
         assert_eq!(target.identity.database.as_deref(), Some("db"));
@@ -316,8 +317,8 @@ mod tests {
         assert_eq!(target.to_string(), "'mysql://root@/db?socket=/run/m.sock'");
         let found = |name: &str| (name == "MYSQL_UNIX_PORT").then(|| "/run/m.sock".to_owned());
         for (text, url) in [
-            ("mysql://root:x@/db", "mysql://root:***@/db?socket=/run/m.sock"),
-            ("mysql://?ssl-mode=disabled", "mysql:///?ssl-mode=disabled&socket=/run/m.sock"),
+            ("mysql://root:x@/db", "mysql://root@/db?socket=/run/m.sock"),
+            ("mysql://?ssl-mode=disabled", "mysql://root@/?ssl-mode=disabled&socket=/run/m.sock"),
         ] {
             assert_eq!(MysqlTarget::parse(text, found).expect("a target").url, url);
         }

@@ -139,7 +139,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     Happened::Answered(answer) => {
                         present = self.advance(connection, Input::Answer(answer, at));
                     }
-                    Happened::Connected { since } => self.connected(connection, since, at),
+                    Happened::Connected { since } => {
+                        self.connections[connection as usize].flight.connected(since, at);
+                    }
                 }
             }
             if self.is_over(present) {
@@ -174,11 +176,6 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.reactor.abandon(id);
             self.end_transaction(id, &ticket, Outcome::Unfinished);
         }
-    }
-
-    /// A connection that had to be made is there: its statement is on its way since `at`.
-    fn connected(&mut self, id: u32, since: MonoNanos, at: MonoNanos) {
-        self.connections[id as usize].flight.connected(since, at);
     }
 
     /// Starts what is due, as long as connections are idle. Returns the present instant.

@@ -49,6 +49,11 @@ pub(crate) fn workload(text: &str) -> Workload {
     Workload::parse(&text, Path::new("test.toml")).expect("a workload")
 }
 
+/// An operation of one statement.
+pub(crate) fn statement(sql: &str) -> String {
+    format!("[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n")
+}
+
 /// Drives with the superuser.
 pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProtocol) -> Driven {
     let statements = &plan.workload.statements;

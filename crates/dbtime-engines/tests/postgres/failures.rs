@@ -1,6 +1,6 @@
 //! Failed statements are outcomes: counted by code, tried again by class.
 
-use crate::driving::{drive_with, once, plan, run, workload};
+use crate::driving::{drive_with, once, plan, run, statement, workload};
 use crate::private::{Server, is_there, settings};
 use dbtime_engines::plan::Plan;
 use dbtime_engines::server::StatementProtocol;
@@ -10,10 +10,6 @@ use dbtime_model::Nanos;
 use std::sync::Arc;
 
 const BOTH: [StatementProtocol; 2] = [StatementProtocol::Text, StatementProtocol::Prepared];
-
-fn statement(sql: &str) -> String {
-    format!("[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n")
-}
 
 #[test]
 fn errors_are_counted_by_code_and_the_connection_goes_on() {
@@ -131,22 +127,20 @@ fn deadlocks_and_serialization_failures_are_tried_again() {
     }
 }
 
-/// A text that cannot be sent, in the middle of a transaction.
-const UNSENDABLE: &str = "\
-[dictionaries.odd]
-list = [\"a\\u0000b\"]
-[[operation]]
-name = \"o\"
-transaction = \"write\"
-[operation.keys]
-t = { dictionary = \"odd\" }
-[[operation.statement]]
-sql = \"SELECT 1\"
-[[operation.statement]]
-sql = \"INSERT INTO t VALUES (:t)\"
-[[operation.statement]]
-sql = \"SELECT 2\"
-";
+/// An operation with a key `t` that is one of `texts`; `head` says more of it.
+fn with_texts(texts: &str, head: &str, statements: &[&str]) -> String {
+    let statement = |sql: &&str| format!("[[operation.statement]]\nsql = \"{sql}\"\n");
+    format!(
+        "[dictionaries.texts]\nlist = [{texts}]\n[[operation]]\nname = \"o\"\n{head}\n\
+         [operation.keys]\nt = {{ dictionary = \"texts\" }}\n{}",
+        statements.iter().map(statement).collect::<String>()
+    )
+}
+
+/// A text that cannot be sent, as a workload writes it.
+const UNSENDABLE: &str = "\"a\\u0000b\"";
+
+const WRITE: &str = "transaction = \"write\"";
 
 #[test]
 fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
@@ -156,9 +150,11 @@ fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
     let server = Server::start(&[]);
     let mut admin = server.client();
     admin.query("CREATE TABLE t (c text)").expect("created");
+    let statements = ["SELECT 1", "INSERT INTO t VALUES (:t)", "SELECT 2"];
+    let text = with_texts(UNSENDABLE, WRITE, &statements);
     for pipelining in [Pipelining::Off, Pipelining::Transaction] {
         for protocol in BOTH {
-            let plan = Plan { pipelining, ..plan(workload(UNSENDABLE), 2, 6) };
+            let plan = Plan { pipelining, ..plan(workload(&text), 2, 6) };
             let driven = run(&plan, settings(server.unix()), protocol);
             let counts = driven.recorder.counts();
             assert_eq!((counts.failed, counts.add_up()), (6, true), "{counts:?}");
@@ -170,21 +166,6 @@ fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
     assert_eq!(rows.value(), Some("0"));
 }
 
-/// A write that cannot be sent, with another behind it.
-const HALF: &str = "\
-[dictionaries.odd]
-list = [\"a\\u0000b\"]
-[[operation]]
-name = \"o\"
-transaction = \"write\"
-[operation.keys]
-t = { dictionary = \"odd\" }
-[[operation.statement]]
-sql = \"INSERT INTO t VALUES (:t)\"
-[[operation.statement]]
-sql = \"INSERT INTO u VALUES (1)\"
-";
-
 #[test]
 fn nothing_goes_ahead_of_what_cannot_be_sent() {
     if !is_there() {
@@ -194,10 +175,12 @@ fn nothing_goes_ahead_of_what_cannot_be_sent() {
     let mut admin = server.client();
     admin.query("CREATE TABLE t (c text)").expect("created");
     admin.query("CREATE TABLE u (n int)").expect("created");
+    let statements = ["INSERT INTO t VALUES (:t)", "INSERT INTO u VALUES (1)"];
+    let text = with_texts(UNSENDABLE, WRITE, &statements);
     for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
         for protocol in BOTH {
             let pipelining = Pipelining::Transaction;
-            let plan = Plan { pipelining, ..plan(workload(HALF), 2, 6) };
+            let plan = Plan { pipelining, ..plan(workload(&text), 2, 6) };
             let sockets = SocketSettings { reconnect, ..settings(server.unix()) };
             let driven = run(&plan, sockets, protocol);
             let errors = &driven.recorder.errors;
@@ -250,11 +233,10 @@ fn a_first_execution_that_cannot_be_sent_leaves_the_statement_to_be_prepared() {
         return;
     }
     let server = Server::start(&[]);
-    let text = "[dictionaries.odd]\nlist = [\"a\\u0000b\", \"ab\"]\n[[operation]]\nname = \"o\"\n\
-        [operation.keys]\nt = { dictionary = \"odd\" }\n\
-        [[operation.statement]]\nsql = \"SELECT length(:t)\"\n";
+    let texts = format!("{UNSENDABLE}, \"ab\"");
+    let text = with_texts(&texts, "", &["SELECT length(:t)"]);
     for seed in 1..=4 {
-        let plan = Plan { seed, ..plan(workload(text), 2, 40) };
+        let plan = Plan { seed, ..plan(workload(&text), 2, 40) };
         let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
         let errors = &driven.recorder.errors;
         assert_eq!(errors.keys().collect::<Vec<_>>(), ["22021"], "{errors:?}");

@@ -1,6 +1,6 @@
 //! Who is let in, who is not, and what they are told.
 
-use crate::driving::{plan, workload};
+use crate::driving::{Forget, plan, statement, workload};
 use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
 use dbtime_engines::failure::Failure;
 use dbtime_engines::plan::{SecondSink, Stop, Watcher};
@@ -104,11 +104,10 @@ fn what_is_not_there_is_named() {
     assert_eq!(log_in(&none, "x", "x", "").expect_err("nothing").code, "ENOENT");
 
     // More connections than it takes: those that are there work, the others fail by their code.
-    let text = "[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"SELECT 1\"\n";
-    let plan = plan(workload(text), 12, 400);
+    let plan = plan(workload(&statement("SELECT 1")), 12, 400);
     let statements = &plan.workload.statements;
     let shared = PostgresShared::of_workload(superuser(), statements, StatementProtocol::Prepared);
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(crate::driving::Forget) };
+    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
     let sockets = Arc::new(settings(server.unix()));
     let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
     let stop = Stop::default();

@@ -1,6 +1,6 @@
 //! Servers that go away, and connections that somebody ends.
 
-use crate::driving::{Forget, plan, run, workload};
+use crate::driving::{Forget, plan, run, statement, workload};
 use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
@@ -170,11 +170,13 @@ fn statements_that_are_abandoned_are_known_by_their_numbers() {
         return;
     }
     let server = Server::start(&[]);
-    let text =
-        "[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"SELECT pg_sleep(20)\"\n";
     for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
         let measure = Some(Nanos::from_millis(200));
-        let plan = Plan { measure, transactions: None, ..plan(workload(text), 3, 0) };
+        let plan = Plan {
+            measure,
+            transactions: None,
+            ..plan(workload(&statement("SELECT pg_sleep(20)")), 3, 0)
+        };
         let driven = run(
             &plan,
             SocketSettings { reconnect, ..settings(server.unix()) },

@@ -72,7 +72,7 @@ impl Folders {
 
 /// Whether a server's folder can be made in `place`: enterable, and short enough for sockets.
 fn fits(place: &Path, account: Option<&Account>) -> bool {
-    let name = "/dbtime-XXXXXX".len() + SOCKET_NAME.len();
+    let name = "/".len() + Scratch::NAME_LENGTH + SOCKET_NAME.len();
     let is_open = account.is_none_or(|account| account.may_enter(place));
     place.is_absolute() && is_open && place.as_os_str().len() + name <= SOCKET_PATH
 }
