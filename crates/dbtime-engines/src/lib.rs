@@ -5,7 +5,7 @@
 //! Engines are the only ones that know a database's client library.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-pub mod failure;
+pub use dbtime_load::failure;
 mod gate;
 pub mod loaded;
 pub mod mysql;

@@ -7,11 +7,15 @@
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+pub mod failure;
 mod keys;
 pub mod pipelining;
 pub mod program;
 pub mod queue;
 pub mod random;
+pub mod request;
+pub mod results;
+pub mod script;
 pub mod session;
 pub mod statement;
 pub mod think;

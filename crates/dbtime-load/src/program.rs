@@ -13,7 +13,10 @@
 //!          ◄─ Done ────────────
 //! ```
 
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, StatementId};
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::results::Results;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Sample, StatementId};
 
 /// A value handed to a statement, or read from a row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,18 +77,69 @@ pub enum Step<'a> {
         /// an answer before there is one.
         wants_row: bool,
     },
+    /// Ask something of the connection, and be told by [`Program::replied`]. What fails is the
+    /// program's affair: nothing is undone or tried again for it.
+    Ask {
+        /// What.
+        request: Request<'a>,
+        /// The statement that it is booked under; `None`: it is no statement.
+        statement: Option<StatementId>,
+    },
     /// Pause inside the transaction; counted as think time.
     Sleep(Nanos),
     /// The transaction is complete.
     Done,
+    /// The transaction has failed.
+    Failed(ErrorClass),
+    /// The transaction has failed, and so has its client, who asks for no other.
+    Quit {
+        /// Why the transaction failed; `None`: it is complete.
+        failed: Option<ErrorClass>,
+        /// Whether the run ends with it.
+        all: bool,
+    },
 }
 
-/// A transaction's script.
-pub trait Program: Send {
+/// A part of a client's life outside of transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the load.
+    Open,
+    /// After it.
+    Close,
+}
+
+/// A transaction's script. It stays on the thread that made it.
+pub trait Program {
     /// Sets the program to the beginning of a transaction. The same ticket gives the same
     /// statements and parameters, so a retry is a second start.
     fn start(&mut self, ticket: &Ticket);
 
     /// Tells what happened and asks what to do next.
     fn resume(&mut self, event: Event<'_>) -> Step<'_>;
+
+    /// What became of a [`Step::Ask`]; asks what to do next. The results may be taken.
+    fn replied(&mut self, _reply: Result<&mut Results, &Failure>) -> Step<'_> {
+        Step::Done
+    }
+
+    /// Sets the program to the beginning of a phase; it is over when a step says `Done`. One that
+    /// asks for nothing there has none.
+    fn begin(&mut self, _phase: Phase) -> Option<Step<'_>> {
+        None
+    }
+
+    /// Which operation the transaction of a ticket is, where the program decides that and not the
+    /// mix. Asked once, before [`Self::start`].
+    fn operation(&mut self, ticket: &Ticket) -> OperationId {
+        ticket.operation
+    }
+
+    /// Attempts beyond the first that the program made by itself in this transaction.
+    fn retries(&self) -> u32 {
+        0
+    }
+
+    /// The transaction has ended.
+    fn ended(&mut self, _sample: &Sample) {}
 }

@@ -4,12 +4,15 @@
 //! rolling back (after a failure inside BEGIN … COMMIT) → running again or ended. With pipelining
 //! several statements are under way at once; nothing is decided on before all are answered.
 
+use crate::failure::Failure;
 use crate::pipelining::{Pipelining, Sort};
-use crate::program::{Event, Program, Step, Ticket, Value};
+use crate::program::{Event, Phase, Program, Step, Ticket, Value};
 use crate::random::{Stream, draw};
+use crate::request::Request;
+use crate::results::Results;
 use crate::statement::{Statement, StatementKind};
 use crate::think::Think;
-use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Part, StatementId};
+use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Part, Sample, StatementId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -52,8 +55,22 @@ pub enum Action<'a> {
     },
     /// Nothing before the next statement under way is answered. Only with pipelining.
     Wait,
+    /// Ask something of the connection and come back with [`Session::replied`].
+    Ask {
+        /// What.
+        request: Request<'a>,
+        /// What it is booked under; `None`: it is no statement.
+        statement: Option<StatementId>,
+    },
     /// The transaction has ended.
     End(Outcome),
+    /// The transaction has ended, and its client asks for no other.
+    Quit {
+        /// What became of it.
+        outcome: Outcome,
+        /// Whether the run ends with it.
+        all: bool,
+    },
 }
 
 /// What all sessions of a run share.
@@ -154,7 +171,31 @@ impl Session {
 
     /// Its attempts beyond the first.
     pub fn retries(&self) -> u32 {
-        self.tries.saturating_sub(1)
+        self.tries.saturating_sub(1) + self.program.retries()
+    }
+
+    /// The ticket, with the operation that the program makes of it.
+    #[inline]
+    pub fn claimed(&mut self, ticket: Ticket) -> Ticket {
+        Ticket { operation: self.program.operation(&ticket), ..ticket }
+    }
+
+    /// Begins a part of the client's life outside of transactions; it is over when an action says
+    /// [`Action::End`]. `None`: there is nothing to do in it.
+    pub fn begin_phase(&mut self, phase: Phase) -> Option<Action<'_>> {
+        self.program.begin(phase).map(action_of)
+    }
+
+    /// The transaction has ended, as `sample` says.
+    #[inline]
+    pub fn ended(&mut self, sample: &Sample) {
+        self.program.ended(sample);
+    }
+
+    /// What became of [`Action::Ask`].
+    #[inline]
+    pub fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Action<'_> {
+        action_of(self.program.replied(reply))
     }
 
     /// Starts a transaction.
@@ -199,6 +240,9 @@ impl Session {
             }
             Step::Sleep(length) => self.held = Some(Held::Sleep(length)),
             Step::Done => self.held = Some(Held::Done),
+            Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => {
+                unreachable!("scripts are not sent ahead: their rules have no pipelining")
+            }
         }
         None
     }
@@ -312,13 +356,27 @@ impl Session {
 
     #[inline]
     fn step(&mut self, event: Event<'_>) -> Action<'_> {
-        match self.program.resume(event) {
-            Step::Execute { statement, parameters, wants_row } => {
-                (self.executing, self.awaits_row) = (statement, wants_row);
-                Action::Execute { statement, parameters, wants_row }
-            }
-            Step::Sleep(length) => Action::Pause { part: Part::Think, length },
-            Step::Done => Action::End(Outcome::Completed),
+        let step = self.program.resume(event);
+        if let Step::Execute { statement, wants_row, .. } = step {
+            (self.executing, self.awaits_row) = (statement, wants_row);
+        }
+        action_of(step)
+    }
+}
+
+/// What the engine does for a step.
+#[inline]
+fn action_of(step: Step<'_>) -> Action<'_> {
+    match step {
+        Step::Execute { statement, parameters, wants_row } => {
+            Action::Execute { statement, parameters, wants_row }
+        }
+        Step::Ask { request, statement } => Action::Ask { request, statement },
+        Step::Sleep(length) => Action::Pause { part: Part::Think, length },
+        Step::Done => Action::End(Outcome::Completed),
+        Step::Failed(class) => Action::End(Outcome::Failed(class)),
+        Step::Quit { failed, all } => {
+            Action::Quit { outcome: failed.map_or(Outcome::Completed, Outcome::Failed), all }
         }
     }
 }

@@ -82,6 +82,7 @@ fn run(
             }
             Action::Wait => panic!("one statement is under way at a time"),
             Action::End(outcome) => return (executed, outcome),
+            Action::Ask { .. } | Action::Quit { .. } => unreachable!("no script"),
         };
     }
 }

@@ -126,6 +126,7 @@ fn run(session: &mut Session, database: &mut Database) -> (Outcome, u32) {
             }
             Action::Wait => {}
             Action::Pause { .. } => panic!("nothing pauses"),
+            Action::Ask { .. } | Action::Quit { .. } => panic!("no script"),
             Action::End(outcome) => {
                 assert!(under_way.is_empty(), "it ended before its statements did");
                 return (outcome, trips);

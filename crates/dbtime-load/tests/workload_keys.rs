@@ -286,6 +286,7 @@ fn a_pause_comes_before_each_execution() {
             Step::Sleep(pause) => (steps + &format!("{pause}; "), Event::Resumed),
             Step::Execute { .. } => (steps + "execute; ", Event::Answered { rows: 1, first: &[] }),
             Step::Done => break,
+            _ => unreachable!("no script"),
         };
     }
     assert_eq!(steps, "5.00 ms; execute; 5.00 ms; execute; ");

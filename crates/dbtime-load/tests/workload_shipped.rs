@@ -28,6 +28,7 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
                 writeln!(text, "{}: {sql} [{}]", statement.name, shown.join(", ")).expect("text");
             }
             Step::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),
+            Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => unreachable!("no script"),
             Step::Done => return text,
         }
         event = Event::Answered { rows: 1, first: &[] };

@@ -28,12 +28,14 @@ pub(crate) use sql::pieces;
 
 use crate::keys::bound::Binding;
 use crate::program::Program;
+use crate::script::Script;
 use crate::session::{Retry, Rules};
 use crate::statement::Statement;
 use crate::think::Think;
 use data::DataSpec;
 use script::Scripts;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A workload, checked and ready to run.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ pub struct Workload {
     scripts: Scripts,
     /// How the tables are filled, by position.
     data: Vec<DataSpec>,
+    /// What runs in the place of operations that were read from a file.
+    pub script: Option<Arc<dyn Script>>,
 }
 
 /// One operation: a transaction that clients ask for.
@@ -180,6 +184,27 @@ impl Workload {
     /// When the SQL is empty, more than one statement, or has parameters.
     pub fn from_sql(sql: &str) -> Result<Self, WorkloadError> {
         read::from_sql(sql)
+    }
+
+    /// A workload whose operations are a script's: no tables, and no statements before it has run.
+    pub fn from_script(name: String, operations: Vec<Operation>, script: Arc<dyn Script>) -> Self {
+        Self {
+            name,
+            description: String::new(),
+            source: String::new(),
+            tables: Vec::new(),
+            operations,
+            statements: Vec::new(),
+            limits: Vec::new(),
+            scripts: Scripts::default(),
+            data: Vec::new(),
+            script: Some(script),
+        }
+    }
+
+    /// Its statements. Those of a script are known only after it has run.
+    pub fn executed_statements(&self) -> Vec<Statement> {
+        self.script.as_ref().map_or_else(|| self.statements.clone(), |script| script.statements())
     }
 
     /// Checks that the workload makes sense at a scale: rows that can be counted, ranges that are

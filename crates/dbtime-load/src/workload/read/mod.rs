@@ -52,6 +52,7 @@ pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
         statements: program.statements,
         scripts: program.scripts,
         data,
+        script: None,
     })
 }
 
@@ -88,6 +89,7 @@ pub(super) fn from_sql(text: &str) -> Result<Workload> {
         limits: Vec::new(),
         scripts: Scripts { keys: Vec::new(), operations: vec![script] },
         data: Vec::new(),
+        script: None,
     })
 }
 

@@ -10,6 +10,8 @@ pub struct Failure {
     /// The database's own code, such as `SQLITE_BUSY`, `1213` or `40P01`; the system's name of an
     /// error such as `ECONNREFUSED`.
     pub code: String,
+    /// SQLSTATE, five characters; empty where the database gave none.
+    pub state: String,
     /// The database's own words.
     pub message: String,
     /// The database has rolled the transaction back by itself.
@@ -22,6 +24,7 @@ impl Failure {
         Self {
             class: ErrorClass::Connection,
             code: code.to_owned(),
+            state: String::new(),
             message: message.into(),
             undone: true,
         }

@@ -1,0 +1,37 @@
+//! Scripts in foreign languages, as far as an engine has to know them.
+
+use crate::program::Program;
+use crate::statement::Statement;
+use std::fmt;
+
+/// A script that makes programs.
+pub trait Script: fmt::Debug + Send + Sync {
+    /// Gets ready on a thread: whatever its programs share there. Called on that thread.
+    ///
+    /// # Errors
+    /// What is wrong with the script, as its author wants to read it.
+    fn crew(&self, thread: u32) -> Result<Box<dyn Crew>, String>;
+
+    /// The statements that were executed, by [`dbtime_model::StatementId`]: known only after the
+    /// run, for a script may make them up.
+    fn statements(&self) -> Vec<Statement>;
+
+    /// Why the run was ended, where a program did so.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether the script makes its connections itself. Else they are made before the load.
+    fn connects(&self) -> bool {
+        false
+    }
+}
+
+/// What the programs of a thread share.
+pub trait Crew {
+    /// The program of a client; clients are numbered over all threads.
+    ///
+    /// # Errors
+    /// What is wrong with the script.
+    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String>;
+}

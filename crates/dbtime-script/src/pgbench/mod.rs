@@ -1,0 +1,1 @@
+//! pgbench scripts: the language, its built-in scripts, its options and its report.

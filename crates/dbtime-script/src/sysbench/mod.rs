@@ -1,0 +1,1 @@
+//! sysbench scripts: LuaJIT, the interface that scripts expect, its options and its reports.
