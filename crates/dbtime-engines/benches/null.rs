@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout)]
 
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
@@ -49,7 +49,8 @@ fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>)
     let service = service.map(|text| text.parse().expect("a think time"));
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
     let started = |_: MonoNanos| {};
-    null::drive(&plan, NullTarget { service }, sink, started, &Stop::default())
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
+    null::drive(&plan, NullTarget { service }, watcher, &Stop::default()).expect("driven")
 }
 
 /// Prints median, best and worst of a figure over several runs.

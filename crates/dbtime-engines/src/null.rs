@@ -2,15 +2,18 @@
 //!
 //! It answers at once, or after a service time. Nothing leaves the process.
 
-use crate::plan::{Driven, Plan, SecondSink, Stop};
-use crate::shard::{Answer, Event, Happened, Reactor, Shard};
-use crate::wait::{precise_timers, wait_until};
+use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::shard::{self, Answer, DriveError, Event, Happened, Made, Reactor};
+use crate::wait::wait_until;
 use dbtime_load::program::Value;
 use dbtime_load::random::{Stream, draw};
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_load::think::Think;
 use dbtime_model::{MonoNanos, Nanos, StatementId, clock, now};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where a null database is, so to speak: `null:` or `null:?service=exp:1ms`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,6 +50,7 @@ struct NullReactor {
     service: Option<Think>,
     seed: u64,
     submitted: u64,
+    results: Results,
     /// Connections that will answer, soonest first.
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
 }
@@ -64,6 +68,26 @@ impl Reactor for NullReactor {
         let takes = service.draw(draw(self.seed, Stream::Data, self.submitted));
         self.answering.push(Reverse((now() + takes, connection)));
         None
+    }
+
+    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
+        match request {
+            Request::Query(_)
+            | Request::QueryWith { .. }
+            | Request::Execute { .. }
+            | Request::Pipeline(_) => self.submit(connection, StatementId(0), &[], false),
+            _ => Some(Answer::at_once()),
+        }
+    }
+
+    /// One row of one column, whatever was asked.
+    fn results(&mut self, _: u32) -> &mut Results {
+        self.results.clear();
+        self.results.begin_set();
+        self.results.push_column(b"1");
+        self.results.push_value(Some(b"1"));
+        self.results.end_row();
+        &mut self.results
     }
 
     fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
@@ -89,38 +113,25 @@ impl Reactor for NullReactor {
 }
 
 /// Drives the plan on null connections and blocks until all shards have ended.
+///
+/// # Errors
+/// When no shard could be started, or a script failed.
 pub fn drive(
     plan: &Plan,
     target: NullTarget,
-    sink: impl Fn(u32) -> Box<dyn SecondSink>,
-    started: impl Fn(MonoNanos),
+    watcher: Watcher<'_>,
     stop: &Stop,
-) -> Driven {
-    // Shards need a moment to set up their connections before the first transaction is due.
-    let start = now() + Nanos::from_millis(5) + Nanos::from_micros(u64::from(plan.servers));
-    let threads = std::thread::scope(|scope| {
-        let shards: Vec<_> = (0..plan.shards)
-            .map(|id| {
-                let sink = sink(id);
-                let work = move || {
-                    precise_timers();
-                    let seed = plan.seed.wrapping_add(id.into());
-                    let service = target.service;
-                    let answering = BinaryHeap::with_capacity(plan.servers as usize);
-                    let reactor = NullReactor { service, seed, submitted: 0, answering };
-                    let shard = Shard::new(plan, id, start, reactor, sink, stop);
-                    wait_until(start, true, |at| at >= stop.instant());
-                    shard.run().0
-                };
-                let named = std::thread::Builder::new().name(format!("shard {id}"));
-                named.spawn_scoped(scope, work).expect("a thread can be started")
-            })
-            .collect();
-        started(start);
-        let joined = shards
-            .into_iter()
-            .map(|shard| shard.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.collect()
-    });
-    Driven::gather(plan, start, threads)
+) -> Result<Driven, DriveError> {
+    let shard = AtomicU64::new(0);
+    let make = |connections| {
+        let reactor = NullReactor {
+            service: target.service,
+            seed: plan.seed.wrapping_add(shard.fetch_add(1, Ordering::Relaxed)),
+            submitted: 0,
+            results: Results::default(),
+            answering: BinaryHeap::with_capacity(connections),
+        };
+        Ok(Made { reactor, up: connections, failure: None })
+    };
+    shard::drive(plan, make, watcher, stop)
 }

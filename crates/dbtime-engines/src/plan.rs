@@ -4,15 +4,20 @@ use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
 use dbtime_load::random::{Stream, draw};
-use dbtime_load::session::Rules;
+use dbtime_load::session::Session;
 use dbtime_load::think::Think;
-use dbtime_load::workload::{Plan as Programs, Workload};
+use dbtime_load::workload::Workload;
 use dbtime_model::budget::PartSet;
 use dbtime_model::recorder::Window;
 use dbtime_model::series::Second;
 use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is wrong with a script, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScriptError(pub String);
 
 /// A load to be driven.
 #[derive(Clone)]
@@ -92,14 +97,32 @@ impl Plan {
         }
     }
 
-    /// Where every connection gets a program of its own; what they share is made once.
-    pub fn programs(&self) -> Programs {
-        self.workload.plan(self.scale, self.seed)
+    /// The sessions of the connections that thread number `thread` out of so many has. Called on
+    /// that thread; what they share is made once.
+    ///
+    /// # Errors
+    /// What is wrong with a script.
+    pub fn sessions(&self, thread: u32, threads: u32) -> Result<Vec<Session>, ScriptError> {
+        let clients = (thread..self.servers).step_by(threads as usize);
+        let rules = self.workload.rules(self.seed);
+        let Some(script) = &self.workload.script else {
+            let rules = Arc::new(rules.with_pipelining(self.pipelining));
+            let programs = self.workload.plan(self.scale, self.seed);
+            return Ok(clients.map(|_| Session::new(programs.program(), rules.clone())).collect());
+        };
+        let (rules, mut crew) = (Arc::new(rules), script.crew(thread).map_err(ScriptError)?);
+        let session = |client| Ok(Session::new(crew.program(client)?, rules.clone()));
+        clients.map(session).collect::<Result<_, String>>().map_err(ScriptError)
     }
 
-    /// What all sessions share.
-    pub fn rules(&self) -> Arc<Rules> {
-        Arc::new(self.workload.rules(self.seed).with_pipelining(self.pipelining))
+    /// Whether connections are made before the load, and not by a script.
+    pub fn connects_first(&self) -> bool {
+        self.workload.script.as_ref().is_none_or(|script| !script.connects())
+    }
+
+    /// Why a script has ended the run.
+    pub fn script_trouble(&self) -> Option<ScriptError> {
+        self.workload.script.as_ref()?.trouble().map(ScriptError)
     }
 
     /// The queue of an open loop for one shard out of so many; `None` in a closed loop.

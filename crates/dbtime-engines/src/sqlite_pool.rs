@@ -7,6 +7,8 @@ use crate::sqlite::{
     WorkerFigures,
 };
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_load::statement::Statement;
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
@@ -88,6 +90,29 @@ impl Connection for PooledConnection {
         let (result, timing) =
             self.connection.execute_sampled(statement, parameters, wants_row, parts);
         (result.map(|answer| answer.rows), timing.sent, timing.done)
+    }
+
+    #[inline]
+    fn ask(
+        &mut self,
+        request: Request<'_>,
+        statement: Option<StatementId>,
+    ) -> Result<u64, Failure> {
+        self.connection.ask(request, statement)
+    }
+
+    fn ask_measured(
+        &mut self,
+        request: Request<'_>,
+        statement: Option<StatementId>,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+        let (result, timing) = self.connection.ask_sampled(request, statement, parts);
+        (result, timing.sent, timing.done)
+    }
+
+    fn results(&mut self) -> &mut Results {
+        self.connection.results()
     }
 
     fn first_row(&self) -> &[Value] {

@@ -103,6 +103,15 @@ impl Timing {
         self.done = to;
     }
 
+    /// Its script ended at `at`: what it did after its last answer counts too.
+    #[inline]
+    pub fn ends(&mut self, at: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.sent = self.ready;
+        }
+        self.done = at;
+    }
+
     /// When its last answer came, so far.
     #[inline]
     pub fn done(&self) -> MonoNanos {

@@ -5,7 +5,7 @@ mod counting;
 use counting::ALLOCATIONS;
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
+use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, Watcher};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -72,7 +72,9 @@ fn nothing_is_allocated_per_transaction() {
     for workload in ["values1", "point-select", "atm", "oltp-read-write", "tpcb"] {
         let grown = growth(|transactions| {
             let stop = Stop::default();
-            null::drive(&plan(workload, transactions), NullTarget::default(), sink, started, &stop);
+            let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
+            null::drive(&plan(workload, transactions), NullTarget::default(), watcher, &stop)
+                .expect("driven");
         });
         assert_eq!(grown, 0, "{workload} on null allocates");
     }

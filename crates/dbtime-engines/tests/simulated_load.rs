@@ -6,6 +6,8 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
 use dbtime_load::queue::Backlog;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_load::think::Think;
 use dbtime_load::workload::Workload;
 use dbtime_model::series::Second;
@@ -50,6 +52,14 @@ impl Reactor for SimReactor {
         }
         self.answering.push(Reverse((answers_at, connection)));
         None
+    }
+
+    fn ask(&mut self, _: u32, _: Request<'_>) -> Option<Answer> {
+        unreachable!("no script")
+    }
+
+    fn results(&mut self, _: u32) -> &mut Results {
+        unreachable!("no script")
     }
 
     fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
@@ -114,7 +124,8 @@ fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
         .map(|shard| {
             let reactor = reactor();
             reactor.clock.set(start);
-            Shard::new(plan, shard, start, reactor, Box::new(Forget), &stop).run().0
+            let sessions = plan.sessions(shard, plan.shards).expect("no script");
+            Shard::new(plan, (shard, start), (reactor, sessions), Box::new(Forget), &stop).run().0
         })
         .collect();
     dbtime_engines::plan::Driven::gather(plan, start, shards).recorder

@@ -12,6 +12,9 @@ pub enum LabError {
     /// The target cannot be reached, prepared or used.
     #[error("{0}")]
     Target(String),
+    /// A script failed, in its own words.
+    #[error("{0}")]
+    Script(String),
     /// Ctrl-C came before there was anything to report.
     #[error("interrupted {0}")]
     Interrupted(&'static str),

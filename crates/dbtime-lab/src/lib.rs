@@ -10,6 +10,7 @@ pub mod error;
 pub mod judge;
 mod measurement;
 pub mod monitor;
+mod once;
 pub mod progress;
 pub mod request;
 pub mod run;
@@ -21,6 +22,7 @@ pub mod summary;
 pub mod targets;
 
 pub use error::LabError;
+pub use once::{command, operation};
 pub use progress::Progress;
 pub use request::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest};
 pub use run::{Finished, find_rate, run};

@@ -47,6 +47,39 @@ pub struct RunRequest {
     pub command: String,
 }
 
+impl RunRequest {
+    /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
+    /// caller says how long: by time or by transactions.
+    pub fn new(workload: Workload, target: Target) -> Self {
+        Self {
+            workload_given: workload.name.clone(),
+            workload,
+            scale: None,
+            target,
+            load: Load {
+                rate: None,
+                arrivals: Arrivals::default(),
+                connections: 1,
+                workers: None,
+                think: None,
+                backlog: Backlog::Wait,
+                shards: 1,
+            },
+            server: ServerOptions::default(),
+            private: PrivateOptions::default(),
+            client_cpus: None,
+            warmup: Nanos::ZERO,
+            time: None,
+            transactions: None,
+            budget: BudgetChoice::Auto,
+            limits: Vec::new(),
+            seed: 1,
+            out: None,
+            command: String::new(),
+        }
+    }
+}
+
 /// How a private server is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrivateOptions {

@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::measurement::Measurement;
 use crate::monitor::{Monitor, ServerEyes, Watched, log_heading, seconds};
+use crate::once;
 use crate::progress::Progress;
 use crate::request::{RateChoice, RunRequest};
 use crate::servers::{check_online, pin_this_thread};
@@ -55,7 +56,8 @@ pub fn run(
     let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
-    let mut plan = plan(request, prepared.scale());
+    once::prepare(request, &*prepared, stop)?;
+    let mut plan = new_plan(request, prepared.scale());
     let facts = prepared.facts(&plan)?;
     let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
     settle::budget(request, &mut plan, &*prepared, stop)?;
@@ -71,6 +73,9 @@ pub fn run(
         None => Box::new(io::sink()),
     };
     let (driven, watched) = drive(&plan, &*prepared, log, progress, stop)?;
+    if let Some(trouble) = plan.script_trouble() {
+        return Err(LabError::Script(trouble.to_string()));
+    }
     if stop.instant() <= plan.window(driven.start).start {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
@@ -103,19 +108,20 @@ pub fn find_rate(
         keep_to(cpus)?;
     }
     let prepared = request.target.prepare(request, progress, stop)?;
-    let mut plan = plan(request, prepared.scale());
+    once::prepare(request, &*prepared, stop)?;
+    let mut plan = new_plan(request, prepared.scale());
     settle::rate(request, &mut plan, &*prepared, progress, stop)
 }
 
 /// Keeps this thread, and all that it will start, to some CPUs.
-fn keep_to(cpus: &CpuList) -> Result<(), LabError> {
+pub(crate) fn keep_to(cpus: &CpuList) -> Result<(), LabError> {
     check_online(cpus, "--client-cpus")?;
     pin_this_thread(cpus).map_err(|error| {
         LabError::Target(format!("this process may not run on CPUs {cpus}: {error}"))
     })
 }
 
-fn plan(request: &RunRequest, scale: u64) -> Plan {
+pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
     let load = &request.load;
     let workers = load.workers.unwrap_or(load.connections);
     // In a closed loop more workers than clients would have nobody to serve.

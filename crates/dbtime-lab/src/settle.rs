@@ -87,6 +87,8 @@ pub(crate) fn budget(
             if few { 1 } else { 16 }
         }
         BudgetChoice::Auto if !prepared.sampling_costs() => 1,
+        // A script may do only what it was asked for.
+        BudgetChoice::Auto if request.workload.script.is_some() => 16,
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what measuring it would cost.
             let warmup = Nanos::from_millis(50);

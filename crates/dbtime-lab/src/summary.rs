@@ -143,7 +143,8 @@ fn statements(
     measured: PartSet,
     workload: &Workload,
 ) -> Vec<StatementSummary> {
-    let both = recorder.statements.iter().zip(&workload.statements);
+    let statements = workload.executed_statements();
+    let both = recorder.statements.iter().zip(&statements);
     // A ROLLBACK that never happened is no news.
     let executed = both.filter(|(recorded, _)| recorded.count > 0);
     executed

@@ -254,6 +254,11 @@ impl ClosedQueue {
         }));
     }
 
+    /// The client of a transaction that has been served asks no more.
+    pub fn leave(&mut self, ticket: &Ticket) {
+        self.asking.retain(|Reverse(asking)| asking.client != ticket.client);
+    }
+
     /// A claimed transaction was given up: its client asks no more.
     pub fn given_up(&mut self) {
         self.served -= 1;

@@ -65,3 +65,78 @@ pub enum Piped {
     /// What follows succeeds or fails by itself.
     Sync,
 }
+
+/// A request that waits for its connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedRequest {
+    kind: Kind,
+    handle: u32,
+    keeps_rows: bool,
+    sql: String,
+    parameters: Vec<Value>,
+    piped: Vec<Piped>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Connect,
+    Disconnect,
+    Query,
+    Prepare,
+    Execute,
+    QueryWith,
+    Close,
+    Pipeline,
+}
+
+impl Request<'_> {
+    /// The same request, to be kept.
+    pub fn to_owned(&self) -> OwnedRequest {
+        let empty = |kind| OwnedRequest {
+            kind,
+            handle: 0,
+            keeps_rows: false,
+            sql: String::new(),
+            parameters: Vec::new(),
+            piped: Vec::new(),
+        };
+        match *self {
+            Self::Connect => empty(Kind::Connect),
+            Self::Disconnect => empty(Kind::Disconnect),
+            Self::Query(sql) => OwnedRequest { sql: sql.to_owned(), ..empty(Kind::Query) },
+            Self::Prepare { handle, sql } => {
+                OwnedRequest { handle, sql: sql.to_owned(), ..empty(Kind::Prepare) }
+            }
+            Self::Execute { handle, parameters, keeps_rows } => {
+                let parameters = parameters.to_vec();
+                OwnedRequest { handle, parameters, keeps_rows, ..empty(Kind::Execute) }
+            }
+            Self::QueryWith { sql, parameters } => {
+                let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+                OwnedRequest { sql, parameters, ..empty(Kind::QueryWith) }
+            }
+            Self::Close { handle } => OwnedRequest { handle, ..empty(Kind::Close) },
+            Self::Pipeline(piped) => {
+                OwnedRequest { piped: piped.to_vec(), ..empty(Kind::Pipeline) }
+            }
+        }
+    }
+}
+
+impl OwnedRequest {
+    /// The request.
+    pub fn borrow(&self) -> Request<'_> {
+        let Self { kind, handle, keeps_rows, sql, parameters, piped } = self;
+        let (handle, keeps_rows) = (*handle, *keeps_rows);
+        match kind {
+            Kind::Connect => Request::Connect,
+            Kind::Disconnect => Request::Disconnect,
+            Kind::Query => Request::Query(sql),
+            Kind::Prepare => Request::Prepare { handle, sql },
+            Kind::Execute => Request::Execute { handle, parameters, keeps_rows },
+            Kind::QueryWith => Request::QueryWith { sql, parameters },
+            Kind::Close => Request::Close { handle },
+            Kind::Pipeline => Request::Pipeline(piped),
+        }
+    }
+}

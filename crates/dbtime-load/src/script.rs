@@ -3,6 +3,7 @@
 use crate::program::Program;
 use crate::statement::Statement;
 use std::fmt;
+use std::sync::Arc;
 
 /// A script that makes programs.
 pub trait Script: fmt::Debug + Send + Sync {
@@ -16,6 +17,11 @@ pub trait Script: fmt::Debug + Send + Sync {
     /// run, for a script may make them up.
     fn statements(&self) -> Vec<Statement>;
 
+    /// What makes and fills its tables on a target that has none: each client of it runs once.
+    fn preparation(&self) -> Option<Preparation> {
+        None
+    }
+
     /// Why the run was ended, where a program did so.
     fn trouble(&self) -> Option<String> {
         None
@@ -25,6 +31,15 @@ pub trait Script: fmt::Debug + Send + Sync {
     fn connects(&self) -> bool {
         false
     }
+}
+
+/// A script that makes and fills tables.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    /// What is run once by each of its clients.
+    pub script: Arc<dyn Script>,
+    /// How many they are.
+    pub clients: u32,
 }
 
 /// What the programs of a thread share.

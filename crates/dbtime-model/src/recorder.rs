@@ -334,7 +334,7 @@ impl<C: Counter> Recorder<C> {
         rows: u64,
         round_trips: u32,
     ) {
-        let statement = &mut self.statements[statement.0 as usize];
+        let statement = self.of_statement(statement);
         statement.count += 1;
         statement.rows += rows;
         statement.round_trips += u64::from(round_trips);
@@ -351,8 +351,18 @@ impl<C: Counter> Recorder<C> {
         parts: &Parts,
     ) {
         if self.window.contains(due) {
-            self.statements[statement.0 as usize].budget.add(service, parts);
+            self.of_statement(statement).budget.add(service, parts);
         }
+    }
+
+    /// What is recorded of a statement. Scripts have more of them the longer they run.
+    #[inline]
+    fn of_statement(&mut self, statement: StatementId) -> &mut StatementRecorder<C> {
+        let index = statement.0 as usize;
+        if index >= self.statements.len() {
+            self.statements.resize_with(index + 1, StatementRecorder::default);
+        }
+        &mut self.statements[index]
     }
 
     /// Counts a database error by its code; the first message of each code is kept.
@@ -408,6 +418,8 @@ impl Recorder<u64> {
             mine.think.wanted_ns += theirs.think.wanted_ns;
             mine.think.taken_ns += theirs.think.taken_ns;
         }
+        let most = self.statements.len().max(other.statements.len());
+        self.statements.resize_with(most, StatementRecorder::default);
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.count += theirs.count;
             mine.rows += theirs.rows;

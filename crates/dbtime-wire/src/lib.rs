@@ -29,6 +29,9 @@ pub trait Rows {
 
     /// A row.
     fn row(&mut self, payload: &[u8]);
+
+    /// A statement's result has ended, with or without rows; it changed or returned so many.
+    fn ended(&mut self, _affected: u64) {}
 }
 
 /// Nobody wants the rows: they are counted and skipped.

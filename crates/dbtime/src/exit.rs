@@ -87,7 +87,9 @@ impl Failure {
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         match error {
-            LabError::Usage(_) | LabError::OutExists(_) => Self::Usage(error.into()),
+            LabError::Usage(_) | LabError::Script(_) | LabError::OutExists(_) => {
+                Self::Usage(error.into())
+            }
             LabError::Target(_) | LabError::Interrupted(_) | LabError::Record { .. } => {
                 Self::Environment(error.into())
             }

@@ -73,7 +73,8 @@ pub(super) fn failure(error: &ServerError) -> Failure {
     // A deadlock's victim is rolled back whole; a lock wait that took too long is not, unless
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
-    Failure { class, code: error.code.to_string(), message, undone }
+    let (code, state) = (error.code.to_string(), error.state.clone());
+    Failure { class, code, state, message, undone }
 }
 
 /// The failure of a connection on which something came that makes no sense.

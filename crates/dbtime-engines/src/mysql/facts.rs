@@ -123,6 +123,7 @@ impl Look<'_> {
         let failure = Failure {
             class: dbtime_model::ErrorClass::Statement,
             code: "1461".to_owned(),
+            state: "42000".to_owned(),
             message,
             undone: true,
         };

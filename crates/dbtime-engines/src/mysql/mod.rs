@@ -5,6 +5,7 @@
 //! of a run share is in [`MysqlShared`].
 
 mod admin;
+mod asking;
 mod error;
 mod facts;
 mod kept;

@@ -1,5 +1,6 @@
 //! One connection's side of the conversation.
 
+use super::asking::{Asking, Wanted};
 use super::error::{failure, malformed};
 use super::kept::{Keep, Kept};
 use super::login::{self, Greeting, Login, Turn};
@@ -7,8 +8,10 @@ use super::request;
 use super::shared::{Form, MysqlShared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Call, Progress, Protocol, Table, TlsWish, Transport};
+use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_model::StatementId;
 use dbtime_wire::Progress as Reading;
 use dbtime_wire::mysql::{
@@ -39,6 +42,7 @@ pub struct MysqlProtocol {
     /// Whether the server's sessions begin without auto-commit, which workloads count on.
     sets_autocommit: bool,
     kept: Kept,
+    asking: Asking,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,8 @@ enum Stage {
     Idle,
     Preparing,
     Executing,
+    /// Does what a script asked.
+    Asked(Wanted),
 }
 
 /// What the server knows of a statement.
@@ -223,6 +229,22 @@ impl MysqlProtocol {
         Answer { rows, round_trips, warnings, is_sent: true }
     }
 
+    /// The answer to what a script asked is whole.
+    #[inline]
+    fn replied(&mut self, wanted: Wanted) -> Answer {
+        self.stage = Stage::Idle;
+        let answer = self.reader.answer();
+        let warnings = answer.warnings;
+        if let Some(error) = &answer.error {
+            return Answer { warnings, ..Answer::failed(failure(error)) };
+        }
+        if !matches!(wanted, Wanted::Handle(_)) {
+            self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
+        }
+        self.asking.answered(wanted, answer);
+        Answer { warnings, ..Answer::of(self.asking.results().rows()) }
+    }
+
     /// Reads a packet of the time before statements.
     fn log_in(
         &mut self,
@@ -338,6 +360,7 @@ impl Protocol for MysqlProtocol {
             backslash: true,
             sets_autocommit: false,
             kept: Kept::default(),
+            asking: Asking::default(),
         }
     }
 
@@ -381,6 +404,27 @@ impl Protocol for MysqlProtocol {
         Ok(())
     }
 
+    #[inline]
+    fn ask(
+        &mut self,
+        _: &MysqlShared,
+        request: Request<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Asked, Failure> {
+        let (asked, wanted) = self.asking.write(request, out)?;
+        if let Some(wanted) = wanted {
+            self.stage = Stage::Asked(wanted);
+            let is_handle = matches!(wanted, Wanted::Handle(_));
+            let expect = if is_handle { Expect::Prepare } else { Expect::Results };
+            self.reader.expect(expect, self.asking.keeps_rows());
+        }
+        Ok(asked)
+    }
+
+    fn results(&mut self) -> &mut Results {
+        self.asking.results()
+    }
+
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
         request::text_command(command::QUERY, sql, out);
         self.await_results(Keep::All);
@@ -408,9 +452,11 @@ impl Protocol for MysqlProtocol {
                 None => (0, Progress::More),
             };
         }
-        let read = match self.kept.is_wanted() {
-            false => self.reader.feed(input, &mut ()),
-            true => self.reader.feed(input, &mut self.kept),
+        let read = match self.stage {
+            Stage::Asked(Wanted::Results) => self.reader.feed(input, &mut self.asking),
+            Stage::Asked(_) => self.reader.feed(input, &mut ()),
+            _ if self.kept.is_wanted() => self.reader.feed(input, &mut self.kept),
+            _ => self.reader.feed(input, &mut ()),
         };
         let used = match read {
             Ok((used, Reading::Done)) => used,
@@ -423,6 +469,7 @@ impl Protocol for MysqlProtocol {
                 Some(error) => broken(failure(&error)),
                 None => self.set_up(shared, at + 1, out),
             },
+            Stage::Asked(wanted) => Progress::Answered(self.replied(wanted)),
             _ => Progress::Answered(self.executed(shared, out)),
         };
         (used, progress)

@@ -100,6 +100,14 @@ pub(super) fn execute(id: u32, values: &[Value], out: &mut Vec<u8>) {
     });
 }
 
+/// Writes a COM_STMT_CLOSE, which nobody answers.
+pub(super) fn close(id: u32, out: &mut Vec<u8>) {
+    packet(out, |out| {
+        out.push(command::STMT_CLOSE);
+        out.extend_from_slice(&id.to_le_bytes());
+    });
+}
+
 /// A length-encoded integer.
 fn length(n: usize, out: &mut Vec<u8>) {
     let bytes = (n as u64).to_le_bytes();

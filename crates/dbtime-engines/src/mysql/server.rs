@@ -8,7 +8,8 @@ use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{
     self, Admin, Asked, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
-use crate::socket::{self, Address, ConnectError};
+use crate::shard::DriveError;
+use crate::socket::{self, Address};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::sync::{Arc, OnceLock};
@@ -100,7 +101,7 @@ impl Server for MysqlServer {
         options: &ServerOptions,
         watcher: Watcher<'_>,
         stop: &Stop,
-    ) -> Result<Driven, ConnectError> {
+    ) -> Result<Driven, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::BehindReads);
         let setup = self.setup(options.statement_timeout);
         let statements = &plan.workload.statements;

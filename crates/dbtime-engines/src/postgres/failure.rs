@@ -65,7 +65,8 @@ pub(super) fn failure(error: &ServerError, undone: bool) -> Failure {
         class = ErrorClass::Connection;
     }
     let undone = undone || error.is_fatal();
-    Failure { class, code: error.code.clone(), message, undone }
+    let (code, state) = (error.code.clone(), error.code.clone());
+    Failure { class, code, state, message, undone }
 }
 
 /// Why the server does not let us in.

@@ -1,6 +1,7 @@
 //! `postgres`: PostgreSQL 9.6 to 18 over its own protocol.
 
 mod admin;
+mod asking;
 mod certificate;
 mod facts;
 mod failure;

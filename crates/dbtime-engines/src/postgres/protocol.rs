@@ -3,6 +3,7 @@
 //! A prepared statement costs one round trip from its first execution on: Parse, Bind, Execute and
 //! Sync go out together, and whether the server took the statement shows in the one answer.
 
+use super::asking::Asking;
 use super::certificate::certificate_hash;
 use super::failure::{failure, malformed, refusal};
 use super::kept::Kept;
@@ -11,8 +12,10 @@ use super::request;
 use super::shared::{BIND_END, EXECUTE_AND_SYNC, Form, PostgresShared, Prepared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Call, Progress, Protocol, Table, TlsWish, Transport};
+use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_wire::postgres::{
     AnswerReader, HEADER, ServerError, Transaction, Wants, backend, begin_message, end_message,
     frontend, header, parameter_status,
@@ -28,6 +31,9 @@ pub struct PostgresProtocol {
     /// What the server knows of each statement.
     handles: Box<[Handle]>,
     kept: Kept,
+    asking: Asking,
+    /// The first failure of a script's pipeline.
+    failed: Option<Box<Failure>>,
     /// Statements under way behind the one that is being answered.
     behind: VecDeque<Stage>,
     /// Whether that went out with another.
@@ -48,6 +54,8 @@ enum Stage {
         statement: usize,
         wants_row: bool,
     },
+    /// Does what a script asked; so many answers are still to come.
+    Asked(u32),
 }
 
 /// What the server knows of a statement.
@@ -123,16 +131,31 @@ impl PostgresProtocol {
         Ok(())
     }
 
-    /// Nobody has data for a COPY of the workload.
-    #[cold]
-    fn refuse_copy(&self, shared: &PostgresShared, statement: usize, out: &mut Vec<u8>) {
-        let begun = begin_message(frontend::COPY_FAIL, out);
-        out.extend_from_slice(b"a workload has no data for COPY FROM STDIN\0");
-        end_message(begun, out);
-        if matches!(shared.statements[statement], Form::Prepared(_)) {
-            // The one that was sent has been swallowed as part of the data.
-            request::empty(frontend::SYNC, out);
+    /// An answer to what a script asked is whole.
+    #[inline]
+    fn replied(&mut self, answers: u32) -> Progress {
+        let answer = self.reader.answer();
+        let warnings = answer.notices;
+        if let Some(error) = answer.error.as_deref() {
+            let failure = failure(error, answer.transaction == Transaction::None);
+            if error.is_fatal() {
+                return broken(failure);
+            }
+            self.failed.get_or_insert(Box::new(failure));
         }
+        if answers > 1 {
+            self.stage = Stage::Asked(answers - 1);
+            self.reader.expect(Wants::Rows);
+            return Progress::More;
+        }
+        self.stage = Stage::Idle;
+        let failed = self.failed.take();
+        self.asking.answered(failed.is_none());
+        let rows = match failed {
+            Some(failure) => Err(failure),
+            None => Ok(self.asking.results().rows()),
+        };
+        Progress::Answered(Answer { rows, round_trips: 1, warnings, is_sent: true })
     }
 
     /// An answer is whole.
@@ -297,6 +320,18 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
 const UNREADABLE: Malformed = Malformed("something that makes no sense");
 
+/// Nobody has data for a COPY of a workload.
+#[cold]
+fn refuse_copy(is_prepared: bool, out: &mut Vec<u8>) {
+    let begun = begin_message(frontend::COPY_FAIL, out);
+    out.extend_from_slice(b"a workload has no data for COPY FROM STDIN\0");
+    end_message(begun, out);
+    if is_prepared {
+        // The one that was sent has been swallowed as part of the data.
+        request::empty(frontend::SYNC, out);
+    }
+}
+
 fn broken(failure: Failure) -> Progress {
     Progress::Broken(Box::new(failure))
 }
@@ -327,6 +362,8 @@ impl Protocol for PostgresProtocol {
             reader: AnswerReader::new(),
             handles: vec![Handle::default(); statements].into(),
             kept: Kept::new(statements),
+            asking: Asking::default(),
+            failed: None,
             behind: VecDeque::new(),
             is_ahead: false,
             server: Server::default(),
@@ -395,6 +432,25 @@ impl Protocol for PostgresProtocol {
         Ok(())
     }
 
+    #[inline]
+    fn ask(
+        &mut self,
+        _: &PostgresShared,
+        request: Request<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Asked, Failure> {
+        let (asked, answers) = self.asking.write(request, out)?;
+        if asked == Asked::Sent {
+            self.stage = Stage::Asked(answers);
+            self.reader.expect(Wants::Rows);
+        }
+        Ok(asked)
+    }
+
+    fn results(&mut self) -> &mut Results {
+        self.asking.results()
+    }
+
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
         request::query(sql, out);
         self.kept.all();
@@ -423,6 +479,7 @@ impl Protocol for PostgresProtocol {
         let read = match self.stage {
             Stage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
             Stage::Executing { .. } | Stage::Querying => self.reader.feed(input, &mut self.kept),
+            Stage::Asked(_) => self.reader.feed(input, &mut self.asking),
             Stage::Encrypting(tls) => return self.may_encrypt(shared, tls, input, out),
             Stage::LoggingIn => return self.log_in(shared, input, out),
             Stage::Idle => {
@@ -434,11 +491,19 @@ impl Protocol for PostgresProtocol {
             }
         };
         match (read, self.stage) {
+            (Ok((used, Reading::Done)), Stage::Asked(answers)) => (used, self.replied(answers)),
             (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
             (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
-                if let Stage::Executing { statement, .. } = stage {
+                let is_prepared = match stage {
+                    Stage::Executing { statement, .. } => {
+                        Some(matches!(shared.statements[statement], Form::Prepared(_)))
+                    }
+                    Stage::Asked(_) => Some(self.asking.is_extended()),
+                    _ => None,
+                };
+                if let Some(is_prepared) = is_prepared {
                     self.reader.data_refused();
-                    self.refuse_copy(shared, statement, out);
+                    refuse_copy(is_prepared, out);
                 }
                 (used, Progress::WantsData)
             }

@@ -178,6 +178,7 @@ fn zero_byte() -> Failure {
     Failure {
         class: ErrorClass::Statement,
         code: "22021".to_owned(),
+        state: "22021".to_owned(),
         message: "a text with a zero byte, which PostgreSQL does not store".to_owned(),
         undone: false,
     }

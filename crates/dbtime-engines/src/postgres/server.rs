@@ -6,7 +6,8 @@ use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
 use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::server::{self, Admin, Asked, Dialect, Server, ServerError, ServerFacts, ServerOptions};
-use crate::socket::{self, Address, ConnectError};
+use crate::shard::DriveError;
+use crate::socket::{self, Address};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -74,7 +75,7 @@ impl Server for PostgresServer {
         options: &ServerOptions,
         watcher: Watcher<'_>,
         stop: &Stop,
-    ) -> Result<Driven, ConnectError> {
+    ) -> Result<Driven, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::Transaction);
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;

@@ -5,7 +5,8 @@ use super::dialect::Dialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
 use crate::plan::{Driven, Plan, Stop, Watcher};
-use crate::socket::{Address, ConnectError};
+use crate::shard::DriveError;
+use crate::socket::Address;
 use dbtime_model::{ErrorClass, Nanos};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -56,7 +57,7 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
         options: &ServerOptions,
         watcher: Watcher<'_>,
         stop: &Stop,
-    ) -> Result<Driven, ConnectError>;
+    ) -> Result<Driven, DriveError>;
 }
 
 /// How long a server is waited for when statements are ended.

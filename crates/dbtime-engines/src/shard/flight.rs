@@ -12,7 +12,10 @@ pub(super) struct Flight {
     pub(super) timing: Timing,
     /// When its statement was sent, or its pause began.
     pub(super) sent: MonoNanos,
-    pub(super) executing: StatementId,
+    /// The statement; `None`: something was asked that is none.
+    pub(super) executing: Option<StatementId>,
+    /// Whether a script has asked for it.
+    pub(super) is_asked: bool,
     /// Statements under way behind that, and when they were sent.
     behind: VecDeque<(StatementId, MonoNanos)>,
 }
@@ -22,7 +25,8 @@ impl Flight {
         Self {
             timing: Timing::new(present, false),
             sent: present,
-            executing: StatementId(0),
+            executing: None,
+            is_asked: false,
             behind: VecDeque::new(),
         }
     }
@@ -75,7 +79,7 @@ impl Flight {
     ) {
         self.account(session, ledger, answer, done);
         if let Some((next, sent)) = self.behind.pop_front() {
-            (self.executing, self.sent) = (next, sent.max(done));
+            (self.executing, self.sent) = (Some(next), sent.max(done));
         }
     }
 
@@ -101,12 +105,16 @@ impl Flight {
         let took = done - *sent;
         let rows = *answer.rows.as_ref().unwrap_or(&0);
         let round_trips = answer.round_trips;
-        ledger.statement(ticket, Executed { statement: *executing, took, rows, round_trips });
+        if let Some(statement) = *executing {
+            ledger.statement(ticket, Executed { statement, took, rows, round_trips });
+        }
         if timing.sampled {
             timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
             let mut parts = Parts::default();
             parts.add(Part::ServerAndWire, took.0.cast_signed());
-            ledger.recorder.statement_parts(*executing, ticket.due, took, &parts);
+            if let Some(statement) = *executing {
+                ledger.recorder.statement_parts(statement, ticket.due, took, &parts);
+            }
         }
         if answer.warnings > 0 {
             ledger.recorder.warnings(ticket.due, answer.warnings);
@@ -117,11 +125,18 @@ impl Flight {
 /// Tells the session of an answer and asks what is next.
 #[inline]
 pub(super) fn next<'s, R: Reactor>(
+    flight: &Flight,
     session: &'s mut Session,
-    reactor: &R,
+    reactor: &mut R,
     connection: u32,
     answer: Answer,
 ) -> Action<'s> {
+    if flight.is_asked {
+        return session.replied(match &answer.rows {
+            Ok(_) => Ok(reactor.results(connection)),
+            Err(failure) => Err(failure),
+        });
+    }
     match answer.rows {
         Ok(rows) => session.answered(rows, reactor.first_row(connection)),
         Err(failure) => session.failed(failure.class, failure.undone),

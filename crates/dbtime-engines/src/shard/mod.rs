@@ -3,10 +3,14 @@
 //! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
 //! a reactor whose clock only moves when the shard waits.
 
+mod drive;
 mod flight;
+mod phase;
 mod reactor;
 mod usage;
 
+pub use drive::{DriveError, Made, drive};
+pub use phase::go_through;
 pub use reactor::{Answer, Event, Happened, Reactor};
 
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
@@ -41,11 +45,17 @@ pub struct Shard<'a, R> {
     connections: Vec<Connection>,
     /// Connections without a transaction, and since when, longest first.
     idle: VecDeque<(u32, MonoNanos)>,
+    /// How many clients have quit: their connections are idle no more.
+    quit: usize,
     /// Pauses inside transactions, soonest first.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     ledger: Ledger,
     end: MonoNanos,
     usage: Usage,
+    /// Whether each client has a connection of its own, and a state that goes with it.
+    is_tied: bool,
+    /// Whether the programs are a script's, which takes time after its last answer.
+    is_scripted: bool,
 }
 
 enum Queue {
@@ -72,13 +82,12 @@ struct Claimed {
 }
 
 impl<'a, R: Reactor> Shard<'a, R> {
-    /// Shard number `shard` of the plan's, with its share of the connections, for a load that
-    /// starts at `start`.
+    /// Shard number `shard` of the plan's, with a session for each of its connections, for a load
+    /// that starts at `start`.
     pub fn new(
         plan: &'a Plan,
-        shard: u32,
-        start: MonoNanos,
-        reactor: R,
+        (shard, start): (u32, MonoNanos),
+        (reactor, sessions): (R, Vec<Session>),
         sink: Box<dyn SecondSink>,
         stop: &'a Stop,
     ) -> Self {
@@ -93,15 +102,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 plan.closed_queue(start, mine(clients)).map_or(Queue::Over, Queue::Closed)
             }
         };
-        let (programs, rules) = (plan.programs(), plan.rules());
-        let connection = |_| Connection {
-            session: Session::new(programs.program(), rules.clone()),
+        let connection = |session| Connection {
+            session,
             flight: Flight::new(start),
             pause: Part::Think,
             pausing: None,
             is_busy: false,
         };
-        let connections: Vec<Connection> = mine(plan.servers).map(connection).collect();
+        let connections: Vec<Connection> = sessions.into_iter().map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
         let ledger = Ledger::new(plan.recorder(start, shard), start, sink);
         let window = plan.window(start);
@@ -114,16 +122,19 @@ impl<'a, R: Reactor> Shard<'a, R> {
             next: None,
             connections,
             idle,
+            quit: 0,
             pauses: BinaryHeap::new(),
             ledger,
             end: window.end,
             usage: Usage::over(window),
+            is_tied: plan.workload.script.is_some() && !plan.is_pooled(),
+            is_scripted: plan.workload.script.is_some(),
         }
     }
 
-    /// Runs until nothing is due any more and everything sent has ended. The connections come back
-    /// as they are.
-    pub fn run(mut self) -> (ThreadResult, R) {
+    /// Runs until nothing is due any more and everything sent has ended. The connections and
+    /// sessions come back as they are.
+    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         loop {
@@ -167,11 +178,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             let ticket = *connection.session.ticket();
-            connection.flight.timing.broken_off(
-                connection.pausing,
-                connection.flight.sent,
-                present,
-            );
+            let Connection { flight, pausing, .. } = connection;
+            flight.timing.broken_off(*pausing, flight.sent, present);
             // Before the connection says goodbye: what it leaves behind is noted.
             self.reactor.abandon(id);
             self.end_transaction(id, &ticket, Outcome::Unfinished);
@@ -209,10 +217,22 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             self.usage.starting(claimed.ticket.due, &self.reactor);
-            self.idle.pop_front();
+            let id = self.take_idle(&claimed.ticket).unwrap_or(id);
             present = self.start(id, claimed, present);
         }
         present
+    }
+
+    /// Takes the connection that runs a transaction: the one that is idle longest, unless its
+    /// client has one of its own.
+    #[inline]
+    fn take_idle(&mut self, ticket: &Ticket) -> Option<u32> {
+        let own = ticket.client / self.plan.shards;
+        let at = match self.is_tied {
+            true => self.idle.iter().position(|&(id, _)| id == own).unwrap_or(0),
+            false => 0,
+        };
+        self.idle.remove(at).map(|(id, _)| id)
     }
 
     fn is_too_late(&self, claimed: &Claimed, present: MonoNanos) -> bool {
@@ -222,6 +242,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     fn start(&mut self, id: u32, claimed: Claimed, present: MonoNanos) -> MonoNanos {
         let Claimed { ticket, ready, think } = claimed;
+        let ticket = self.connections[id as usize].session.claimed(ticket);
         if let Some((operation, wanted)) = think {
             let taken = wanted + (present - ready);
             self.ledger.recorder.think(operation, ticket.due, wanted, taken);
@@ -294,7 +315,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// When the shard has something to do even if nothing answers; `None` when all has ended.
     fn wake_at(&self, present: MonoNanos) -> Option<MonoNanos> {
-        let busy = self.idle.len() < self.connections.len();
+        let busy = self.idle.len() + self.quit < self.connections.len();
         let over = matches!(self.queue, Queue::Over) && self.next.is_none();
         if over && !busy {
             return None;
@@ -325,7 +346,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             Input::Start(ticket) => session.start(ticket),
             Input::Answer(answer, done) => {
                 flight.answered(session, ledger, &answer, done);
-                next(session, reactor, id, answer)
+                next(flight, session, reactor, id, answer)
             }
             Input::Resumed => {
                 flight.timing.pause(*pause, flight.sent, reactor.now());
@@ -335,7 +356,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let outcome = loop {
             action = match action {
                 Action::Execute { statement, parameters, wants_row } => {
-                    (flight.executing, flight.sent) = (statement, reactor.now());
+                    (flight.executing, flight.sent) = (Some(statement), reactor.now());
+                    flight.is_asked = false;
                     let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
                     let answer = reactor.submit(id, statement, parameters, wants_row);
                     if pipelines {
@@ -346,7 +368,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     }
                     let Some(answer) = answer else { return flight.sent };
                     flight.answered(session, ledger, &answer, reactor.now());
-                    next(session, reactor, id, answer)
+                    next(flight, session, reactor, id, answer)
+                }
+                Action::Ask { request, statement } => {
+                    (flight.executing, flight.sent) = (statement, reactor.now());
+                    flight.is_asked = true;
+                    let Some(answer) = reactor.ask(id, request) else { return flight.sent };
+                    flight.answered(session, ledger, &answer, reactor.now());
+                    next(flight, session, reactor, id, answer)
                 }
                 Action::Pause { part, length } => {
                     let present = reactor.now();
@@ -359,10 +388,36 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 }
                 Action::Wait => return reactor.now(),
                 Action::End(outcome) => break outcome,
+                Action::Quit { outcome, all } => return self.quit(id, outcome, all),
             };
         };
         let ticket = *session.ticket();
         self.end_transaction(id, &ticket, outcome)
+    }
+
+    /// A client ends with its transaction, and with `all` the run does.
+    #[cold]
+    fn quit(&mut self, id: u32, outcome: Outcome, all: bool) -> MonoNanos {
+        let ticket = *self.connections[id as usize].session.ticket();
+        let present = self.end_transaction(id, &ticket, outcome);
+        self.idle.pop_back();
+        self.quit += 1;
+        if let Queue::Closed(queue) = &mut self.queue {
+            queue.leave(&ticket);
+        }
+        if all {
+            self.stop.at(present);
+        }
+        if self.quit == self.connections.len() {
+            // Nobody is left who could take what comes.
+            if let Queue::Open(queue) = std::mem::replace(&mut self.queue, Queue::Over) {
+                let ledger = &mut self.ledger;
+                let due = queue.take_while(|ticket| ticket.due < present);
+                due.for_each(|ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present));
+            }
+            self.next = None;
+        }
+        present
     }
 
     /// Books a transaction that has ended; its connection is free again. Returns when it ended.
@@ -370,7 +425,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
     fn end_transaction(&mut self, id: u32, ticket: &Ticket, outcome: Outcome) -> MonoNanos {
         let connection = &mut self.connections[id as usize];
         connection.is_busy = false;
+        if self.is_scripted && outcome != Outcome::Unfinished {
+            connection.flight.timing.ends(self.reactor.now());
+        }
         let sample = connection.flight.end(ticket, outcome, connection.session.retries());
+        connection.session.ended(&sample);
         self.ledger.ended(&connection.flight.timing, &sample);
         if let Queue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
@@ -380,7 +439,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    fn finish(mut self) -> (ThreadResult, R) {
+    fn finish(mut self) -> (ThreadResult, R, Vec<Session>) {
         let spent = self.usage.spent(&self.reactor);
         let connections = self.reactor.connections();
         self.ledger.recorder.connections.merge(&connections);
@@ -393,7 +452,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
             driver: spent.driver,
             ended,
         };
-        (result, self.reactor)
+        let sessions = self.connections.into_iter().map(|connection| connection.session);
+        (result, self.reactor, sessions.collect())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
@@ -19,6 +21,12 @@ pub trait Reactor {
         parameters: &[Value],
         wants_row: bool,
     ) -> Option<Answer>;
+
+    /// Asks something of a connection for a script. `Some`: it has answered already.
+    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer>;
+
+    /// What the last that was asked of a connection has brought back.
+    fn results(&mut self, connection: u32) -> &mut Results;
 
     /// Whether a connection takes another statement behind the one under way. What it is handed
     /// from here on goes out with [`Self::release`].
@@ -94,6 +102,11 @@ impl Answer {
     /// An answer of so many rows in one round trip.
     pub fn of(rows: u64) -> Self {
         Self { rows: Ok(rows), is_sent: true, round_trips: 1, warnings: 0 }
+    }
+
+    /// What needs no word to the database is done.
+    pub fn at_once() -> Self {
+        Self { round_trips: 0, ..Self::of(0) }
     }
 
     /// No answer but a failure.

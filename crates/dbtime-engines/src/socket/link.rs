@@ -4,6 +4,7 @@ use super::protocol::Protocol;
 use super::trouble::Trouble;
 use crate::failure::Failure;
 use dbtime_load::program::Value;
+use dbtime_load::request::OwnedRequest;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -26,12 +27,13 @@ pub(super) enum Stage {
     Up,
 }
 
-/// A statement that waits for its connection.
+/// What waits for its connection.
 #[derive(Debug)]
-pub(super) struct Pending {
-    pub(super) statement: StatementId,
-    pub(super) parameters: Vec<Value>,
-    pub(super) wants_row: bool,
+pub(super) enum Pending {
+    /// A statement of the workload.
+    Execute { statement: StatementId, parameters: Vec<Value>, wants_row: bool },
+    /// What a script asks.
+    Ask(OwnedRequest),
 }
 
 /// One connection.
@@ -61,6 +63,8 @@ pub(super) struct Link<P> {
     pub(super) pending: Option<Pending>,
     /// Statements under way.
     pub(super) unanswered: u32,
+    /// Whether a script has asked something of it: it is told of a loss, whenever that happens.
+    pub(super) is_asked: bool,
     /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
     pub(super) is_used: bool,
     /// Why the socket was lost between two statements of a transaction.
@@ -96,6 +100,7 @@ impl<P: Protocol> Link<P> {
             failures: 0,
             pending: None,
             unanswered: 0,
+            is_asked: false,
             is_used: false,
             lost: None,
             deadline: None,

@@ -21,8 +21,8 @@ mod trouble;
 
 pub use address::{Address, AddressError};
 pub use client::Client;
-pub use drive::{ConnectError, drive};
-pub use protocol::{Call, Progress, Protocol, Table, Transport};
+pub use drive::drive;
+pub use protocol::{Asked, Call, Progress, Protocol, Table, Transport};
 pub use reactor::SocketReactor;
 pub use settings::{Reconnect, SocketSettings};
 pub use tls::{TlsError, TlsMode, TlsSettings, TlsWish};

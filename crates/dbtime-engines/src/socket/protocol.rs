@@ -4,6 +4,8 @@ use super::tls::TlsWish;
 use crate::failure::Failure;
 use crate::shard::Answer;
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_model::StatementId;
 
 /// One connection's side of a conversation.
@@ -51,6 +53,21 @@ pub trait Protocol: Send + Sized {
         out: &mut Vec<u8>,
     ) -> Result<(), Failure>;
 
+    /// Does what a script asks; only after [`Progress::Connected`], and one at a time.
+    /// [`Request::Connect`] and [`Request::Disconnect`] are the reactor's affair.
+    ///
+    /// # Errors
+    /// When it cannot be sent; then nothing was.
+    fn ask(
+        &mut self,
+        shared: &Self::Shared,
+        request: Request<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Asked, Failure>;
+
+    /// What the last [`Self::ask`] has brought back, once it is answered.
+    fn results(&mut self) -> &mut Results;
+
     /// Executes a text as it is; [`Self::take_table`] has its rows once it is answered.
     fn query(&mut self, sql: &str, out: &mut Vec<u8>);
 
@@ -75,6 +92,15 @@ pub trait Protocol: Send + Sized {
 
     /// Says goodbye.
     fn farewell(&mut self, out: &mut Vec<u8>);
+}
+
+/// What becomes of a script's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The server will answer.
+    Sent,
+    /// It is done, and nobody answers.
+    Done,
 }
 
 /// A statement to be executed.

@@ -46,6 +46,7 @@ pub(super) fn timed_out(limit: Option<Nanos>) -> Failure {
     Failure {
         class: ErrorClass::Timeout,
         code: "timeout".to_owned(),
+        state: String::new(),
         message: format!("no answer within {limit}: the connection was given up"),
         undone: true,
     }

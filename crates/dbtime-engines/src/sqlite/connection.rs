@@ -12,6 +12,7 @@
 //! what is left was spent blocked and goes to the part of that call. Blocked time in SQLite's own
 //! code (page faults, a stolen CPU) is nobody's, and stays unexplained.
 
+use super::asking::Asking;
 use super::context::Context;
 use super::database::{Measure, SqliteDatabase};
 use super::error::SqliteError;
@@ -52,7 +53,8 @@ pub struct Timing {
 pub struct SqliteConnection {
     // Dropped before the connection they belong to.
     prepared: Vec<Option<Prepared>>,
-    db: Db,
+    pub(super) asking: Asking,
+    pub(super) db: Db,
     context: Rc<Context>,
     sql: Arc<[String]>,
     first_row: Vec<Value>,
@@ -92,6 +94,7 @@ impl SqliteConnection {
         let settings = apply_settings(&db, target)?;
         Ok(Self {
             prepared: database.sql.iter().map(|_| None).collect(),
+            asking: Asking::default(),
             db,
             context,
             sql: Arc::clone(&database.sql),
@@ -114,11 +117,8 @@ impl SqliteConnection {
         parameters: &[Value],
         wants_row: bool,
     ) -> Result<Answer, Failure> {
+        self.enter(statement);
         let context = &*self.context;
-        context.enter();
-        context.statement.set(statement);
-        context.registry.publish(context.worker, statement);
-        context.statements.set(context.statements.get() + 1);
         let index = usize::from(statement.0);
         let prepared = match self.prepared.get_mut(index) {
             Some(Some(prepared)) => prepared,
@@ -143,12 +143,38 @@ impl SqliteConnection {
         wants_row: bool,
         parts: &mut Parts,
     ) -> (Result<Answer, Failure>, Timing) {
+        self.sampled(parts, |connection| connection.execute(statement, parameters, wants_row))
+    }
+
+    /// Does something and adds where its time went to `parts`.
+    #[inline]
+    pub(super) fn sampled<T>(
+        &mut self,
+        parts: &mut Parts,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Timing) {
         let before = self.context.begin_sample();
         let sent = self.context.clock.last();
-        let result = self.execute(statement, parameters, wants_row);
+        let result = work(self);
         self.context.end_sample(parts);
         let done = self.context.clock.last();
         (result, Timing { before, sent, done })
+    }
+
+    /// A statement is next on this thread: whoever waits for a lock finds it.
+    #[inline]
+    pub(super) fn enter(&self, statement: StatementId) {
+        let context = &*self.context;
+        context.enter();
+        context.statement.set(statement);
+        context.registry.publish(context.worker, statement);
+        context.statements.set(context.statements.get() + 1);
+    }
+
+    /// Counts rows that were returned or changed.
+    #[inline]
+    pub(super) fn count_rows(&self, rows: u64) {
+        self.context.rows.set(self.context.rows.get() + rows);
     }
 
     /// The first row of the last statement that wanted one; empty when it had none.
@@ -233,6 +259,7 @@ fn prepare<'a>(
         return Err(Failure {
             class: ErrorClass::Statement,
             code: "SQLITE_MISUSE".to_owned(),
+            state: String::new(),
             message: format!("the workload has no statement {index}"),
             undone: db.is_autocommit(),
         });

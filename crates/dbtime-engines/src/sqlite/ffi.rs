@@ -8,6 +8,7 @@ use super::busy;
 use super::context::Context;
 use super::failure::{self, Failure};
 use dbtime_load::program::Value;
+use dbtime_load::results::Results;
 use rusqlite::ffi;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::NonNull;
@@ -45,6 +46,7 @@ impl Db {
             return Err(Failure {
                 class: failure::class(ffi::SQLITE_NOMEM),
                 code: failure::name(ffi::SQLITE_NOMEM).to_owned(),
+                state: String::new(),
                 message: "out of memory".to_owned(),
                 undone: true,
             });
@@ -65,7 +67,15 @@ impl Db {
 
     /// Prepares a statement that will be executed often.
     pub(super) fn prepare(&self, sql: &str) -> Result<Prepared, Failure> {
+        let (prepared, _) = self.prepare_first(sql)?;
+        prepared.ok_or_else(|| self.failure(ffi::SQLITE_MISUSE))
+    }
+
+    /// Prepares the first statement of a text, and says how long its text is. `None`: there is
+    /// none, only blanks and comments.
+    pub(super) fn prepare_first(&self, sql: &str) -> Result<(Option<Prepared>, usize), Failure> {
         let mut raw = std::ptr::null_mut();
+        let mut tail = std::ptr::null();
         let bytes = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
         // SAFETY: the text has that many bytes, and `raw` is a place for the statement.
         let code = unsafe {
@@ -75,13 +85,15 @@ impl Db {
                 bytes,
                 ffi::SQLITE_PREPARE_PERSISTENT,
                 &mut raw,
-                std::ptr::null_mut(),
+                &mut tail,
             )
         };
         if code != ffi::SQLITE_OK {
             return Err(self.failure(code));
         }
-        let Some(raw) = NonNull::new(raw) else { return Err(self.failure(ffi::SQLITE_MISUSE)) };
+        // SQLite lets the tail point into the text, or at its end.
+        let used = (tail as usize).saturating_sub(sql.as_ptr() as usize).min(sql.len());
+        let Some(raw) = NonNull::new(raw) else { return Ok((None, used)) };
         // SAFETY: the statement was prepared just now.
         let (columns, parameters) = unsafe {
             (
@@ -89,7 +101,8 @@ impl Db {
                 ffi::sqlite3_bind_parameter_count(raw.as_ptr()),
             )
         };
-        Ok(Prepared { raw, db: self.raw, columns, parameters, counts_changes: counts_changes(sql) })
+        let counts_changes = counts_changes(&sql[..used]);
+        Ok((Some(Prepared { raw, db: self.raw, columns, parameters, counts_changes }), used))
     }
 
     /// The first column of the first row, as text; `None` without rows.
@@ -126,7 +139,13 @@ impl Db {
             _ => failure::name(code).to_owned(),
         };
         let code = failure::name(extended).to_owned();
-        Failure { class: failure::class(extended), code, message, undone: self.is_autocommit() }
+        Failure {
+            class: failure::class(extended),
+            code,
+            state: String::new(),
+            message,
+            undone: self.is_autocommit(),
+        }
     }
 
     /// Whether no transaction is open.
@@ -188,7 +207,71 @@ impl Prepared {
         parameters: &[Value],
         first: Option<&mut Vec<Value>>,
     ) -> Result<u64, c_int> {
-        // A parameter left unbound would keep the pointer of an earlier execution.
+        self.bind_all(parameters)?;
+        let (rows, code) = self.step_to_end(first);
+        // SAFETY: the statement is valid; the result repeats that of the last step.
+        unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
+        match code {
+            ffi::SQLITE_DONE if self.columns == 0 && self.counts_changes => Ok(self.changes()),
+            ffi::SQLITE_DONE => Ok(rows),
+            code => Err(code),
+        }
+    }
+
+    /// The same, with everything that comes back added to `results` as a result of its own.
+    pub(super) fn run_into(
+        &mut self,
+        parameters: &[Value],
+        results: &mut Results,
+    ) -> Result<(), c_int> {
+        self.bind_all(parameters)?;
+        results.begin_set();
+        for index in 0..self.columns {
+            // SAFETY: the statement is valid and has that column; the name lives until it is
+            // prepared anew or finalized.
+            let name = unsafe { ffi::sqlite3_column_name(self.raw.as_ptr(), index) };
+            // SAFETY: a C string, or null when memory has run out.
+            let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) });
+            results.push_column(name.map_or(&[], CStr::to_bytes));
+        }
+        let code = loop {
+            // SAFETY: the statement is valid, and its parameters are alive.
+            let code = unsafe { ffi::sqlite3_step(self.raw.as_ptr()) };
+            if code != ffi::SQLITE_ROW {
+                break code;
+            }
+            (0..self.columns).for_each(|index| results.push_value(self.column_text(index)));
+            results.end_row();
+        };
+        // SAFETY: the statement is valid; the result repeats that of the last step.
+        unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
+        if self.columns == 0 && self.counts_changes && code == ffi::SQLITE_DONE {
+            results.set_affected(self.changes());
+        }
+        if code == ffi::SQLITE_DONE { Ok(()) } else { Err(code) }
+    }
+
+    /// A value of the row the statement stands on, as text; `None` for NULL.
+    #[inline]
+    fn column_text(&mut self, index: c_int) -> Option<&[u8]> {
+        let raw = self.raw.as_ptr();
+        // SAFETY: the statement stands on a row and the column exists; text and its length are read
+        // in the documented order, and the text lives until the next call on this statement.
+        unsafe {
+            let start = ffi::sqlite3_column_text(raw, index);
+            let bytes = ffi::sqlite3_column_bytes(raw, index).unsigned_abs() as usize;
+            if !start.is_null() {
+                return Some(std::slice::from_raw_parts(start, bytes));
+            }
+            let is_null = ffi::sqlite3_column_type(raw, index) == ffi::SQLITE_NULL;
+            (!is_null).then_some(&[])
+        }
+    }
+
+    /// Binds all parameters. A wrong number of them is found before SQLite is asked: one left
+    /// unbound would keep the pointer of an earlier execution.
+    #[inline]
+    fn bind_all(&mut self, parameters: &[Value]) -> Result<(), c_int> {
         if parameters.len() != self.parameters as usize {
             return Err(ffi::SQLITE_RANGE);
         }
@@ -198,14 +281,7 @@ impl Prepared {
                 return Err(code);
             }
         }
-        let (rows, code) = self.step_to_end(first);
-        // SAFETY: the statement is valid; the result repeats that of the last step.
-        unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
-        match code {
-            ffi::SQLITE_DONE if self.columns == 0 && self.counts_changes => Ok(self.changes()),
-            ffi::SQLITE_DONE => Ok(rows),
-            code => Err(code),
-        }
+        Ok(())
     }
 
     #[inline]

@@ -9,6 +9,7 @@
 //! Threads, schedules and transactions are not its affair: it executes one statement at a time.
 
 mod admin;
+mod asking;
 mod busy;
 mod connection;
 mod context;

@@ -127,6 +127,7 @@ fn a_full_file_system_is_told_so() {
     let failure = dbtime_engines::sqlite::Failure {
         class: ErrorClass::Full,
         code: "SQLITE_FULL".to_owned(),
+        state: String::new(),
         message: "database or disk is full".to_owned(),
         undone: true,
     };

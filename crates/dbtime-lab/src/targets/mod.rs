@@ -49,6 +49,11 @@ trait Kind: fmt::Debug + Send + Sync {
         self.is_private()
     }
 
+    /// Makes it where it is not there and that takes no more than a file.
+    fn create(&self) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// What samples its counters.
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
@@ -78,6 +83,11 @@ pub(crate) trait Prepared: Sync {
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.
     fn facts(&self, plan: &Plan) -> Result<Facts, LabError>;
+
+    /// Whether it was made for this run and holds nothing but the workload's own tables.
+    fn is_fresh(&self) -> bool {
+        false
+    }
 
     /// Whether it is driven by an event loop.
     fn is_sharded(&self) -> bool;
@@ -193,6 +203,13 @@ impl Target {
             return Err(LabError::Usage(text.to_owned()));
         }
         self.0.prepare(request, tell, stop)
+    }
+
+    /// Makes the target where it is not there and that takes no more than a file.
+    ///
+    /// Errors: when the file cannot be made.
+    pub(crate) fn create(&self) -> Result<(), LabError> {
+        self.0.create()
     }
 
     /// What samples the counters of a target that is there.

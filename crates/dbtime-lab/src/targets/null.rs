@@ -6,6 +6,7 @@ use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::shard::DriveError;
 use dbtime_model::record::TargetInfo;
 
 /// The driver itself is measured.
@@ -54,8 +55,11 @@ impl Prepared for Ready {
     }
 
     fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
-        (watcher.ready)();
-        Ok(null::drive(plan, self.null.target, watcher.sink, watcher.started, stop))
+        let driven = null::drive(plan, self.null.target, watcher, stop);
+        driven.map_err(|error| match error {
+            DriveError::Script(error) => LabError::Script(error.to_string()),
+            error => LabError::Target(error.to_string()),
+        })
     }
 
     fn facts(&self, _: &Plan) -> Result<Facts, LabError> {

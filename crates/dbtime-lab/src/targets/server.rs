@@ -11,6 +11,7 @@ use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::shard::DriveError;
 use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -140,7 +141,10 @@ impl Prepared for Ready {
 
     fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
         let driven = self.server.drive(plan, &self.options, watcher, stop);
-        driven.map_err(|error| LabError::Target(format!("{}: {error}", self.server)))
+        driven.map_err(|error| match error {
+            DriveError::Script(error) => LabError::Script(error.to_string()),
+            error => LabError::Target(format!("{}: {error}", self.server)),
+        })
     }
 
     fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
@@ -155,6 +159,10 @@ impl Prepared for Ready {
             prepared_statements: facts.prepared_statements,
         };
         Ok(Facts { target, warnings: Vec::new() })
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.private.is_some()
     }
 
     fn is_sharded(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
-use dbtime_engines::pool;
+use dbtime_engines::pool::{self, PoolError};
 use dbtime_engines::sqlite::{
     self, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
@@ -41,7 +41,7 @@ struct Ready {
     /// What the workers of the last load counted.
     figures: Box<Mutex<WorkerFigures>>,
     /// Removes the folder of a temporary database.
-    _folder: Option<Scratch>,
+    folder: Option<Scratch>,
 }
 
 impl Sqlite {
@@ -92,7 +92,14 @@ impl Kind for Sqlite {
         };
         let probe = sqlite::ThreadClock::new().probe_cost();
         let (url, figures) = (self.url.clone(), Box::default());
-        Ok(Box::new(Ready { target, url, scale, measure, probe, figures, _folder: folder }))
+        Ok(Box::new(Ready { target, url, scale, measure, probe, figures, folder }))
+    }
+
+    fn create(&self) -> Result<(), LabError> {
+        match self.temporary {
+            true => Ok(()),
+            false => Ok(SqliteAdmin::create(&self.target).map(drop)?),
+        }
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
@@ -180,9 +187,16 @@ impl Prepared for Ready {
         let statements = &plan.workload.statements;
         let database = SqlitePool::new(self.target.clone(), statements, plan.servers, self.measure);
         let driven = pool::drive(plan, &database, watcher.sink, watcher.started, stop);
-        let driven = driven.map_err(|error| LabError::Target(error.to_string()))?;
+        let driven = driven.map_err(|error| match error {
+            PoolError::Script(error) => LabError::Script(error.to_string()),
+            error => LabError::Target(error.to_string()),
+        })?;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();
         Ok(driven)
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.folder.is_some()
     }
 
     /// One reading before and one after.
@@ -252,7 +266,7 @@ impl Prepared for Ready {
         record.layers = sqlite::layers(&figures, statement_wall);
         record.files = figures.io.records();
         record.lock_holders =
-            sqlite::lock_holders(&figures.waits, &workload.statements, &operations);
+            sqlite::lock_holders(&figures.waits, &workload.executed_statements(), &operations);
     }
 }
 

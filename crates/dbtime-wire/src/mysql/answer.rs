@@ -202,7 +202,7 @@ impl AnswerReader {
             return Ok(());
         }
         match self.phase {
-            Phase::Head(expect) => self.head(expect, payload)?,
+            Phase::Head(expect) => self.head(expect, payload, rows)?,
             Phase::Columns(left) => {
                 if self.wants_rows {
                     rows.column(payload);
@@ -223,11 +223,16 @@ impl AnswerReader {
         Ok(())
     }
 
-    fn head(&mut self, expect: Expect, payload: &[u8]) -> Result<(), Malformed> {
+    fn head(
+        &mut self,
+        expect: Expect,
+        payload: &[u8],
+        rows: &mut impl Rows,
+    ) -> Result<(), Malformed> {
         match (payload.first(), expect) {
             (None, _) => Err(Malformed("an empty packet for an answer")),
             (Some(0xff), _) => self.failed(payload),
-            (Some(0x00), Expect::Results) => self.ended(payload, true),
+            (Some(0x00), Expect::Results) => self.ended(payload, true, rows),
             (Some(0x00), Expect::Prepare) => self.prepared(payload),
             (Some(_), Expect::Prepare) => Err(Malformed("no answer to PREPARE")),
             (Some(0xfb), _) => Err(Malformed("a request for a local file, which is refused")),
@@ -245,11 +250,14 @@ impl AnswerReader {
     fn row_or_end(&mut self, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
         match payload.first() {
             Some(0xff) => self.failed(payload),
-            Some(0xfe) if self.without_eof && payload.len() < LONGEST => self.ended(payload, false),
+            Some(0xfe) if self.without_eof && payload.len() < LONGEST => {
+                self.ended(payload, false, rows)
+            }
             Some(0xfe) if payload.len() < 9 => {
                 let mut bytes = Bytes(&payload[1..]);
                 let warnings = bytes.u16_le().unwrap_or(0);
                 let status = bytes.u16_le().unwrap_or(0);
+                rows.ended(0);
                 self.end(status, warnings);
                 Ok(())
             }
@@ -265,7 +273,12 @@ impl AnswerReader {
     }
 
     /// An OK packet, which ends a result set or stands in its place.
-    fn ended(&mut self, payload: &[u8], counts_rows: bool) -> Result<(), Malformed> {
+    fn ended(
+        &mut self,
+        payload: &[u8],
+        counts_rows: bool,
+        rows: &mut impl Rows,
+    ) -> Result<(), Malformed> {
         let mut bytes = Bytes(&payload[1..]);
         let mut read = || {
             let affected = bytes.lenenc()?;
@@ -276,6 +289,7 @@ impl AnswerReader {
         if counts_rows {
             self.answer.affected += affected;
         }
+        rows.ended(if counts_rows { affected } else { 0 });
         self.end(status, warnings);
         Ok(())
     }

@@ -193,7 +193,7 @@ impl AnswerReader {
                 }
                 self.rows += 1;
             }
-            backend::COMMAND_COMPLETE => self.statement_ended(payload),
+            backend::COMMAND_COMPLETE => self.statement_ended(payload, rows),
             backend::READY => {
                 self.answer.transaction = match payload {
                     b"I" => Transaction::None,
@@ -212,7 +212,9 @@ impl AnswerReader {
                     rows.columns(payload);
                 }
             }
-            backend::EMPTY_QUERY | backend::PORTAL_SUSPENDED => self.statement_ended(b""),
+            backend::EMPTY_QUERY | backend::PORTAL_SUSPENDED => {
+                self.statement_ended(b"", rows);
+            }
             backend::BIND_COMPLETE
             | backend::CLOSE_COMPLETE
             | backend::COPY_DATA
@@ -229,9 +231,11 @@ impl AnswerReader {
 
     /// Counts the rows of a statement by what arrived, else by its tag: `INSERT 0 1`, `UPDATE 3`.
     #[inline]
-    fn statement_ended(&mut self, tag: &[u8]) {
-        let rows = std::mem::take(&mut self.rows);
-        self.answer.rows += if rows > 0 { rows } else { count(tag) };
+    fn statement_ended(&mut self, tag: &[u8], rows: &mut impl Rows) {
+        let arrived = std::mem::take(&mut self.rows);
+        let told = if arrived > 0 { arrived } else { count(tag) };
+        self.answer.rows += told;
+        rows.ended(told);
         self.wants_data = false;
     }
 

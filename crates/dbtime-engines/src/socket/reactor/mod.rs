@@ -4,13 +4,15 @@ mod opening;
 mod reading;
 
 use super::link::{Link, Pending, Sent, Stage};
-use super::protocol::{Call, Protocol, Table};
+use super::protocol::{Asked, Call, Protocol, Table};
 use super::settings::{Reconnect, SocketSettings};
 use super::trouble::Trouble;
 use crate::failure::Failure;
 use crate::shard::{Answer, Event, Happened, Reactor};
 use crate::thread_clock::ThreadClock;
 use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId, now};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -159,13 +161,14 @@ impl<P: Protocol> SocketReactor<P> {
         let Some(pending) = link.pending.take() else { return };
         let kind = Happened::Connected { since };
         self.happened.push(Event { connection: id, at, kind });
-        let Pending { statement, parameters, wants_row } = &pending;
-        let call = Call {
-            statement: *statement,
-            parameters: parameters.as_slice(),
-            wants_row: *wants_row,
+        let answer = match &pending {
+            Pending::Execute { statement, parameters, wants_row } => {
+                let (statement, wants_row) = (*statement, *wants_row);
+                self.execute(id, Call { statement, parameters: parameters.as_slice(), wants_row })
+            }
+            Pending::Ask(request) => self.request(id, request.borrow()),
         };
-        if let Some(answer) = self.execute(id, call) {
+        if let Some(answer) = answer {
             self.happened.push(Event { connection: id, at, kind: Happened::Answered(answer) });
         }
     }
@@ -183,6 +186,25 @@ impl<P: Protocol> SocketReactor<P> {
                 link.unanswered += 1;
                 self.broken(id, Failure { undone: true, ..failure });
             }
+        }
+        None
+    }
+
+    /// Does what a script asks of a connection that is there. `Some`: that is done already, or
+    /// could not be sent.
+    #[inline]
+    fn request(&mut self, id: u32, request: Request<'_>) -> Option<Answer> {
+        if request == Request::Connect {
+            return Some(Answer::at_once());
+        }
+        let link = &mut self.links[id as usize];
+        match link.protocol.ask(&self.shared, request, &mut link.out) {
+            Ok(Asked::Sent) => self.sent(id),
+            Ok(Asked::Done) => {
+                self.flush(id);
+                return Some(Answer::at_once());
+            }
+            Err(failure) => return Some(Answer::unsent(failure)),
         }
         None
     }
@@ -254,11 +276,36 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             return self.execute(connection, Call { statement, parameters, wants_row });
         }
         let parameters = parameters.to_vec();
-        link.pending = Some(Pending { statement, parameters, wants_row });
+        link.pending = Some(Pending::Execute { statement, parameters, wants_row });
         if link.stage == Stage::Down {
             self.connect(connection);
         }
         None
+    }
+
+    #[inline]
+    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
+        if request == Request::Disconnect {
+            self.disconnect(connection);
+            return Some(Answer::at_once());
+        }
+        let link = &mut self.links[connection as usize];
+        link.is_asked = true;
+        if let (Some(failure), true) = (link.lost.take(), request != Request::Connect) {
+            return Some(Answer::failed(failure));
+        }
+        if link.stage == Stage::Up {
+            return self.request(connection, request);
+        }
+        link.pending = Some(Pending::Ask(request.to_owned()));
+        if link.stage == Stage::Down {
+            self.connect(connection);
+        }
+        None
+    }
+
+    fn results(&mut self, connection: u32) -> &mut Results {
+        self.links[connection as usize].protocol.results()
     }
 
     fn hold(&mut self, connection: u32) -> bool {
@@ -312,7 +359,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     fn transaction_restarts(&mut self, connection: u32) {
         let link = &mut self.links[connection as usize];
-        (link.is_used, link.lost) = (false, None);
+        link.is_used = false;
+        if !link.is_asked {
+            link.lost = None;
+        }
     }
 
     fn abandon(&mut self, connection: u32) {
@@ -338,6 +388,13 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 }
 
 impl<P: Protocol> SocketReactor<P> {
+    /// Closes a connection for a script, whatever state it is in.
+    fn disconnect(&mut self, id: u32) {
+        self.hang_up(id);
+        let link = &mut self.links[id as usize];
+        (link.is_asked, link.is_used, link.lost) = (false, false, None);
+    }
+
     /// Says goodbye and closes a connection that nobody waits for.
     fn hang_up(&mut self, id: u32) {
         let link = &mut self.links[id as usize];

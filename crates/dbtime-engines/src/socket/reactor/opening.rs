@@ -212,7 +212,7 @@ impl<P: Protocol> SocketReactor<P> {
         }
         let unanswered = link.unanswered;
         let is_awaited = unanswered > 0 || link.pending.take().is_some();
-        if !is_awaited && link.is_used {
+        if !is_awaited && (link.is_used || link.is_asked) {
             link.lost = Some(failure.clone());
         }
         link.is_used = false;

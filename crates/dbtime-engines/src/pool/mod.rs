@@ -4,13 +4,22 @@
 //! Workers share nothing but the queue, and a closed loop in which every client has its own worker
 //! not even that.
 
+mod around;
+mod call;
+
 use crate::failure::Failure;
 use crate::gate::{Gate, lock};
-use crate::plan::{ALWAYS_MEASURED, Demand, Driven, Plan, SecondSink, Stop, ThreadResult};
-use crate::timing::{Executed, Ledger, Timing};
+use crate::plan::{
+    ALWAYS_MEASURED, Demand, Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult,
+};
+use crate::timing::{Ledger, Timing};
 use crate::wait::{precise_timers, wait_until};
+use around::{say_goodbye, set_up};
+use call::Call;
 use dbtime_load::program::{Ticket, Value};
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
@@ -43,6 +52,21 @@ pub trait Connection {
         wants_row: bool,
         parts: &mut Parts,
     ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
+
+    /// Does what a script asks, booked under `statement`. Returns its rows.
+    fn ask(&mut self, request: Request<'_>, statement: Option<StatementId>)
+    -> Result<u64, Failure>;
+
+    /// The same, as [`Connection::execute_measured`] is the same as [`Connection::execute`].
+    fn ask_measured(
+        &mut self,
+        request: Request<'_>,
+        statement: Option<StatementId>,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
+
+    /// What the last [`Connection::ask`] has brought back.
+    fn results(&mut self) -> &mut Results;
 
     /// The first row of the last statement, when it was wanted.
     fn first_row(&self) -> &[Value];
@@ -137,6 +161,12 @@ pub enum PoolError<E> {
         /// The system's reason.
         source: io::Error,
     },
+    /// A script failed before the load.
+    #[error(transparent)]
+    Script(ScriptError),
+    /// The run was ended before the load.
+    #[error("the run was ended before its load began")]
+    Stopped,
 }
 
 /// Drives the plan over a pool of workers and blocks until all have ended.
@@ -159,10 +189,10 @@ pub fn drive<D: Database>(
             let work = move || -> Option<ThreadResult> {
                 let _attendance = gate.attend();
                 precise_timers();
-                let mut connection = match database.connect(id) {
-                    Ok(connection) => connection,
+                let (mut connection, session) = match set_up(plan, id, database, stop) {
+                    Ok(ready) => ready,
                     Err(error) => {
-                        gate.change(|state| state.failed = Some(PoolError::Connect(error)));
+                        gate.change(|state| state.failed = Some(error));
                         return None;
                     }
                 };
@@ -170,7 +200,9 @@ pub fn drive<D: Database>(
                 if !gate.wait(|state| state.is_open) {
                     return None;
                 }
-                let result = Worker::new(id, plan, start.get()?, stop, sink).run(&mut connection);
+                let worker = Worker::new(id, (plan, start.get()?, stop), session, sink);
+                let (result, session) = worker.run(&mut connection);
+                say_goodbye(session, &mut connection);
                 database.disconnect(id, connection);
                 Some(result)
             };
@@ -245,21 +277,19 @@ enum Turn {
 impl<'a> Worker<'a> {
     fn new(
         id: u32,
-        plan: &'a Plan,
-        start: &'a Start,
-        stop: &'a Stop,
+        (plan, start, stop): (&'a Plan, &'a Start, &'a Stop),
+        session: Session,
         sink: Box<dyn SecondSink>,
     ) -> Self {
         let Start { at: start, shared } = start;
         let (start, shared) = (*start, shared.as_ref());
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
-        let session = Session::new(plan.programs().program(), plan.rules());
         let ledger = Ledger::new(plan.recorder(start, id), start, sink);
         let end = plan.window(start).end;
         Self { plan, stop, shared, own, session, ledger, end }
     }
 
-    fn run<C: Connection>(mut self, connection: &mut C) -> ThreadResult {
+    fn run<C: Connection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
         let window = self.ledger.recorder.window();
         let mut in_window = false;
         let mut used = None;
@@ -275,8 +305,13 @@ impl<'a> Worker<'a> {
                     if used.is_none() && ticket.due >= window.end {
                         used = Some(connection.window_ended());
                     }
-                    self.transaction(connection, ticket, ready);
+                    let ticket = self.session.claimed(ticket);
+                    self.ledger.offered(&ticket);
+                    let goes_on = self.transaction(connection, ticket, ready);
                     freed = self.served(&ticket);
+                    if !goes_on {
+                        break;
+                    }
                 }
                 Turn::Again => {}
                 Turn::Over => break,
@@ -289,7 +324,7 @@ impl<'a> Worker<'a> {
         let measured = ALWAYS_MEASURED.with(connection.measured());
         self.drain();
         let (recorder, driver, ended) = self.ledger.finish();
-        ThreadResult { recorder, measured, cpu, runq, driver, ended }
+        (ThreadResult { recorder, measured, cpu, runq, driver, ended }, self.session)
     }
 
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
@@ -338,7 +373,6 @@ impl<'a> Worker<'a> {
             self.given_up();
             return Turn::Again;
         }
-        self.ledger.offered(&ticket);
         Turn::Run(ticket, ready)
     }
 
@@ -372,7 +406,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn transaction<C: Connection>(&mut self, connection: &mut C, ticket: Ticket, ready: MonoNanos) {
+    /// Runs a transaction. Returns whether its client asks for another one.
+    fn transaction<C: Connection>(
+        &mut self,
+        connection: &mut C,
+        ticket: Ticket,
+        ready: MonoNanos,
+    ) -> bool {
+        let mut goes_on = true;
         let sampled = self.plan.is_sampled(ticket.index);
         let mut timing = Timing::new(ready, sampled);
         let ledger = &mut self.ledger;
@@ -381,8 +422,8 @@ impl<'a> Worker<'a> {
         let outcome = loop {
             action = match action {
                 Action::Execute { statement, parameters, wants_row } => {
-                    let call = Call { statement, parameters, wants_row };
-                    match call.execute(connection, &ticket, &mut timing, ledger) {
+                    let call = Call::Execute { statement, parameters, wants_row };
+                    match call.make(connection, &ticket, &mut timing, ledger) {
                         Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
                         Ok(rows) => session.answered(rows, &[]),
                         Err(failure) if failure.code == INTERRUPTED => {
@@ -401,12 +442,35 @@ impl<'a> Worker<'a> {
                     timing.pause(part, from, to);
                     session.resumed(part)
                 }
+                Action::Ask { request, statement } => {
+                    let call = Call::Ask { request, statement };
+                    match call.make(connection, &ticket, &mut timing, ledger) {
+                        Ok(_) => session.replied(Ok(connection.results())),
+                        Err(failure) if failure.code == INTERRUPTED => break Outcome::Unfinished,
+                        Err(failure) => {
+                            ledger.error(&ticket, &failure, timing.done());
+                            session.replied(Err(&failure))
+                        }
+                    }
+                }
                 Action::Wait => unreachable!("a thread has one statement under way"),
                 Action::End(outcome) => break outcome,
+                Action::Quit { outcome, all } => {
+                    goes_on = false;
+                    if all {
+                        self.stop.at(now());
+                    }
+                    break outcome;
+                }
             };
         };
+        if self.plan.workload.script.is_some() {
+            timing.ends(now());
+        }
         let sample = timing.sample(&ticket, outcome, session.retries());
+        session.ended(&sample);
         ledger.ended(&timing, &sample);
+        goes_on
     }
 
     /// Counts what was due and will not be served any more.
@@ -422,45 +486,5 @@ impl<'a> Worker<'a> {
             }
             Queue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
         }
-    }
-}
-
-/// One statement to be executed.
-struct Call<'a> {
-    statement: StatementId,
-    parameters: &'a [Value],
-    wants_row: bool,
-}
-
-impl Call<'_> {
-    #[inline]
-    fn execute<C: Connection>(
-        &self,
-        connection: &mut C,
-        ticket: &Ticket,
-        timing: &mut Timing,
-        ledger: &mut Ledger,
-    ) -> Result<u64, Failure> {
-        let Self { statement, parameters, wants_row } = *self;
-        let (result, sent, done) = if timing.sampled {
-            let mut parts = Parts::default();
-            let handed_over = now();
-            let (result, sent, done) =
-                connection.execute_measured(statement, parameters, wants_row, &mut parts);
-            timing.held_up(handed_over, sent);
-            timing.parts.add_all(&parts);
-            parts.close(done - sent);
-            ledger.recorder.statement_parts(statement, ticket.due, done - sent, &parts);
-            (result, sent, done)
-        } else {
-            let sent = now();
-            let result = connection.execute(statement, parameters, wants_row);
-            (result, sent, now())
-        };
-        timing.statement(sent, done);
-        let rows = *result.as_ref().unwrap_or(&0);
-        let took = done - sent;
-        ledger.statement(ticket, Executed { statement, took, rows, round_trips: 1 });
-        result
     }
 }

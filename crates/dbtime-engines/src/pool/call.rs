@@ -1,0 +1,83 @@
+//! One call of a connection, measured or not, and what is booked of it.
+
+use super::Connection;
+use crate::failure::Failure;
+use crate::timing::{Executed, Ledger, Timing};
+use dbtime_load::program::{Ticket, Value};
+use dbtime_load::request::Request;
+use dbtime_model::{MonoNanos, Parts, StatementId, now};
+
+/// One call of a connection.
+pub(super) enum Call<'a> {
+    Execute { statement: StatementId, parameters: &'a [Value], wants_row: bool },
+    Ask { request: Request<'a>, statement: Option<StatementId> },
+}
+
+impl Call<'_> {
+    #[inline]
+    fn statement(&self) -> Option<StatementId> {
+        match *self {
+            Self::Execute { statement, .. } => Some(statement),
+            Self::Ask { statement, .. } => statement,
+        }
+    }
+
+    #[inline]
+    fn plain<C: Connection>(&self, connection: &mut C) -> Result<u64, Failure> {
+        match *self {
+            Self::Execute { statement, parameters, wants_row } => {
+                connection.execute(statement, parameters, wants_row)
+            }
+            Self::Ask { request, statement } => connection.ask(request, statement),
+        }
+    }
+
+    #[inline]
+    fn measured<C: Connection>(
+        &self,
+        connection: &mut C,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+        match *self {
+            Self::Execute { statement, parameters, wants_row } => {
+                connection.execute_measured(statement, parameters, wants_row, parts)
+            }
+            Self::Ask { request, statement } => connection.ask_measured(request, statement, parts),
+        }
+    }
+
+    /// Makes the call and books it.
+    #[inline]
+    pub(super) fn make<C: Connection>(
+        &self,
+        connection: &mut C,
+        ticket: &Ticket,
+        timing: &mut Timing,
+        ledger: &mut Ledger,
+    ) -> Result<u64, Failure> {
+        let statement = self.statement();
+        let (result, sent, done) = if timing.sampled {
+            let mut parts = Parts::default();
+            let handed_over = now();
+            let (result, sent, done) = self.measured(connection, &mut parts);
+            timing.held_up(handed_over, sent);
+            timing.parts.add_all(&parts);
+            parts.close(done - sent);
+            if let Some(statement) = statement {
+                ledger.recorder.statement_parts(statement, ticket.due, done - sent, &parts);
+            }
+            (result, sent, done)
+        } else {
+            let sent = now();
+            let result = self.plain(connection);
+            (result, sent, now())
+        };
+        timing.statement(sent, done);
+        let rows = *result.as_ref().unwrap_or(&0);
+        let took = done - sent;
+        if let Some(statement) = statement {
+            ledger.statement(ticket, Executed { statement, took, rows, round_trips: 1 });
+        }
+        result
+    }
+}

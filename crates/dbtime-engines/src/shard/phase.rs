@@ -1,0 +1,106 @@
+//! What clients do before the load and after it: connect, prepare, say goodbye. Nothing of it is
+//! recorded.
+
+use super::{Answer, Event, Happened, Reactor};
+use dbtime_load::program::Phase;
+use dbtime_load::session::{Action, Session};
+use dbtime_model::{MonoNanos, Nanos, Part};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How often it is looked whether nobody waits any more.
+const NAP: Nanos = Nanos::from_millis(50);
+
+/// Lets every session go through a phase, all of them at once. Returns whether the run may go on:
+/// not when a session ended it, or `is_over` says that nobody waits any more.
+pub fn go_through<R: Reactor>(
+    sessions: &mut [Session],
+    reactor: &mut R,
+    phase: Phase,
+    is_over: impl Fn() -> bool,
+) -> bool {
+    let mut walk = Walk { reactor, pauses: BinaryHeap::new(), under_way: 0, is_ended: false };
+    for (id, session) in (0..).zip(sessions.iter_mut()) {
+        if let Some(action) = session.begin_phase(phase) {
+            walk.under_way += 1;
+            if let Some(answer) = walk.act(id, action) {
+                walk.go_on(id, session, answer);
+            }
+        }
+    }
+    let mut events = Vec::new();
+    while walk.under_way > 0 && !walk.is_ended && !is_over() {
+        walk.wait(sessions, &mut events);
+    }
+    !walk.is_ended && walk.under_way == 0
+}
+
+/// A phase under way.
+struct Walk<'a, R> {
+    reactor: &'a mut R,
+    /// Sessions that pause, and until when.
+    pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    /// Sessions that have not ended the phase.
+    under_way: usize,
+    /// Whether one of them has ended the run.
+    is_ended: bool,
+}
+
+impl<R: Reactor> Walk<'_, R> {
+    /// Does what a session wants. `Some`: that has been answered already.
+    fn act(&mut self, id: u32, action: Action<'_>) -> Option<Answer> {
+        match action {
+            Action::Ask { request, .. } => return self.reactor.ask(id, request),
+            Action::Pause { length, .. } => {
+                self.pauses.push(Reverse((self.reactor.now() + length, id)));
+            }
+            Action::End(_) => self.under_way -= 1,
+            Action::Quit { all, .. } => {
+                self.under_way -= 1;
+                self.is_ended |= all;
+            }
+            Action::Execute { .. } | Action::Wait => {
+                unreachable!("a phase is a script's, which asks")
+            }
+        }
+        None
+    }
+
+    /// Tells a session of an answer, and does what it wants for as long as that is answered.
+    fn go_on(&mut self, id: u32, session: &mut Session, mut answer: Answer) {
+        loop {
+            let reply = match &answer.rows {
+                Ok(_) => Ok(self.reactor.results(id)),
+                Err(failure) => Err(&**failure),
+            };
+            let action = session.replied(reply);
+            match self.act(id, action) {
+                Some(next) => answer = next,
+                None => return,
+            }
+        }
+    }
+
+    fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Event>) {
+        let present = self.reactor.now();
+        let first = self.pauses.peek().map_or(present + NAP, |Reverse((at, _))| *at);
+        self.reactor.wait(first.min(present + NAP), events);
+        for Event { connection, kind, .. } in events.drain(..) {
+            if let Happened::Answered(answer) = kind {
+                self.go_on(connection, &mut sessions[connection as usize], answer);
+            }
+        }
+        let present = self.reactor.now();
+        while let Some(&Reverse((at, id))) = self.pauses.peek() {
+            if at > present {
+                break;
+            }
+            self.pauses.pop();
+            let session = &mut sessions[id as usize];
+            let action = session.resumed(Part::Think);
+            if let Some(answer) = self.act(id, action) {
+                self.go_on(id, session, answer);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a script asks: texts of one statement or several, and statements that it prepares by
+//! itself, with whole results.
+
+use super::connection::SqliteConnection;
+use super::failure::Failure;
+use super::ffi::Prepared;
+use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
+use dbtime_model::{ErrorClass, Parts, StatementId};
+
+/// A connection's side of what a script asks.
+#[derive(Default)]
+pub(super) struct Asking {
+    /// By their handles.
+    prepared: Vec<Option<Prepared>>,
+    results: Results,
+}
+
+/// Handles are an index: more than this is a script's mistake.
+const MOST_HANDLES: u32 = 1 << 20;
+
+impl SqliteConnection {
+    /// Does what a script asks, booked under `statement`. Connections are made and closed by the
+    /// worker: here there is one, and a script that closes its own loses what it had prepared.
+    ///
+    /// # Errors
+    /// What SQLite refuses.
+    #[inline]
+    pub fn ask(
+        &mut self,
+        request: Request<'_>,
+        statement: Option<StatementId>,
+    ) -> Result<u64, Failure> {
+        self.enter(statement.unwrap_or_default());
+        self.asking.results.clear();
+        match request {
+            Request::Connect => {}
+            Request::Disconnect => {
+                self.asking.prepared.clear();
+                if !self.db.is_autocommit() {
+                    self.query("ROLLBACK")?;
+                }
+            }
+            Request::Query(sql) => self.query(sql)?,
+            Request::QueryWith { sql, parameters } => {
+                let mut prepared = self.db.prepare(sql)?;
+                self.run(&mut prepared, parameters)?;
+            }
+            Request::Prepare { handle, sql } => self.prepare(handle, sql)?,
+            Request::Execute { handle, parameters, .. } => self.execute_own(handle, parameters)?,
+            Request::Close { handle } => {
+                if let Some(place) = self.asking.prepared.get_mut(handle as usize) {
+                    *place = None;
+                }
+            }
+            Request::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
+        }
+        let rows = self.asking.results.rows();
+        self.count_rows(rows);
+        Ok(rows)
+    }
+
+    /// The same, and adds where its time went to `parts`, as [`Self::execute_sampled`].
+    pub fn ask_sampled(
+        &mut self,
+        request: Request<'_>,
+        statement: Option<StatementId>,
+        parts: &mut Parts,
+    ) -> (Result<u64, Failure>, super::Timing) {
+        self.sampled(parts, |connection| connection.ask(request, statement))
+    }
+
+    /// What the last [`Self::ask`] has brought back.
+    pub fn results(&mut self) -> &mut Results {
+        &mut self.asking.results
+    }
+
+    fn query(&mut self, mut sql: &str) -> Result<(), Failure> {
+        loop {
+            let (prepared, used) = self.db.prepare_first(sql)?;
+            let Some(mut prepared) = prepared else {
+                // Comments and blanks: an error only where there is nothing else.
+                return match self.asking.results.is_empty() && sql.trim().is_empty() {
+                    true => Err(refused("the statement is empty")),
+                    false => Ok(()),
+                };
+            };
+            self.run(&mut prepared, &[])?;
+            sql = &sql[used..];
+            if sql.trim().is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn prepare(&mut self, handle: u32, sql: &str) -> Result<(), Failure> {
+        if handle >= MOST_HANDLES {
+            let text = format!("a script has at most {MOST_HANDLES} statements prepared");
+            return Err(refused(&text));
+        }
+        let index = handle as usize;
+        if index >= self.asking.prepared.len() {
+            self.asking.prepared.resize_with(index + 1, || None);
+        }
+        self.asking.prepared[index] = Some(self.db.prepare(sql)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn execute_own(&mut self, handle: u32, parameters: &[Value]) -> Result<(), Failure> {
+        let Asking { prepared, results } = &mut self.asking;
+        let Some(Some(prepared)) = prepared.get_mut(handle as usize) else {
+            return Err(refused(
+                "the statement is not prepared: it was closed, or its connection was",
+            ));
+        };
+        prepared.run_into(parameters, results).map_err(|code| self.db.failure(code))
+    }
+
+    fn run(&mut self, prepared: &mut Prepared, parameters: &[Value]) -> Result<(), Failure> {
+        let ran = prepared.run_into(parameters, &mut self.asking.results);
+        ran.map_err(|code| self.db.failure(code))
+    }
+}
+
+#[cold]
+fn refused(message: &str) -> Failure {
+    Failure {
+        class: ErrorClass::Statement,
+        code: "SQLITE_MISUSE".to_owned(),
+        state: String::new(),
+        message: message.to_owned(),
+        undone: false,
+    }
+}

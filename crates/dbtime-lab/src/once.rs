@@ -1,0 +1,93 @@
+//! Scripts that are run once and not measured: what makes tables, fills them, or clears them away.
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::request::RunRequest;
+use crate::run::{keep_to, new_plan};
+use crate::targets::Prepared;
+use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, Watcher};
+use dbtime_load::script::Preparation;
+use dbtime_load::session::Retry;
+use dbtime_load::workload::{Operation, Workload};
+use dbtime_model::series::Second;
+use dbtime_model::{MonoNanos, Nanos};
+use std::sync::Arc;
+
+/// Runs a script's command: each client of the request once, on a target that is made where that
+/// takes no more than a file. Blocks until the last has ended; `stop` ends it early.
+///
+/// Errors: [`LabError`], and what the script itself says.
+pub fn command(
+    request: &RunRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<(), LabError> {
+    if let Some(cpus) = &request.client_cpus {
+        keep_to(cpus)?;
+    }
+    request.target.create()?;
+    let prepared = request.target.prepare(request, progress, stop)?;
+    let plan = new_plan(request, prepared.scale());
+    once(&plan, request.load.connections, &*prepared, stop)
+}
+
+/// Makes and fills the tables of a script on a target that has none.
+pub(crate) fn prepare(
+    request: &RunRequest,
+    prepared: &dyn Prepared,
+    stop: &Stop,
+) -> Result<(), LabError> {
+    let script = request.workload.script.as_ref().filter(|_| prepared.is_fresh());
+    let Some(Preparation { script, clients }) = script.and_then(|script| script.preparation())
+    else {
+        return Ok(());
+    };
+    let operations = vec![operation("prepare")];
+    let name = request.workload.name.clone();
+    let workload = Arc::new(Workload::from_script(name, operations, script));
+    let plan = Plan { workload, ..new_plan(request, prepared.scale()) };
+    once(&plan, clients, prepared, stop)
+}
+
+/// An operation without anything special to it.
+pub fn operation(name: &str) -> Operation {
+    Operation {
+        name: name.to_owned(),
+        weight: 1.0,
+        think: None,
+        retry: Retry::default(),
+        limits: Vec::new(),
+    }
+}
+
+fn once(plan: &Plan, clients: u32, prepared: &dyn Prepared, stop: &Stop) -> Result<(), LabError> {
+    let plan = Plan {
+        demand: Demand::Closed { clients, think: None },
+        servers: clients,
+        shards: plan.shards.min(clients),
+        warmup: Nanos::ZERO,
+        measure: None,
+        transactions: Some(clients.into()),
+        budget_every: 0,
+        ..plan.clone()
+    };
+    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forgotten) };
+    let started = |_: MonoNanos| {};
+    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
+    prepared.drive(&plan, watcher, stop)?;
+    match plan.script_trouble() {
+        Some(trouble) => Err(LabError::Script(trouble.to_string())),
+        None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),
+        None => Ok(()),
+    }
+}
+
+/// Seconds that nobody looks at.
+struct Forgotten;
+
+impl SecondSink for Forgotten {
+    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+        full.reset(0);
+        full
+    }
+}

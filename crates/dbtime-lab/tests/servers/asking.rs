@@ -1,0 +1,216 @@
+//! What scripts ask, on real databases: each engine does it, and says what came of it.
+
+use dbtime_engines::plan::Stop;
+use dbtime_lab::{LabError, RunRequest, command, operation};
+use dbtime_load::failure::Failure;
+use dbtime_load::program::{Event, Phase, Program, Step, Ticket, Value};
+use dbtime_load::request::{OwnedRequest, Piped, Request};
+use dbtime_load::results::Results;
+use dbtime_load::script::{Crew, Script};
+use dbtime_load::statement::Statement;
+use dbtime_load::workload::Workload;
+use std::sync::{Arc, Mutex};
+
+/// Asks one thing after the other, and writes down what it is told.
+#[derive(Debug)]
+struct Walk {
+    requests: Vec<OwnedRequest>,
+    /// How many of them are asked before the load.
+    before: usize,
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Script for Walk {
+    fn crew(&self, _: u32) -> Result<Box<dyn Crew>, String> {
+        let (requests, told) = (self.requests.clone(), Arc::clone(&self.told));
+        Ok(Box::new(Walker { requests, before: self.before, told, at: 0, until: 0 }))
+    }
+
+    fn statements(&self) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn connects(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone)]
+struct Walker {
+    requests: Vec<OwnedRequest>,
+    before: usize,
+    told: Arc<Mutex<Vec<String>>>,
+    at: usize,
+    /// Where the present part of the walk ends.
+    until: usize,
+}
+
+impl Crew for Walker {
+    fn program(&mut self, _: u32) -> Result<Box<dyn Program>, String> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Walker {
+    fn next(&mut self) -> Step<'_> {
+        if self.at == self.until {
+            return Step::Done;
+        }
+        self.at += 1;
+        Step::Ask { request: self.requests[self.at - 1].borrow(), statement: None }
+    }
+}
+
+impl Program for Walker {
+    fn start(&mut self, _: &Ticket) {}
+
+    fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
+        self.until = self.before;
+        (phase == Phase::Open).then(|| self.next())
+    }
+
+    fn resume(&mut self, _: Event<'_>) -> Step<'_> {
+        self.until = self.requests.len();
+        self.next()
+    }
+
+    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+        let line = match reply {
+            Ok(results) => shown(results),
+            Err(failure) => format!("{} {}", failure.class.name(), failure.code),
+        };
+        self.told.lock().expect("no panic").push(line);
+        self.next()
+    }
+}
+
+/// Result sets behind each other: `id,name: 1,a 2,NULL; 3 changed`.
+fn shown(results: &Results) -> String {
+    let text = |value: Option<&[u8]>| {
+        value.map_or("NULL".into(), |bytes| String::from_utf8_lossy(bytes).into_owned())
+    };
+    let set = |index| {
+        let set = results.set(index).expect("counted");
+        if set.columns() == 0 {
+            return format!("{} changed", set.affected());
+        }
+        let names: Vec<String> = (0..set.columns()).map(|c| text(set.name(c))).collect();
+        let row = |row| (0..set.columns()).map(|c| text(set.value(row, c))).collect::<Vec<_>>();
+        let rows = (0..set.rows()).map(|number| row(number).join(","));
+        format!("{}: {}", names.join(","), rows.collect::<Vec<_>>().join(" "))
+    };
+    (0..results.len()).map(set).collect::<Vec<_>>().join("; ")
+}
+
+fn walk(target: &str, requests: &[Request<'_>], before: usize) -> Result<Vec<String>, LabError> {
+    let requests = requests.iter().map(Request::to_owned).collect();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let script = Arc::new(Walk { requests, before, told: Arc::clone(&told) });
+    let workload = Workload::from_script("walk".to_owned(), vec![operation("walk")], script);
+    let request = RunRequest::new(workload, target.parse()?);
+    command(&request, &|_| {}, &Stop::default())?;
+    let told = told.lock().expect("no panic").clone();
+    Ok(told)
+}
+
+const CREATE: Request<'_> =
+    Request::Query("CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR(20))");
+const INSERT: Request<'_> = Request::Query("INSERT INTO t VALUES (1, 'a'), (2, NULL)");
+const SELECT: Request<'_> = Request::Query("SELECT id, name FROM t ORDER BY id");
+
+#[test]
+fn texts_and_prepared_statements_bring_back_whole_results() {
+    for (target, place, wrong) in
+        [("mariadb", "?", "1064"), ("postgres", "$1", "42601"), ("sqlite", "?", "SQLITE_ERROR")]
+    {
+        let sql = format!("SELECT id AS number, name FROM t WHERE id >= {place} ORDER BY id");
+        let update = format!("UPDATE t SET name = 'c' WHERE id = {place}");
+        let execute =
+            |handle, parameters| Request::Execute { handle, parameters, keeps_rows: true };
+        let walked = walk(
+            target,
+            &[
+                Request::Connect,
+                CREATE,
+                INSERT,
+                SELECT,
+                Request::Query("UPDATE t SET name = 'b' WHERE id = 2; SELECT name FROM t; "),
+                Request::Prepare { handle: 0, sql: &sql },
+                Request::Prepare { handle: 3, sql: &update },
+                execute(0, &[Value::Integer(1)]),
+                execute(0, &[Value::Integer(9)]),
+                execute(3, &[Value::Integer(1)]),
+                Request::Query("SELEC 1"),
+                execute(7, &[]),
+                Request::Close { handle: 0 },
+                execute(0, &[Value::Integer(1)]),
+                Request::Disconnect,
+                Request::Connect,
+                SELECT,
+                execute(3, &[Value::Integer(1)]),
+            ],
+            4,
+        );
+        let walked = walked.unwrap_or_else(|error| panic!("{target}: {error}"));
+        let lines: Vec<&str> = walked.iter().map(String::as_str).collect();
+        let unknown = match target {
+            "mariadb" => "statement 1243",
+            "postgres" => "statement 26000",
+            _ => "statement SQLITE_MISUSE",
+        };
+        assert_eq!(
+            lines[..5],
+            ["", "0 changed", "2 changed", "id,name: 1,a 2,NULL", "1 changed; name: a b"],
+            "{target}"
+        );
+        assert_eq!(
+            lines[7..10],
+            ["number,name: 1,a 2,b", "number,name: ", "1 changed"],
+            "{target}"
+        );
+        assert_eq!(lines[10], format!("statement {wrong}"), "{target}");
+        assert_eq!(lines[11], unknown, "{target}");
+        assert!(lines[12].is_empty(), "{target}");
+        assert_eq!(lines[13], unknown, "{target}");
+        assert_eq!(lines[16], "id,name: 1,c 2,b", "{target}");
+        assert_eq!(lines[17], unknown, "{target}: another connection");
+    }
+}
+
+#[test]
+fn rows_that_nobody_keeps_are_counted() {
+    let execute = Request::Execute { handle: 0, parameters: &[], keeps_rows: false };
+    let prepare = Request::Prepare { handle: 0, sql: "SELECT id, name FROM t" };
+    let walked = walk("mariadb", &[Request::Connect, CREATE, INSERT, prepare, execute], 1);
+    assert_eq!(walked.expect("a server")[4], ",: NULL,NULL NULL,NULL");
+}
+
+#[test]
+fn a_pipeline_is_answered_as_a_whole() {
+    let insert = |id| Piped::QueryWith {
+        sql: "INSERT INTO t VALUES ($1, 'p')".to_owned(),
+        parameters: vec![Value::Integer(id)],
+    };
+    let fine = [insert(3), insert(4), Piped::Sync, insert(5)];
+    // The second fails, and what is behind it up to the next Sync is skipped.
+    let wrong = [insert(6), insert(6), insert(7), Piped::Sync, insert(8)];
+    let with =
+        Request::QueryWith { sql: "SELECT $1::int + 1 AS n", parameters: &[Value::Integer(1)] };
+    let requests = [
+        Request::Connect,
+        CREATE,
+        Request::Pipeline(&fine),
+        Request::Pipeline(&wrong),
+        SELECT,
+        with,
+        Request::Query("COPY t FROM STDIN"),
+        Request::Query("SELECT 1 AS one"),
+    ];
+    let walked = walk("postgres", &requests, 1).expect("a server");
+    assert_eq!(
+        walked[2..6],
+        ["1 changed; 1 changed; 1 changed", "constraint 23505", "id,name: 3,p 4,p 5,p 8,p", "n: 2"]
+    );
+    assert_eq!(walked[6], "timeout 57014", "the server says that it was cancelled");
+    assert_eq!(walked[7], "one: 1", "the connection is in step");
+}
