@@ -50,6 +50,7 @@ struct NullReactor {
     service: Option<Think>,
     seed: u64,
     submitted: u64,
+    connections: u32,
     results: Results,
     /// Connections that will answer, soonest first.
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
@@ -68,6 +69,11 @@ impl Reactor for NullReactor {
         let takes = service.draw(draw(self.seed, Stream::Data, self.submitted));
         self.answering.push(Reverse((now() + takes, connection)));
         None
+    }
+
+    fn add_connection(&mut self) -> Option<u32> {
+        self.connections += 1;
+        Some(self.connections - 1)
     }
 
     fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
@@ -128,6 +134,7 @@ pub fn drive(
             service: target.service,
             seed: plan.seed.wrapping_add(shard.fetch_add(1, Ordering::Relaxed)),
             submitted: 0,
+            connections: connections as u32,
             results: Results::default(),
             answering: BinaryHeap::with_capacity(connections),
         };

@@ -67,6 +67,33 @@ pub enum UrlError {
 }
 
 impl ServerUrl {
+    /// Writes it as [`Self::parse`] reads it, the password included: not for anybody's eyes.
+    pub fn written(&self) -> String {
+        let piece = |text: &str| percent::encode(text).replace('/', "%2F");
+        let mut text = format!("{}://", self.scheme);
+        if let Some(user) = &self.user {
+            text += &piece(user);
+            if let Some(password) = &self.password {
+                text += &format!(":{}", piece(password.reveal()));
+            }
+            text.push('@');
+        }
+        text += &match &self.host {
+            Some(host) if host.contains(':') => format!("[{host}]"),
+            Some(host) => piece(host),
+            None => String::new(),
+        };
+        if let Some(port) = self.port {
+            text += &format!(":{port}");
+        }
+        text += &format!("/{}", self.database.as_deref().map(piece).unwrap_or_default());
+        for (index, (name, value)) in self.parameters.iter().enumerate() {
+            let mark = if index == 0 { '?' } else { '&' };
+            text += &format!("{mark}{name}={}", percent::encode(value));
+        }
+        text
+    }
+
     /// Reads a text.
     ///
     /// # Errors
@@ -258,6 +285,18 @@ mod tests {
         ];
         for (text, shown) in cases {
             assert_eq!(without_password(text), shown);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for text in [
+            "mysql://o%27ne%20il:p%2Fw%40@%2Fx/d%3Fb?socket=/run/m.sock&ssl-mode=required",
+            "postgres://me@[::1]:5433/",
+            "mysql:///db",
+        ] {
+            let url = ServerUrl::parse(text).expect("a URL");
+            assert_eq!(ServerUrl::parse(&url.written()).expect("still"), url, "{text}");
         }
     }
 }

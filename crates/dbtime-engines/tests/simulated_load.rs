@@ -1,7 +1,7 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
-use dbtime_engines::shard::{Answer, Event, Happened, Reactor, Shard};
+use dbtime_engines::shard::{Answer, Event, Happened, Lines, Reactor, Shard};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
@@ -125,7 +125,9 @@ fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
             let reactor = reactor();
             reactor.clock.set(start);
             let sessions = plan.sessions(shard, plan.shards).expect("no script");
-            Shard::new(plan, (shard, start), (reactor, sessions), Box::new(Forget), &stop).run().0
+            let lines = Lines::new(sessions.len());
+            let ready = (reactor, sessions, lines);
+            Shard::new(plan, (shard, start), ready, Box::new(Forget), &stop).run().0
         })
         .collect();
     dbtime_engines::plan::Driven::gather(plan, start, shards).recorder

@@ -84,6 +84,8 @@ pub enum Step<'a> {
         request: Request<'a>,
         /// The statement that it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
+        /// Which of the client's connections it is for; it has one, 0, and others as it asks.
+        connection: u16,
     },
     /// Pause inside the transaction; counted as think time.
     Sleep(Nanos),

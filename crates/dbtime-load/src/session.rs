@@ -61,6 +61,8 @@ pub enum Action<'a> {
         request: Request<'a>,
         /// What it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
+        /// Which of the client's connections it is for.
+        connection: u16,
     },
     /// The transaction has ended.
     End(Outcome),
@@ -371,7 +373,9 @@ fn action_of(step: Step<'_>) -> Action<'_> {
         Step::Execute { statement, parameters, wants_row } => {
             Action::Execute { statement, parameters, wants_row }
         }
-        Step::Ask { request, statement } => Action::Ask { request, statement },
+        Step::Ask { request, statement, connection } => {
+            Action::Ask { request, statement, connection }
+        }
         Step::Sleep(length) => Action::Pause { part: Part::Think, length },
         Step::Done => Action::End(Outcome::Completed),
         Step::Failed(class) => Action::End(Outcome::Failed(class)),

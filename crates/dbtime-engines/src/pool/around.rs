@@ -3,7 +3,7 @@
 use super::{Connection, Database, PoolError};
 use crate::failure::Failure;
 use crate::plan::{Plan, Stop};
-use crate::shard::{Answer, Event, Reactor, go_through};
+use crate::shard::{Answer, Event, Lines, Reactor, go_through};
 use crate::wait::wait_until;
 use dbtime_load::program::{Phase, Value};
 use dbtime_load::request::Request;
@@ -21,7 +21,8 @@ pub(super) fn set_up<D: Database>(
     let mut connection = database.connect(id).map_err(PoolError::Connect)?;
     let mut sessions = plan.sessions(id, plan.servers).map_err(PoolError::Script)?;
     let mut blocking = Blocking(&mut connection);
-    let is_ready = go_through(&mut sessions, &mut blocking, Phase::Open, || stop.is_set());
+    let around = (&mut blocking, &mut Lines::new(1));
+    let is_ready = go_through(&mut sessions, around, Phase::Open, || stop.is_set());
     match (plan.script_trouble(), sessions.pop()) {
         (Some(trouble), _) => Err(PoolError::Script(trouble)),
         (None, Some(session)) if is_ready => Ok((connection, session)),
@@ -31,7 +32,8 @@ pub(super) fn set_up<D: Database>(
 
 /// Lets a session do what it does after the load.
 pub(super) fn say_goodbye<C: Connection>(session: Session, connection: &mut C) {
-    go_through(&mut [session], &mut Blocking(connection), Phase::Close, || false);
+    let around = (&mut Blocking(connection), &mut Lines::new(1));
+    go_through(&mut [session], around, Phase::Close, || false);
 }
 
 /// A connection that answers at once, for what happens outside of the load.

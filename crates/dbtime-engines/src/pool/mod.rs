@@ -22,7 +22,7 @@ use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
-use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
 use std::io;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -442,7 +442,12 @@ impl<'a> Worker<'a> {
                     timing.pause(part, from, to);
                     session.resumed(part)
                 }
-                Action::Ask { request, statement } => {
+                Action::Ask { connection: 1.., .. } => {
+                    let failure = one_connection();
+                    ledger.error(&ticket, &failure, timing.done());
+                    session.replied(Err(&failure))
+                }
+                Action::Ask { request, statement, .. } => {
                     let call = Call::Ask { request, statement };
                     match call.make(connection, &ticket, &mut timing, ledger) {
                         Ok(_) => session.replied(Ok(connection.results())),
@@ -486,5 +491,17 @@ impl<'a> Worker<'a> {
             }
             Queue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
         }
+    }
+}
+
+/// A worker's connection is all that its client gets.
+#[cold]
+fn one_connection() -> Failure {
+    Failure {
+        class: ErrorClass::Statement,
+        code: "connections".to_owned(),
+        state: String::new(),
+        message: "a script's client has one connection to an embedded database".to_owned(),
+        undone: false,
     }
 }

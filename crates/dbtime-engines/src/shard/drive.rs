@@ -1,6 +1,6 @@
 //! Drives a plan over many shards, from their first connection to their last goodbye.
 
-use super::{Reactor, Shard, go_through};
+use super::{Lines, Reactor, Shard, go_through};
 use crate::failure::Failure;
 use crate::gate::{Gate, lock};
 use crate::plan::{Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult, Watcher};
@@ -105,25 +105,25 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError>> Run<'_, F> {
     fn shard(&self, id: u32, sink: Box<dyn SecondSink>) -> Option<ThreadResult> {
         let _attendance = self.gate.attend();
         precise_timers();
-        let (reactor, sessions) = self.set_up(id).map_err(|error| self.fail(error)).ok()?;
+        let ready = self.set_up(id).map_err(|error| self.fail(error)).ok()?;
         self.gate.change(|state| state.connected += 1);
         if !self.gate.wait(|state| state.is_open) {
             return None;
         }
         let start = *self.start.get()?;
-        let shard = Shard::new(self.plan, (id, start), (reactor, sessions), sink, self.stop);
+        let shard = Shard::new(self.plan, (id, start), ready, sink, self.stop);
         wait_until(start, true, |at| at >= self.stop.instant());
-        let (result, mut reactor, mut sessions) = shard.run();
+        let (result, mut reactor, mut sessions, mut lines) = shard.run();
         self.gate.change(|state| state.ended += 1);
         // Who watches the server looks once more before its connections are closed.
         self.gate.wait(|state| state.is_over);
         let patience = now() + GOODBYE;
-        go_through(&mut sessions, &mut reactor, Phase::Close, || now() > patience);
+        go_through(&mut sessions, (&mut reactor, &mut lines), Phase::Close, || now() > patience);
         Some(result)
     }
 
     /// Makes a shard's connections, and lets its sessions do what they do before the load.
-    fn set_up(&self, id: u32) -> Result<(R, Vec<Session>), DriveError> {
+    fn set_up(&self, id: u32) -> Result<(R, Vec<Session>, Lines), DriveError> {
         let mut sessions = self.plan.sessions(id, self.plan.shards)?;
         let Made { mut reactor, up, failure } = (self.make)(sessions.len())?;
         {
@@ -131,11 +131,13 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError>> Run<'_, F> {
             made.0 += up;
             made.1 = made.1.take().or(failure);
         }
-        let is_ready = go_through(&mut sessions, &mut reactor, Phase::Open, || self.stop.is_set());
+        let mut lines = Lines::new(sessions.len());
+        let around = (&mut reactor, &mut lines);
+        let is_ready = go_through(&mut sessions, around, Phase::Open, || self.stop.is_set());
         match self.plan.script_trouble() {
             Some(trouble) => Err(trouble.into()),
             None if !is_ready => Err(DriveError::Stopped),
-            None => Ok((reactor, sessions)),
+            None => Ok((reactor, sessions, lines)),
         }
     }
 

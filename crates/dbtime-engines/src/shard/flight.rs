@@ -14,8 +14,8 @@ pub(super) struct Flight {
     pub(super) sent: MonoNanos,
     /// The statement; `None`: something was asked that is none.
     pub(super) executing: Option<StatementId>,
-    /// Whether a script has asked for it.
-    pub(super) is_asked: bool,
+    /// The connection that a script has asked; `None`: a statement of the workload is executed.
+    pub(super) asked: Option<u32>,
     /// Statements under way behind that, and when they were sent.
     behind: VecDeque<(StatementId, MonoNanos)>,
 }
@@ -26,7 +26,7 @@ impl Flight {
             timing: Timing::new(present, false),
             sent: present,
             executing: None,
-            is_asked: false,
+            asked: None,
             behind: VecDeque::new(),
         }
     }
@@ -131,9 +131,9 @@ pub(super) fn next<'s, R: Reactor>(
     connection: u32,
     answer: Answer,
 ) -> Action<'s> {
-    if flight.is_asked {
+    if let Some(asked) = flight.asked {
         return session.replied(match &answer.rows {
-            Ok(_) => Ok(reactor.results(connection)),
+            Ok(_) => Ok(reactor.results(asked)),
             Err(failure) => Err(failure),
         });
     }

@@ -5,11 +5,13 @@
 
 mod drive;
 mod flight;
+mod lines;
 mod phase;
 mod reactor;
 mod usage;
 
 pub use drive::{DriveError, Made, drive};
+pub use lines::Lines;
 pub use phase::go_through;
 pub use reactor::{Answer, Event, Happened, Reactor};
 
@@ -43,6 +45,7 @@ pub struct Shard<'a, R> {
     /// The next transaction, claimed ahead of its due instant.
     next: Option<Claimed>,
     connections: Vec<Connection>,
+    lines: Lines,
     /// Connections without a transaction, and since when, longest first.
     idle: VecDeque<(u32, MonoNanos)>,
     /// How many clients have quit: their connections are idle no more.
@@ -87,7 +90,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     pub fn new(
         plan: &'a Plan,
         (shard, start): (u32, MonoNanos),
-        (reactor, sessions): (R, Vec<Session>),
+        (reactor, sessions, lines): (R, Vec<Session>, Lines),
         sink: Box<dyn SecondSink>,
         stop: &'a Stop,
     ) -> Self {
@@ -121,6 +124,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             asks_at: None,
             next: None,
             connections,
+            lines,
             idle,
             quit: 0,
             pauses: BinaryHeap::new(),
@@ -134,7 +138,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Runs until nothing is due any more and everything sent has ended. The connections and
     /// sessions come back as they are.
-    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>) {
+    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, Lines) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         loop {
@@ -146,12 +150,13 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.usage.waited += woken - present;
             present = woken;
             for Event { connection, at, kind } in events.drain(..) {
+                let id = self.lines.session(connection);
                 match kind {
                     Happened::Answered(answer) => {
-                        present = self.advance(connection, Input::Answer(answer, at));
+                        present = self.advance(id, Input::Answer(answer, at));
                     }
                     Happened::Connected { since } => {
-                        self.connections[connection as usize].flight.connected(since, at);
+                        self.connections[id as usize].flight.connected(since, at);
                     }
                 }
             }
@@ -181,7 +186,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             let Connection { flight, pausing, .. } = connection;
             flight.timing.broken_off(*pausing, flight.sent, present);
             // Before the connection says goodbye: what it leaves behind is noted.
-            self.reactor.abandon(id);
+            self.reactor.abandon(flight.asked.unwrap_or(id));
             self.end_transaction(id, &ticket, Outcome::Unfinished);
         }
     }
@@ -339,7 +344,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// the present instant.
     #[inline]
     fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
-        let Self { plan, reactor, connections, ledger, .. } = self;
+        let Self { plan, reactor, connections, ledger, lines, .. } = self;
         let Connection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
         *pausing = None;
         let mut action = match input {
@@ -357,7 +362,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             action = match action {
                 Action::Execute { statement, parameters, wants_row } => {
                     (flight.executing, flight.sent) = (Some(statement), reactor.now());
-                    flight.is_asked = false;
+                    flight.asked = None;
                     let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
                     let answer = reactor.submit(id, statement, parameters, wants_row);
                     if pipelines {
@@ -370,10 +375,16 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     flight.answered(session, ledger, &answer, reactor.now());
                     next(flight, session, reactor, id, answer)
                 }
-                Action::Ask { request, statement } => {
+                Action::Ask { request, statement, connection } => {
                     (flight.executing, flight.sent) = (statement, reactor.now());
-                    flight.is_asked = true;
-                    let Some(answer) = reactor.ask(id, request) else { return flight.sent };
+                    let answer = match lines.connection(reactor, id, connection) {
+                        Ok(line) => {
+                            flight.asked = Some(line);
+                            reactor.ask(line, request)
+                        }
+                        Err(failure) => Some(Answer::unsent(failure)),
+                    };
+                    let Some(answer) = answer else { return flight.sent };
                     flight.answered(session, ledger, &answer, reactor.now());
                     next(flight, session, reactor, id, answer)
                 }
@@ -439,7 +450,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    fn finish(mut self) -> (ThreadResult, R, Vec<Session>) {
+    fn finish(mut self) -> (ThreadResult, R, Vec<Session>, Lines) {
         let spent = self.usage.spent(&self.reactor);
         let connections = self.reactor.connections();
         self.ledger.recorder.connections.merge(&connections);
@@ -453,7 +464,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             ended,
         };
         let sessions = self.connections.into_iter().map(|connection| connection.session);
-        (result, self.reactor, sessions.collect())
+        (result, self.reactor, sessions.collect(), self.lines)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What clients do before the load and after it: connect, prepare, say goodbye. Nothing of it is
 //! recorded.
 
-use super::{Answer, Event, Happened, Reactor};
+use super::{Answer, Event, Happened, Lines, Reactor};
 use dbtime_load::program::Phase;
 use dbtime_load::session::{Action, Session};
 use dbtime_model::{MonoNanos, Nanos, Part};
@@ -15,11 +15,12 @@ const NAP: Nanos = Nanos::from_millis(50);
 /// not when a session ended it, or `is_over` says that nobody waits any more.
 pub fn go_through<R: Reactor>(
     sessions: &mut [Session],
-    reactor: &mut R,
+    (reactor, lines): (&mut R, &mut Lines),
     phase: Phase,
     is_over: impl Fn() -> bool,
 ) -> bool {
-    let mut walk = Walk { reactor, pauses: BinaryHeap::new(), under_way: 0, is_ended: false };
+    let pauses = BinaryHeap::new();
+    let mut walk = Walk { reactor, lines, asked: 0, pauses, under_way: 0, is_ended: false };
     for (id, session) in (0..).zip(sessions.iter_mut()) {
         if let Some(action) = session.begin_phase(phase) {
             walk.under_way += 1;
@@ -38,6 +39,9 @@ pub fn go_through<R: Reactor>(
 /// A phase under way.
 struct Walk<'a, R> {
     reactor: &'a mut R,
+    lines: &'a mut Lines,
+    /// The connection that was asked last.
+    asked: u32,
     /// Sessions that pause, and until when.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     /// Sessions that have not ended the phase.
@@ -50,7 +54,15 @@ impl<R: Reactor> Walk<'_, R> {
     /// Does what a session wants. `Some`: that has been answered already.
     fn act(&mut self, id: u32, action: Action<'_>) -> Option<Answer> {
         match action {
-            Action::Ask { request, .. } => return self.reactor.ask(id, request),
+            Action::Ask { request, connection, .. } => {
+                return match self.lines.connection(self.reactor, id, connection) {
+                    Ok(line) => {
+                        self.asked = line;
+                        self.reactor.ask(line, request)
+                    }
+                    Err(failure) => Some(Answer::unsent(failure)),
+                };
+            }
             Action::Pause { length, .. } => {
                 self.pauses.push(Reverse((self.reactor.now() + length, id)));
             }
@@ -70,7 +82,7 @@ impl<R: Reactor> Walk<'_, R> {
     fn go_on(&mut self, id: u32, session: &mut Session, mut answer: Answer) {
         loop {
             let reply = match &answer.rows {
-                Ok(_) => Ok(self.reactor.results(id)),
+                Ok(_) => Ok(self.reactor.results(self.asked)),
                 Err(failure) => Err(&**failure),
             };
             let action = session.replied(reply);
@@ -87,7 +99,9 @@ impl<R: Reactor> Walk<'_, R> {
         self.reactor.wait(first.min(present + NAP), events);
         for Event { connection, kind, .. } in events.drain(..) {
             if let Happened::Answered(answer) = kind {
-                self.go_on(connection, &mut sessions[connection as usize], answer);
+                self.asked = connection;
+                let id = self.lines.session(connection);
+                self.go_on(id, &mut sessions[id as usize], answer);
             }
         }
         let present = self.reactor.now();

@@ -22,6 +22,11 @@ pub trait Reactor {
         wants_row: bool,
     ) -> Option<Answer>;
 
+    /// One connection more, which is not made yet. `None`: there are no others.
+    fn add_connection(&mut self) -> Option<u32> {
+        None
+    }
+
     /// Asks something of a connection for a script. `Some`: it has answered already.
     fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer>;
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 /// Asks one thing after the other, and writes down what it is told.
 #[derive(Debug)]
 struct Walk {
-    requests: Vec<OwnedRequest>,
+    requests: Vec<(u16, OwnedRequest)>,
     /// How many of them are asked before the load.
     before: usize,
     told: Arc<Mutex<Vec<String>>>,
@@ -37,7 +37,7 @@ impl Script for Walk {
 
 #[derive(Clone)]
 struct Walker {
-    requests: Vec<OwnedRequest>,
+    requests: Vec<(u16, OwnedRequest)>,
     before: usize,
     told: Arc<Mutex<Vec<String>>>,
     at: usize,
@@ -57,7 +57,8 @@ impl Walker {
             return Step::Done;
         }
         self.at += 1;
-        Step::Ask { request: self.requests[self.at - 1].borrow(), statement: None }
+        let (connection, request) = &self.requests[self.at - 1];
+        Step::Ask { request: request.borrow(), statement: None, connection: *connection }
     }
 }
 
@@ -103,7 +104,17 @@ fn shown(results: &Results) -> String {
 }
 
 fn walk(target: &str, requests: &[Request<'_>], before: usize) -> Result<Vec<String>, LabError> {
-    let requests = requests.iter().map(Request::to_owned).collect();
+    let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
+    walk_on(target, &requests, before)
+}
+
+/// The same, over several connections.
+fn walk_on(
+    target: &str,
+    requests: &[(u16, Request<'_>)],
+    before: usize,
+) -> Result<Vec<String>, LabError> {
+    let requests = requests.iter().map(|(nth, request)| (*nth, request.to_owned())).collect();
     let told = Arc::new(Mutex::new(Vec::new()));
     let script = Arc::new(Walk { requests, before, told: Arc::clone(&told) });
     let workload = Workload::from_script("walk".to_owned(), vec![operation("walk")], script);
@@ -213,4 +224,30 @@ fn a_pipeline_is_answered_as_a_whole() {
     );
     assert_eq!(walked[6], "timeout 57014", "the server says that it was cancelled");
     assert_eq!(walked[7], "one: 1", "the connection is in step");
+}
+
+#[test]
+fn a_client_may_have_several_connections() {
+    let begin = Request::Query("BEGIN");
+    let requests = [
+        (0, Request::Connect),
+        (0, CREATE),
+        (2, Request::Connect),
+        (2, begin),
+        (2, INSERT),
+        (0, SELECT),
+        (2, SELECT),
+        (2, Request::Disconnect),
+        (0, SELECT),
+        (1, SELECT),
+    ];
+    for target in ["mariadb", "postgres"] {
+        // The second connection is made before the load, and used in it.
+        let walked = walk_on(target, &requests, 3).expect("a server");
+        let seen = [&walked[5], &walked[6], &walked[8], &walked[9]];
+        let (none, both) = ("id,name: ", "id,name: 1,a 2,NULL");
+        assert_eq!(seen, [none, both, none, none], "{target}");
+    }
+    let walked = walk_on("sqlite", &[(0, Request::Connect), (1, Request::Connect)], 0);
+    assert_eq!(walked.expect("a file")[1], "statement connections");
 }

@@ -283,6 +283,11 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         None
     }
 
+    fn add_connection(&mut self) -> Option<u32> {
+        self.links.push(Link::new(P::new(&self.shared)));
+        Some(self.links.len() as u32 - 1)
+    }
+
     #[inline]
     fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
         if request == Request::Disconnect {
