@@ -1,0 +1,153 @@
+//! A command line cut into script, command and settings; what they mean is said later, when the
+//! script has declared its options.
+
+use super::error::OptionError;
+
+/// A command line, after `sysbench`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// The script: a file, or the name of one in the places where scripts are.
+    pub script: Option<String>,
+    /// What to do with it: `run`, `prepare`, or a command of its own.
+    pub command: Option<String>,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// One `--name=value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// With dashes between its words.
+    pub(super) name: String,
+    /// `None`: it stood alone.
+    pub(super) value: Option<String>,
+    /// As it was written.
+    pub(super) written: String,
+    /// Whether a configuration file said it.
+    pub(super) is_from_file: bool,
+}
+
+impl Setting {
+    fn read(text: &str, written: &str, is_from_file: bool) -> Self {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        Self { name: dashed(name), value, written: written.to_owned(), is_from_file }
+    }
+}
+
+/// The name of an option with dashes between its words: underscores are the same.
+pub(super) fn dashed(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+impl Arguments {
+    /// Cuts a command line. `open` gives the text of a `--config-file`, whose settings count as if
+    /// they stood in its place: what is said later wins.
+    ///
+    /// # Errors
+    /// A third word beside script and command, or a configuration file that cannot be read.
+    pub fn read<T: AsRef<str>>(
+        arguments: impl IntoIterator<Item = T>,
+        mut open: impl FnMut(&str) -> Result<String, String>,
+    ) -> Result<Self, OptionError> {
+        let mut read = Self::default();
+        for argument in arguments {
+            let argument = argument.as_ref();
+            match argument.strip_prefix("--") {
+                Some(text) => read.set(Setting::read(text, argument, false), &mut open)?,
+                None => read.word(argument)?,
+            }
+        }
+        Ok(read)
+    }
+
+    fn set(
+        &mut self,
+        setting: Setting,
+        open: &mut impl FnMut(&str) -> Result<String, String>,
+    ) -> Result<(), OptionError> {
+        if setting.name == "config-file" {
+            let path = setting.value.clone().unwrap_or_default();
+            let text = open(&path).map_err(|reason| OptionError::ConfigFile { path, reason })?;
+            self.settings.extend(of_file(&text));
+        }
+        self.settings.push(setting);
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), OptionError> {
+        let free = [&mut self.script, &mut self.command].into_iter().find(|place| place.is_none());
+        match free {
+            Some(place) => *place = Some(word.to_owned()),
+            None => return Err(OptionError::Argument(word.to_owned())),
+        }
+        Ok(())
+    }
+}
+
+/// The settings of a configuration file: `name=value` or `name`; `#` begins a comment line, and
+/// lines in brackets are left out.
+fn of_file(text: &str) -> impl Iterator<Item = Setting> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '['])).map(|line| {
+        let bare = line.trim_start_matches("--");
+        let setting = match bare.split_once('=') {
+            Some((name, value)) => format!("{}={}", name.trim(), value.trim()),
+            None => bare.to_owned(),
+        };
+        Setting::read(&setting, line, true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Arguments, OptionError> {
+        Arguments::read(line.split_whitespace(), |path| Err(format!("{path} is not there")))
+    }
+
+    #[test]
+    fn script_and_command_are_the_words_between_options() {
+        let read = read("--threads=4 oltp.lua --time=3 run --histogram").expect("a line");
+        assert_eq!(read.script.as_deref(), Some("oltp.lua"));
+        assert_eq!(read.command.as_deref(), Some("run"));
+        assert_eq!(read.settings.len(), 3);
+        assert_eq!(read.settings[2].value, None);
+    }
+
+    #[test]
+    fn a_value_behind_a_blank_is_a_word_too_many() {
+        let error = read("--threads 4 oltp.lua run").expect_err("three words");
+        assert_eq!(
+            error.to_string(),
+            "unrecognized command line argument: run; give one script and one command, and options \
+             as --name=value"
+        );
+    }
+
+    #[test]
+    fn a_configuration_file_counts_where_it_stands() {
+        let text = "threads=3\n# no\n[section]\n --time = 2 \n\nhistogram\n";
+        let line = ["--threads=1", "--config-file=cfg", "--time=9"];
+        let read = Arguments::read(line, |_| Ok(text.to_owned())).expect("a line");
+        let said: Vec<_> =
+            read.settings.iter().map(|s| (s.name.as_str(), s.value.as_deref())).collect();
+        let expected = [
+            ("threads", Some("1")),
+            ("threads", Some("3")),
+            ("time", Some("2")),
+            ("histogram", None),
+            ("config-file", Some("cfg")),
+            ("time", Some("9")),
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_configuration_file_that_is_not_there_is_an_error() {
+        let error = read("--config-file=cfg").expect_err("no file");
+        assert_eq!(error.to_string(), "cannot read the configuration file cfg: cfg is not there");
+    }
+}

@@ -1,0 +1,236 @@
+//! sysbench's command line: what was asked, with its types.
+//!
+//! ```text
+//!   argv ──► Arguments ──┬── before_script ──► Options (the script's own are left out)
+//!     --config-file ─────┘                        │ which script, help, version, compat
+//!                        └── options(declared) ──► Options, with all of `sysbench.opt`
+//! ```
+//!
+//! Nothing here opens a file, runs a script or prints.
+
+mod arguments;
+mod error;
+mod known;
+mod typed;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use arguments::Arguments;
+pub use error::OptionError;
+pub use known::{KNOWN, Known, Section};
+pub use typed::{Database, General, IgnoredErrors, Mysql, Own, Pgsql, Random, RandomType, SslMode};
+pub use value::{OptionType, OptionValue};
+
+use arguments::{Setting, dashed};
+use known::{OLDER, known};
+use std::collections::BTreeMap;
+use value::boolean;
+
+/// Which sysbench a run is like, where they differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// 1.0.20.
+    #[default]
+    V1_0,
+    /// 1.1, which was never released and is installed in many places.
+    V1_1,
+}
+
+impl Compat {
+    /// The version that scripts are told.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::V1_0 => "1.0.20",
+            Self::V1_1 => "1.1.0",
+        }
+    }
+}
+
+/// An option that a script declares in `sysbench.cmdline.options`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    /// Its name; dashes and underscores are the same.
+    pub name: String,
+    /// What the script says about it.
+    pub description: String,
+    /// The value where it is not given.
+    pub default: OptionValue,
+    /// How its value is written; [`OptionType::of`] the default where the script does not say.
+    pub kind: OptionType,
+}
+
+/// Everything that a command line says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// How the run goes.
+    pub general: General,
+    /// Which database.
+    pub database: Database,
+    /// What sysbench does not have.
+    pub own: Own,
+    /// What scripts find in `sysbench.opt`, by names with underscores.
+    pub exported: BTreeMap<String, OptionValue>,
+    /// What is to be said before the run.
+    pub warnings: Vec<String>,
+}
+
+impl Arguments {
+    /// What can be said before the script is there: options it may declare are left out.
+    ///
+    /// # Errors
+    /// A wrong value.
+    pub fn before_script(&self) -> Result<Options, OptionError> {
+        Values::read(self, &[], false)?.options()
+    }
+
+    /// What the command line says, with the options that the script declares.
+    ///
+    /// # Errors
+    /// An option that neither dbtime nor the script has, or a wrong value.
+    pub fn options(&self, declared: &[Declared]) -> Result<Options, OptionError> {
+        Values::read(self, declared, true)?.options()
+    }
+}
+
+/// The last word on every option.
+struct Values<'a> {
+    compat: Compat,
+    declared: &'a [Declared],
+    given: BTreeMap<&'a str, Option<&'a str>>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Values<'a> {
+    fn read(
+        arguments: &'a Arguments,
+        declared: &'a [Declared],
+        is_complete: bool,
+    ) -> Result<Self, OptionError> {
+        let mut values =
+            Self { compat: Compat::default(), declared, given: BTreeMap::new(), warnings: vec![] };
+        for setting in &arguments.settings {
+            let Setting { name, value, written, is_from_file } = setting;
+            if known(name).is_some() || values.declared(name).is_some() {
+                values.given.insert(name, value.as_deref());
+            } else if *is_from_file && is_complete {
+                let text =
+                    format!("the configuration file's option {name} is unknown, and ignored");
+                values.warnings.push(text);
+            } else if is_complete {
+                return Err(unknown(written, name, declared));
+            }
+        }
+        values.older();
+        values.compat = values.choice("compat", "1.0 or 1.1", |text| match text {
+            "1.0" => Some(Compat::V1_0),
+            "1.1" => Some(Compat::V1_1),
+            _ => None,
+        })?;
+        Ok(values)
+    }
+
+    /// What is said by an older name holds for the name of today, wherever it stands.
+    fn older(&mut self) {
+        for (older, name) in OLDER {
+            if let Some(&value) = self.given.get(older) {
+                self.given.insert(name, value);
+                self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
+            }
+        }
+    }
+
+    fn declared(&self, name: &str) -> Option<&'a Declared> {
+        self.declared.iter().find(|declared| dashed(&declared.name) == name)
+    }
+
+    /// What was given for a known option, or its default. `None`: it stood alone.
+    fn text(&self, name: &str) -> Option<&'a str> {
+        let Some(known) = known(name) else { return Some("") };
+        // An option of dbtime's own gives way to one that the script declares.
+        let is_ours = known.section != Section::Dbtime || self.declared(name).is_none();
+        let given = self.given.get(name).filter(|_| is_ours);
+        given.copied().unwrap_or(Some(known.default(self.compat)))
+    }
+
+    fn wrong(&self, name: &str, form: &'static str) -> OptionError {
+        let value = self.text(name).unwrap_or("").to_owned();
+        OptionError::Value { option: name.to_owned(), value, form }
+    }
+
+    /// A value that is one of few, or is written in a way of its own.
+    fn choice<T>(
+        &self,
+        name: &str,
+        form: &'static str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, OptionError> {
+        read(self.text(name).unwrap_or("")).ok_or_else(|| self.wrong(name, form))
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, OptionError> {
+        boolean(self.text(name)).ok_or_else(|| self.wrong(name, "on or off"))
+    }
+
+    fn options(mut self) -> Result<Options, OptionError> {
+        let exported = self.exported()?;
+        let (general, database, own) = (self.general()?, self.database()?, self.own()?);
+        let warnings = std::mem::take(&mut self.warnings);
+        Ok(Options { general, database, own, exported, warnings })
+    }
+
+    fn exported(&self) -> Result<BTreeMap<String, OptionValue>, OptionError> {
+        let mut exported = BTreeMap::new();
+        for known in KNOWN.iter().filter(|known| known.section != Section::Dbtime) {
+            let value = match (known.name, self.compat) {
+                ("mysql-ssl", Compat::V1_0) => OptionValue::Bool(self.ssl()? != SslMode::Disabled),
+                (name, _) => self.value(name, known.kind, self.text(name))?,
+            };
+            exported.insert(known.name.replace('-', "_"), value);
+        }
+        for declared in self.declared {
+            let name = dashed(&declared.name);
+            let value = match self.given.get(name.as_str()) {
+                Some(&given) => self.value(&name, declared.kind, given)?,
+                None => or_empty(declared),
+            };
+            exported.insert(name.replace('-', "_"), value);
+        }
+        Ok(exported)
+    }
+
+    fn value(
+        &self,
+        name: &str,
+        kind: OptionType,
+        text: Option<&str>,
+    ) -> Result<OptionValue, OptionError> {
+        kind.read(text).map_err(|form| OptionError::Value {
+            option: name.to_owned(),
+            value: text.unwrap_or("").to_owned(),
+            form,
+        })
+    }
+}
+
+/// The default of a declared option; one without is an empty value of its type.
+fn or_empty(declared: &Declared) -> OptionValue {
+    match (&declared.default, declared.kind) {
+        (OptionValue::None, OptionType::Bool) => OptionValue::Bool(false),
+        (OptionValue::None, kind) => kind.read(Some("")).unwrap_or_default(),
+        (_, OptionType::File | OptionType::Null) => OptionValue::None,
+        (default, _) => default.clone(),
+    }
+}
+
+fn unknown(written: &str, name: &str, declared: &[Declared]) -> OptionError {
+    const ALIKE: f64 = 0.6;
+    let names = KNOWN.iter().map(|known| known.name);
+    let names = names.chain(declared.iter().map(|declared| declared.name.as_str()));
+    let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, &dashed(other));
+    let nearest =
+        names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > ALIKE);
+    let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name.to_owned());
+    OptionError::Unknown { given: written.to_owned(), nearest }
+}

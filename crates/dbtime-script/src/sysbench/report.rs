@@ -1,0 +1,287 @@
+//! sysbench's report texts, to the letter: wrapper scripts read them.
+//!
+//! Everything takes figures and gives text; nothing here measures, waits or prints. Interval lines
+//! and final blocks are those of 1.0.20; [`Compat::V1_1`] has another general block. CSV and JSON
+//! are what the ready-made report hooks write.
+
+use super::histogram::Counts;
+use super::options::{Compat, General};
+use super::stats::{Share, Totals};
+use std::fmt::Write as _;
+
+#[cfg(test)]
+mod tests;
+
+/// What is reported about a stretch of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// What was counted in it.
+    pub totals: &'a Totals,
+    /// How long it was: rates are over that. Unit: seconds.
+    pub interval_s: f64,
+    /// How long the run has been by now. Unit: seconds.
+    pub total_s: f64,
+    /// Threads that are running.
+    pub threads: u32,
+    /// The percentile of latencies that is wanted; 0: none.
+    pub percentile: u32,
+    /// What waits, with `--rate`.
+    pub queue: Option<Queue>,
+    /// Whether the script speaks to a database: events are transactions then.
+    pub is_sql: bool,
+}
+
+/// What waits, and what is under way, in an open loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Events that are due and not begun.
+    pub length: u64,
+    /// Events under way.
+    pub concurrency: u64,
+}
+
+impl Moment<'_> {
+    fn per_second(&self, count: u64) -> f64 {
+        if self.interval_s > 0.0 { count as f64 / self.interval_s } else { 0.0 }
+    }
+
+    fn latency(&self) -> f64 {
+        self.totals.latencies.percentile(self.percentile)
+    }
+}
+
+/// The first line of all.
+pub fn banner(compat: Compat) -> String {
+    let (name, ours) = (compat.version(), env!("CARGO_PKG_VERSION"));
+    format!("sysbench {name} (run by dbtime {ours})\n\n")
+}
+
+/// What a run says before it begins, after the banner.
+pub fn opening(general: &General) -> String {
+    let mut text = "Running the test with following options:\n".to_owned();
+    let mut line = |line: String| text.push_str(&line);
+    line(format!("Number of threads: {}\n", general.threads));
+    if general.rate > 0 {
+        line(format!("Target transaction rate: {}/sec\n", general.rate));
+    }
+    if general.warmup_time > 0 {
+        line(format!("Warmup time: {}s\n", general.warmup_time));
+    }
+    if general.report_interval > 0 {
+        let every = general.report_interval;
+        line(format!("Report intermediate results every {every} second(s)\n"));
+    }
+    if !general.report_checkpoints.is_empty() {
+        let at: Vec<_> = general.report_checkpoints.iter().map(u32::to_string).collect();
+        line(format!("Report checkpoint(s) at {} seconds\n", at.join(", ")));
+    }
+    if general.debug {
+        line("Debug mode enabled.\n\n".to_owned());
+    }
+    if general.validate {
+        line("Validation checks: on.\n\n".to_owned());
+    }
+    match general.random.seed {
+        0 => line("Initializing random number generator from current time\n\n".to_owned()),
+        seed => line(format!("Initializing random number generator from seed ({seed}).\n\n")),
+    }
+    if let Some(seconds) = general.shutdown_s() {
+        line(format!("Forcing shutdown in {seconds} seconds\n"));
+    }
+    text + "\nInitializing worker threads...\n\n"
+}
+
+/// What is said when all threads are ready.
+pub const STARTED: &str = "Threads started!\n\n";
+
+/// The line of an interval; a second one with an open loop.
+pub fn interval(moment: &Moment<'_>) -> String {
+    let Moment { totals, total_s, threads, percentile, .. } = *moment;
+    let (rate, latency) = (|count| moment.per_second(count), moment.latency());
+    let events = rate(totals.events);
+    let mut text = format!("[ {total_s:.0}s ] thds: {threads} ");
+    if moment.is_sql {
+        let queries = rate(totals.queries());
+        let [reads, writes, other] = [totals.reads, totals.writes, totals.other].map(rate);
+        let _ = write!(
+            text,
+            "tps: {events:.2} qps: {queries:.2} (r/w/o: {reads:.2}/{writes:.2}/{other:.2}) "
+        );
+    } else {
+        let _ = write!(text, "eps: {events:.2} ");
+    }
+    let _ = write!(text, "lat (ms,{percentile}%): {latency:.2}");
+    if moment.is_sql {
+        let [errors, again] = [totals.errors, totals.reconnects].map(rate);
+        let _ = write!(text, " err/s: {errors:.2} reconn/s: {again:.2}");
+    }
+    text.push('\n');
+    if let Some(Queue { length, concurrency }) = moment.queue {
+        let _ =
+            writeln!(text, "[ {total_s:.0}s ] queue length: {length}, concurrency: {concurrency}");
+    }
+    text
+}
+
+/// The heading of a checkpoint's report; the report itself is [`cumulative`].
+pub fn checkpoint_heading(moment: &Moment<'_>) -> String {
+    format!("[ {:.0}s ] Checkpoint report:\n", moment.total_s)
+}
+
+/// The final blocks, and those of a checkpoint.
+pub fn cumulative(moment: &Moment<'_>, compat: Compat) -> String {
+    let sql = if moment.is_sql { sql(moment) } else { String::new() };
+    sql + &general(moment, compat) + &latency(moment) + &fairness(&moment.totals.shares)
+}
+
+fn sql(moment: &Moment<'_>) -> String {
+    let Totals { reads, writes, other, events, errors, reconnects, .. } = *moment.totals;
+    let queries = moment.totals.queries();
+    let counted = |name: &str, count: u64| {
+        let rate = moment.per_second(count);
+        format!("    {name:<37}{count:<6} ({rate:.2} per sec.)\n")
+    };
+    format!(
+        "SQL statistics:
+    queries performed:
+        read:                            {reads}
+        write:                           {writes}
+        other:                           {other}
+        total:                           {queries}
+"
+    ) + &counted("transactions:", events)
+        + &counted("queries:", queries)
+        + &counted("ignored errors:", errors)
+        + &counted("reconnects:", reconnects)
+}
+
+fn general(moment: &Moment<'_>, compat: Compat) -> String {
+    let (seconds, events) = (moment.total_s, moment.totals.events);
+    match compat {
+        Compat::V1_0 => format!(
+            "
+General statistics:
+    total time:                          {seconds:.4}s
+    total number of events:              {events}
+"
+        ),
+        Compat::V1_1 => format!(
+            "
+Throughput:
+    events/s (eps):                      {:.4}
+    time elapsed:                        {:.4}s
+    total number of events:              {events}
+",
+            moment.per_second(events),
+            moment.interval_s
+        ),
+    }
+}
+
+fn latency(moment: &Moment<'_>) -> String {
+    const MILLISECOND: f64 = 1e6;
+    let totals = moment.totals;
+    let [least, most, sum] =
+        [totals.least_ns, totals.most_ns, totals.latency_ns].map(|ns| ns as f64 / MILLISECOND);
+    let percentile = match moment.percentile {
+        0 => "         percentile stats:               disabled".to_owned(),
+        percent => format!("{percent:>11}th percentile:{:>28.2}", moment.latency()),
+    };
+    format!(
+        "
+Latency (ms):
+         min:{least:>40.2}
+         avg:{:>40.2}
+         max:{most:>40.2}
+{percentile}
+         sum:{sum:>40.2}
+",
+        totals.mean_ms()
+    )
+}
+
+fn fairness(shares: &[Share]) -> String {
+    const SECOND: f64 = 1e9;
+    let (events, spread) = mean_and_spread(shares.iter().map(|share| share.events as f64));
+    let seconds = shares.iter().map(|share| share.latency_ns as f64 / SECOND);
+    let (busy, busy_spread) = mean_and_spread(seconds);
+    format!(
+        "
+Threads fairness:
+    events (avg/stddev):           {events:.4}/{spread:.2}
+    execution time (avg/stddev):   {busy:.4}/{busy_spread:.2}
+
+"
+    )
+}
+
+/// The mean and the standard deviation of all values, which are no sample of more.
+fn mean_and_spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let square = values.map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, square.sqrt())
+}
+
+/// The histogram of all latencies, which stands before the final blocks.
+pub fn histogram(latencies: &Counts) -> String {
+    // The line after it is a blank, not empty.
+    format!("Latency histogram (values are in milliseconds)\n{}\x20\n", latencies.bars())
+}
+
+/// A line of CSV: time, threads, tps, qps, reads, writes, other, latency, errors, reconnects.
+pub fn csv(moment: &Moment<'_>) -> String {
+    let (totals, rate) = (moment.totals, |count| moment.per_second(count));
+    let [events, queries] = [totals.events, totals.queries()].map(rate);
+    let [reads, writes, other] = [totals.reads, totals.writes, totals.other].map(rate);
+    let [errors, again] = [totals.errors, totals.reconnects].map(rate);
+    let (time, threads, latency) = (moment.total_s, moment.threads, moment.latency());
+    format!(
+        "{time:.0},{threads},{events:.2},{queries:.2},{reads:.2},{writes:.2},{other:.2},\
+         {latency:.2},{errors:.2},{again:.2}\n"
+    )
+}
+
+/// A JSON list that is written as the run goes on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonList {
+    is_begun: bool,
+}
+
+impl JsonList {
+    /// The next entry, without the end of its line.
+    pub fn entry(&mut self, moment: &Moment<'_>) -> String {
+        let before = if self.is_begun { ",\n" } else { "[\n" };
+        self.is_begun = true;
+        before.to_owned() + &json(moment)
+    }
+
+    /// The end of the list; nothing where none was begun.
+    pub fn end(&mut self) -> &'static str {
+        if std::mem::take(&mut self.is_begun) { "\n]\n" } else { "" }
+    }
+}
+
+fn json(moment: &Moment<'_>) -> String {
+    let (totals, rate) = (moment.totals, |count| moment.per_second(count));
+    let [events, queries] = [totals.events, totals.queries()].map(rate);
+    let [reads, writes, other] = [totals.reads, totals.writes, totals.other].map(rate);
+    let [errors, again] = [totals.errors, totals.reconnects].map(rate);
+    let (time, threads, latency) = (moment.total_s, moment.threads, moment.latency());
+    format!(
+        r#"  {{
+    "time": {time:4.0},
+    "threads": {threads},
+    "tps": {events:.2},
+    "qps": {{
+      "total": {queries:.2},
+      "reads": {reads:.2},
+      "writes": {writes:.2},
+      "other": {other:.2}
+    }},
+    "latency": {latency:.2},
+    "errors": {errors:.2},
+    "reconnects": {again:.2}
+  }}"#
+    )
+}
