@@ -1,6 +1,6 @@
 //! What a run tells on its way. Whoever listens decides whether and how to show it.
 
-use dbtime_model::Nanos;
+use dbtime_model::{MonoNanos, Nanos};
 
 /// Something worth showing while a run goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub enum Progress {
     },
     /// The load has started.
     Started {
+        /// When.
+        at: MonoNanos,
         /// Load before the window.
         warmup: Nanos,
         /// The window; `None` when a number of transactions ends it.

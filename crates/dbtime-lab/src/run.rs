@@ -218,6 +218,7 @@ pub(crate) fn drive(
             },
             started: &|start| {
                 progress(Progress::Started {
+                    at: start,
                     warmup: plan.warmup,
                     measure: plan.measure,
                     transactions: plan.transactions,

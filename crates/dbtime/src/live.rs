@@ -47,7 +47,7 @@ impl Live {
                 three_digits(*flat_out_tps),
                 three_digits(*offered_tps)
             ),
-            Progress::Started { warmup, measure, transactions } => {
+            Progress::Started { warmup, measure, transactions, .. } => {
                 let length = measure.map(|measure| (*warmup + measure).as_secs());
                 *self.plan.lock().expect("held for an assignment") = (warmup.as_secs(), length);
                 match transactions {

@@ -1,0 +1,135 @@
+//! From sysbench's database options to the target they name.
+
+use crate::exit::Failure;
+use dbtime_engines::secret::Secret;
+use dbtime_engines::server_url::ServerUrl;
+use dbtime_script::sysbench::options::{Database, Mysql, Options, Pgsql, SslMode};
+use std::path::Path;
+
+/// Where MySQL's own client looks for a server on this machine.
+const SOCKETS: [&str; 3] =
+    ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
+
+/// The target's text, its password included: for the lab's eyes only.
+pub(super) fn target(options: &Options) -> Result<String, Failure> {
+    if let Some(target) = &options.own.target {
+        return Ok(target.clone());
+    }
+    let Database { driver, mysql, pgsql, sqlite_db, .. } = &options.database;
+    match driver.as_str() {
+        "pgsql" => Ok(postgres(pgsql).written()),
+        "sqlite" if sqlite_db.is_empty() => {
+            Err(Failure::usage("--db-driver=sqlite needs a file: --sqlite-db=PATH"))
+        }
+        "sqlite" => Ok(format!("sqlite:{sqlite_db}")),
+        _ => Ok(mysql_url(mysql)?.written()),
+    }
+}
+
+fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, Failure> {
+    refuse_what_is_missing(mysql)?;
+    let mut url = login("mysql", &mysql.user, &mysql.password, &mysql.db);
+    let host = mysql.hosts.first().map_or("localhost", String::as_str);
+    let is_local = host == "localhost";
+    let usual = || SOCKETS.into_iter().find(|path| Path::new(path).exists()).map(str::to_owned);
+    // As libmysqlclient does: localhost is the socket, where there is one.
+    let socket = mysql.sockets.first().cloned().filter(|_| is_local);
+    match socket.or_else(|| usual().filter(|_| is_local && mysql.ports == [3306])) {
+        Some(socket) => url.parameters.push(("socket".to_owned(), socket)),
+        None => {
+            url.host = Some(if is_local { "127.0.0.1" } else { host }.to_owned());
+            url.port = mysql.ports.first().copied();
+        }
+    }
+    let mode = match mysql.ssl {
+        SslMode::Disabled => "disabled",
+        SslMode::Preferred => "preferred",
+        SslMode::Required => "required",
+        SslMode::VerifyCa => "verify-ca",
+        SslMode::VerifyIdentity => "verify-full",
+    };
+    url.parameters.push(("ssl-mode".to_owned(), mode.to_owned()));
+    let verifies = matches!(mysql.ssl, SslMode::VerifyCa | SslMode::VerifyIdentity);
+    if verifies && !mysql.ssl_ca.is_empty() {
+        url.parameters.push(("ssl-ca".to_owned(), mysql.ssl_ca.clone()));
+    }
+    Ok(url)
+}
+
+/// What would change the measurement if it were left out silently.
+fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), Failure> {
+    let several = mysql.hosts.len() > 1 || mysql.ports.len() > 1 || mysql.sockets.len() > 1;
+    let unsupported = [
+        (several, "--mysql-host, --mysql-port, --mysql-socket", "several servers in turn"),
+        (mysql.compression, "--mysql-compression", "compression"),
+        (mysql.dry_run, "--mysql-dry-run", "dry runs; --target=null: measures without a server"),
+        (mysql.debug, "--mysql-debug", "traces of the client library"),
+    ];
+    match unsupported.into_iter().find(|(is_asked, ..)| *is_asked) {
+        Some((_, option, what)) => Err(Failure::usage(format!(
+            "{option}: dbtime does not support {what}; leave the option out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn postgres(pgsql: &Pgsql) -> ServerUrl {
+    let mut url = login("postgres", &pgsql.user, &pgsql.password, &pgsql.db);
+    url.port = Some(pgsql.port);
+    match pgsql.host.starts_with('/') {
+        true => url.parameters.push(("host".to_owned(), pgsql.host.clone())),
+        false => url.host = Some(pgsql.host.clone()),
+    }
+    url.parameters.push(("sslmode".to_owned(), pgsql.sslmode.clone()));
+    url
+}
+
+fn login(scheme: &str, user: &str, password: &str, database: &str) -> ServerUrl {
+    let filled = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    ServerUrl {
+        scheme: scheme.to_owned(),
+        user: filled(user),
+        password: filled(password).map(Secret::new),
+        database: filled(database),
+        ..ServerUrl::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_script::sysbench::options::Arguments;
+
+    fn of(arguments: &[&str]) -> Result<String, String> {
+        let read = Arguments::read(arguments, |_| Err(String::new())).expect("arguments");
+        let options = read.options(&[]).expect("options");
+        target(&options).map_err(|failure| format!("{failure:?}"))
+    }
+
+    #[test]
+    fn servers_are_named_as_sysbench_names_them() {
+        let mysql = ["--mysql-user=u", "--mysql-password=p/w", "--mysql-db=d"];
+        assert_eq!(
+            of(&[&mysql[..], &["--mysql-socket=/tmp/m.sock"]].concat()),
+            Ok("mysql://u:p%2Fw@/d?socket=/tmp/m.sock&ssl-mode=disabled".to_owned())
+        );
+        assert_eq!(
+            of(&[&mysql[..], &["--mysql-host=db1", "--mysql-port=3307"]].concat()),
+            Ok("mysql://u:p%2Fw@db1:3307/d?ssl-mode=disabled".to_owned())
+        );
+        assert_eq!(
+            of(&["--db-driver=pgsql", "--pgsql-host=/run/x", "--pgsql-user=u"]),
+            Ok("postgres://u@:5432/sbtest?host=/run/x&sslmode=prefer".to_owned())
+        );
+        assert_eq!(of(&["--db-driver=sqlite", "--sqlite-db=/x.db"]), Ok("sqlite:/x.db".to_owned()));
+        assert_eq!(of(&["--target=null:"]), Ok("null:".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_by_name() {
+        let refused = |option: &str| of(&[option]).expect_err("refused");
+        assert!(refused("--mysql-host=a,b").contains("several servers"));
+        assert!(refused("--mysql-compression=on").contains("--mysql-compression"));
+        assert!(refused("--db-driver=sqlite").contains("--sqlite-db"));
+    }
+}
