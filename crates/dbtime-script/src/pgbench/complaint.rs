@@ -34,9 +34,9 @@ pub struct SyntaxError {
     pub column: Option<usize>,
 }
 
-impl From<SyntaxError> for Complaint {
-    fn from(error: SyntaxError) -> Self {
-        Self::Syntax(Box::new(error))
+impl From<Box<SyntaxError>> for Complaint {
+    fn from(error: Box<SyntaxError>) -> Self {
+        Self::Syntax(error)
     }
 }
 

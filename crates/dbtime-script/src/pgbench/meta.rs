@@ -34,7 +34,7 @@ pub fn parse(
     source: &str,
     cursor: &mut Cursor<'_>,
     names: &mut Names,
-) -> Result<Option<Meta>, SyntaxError> {
+) -> Result<Option<Meta>, Box<SyntaxError>> {
     let start = cursor.at - 1;
     let Some((command, _)) = cursor.word() else { return Ok(None) };
     let command = command.to_owned();
@@ -62,29 +62,31 @@ const NOWHERE: usize = usize::MAX;
 
 impl Line<'_, '_> {
     /// An error that shows the line.
-    fn error(&self, message: &str) -> SyntaxError {
-        SyntaxError {
-            text: Some(text(self.cursor, self.start).to_owned()),
-            ..self.error_without_line(message)
-        }
+    fn error(&self, message: &str) -> Box<SyntaxError> {
+        let mut error = self.error_without_line(message);
+        error.text = Some(text(self.cursor, self.start).to_owned());
+        error
     }
 
-    fn error_without_line(&self, message: &str) -> SyntaxError {
-        SyntaxError {
+    fn error_without_line(&self, message: &str) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
             source: self.source.to_owned(),
             line: line_number(self.cursor.text, self.start),
             command: Some(self.command.clone()),
             message: message.to_owned(),
             ..SyntaxError::default()
-        }
+        })
     }
 
-    /// An error in one of the words, or at a byte of one.
-    fn error_at(&self, message: &str, at: usize) -> SyntaxError {
-        SyntaxError { column: Some(at - self.start), ..self.error(message) }
+    /// An error at a byte of the script; `more` is the word that is meant.
+    fn error_at(&self, message: &str, at: usize, more: Option<&str>) -> Box<SyntaxError> {
+        let mut error = self.error(message);
+        error.column = Some(at - self.start);
+        error.more = more.map(str::to_owned);
+        error
     }
 
-    fn with_expression(&mut self, name: &str, names: &mut Names) -> Result<Kind, SyntaxError> {
+    fn with_expression(&mut self, name: &str, names: &mut Names) -> Result<Kind, Box<SyntaxError>> {
         let mut slot = None;
         if name == "set" {
             let (variable, _) =
@@ -96,8 +98,7 @@ impl Line<'_, '_> {
             if !self.cursor.text[..behind].ends_with('\n') {
                 self.cursor.skip_line();
             }
-            let error = self.error_at(flaw.message, behind - 1);
-            SyntaxError { more: flaw.more, ..error }
+            self.error_at(flaw.message, behind - 1, flaw.more.as_deref())
         })?;
         let otherwise = NOWHERE;
         Ok(match slot {
@@ -113,7 +114,7 @@ impl Line<'_, '_> {
         name: &str,
         words: &[(&str, usize)],
         names: &mut Names,
-    ) -> Result<Meta, SyntaxError> {
+    ) -> Result<Meta, Box<SyntaxError>> {
         let bare = |kind: Kind| {
             if words.is_empty() { Ok(kind) } else { Err(self.error("unexpected argument")) }
         };
@@ -146,12 +147,12 @@ impl Line<'_, '_> {
     }
 
     /// `\sleep NUMBER [UNIT]`, `\sleep NUMBERUNIT`, `\sleep :VARIABLE [UNIT]`.
-    fn sleep(&self, words: &[(&str, usize)], names: &mut Names) -> Result<Kind, SyntaxError> {
+    fn sleep(&self, words: &[(&str, usize)], names: &mut Names) -> Result<Kind, Box<SyntaxError>> {
         let &[(number, at), ref rest @ ..] = words else {
             return Err(self.error("missing argument"));
         };
         if let [_, (_, third), ..] = rest {
-            return Err(self.error_at("too many arguments", *third));
+            return Err(self.error_at("too many arguments", *third, None));
         }
         let mut unit = rest.first().copied();
         let length = match number.strip_prefix(':') {
@@ -159,9 +160,9 @@ impl Line<'_, '_> {
             None => {
                 let (digits, tail) = split_number(number);
                 let has_digits = digits.ends_with(|last: char| last.is_ascii_digit());
-                if !tail.is_empty() && !(unit.is_none() && has_digits) {
-                    let error = self.error_at("invalid sleep time, must be an integer", at);
-                    return Err(SyntaxError { more: Some(number.to_owned()), ..error });
+                if !tail.is_empty() && (unit.is_some() || !has_digits) {
+                    let message = "invalid sleep time, must be an integer";
+                    return Err(self.error_at(message, at, Some(number)));
                 }
                 if !tail.is_empty() {
                     unit = Some((tail, at + digits.len()));
@@ -175,8 +176,8 @@ impl Line<'_, '_> {
             Some((unit, _)) if unit.eq_ignore_ascii_case("ms") => 1_000,
             Some((unit, _)) if unit.eq_ignore_ascii_case("s") => 1_000_000,
             Some((unit, at)) => {
-                let error = self.error_at("unrecognized time unit, must be us, ms or s", at);
-                return Err(SyntaxError { more: Some(unit.to_owned()), ..error });
+                let message = "unrecognized time unit, must be us, ms or s";
+                return Err(self.error_at(message, at, Some(unit)));
             }
         };
         Ok(Kind::Sleep { length, unit })

@@ -73,7 +73,7 @@ fn attach(
     command: Option<&mut Command>,
     source: &str,
     line: usize,
-) -> Result<(), SyntaxError> {
+) -> Result<(), Complaint> {
     let more = match command {
         Some(Command { kind: Kind::Sql(sql), .. }) if sql.keep == Keep::Nothing => {
             sql.keep = keep;
@@ -83,7 +83,9 @@ fn attach(
         Some(other) => Some(other.first_line.clone()),
     };
     let message = "\\gset must follow an SQL command".to_owned();
-    Err(SyntaxError { source: source.to_owned(), line, message, more, ..SyntaxError::default() })
+    let source = source.to_owned();
+    let error = SyntaxError { source, line, message, more, ..SyntaxError::default() };
+    Err(Complaint::Syntax(Box::new(error)))
 }
 
 /// An `\if` that is still open.
