@@ -1,0 +1,268 @@
+//! What a client makes of answers and errors: rows go into variables, some errors are tried again,
+//! all others abort the client.
+
+use super::client::{Awaits, Client};
+use super::command::{Keep, Kind};
+use super::dialect::Dialect;
+use super::notice::Notice;
+use super::plan::{Plan, lock};
+use super::program::Next;
+use super::statistics::FailureKind;
+use dbtime_load::failure::Failure;
+use dbtime_load::results::{ResultSet, Results};
+use dbtime_model::{ErrorClass, now};
+
+impl Client {
+    /// What was asked has been done.
+    pub(super) fn answered(&mut self, plan: &Plan, results: &Results) -> Next {
+        match self.awaits {
+            Awaits::Connect => return self.connected(plan),
+            Awaits::Disconnect => return self.disconnected(),
+            Awaits::Rollback => {
+                self.in_block = false;
+                return self.try_again_or_fail(plan);
+            }
+            Awaits::Prepare => {
+                self.mark_prepared(plan, self.command);
+                let commands = &plan.settings.scripts.scripts[self.script].commands;
+                if let Kind::Sql(sql) = &commands[self.command].kind {
+                    return self.execute(plan, sql);
+                }
+            }
+            Awaits::PreparePipeline(last) => {
+                self.mark_prepared(plan, last);
+                if let Some(next) = self.prepare_pipeline(plan, last) {
+                    return next;
+                }
+            }
+            Awaits::Answer => {
+                if let Err(error) = self.keep(plan, results) {
+                    return self.abort(plan, error, Some(ErrorClass::Other));
+                }
+                let effect = plan.commands[self.script][self.command].effect;
+                self.in_block = effect.leaves_open.unwrap_or(self.in_block);
+                self.complete(plan);
+            }
+            Awaits::Pipeline => {
+                for command in self.pipeline(plan) {
+                    let effect = plan.commands[self.script][command].effect;
+                    self.in_block = effect.leaves_open.unwrap_or(self.in_block);
+                }
+                self.piped.clear();
+                self.in_pipeline = false;
+                self.complete(plan);
+            }
+            Awaits::Nothing | Awaits::Pause => {}
+        }
+        self.advance(plan)
+    }
+
+    fn mark_prepared(&mut self, plan: &Plan, command: usize) {
+        self.prepared[plan.commands[self.script][command].handle as usize] = true;
+    }
+
+    /// The commands of the pipeline that ends here.
+    fn pipeline(&self, plan: &Plan) -> std::ops::Range<usize> {
+        let commands = &plan.settings.scripts.scripts[self.script].commands[..self.command];
+        let start = commands.iter().rposition(|command| command.kind == Kind::StartPipeline);
+        start.unwrap_or(0)..self.command
+    }
+
+    /// Puts rows into variables, where `\gset` or `\aset` says so.
+    fn keep(&mut self, plan: &Plan, results: &Results) -> Result<(), String> {
+        let command = &plan.settings.scripts.scripts[self.script].commands[self.command];
+        let Kind::Sql(sql) = &command.kind else { return Ok(()) };
+        match &sql.keep {
+            Keep::Nothing => Ok(()),
+            Keep::One(prefix) => {
+                let last = results.len().saturating_sub(1);
+                let set = results.set(last);
+                let rows = set.filter(|set| set.columns() > 0).map_or(0, |set| set.rows());
+                match set {
+                    Some(set) if rows == 1 => self.store(plan, "gset", prefix, last, set),
+                    _ => Err(format!("{}: expected one row, got {rows}", self.place(last))),
+                }
+            }
+            Keep::Every(prefix) => {
+                for index in 0..results.len() {
+                    match results.set(index) {
+                        Some(set) if set.columns() > 0 && set.rows() > 0 => {
+                            self.store(plan, "aset", prefix, index, set)?;
+                        }
+                        _ => {}
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the last row into variables. A NULL becomes an empty text.
+    fn store(
+        &mut self,
+        plan: &Plan,
+        by: &str,
+        prefix: &str,
+        query: usize,
+        set: ResultSet<'_>,
+    ) -> Result<(), String> {
+        for column in 0..set.columns() {
+            let name = String::from_utf8_lossy(set.name(column).unwrap_or_default());
+            let name = format!("{prefix}{name}");
+            let value = set.value(set.rows() - 1, column).unwrap_or_default();
+            let value = String::from_utf8_lossy(value);
+            if let Err(error) = self.variables.set_named(by, &name, &value) {
+                self.say_error(plan, error);
+                return Err(format!("{}: error storing into variable {name}", self.place(query)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a client is, as messages say it.
+    fn place(&self, query: usize) -> String {
+        let (id, script, command) = (self.id, self.script, self.command);
+        format!("client {id} script {script} command {command} query {query}")
+    }
+
+    /// What was asked has failed.
+    pub(super) fn failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
+        let dialect = plan.settings.dialect;
+        let message = message(failure, dialect);
+        match self.awaits {
+            Awaits::Connect => {
+                self.say_error(plan, message);
+                let text = format!("client {} aborted while establishing connection", self.id);
+                return self.abort(plan, text, Some(failure.class));
+            }
+            Awaits::Rollback => {
+                let text = format!(
+                    "client {} aborted while rolling back the transaction after an error; {message}",
+                    self.id
+                );
+                return self.abort(plan, text, Some(failure.class));
+            }
+            Awaits::Disconnect => return self.disconnected(),
+            _ => {}
+        }
+        self.note_block(plan, failure);
+        if failure.class == ErrorClass::Connection {
+            let text = format!("perhaps the backend died while processing: {message}");
+            return self.abort_in(plan, "SQL", &text);
+        }
+        let Some(kind) = kind_of(failure, dialect) else {
+            let (id, script, command) = (self.id, self.script, self.command);
+            let text = format!(
+                "client {id} script {script} aborted in command {command} query 0: {message}"
+            );
+            return self.abort(plan, text, Some(failure.class));
+        };
+        (self.failure, self.class) = (Some(kind), failure.class);
+        self.say_verbose(plan, || {
+            let (id, script, command) = (self.id, self.script, self.command);
+            format!(
+                "client {id} got an error in command {command} (SQL) of script {script}; {message}"
+            )
+        });
+        if self.in_block {
+            return self.ask(Awaits::Rollback, Next::Rollback);
+        }
+        self.try_again_or_fail(plan)
+    }
+
+    /// Finds out whether a block is open behind an error.
+    fn note_block(&mut self, plan: &Plan, failure: &Failure) {
+        let ready = &plan.commands[self.script];
+        let mut effects = match self.awaits {
+            Awaits::Pipeline => self.pipeline(plan),
+            Awaits::Answer => self.command..self.command + 1,
+            _ => return,
+        };
+        let is_alone = effects.len() == 1;
+        let opened = effects.clone().any(|command| ready[command].effect.opens);
+        // A COMMIT that fails ends the block all the same, but for SQLite, where it can be repeated.
+        let closes = is_alone
+            && plan.settings.dialect != Dialect::Sqlite
+            && effects.any(|command| ready[command].effect.leaves_open == Some(false));
+        self.in_block = (self.in_block || opened) && !failure.undone && !(closes && !opened);
+    }
+
+    /// The transaction is undone: once more, or never again.
+    fn try_again_or_fail(&mut self, plan: &Plan) -> Next {
+        let settings = &plan.settings;
+        let has_tries = settings.max_tries == 0 || self.tries < settings.max_tries;
+        let has_time = settings.latency_limit.is_none_or(|limit| now() - self.due <= limit);
+        let counts = &mut self.statistics.scripts[self.script].commands[self.command];
+        if has_tries && has_time {
+            counts.retries += 1;
+            self.say_verbose(plan, || {
+                self.tries_line(plan, "repeats the transaction after the error")
+            });
+            return self.begin_again(plan);
+        }
+        counts.failures += 1;
+        self.say_verbose(plan, || self.tries_line(plan, "ends the failed transaction"));
+        self.leave(plan)
+    }
+
+    fn tries_line(&self, plan: &Plan, what: &str) -> String {
+        let mut line = format!("client {} {what} (try {}", self.id, self.tries);
+        if plan.settings.max_tries > 0 {
+            line.push_str(&format!("/{}", plan.settings.max_tries));
+        }
+        if let Some(limit) = plan.settings.latency_limit {
+            let used = 100.0 * (now() - self.due).as_secs() / limit.as_secs();
+            line.push_str(&format!(", {used:.3}% of the maximum time of tries was used"));
+        }
+        line + ")"
+    }
+
+    fn say_verbose(&self, plan: &Plan, text: impl FnOnce() -> String) {
+        if plan.settings.verbose_errors {
+            plan.settings.listener.say(Notice::Info(text()));
+        }
+    }
+
+    pub(super) fn say_error(&self, plan: &Plan, text: String) {
+        plan.settings.listener.say(Notice::Error(text));
+    }
+
+    /// Aborts the client in the present command.
+    pub(super) fn abort_in(&mut self, plan: &Plan, name: &str, message: &str) -> Next {
+        let (id, script, command) = (self.id, self.script, self.command);
+        let text = format!(
+            "client {id} aborted in command {command} ({name}) of script {script}; {message}"
+        );
+        self.abort(plan, text, Some(ErrorClass::Other))
+    }
+
+    /// Aborts the client; `failed` unless its transaction is complete.
+    pub(super) fn abort(&mut self, plan: &Plan, text: String, failed: Option<ErrorClass>) -> Next {
+        lock(&plan.aborted).push(text.clone());
+        self.say_error(plan, text);
+        self.failure = failed.map(|_| FailureKind::Other);
+        self.awaits = Awaits::Nothing;
+        Next::Abort(failed)
+    }
+}
+
+/// The database's own words, as its own client shows them.
+fn message(failure: &Failure, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Postgres if failure.class != ErrorClass::Connection => {
+            format!("ERROR:  {}", failure.message)
+        }
+        _ => failure.message.clone(),
+    }
+}
+
+/// What kind of failure it is that can be tried again; `None`: it cannot.
+fn kind_of(failure: &Failure, dialect: Dialect) -> Option<FailureKind> {
+    let is_deadlock = failure.state == "40P01" || matches!(&failure.code[..], "40P01" | "1213");
+    match failure.class {
+        ErrorClass::Conflict if is_deadlock => Some(FailureKind::Deadlock),
+        ErrorClass::Conflict => Some(FailureKind::Serialization),
+        ErrorClass::Busy if dialect != Dialect::Postgres => Some(FailureKind::Serialization),
+        _ => None,
+    }
+}

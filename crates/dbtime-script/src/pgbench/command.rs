@@ -1,0 +1,133 @@
+//! What scripts are made of.
+
+use super::expression::Expression;
+use super::names::Slot;
+use super::template::Template;
+
+/// A script that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    /// Its name in reports: the file, or the description of a built-in one.
+    pub name: String,
+    /// Its commands; never none.
+    pub commands: Vec<Command>,
+}
+
+/// A command of a script. `\gset` and `\aset` belong to the SQL before them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Its first line, as reports show it.
+    pub first_line: String,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// What a command does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// SQL; several statements where they are joined by `\;`.
+    Sql(Sql),
+    /// `\set`
+    Set(Slot, Expression),
+    /// `\if`
+    If {
+        /// Whether what follows is run.
+        condition: Expression,
+        /// Else: the next `\elif`, `\else` or `\endif`.
+        otherwise: usize,
+    },
+    /// `\elif`
+    Elif {
+        /// Whether what follows is run.
+        condition: Expression,
+        /// Else: the next `\elif`, `\else` or `\endif`.
+        otherwise: usize,
+        /// The `\endif`, after what came before was run.
+        end: usize,
+    },
+    /// `\else`
+    Else {
+        /// The `\endif`, after what came before was run.
+        end: usize,
+    },
+    /// `\endif`
+    Endif,
+    /// `\sleep`
+    Sleep {
+        /// How long.
+        length: Length,
+        /// Microseconds of one.
+        unit: i64,
+    },
+    /// `\shell`: its words.
+    Shell(Vec<Word>),
+    /// `\setshell`: what it sets, and the words.
+    SetShell(Slot, Vec<Word>),
+    /// `\startpipeline`
+    StartPipeline,
+    /// `\syncpipeline`
+    SyncPipeline,
+    /// `\endpipeline`
+    EndPipeline,
+}
+
+/// An SQL command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sql {
+    /// As it is written, with `:name`.
+    pub text: String,
+    /// Cut at its variables.
+    pub template: Template,
+    /// What becomes of its rows.
+    pub keep: Keep,
+}
+
+/// What becomes of the rows of an SQL command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// They are thrown away.
+    #[default]
+    Nothing,
+    /// `\gset`: the one row of the last statement goes into variables with this prefix.
+    One(String),
+    /// `\aset`: the last row of every statement does.
+    Every(String),
+}
+
+/// The length of a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Always so many units.
+    Fixed(i64),
+    /// As many as a variable says.
+    Variable(Slot),
+}
+
+/// A word of a shell command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// As it stands.
+    Text(String),
+    /// What a variable holds.
+    Variable(Slot),
+}
+
+impl Kind {
+    /// The name of its backslash command; `SQL` for what is none.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sql(_) => "SQL",
+            Self::Set(..) => "set",
+            Self::If { .. } => "if",
+            Self::Elif { .. } => "elif",
+            Self::Else { .. } => "else",
+            Self::Endif => "endif",
+            Self::Sleep { .. } => "sleep",
+            Self::Shell(_) => "shell",
+            Self::SetShell(..) => "setshell",
+            Self::StartPipeline => "startpipeline",
+            Self::SyncPipeline => "syncpipeline",
+            Self::EndPipeline => "endpipeline",
+        }
+    }
+}

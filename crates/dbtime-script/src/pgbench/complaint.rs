@@ -1,0 +1,77 @@
+//! What is wrong with a script, told as pgbench tells it.
+
+use std::fmt;
+
+/// Why a script cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Complaint {
+    /// A backslash command is wrong.
+    Syntax(Box<SyntaxError>),
+    /// `\if` and its relatives do not match: the script, the command by number from 1, and what.
+    Condition(String, usize, &'static str),
+    /// A script without any command.
+    Empty(String),
+    /// A statement with more parameters than PostgreSQL's pgbench allows.
+    TooManyParameters(String),
+}
+
+/// Where a backslash command is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The script's file.
+    pub source: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The whole command, where it was read to its end.
+    pub text: Option<String>,
+    /// The command's name.
+    pub command: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// The word that is meant.
+    pub more: Option<String>,
+    /// Bytes from the backslash to the place, counted from 0.
+    pub column: Option<usize>,
+}
+
+impl From<Box<SyntaxError>> for Complaint {
+    fn from(error: Box<SyntaxError>) -> Self {
+        Self::Syntax(error)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => error.fmt(f),
+            Self::Condition(source, command, message) => {
+                write!(f, "condition error in script \"{source}\" command {command}: {message}")
+            }
+            Self::Empty(source) => write!(f, "empty command list for script \"{source}\""),
+            Self::TooManyParameters(sql) => {
+                let most = super::template::MOST_PARAMETERS;
+                write!(f, "statement has too many arguments (maximum is {most}): {sql}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.source, self.line, self.message)?;
+        if let Some(more) = &self.more {
+            write!(f, " ({more})")?;
+        }
+        if let Some(command) = &self.command {
+            write!(f, " in command \"{command}\"")?;
+        }
+        let Some(text) = &self.text else { return Ok(()) };
+        write!(f, "\n{text}")?;
+        match self.column {
+            Some(column) => write!(f, "\n{:>1$} error found here", '^', column + 1),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What expressions come to. Nothing is allocated on the way but error messages.
+
+use super::expression::Expression;
+use super::function::{Function, MOST_ARGUMENTS};
+use super::random::{self, LEAST_GAUSSIAN, Prng, ZIPFIAN};
+use super::value::{Fixed, Value};
+use super::variables::Variables;
+
+/// What an expression can reach.
+pub struct Scope<'a> {
+    /// The client's variables.
+    pub variables: &'a mut Variables,
+    /// The client's random numbers.
+    pub prng: &'a mut Prng,
+    /// Called with what `debug()` is given.
+    pub debug: &'a mut dyn FnMut(Value),
+}
+
+impl Scope<'_> {
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// In pgbench's words: an overflow, a division by zero, a variable that is not set, a value of
+    /// the wrong type, a parameter out of its range.
+    pub fn value(&mut self, expression: &Expression) -> Result<Value, String> {
+        match expression {
+            Expression::Constant(value) => Ok(*value),
+            Expression::Variable(slot) => self.variables.value(*slot),
+            Expression::Call(Function::And, sides) => self.either(sides, false),
+            Expression::Call(Function::Or, sides) => self.either(sides, true),
+            Expression::Call(Function::Case, parts) => self.case(parts),
+            Expression::Call(function, arguments) => self.call(*function, arguments),
+        }
+    }
+
+    /// AND and OR: the right side counts unless the left one decides, which `decisive` does. A NULL
+    /// on the left decides too, unlike in SQL.
+    fn either(&mut self, sides: &[Expression], decisive: bool) -> Result<Value, String> {
+        let left = self.value(&sides[0])?;
+        if left == Value::Null || left.as_bool()? == decisive {
+            return Ok(left);
+        }
+        match self.value(&sides[1])? {
+            Value::Null => Ok(Value::Null),
+            right => right.as_bool().map(Value::Bool),
+        }
+    }
+
+    fn case(&mut self, parts: &[Expression]) -> Result<Value, String> {
+        let mut parts = parts.iter();
+        while let Some(condition) = parts.next() {
+            let Some(branch) = parts.next() else { return self.value(condition) };
+            if self.value(condition)?.holds() {
+                return self.value(branch);
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    fn call(&mut self, function: Function, arguments: &[Expression]) -> Result<Value, String> {
+        if arguments.len() > MOST_ARGUMENTS {
+            return Err(format!("too many function arguments, maximum is {MOST_ARGUMENTS}"));
+        }
+        let mut values = [Value::Null; MOST_ARGUMENTS];
+        let mut has_null = false;
+        for (value, argument) in values.iter_mut().zip(arguments) {
+            *value = self.value(argument)?;
+            has_null |= *value == Value::Null;
+        }
+        if has_null && !matches!(function, Function::Is | Function::Debug) {
+            return Ok(Value::Null);
+        }
+        self.apply(function, &values[..arguments.len()])
+    }
+
+    /// A function of values, none of which is NULL where it matters.
+    fn apply(&mut self, function: Function, v: &[Value]) -> Result<Value, String> {
+        use Function as F;
+        match function {
+            F::Add | F::Subtract | F::Multiply | F::Divide | F::Modulo => {
+                arithmetic(function, v[0], v[1])
+            }
+            F::Equal | F::NotEqual | F::LessOrEqual | F::Less => compare(function, v[0], v[1]),
+            F::BitAnd | F::BitOr | F::BitXor | F::ShiftLeft | F::ShiftRight => {
+                bits(function, v[0].as_int()?, v[1].as_int()?)
+            }
+            F::Not => Ok(Value::Bool(!v[0].as_bool()?)),
+            F::Is => Ok(Value::Bool(v[0] == v[1])),
+            F::Debug => {
+                (self.debug)(v[0]);
+                Ok(v[0])
+            }
+            F::Abs => absolute(v[0]),
+            F::Least | F::Greatest => extreme(function, v),
+            F::Int => v[0].as_int().map(Value::Int),
+            F::Pi => Ok(Value::Double(std::f64::consts::PI)),
+            F::Sqrt => v[0].as_double().map(|x| Value::Double(x.sqrt())),
+            F::Ln => v[0].as_double().map(|x| Value::Double(x.ln())),
+            F::Exp => v[0].as_double().map(|x| Value::Double(x.exp())),
+            F::Double => v[0].as_double().map(Value::Double),
+            F::Power => Ok(Value::Double(v[0].as_double()?.powf(v[1].as_double()?))),
+            F::Random | F::RandomGaussian | F::RandomExponential | F::RandomZipfian => {
+                self.random(function, v).map(Value::Int)
+            }
+            F::HashMurmur2 => hash(random::hash_murmur2, v),
+            F::HashFnv1a => hash(random::hash_fnv1a, v),
+            F::Permute => permute(v),
+            F::And | F::Or | F::Case => unreachable!("evaluated without their arguments"),
+        }
+    }
+
+    fn random(&mut self, function: Function, v: &[Value]) -> Result<i64, String> {
+        let (low, high) = (v[0].as_int()?, v[1].as_int()?);
+        if low > high {
+            return Err("empty range given to random".to_owned());
+        }
+        if high.checked_sub(low).is_none_or(|difference| difference == i64::MAX) {
+            return Err("random range is too large".to_owned());
+        }
+        if function == Function::Random {
+            return Ok(self.prng.uniform(low, high));
+        }
+        let parameter = v[2].as_double()?;
+        check(function, parameter)?;
+        Ok(match function {
+            Function::RandomGaussian => self.prng.gaussian(low, high, parameter),
+            Function::RandomZipfian => self.prng.zipfian(low, high, parameter),
+            _ => self.prng.exponential(low, high, parameter),
+        })
+    }
+}
+
+/// Whether a distribution takes this parameter.
+fn check(function: Function, parameter: f64) -> Result<(), String> {
+    let given = Fixed(parameter);
+    match function {
+        Function::RandomGaussian if parameter.is_nan() || parameter < LEAST_GAUSSIAN => {
+            Err(format!("gaussian parameter must be at least {LEAST_GAUSSIAN:.6} (not {given})"))
+        }
+        Function::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
+            let (least, most) = (ZIPFIAN.start(), ZIPFIAN.end());
+            Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {given})"))
+        }
+        Function::RandomExponential if parameter <= 0.0 => {
+            Err(format!("exponential parameter must be greater than zero (not {given})"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn arithmetic(function: Function, left: Value, right: Value) -> Result<Value, String> {
+    use Function as F;
+    let has_double = matches!((left, right), (Value::Double(_), _) | (_, Value::Double(_)));
+    if has_double && function != F::Modulo {
+        let (l, r) = (left.as_double()?, right.as_double()?);
+        return Ok(Value::Double(match function {
+            F::Add => l + r,
+            F::Subtract => l - r,
+            F::Multiply => l * r,
+            _ => l / r,
+        }));
+    }
+    let (l, r) = (left.as_int()?, right.as_int()?);
+    if r == 0 && matches!(function, F::Divide | F::Modulo) {
+        return Err("division by zero".to_owned());
+    }
+    let (result, name) = match function {
+        F::Add => (l.checked_add(r), "add"),
+        F::Subtract => (l.checked_sub(r), "sub"),
+        F::Multiply => (l.checked_mul(r), "mul"),
+        F::Divide => (l.checked_div(r), "div"),
+        _ => (Some(l.wrapping_rem(r)), "mod"),
+    };
+    result.map(Value::Int).ok_or_else(|| format!("bigint {name} out of range"))
+}
+
+fn compare(function: Function, left: Value, right: Value) -> Result<Value, String> {
+    let ordering = match (left, right) {
+        (Value::Double(_), _) | (_, Value::Double(_)) => {
+            left.as_double()?.partial_cmp(&right.as_double()?)
+        }
+        _ => Some(left.as_int()?.cmp(&right.as_int()?)),
+    };
+    // NaN has no order: it differs from everything.
+    Ok(Value::Bool(match function {
+        Function::Equal => ordering.is_some_and(|o| o.is_eq()),
+        Function::NotEqual => ordering.is_none_or(|o| o.is_ne()),
+        Function::LessOrEqual => ordering.is_some_and(|o| o.is_le()),
+        _ => ordering.is_some_and(|o| o.is_lt()),
+    }))
+}
+
+/// Shifts count modulo 64, as the processor does it.
+fn bits(function: Function, left: i64, right: i64) -> Result<Value, String> {
+    Ok(Value::Int(match function {
+        Function::BitAnd => left & right,
+        Function::BitOr => left | right,
+        Function::BitXor => left ^ right,
+        Function::ShiftLeft => left.wrapping_shl(right as u32),
+        _ => left.wrapping_shr(right as u32),
+    }))
+}
+
+fn absolute(value: Value) -> Result<Value, String> {
+    match value {
+        Value::Int(value) => Ok(Value::Int(value.wrapping_abs())),
+        other => other.as_double().map(|value| Value::Double(value.abs())),
+    }
+}
+
+/// The least or greatest of some numbers; a double if one of them is.
+fn extreme(function: Function, values: &[Value]) -> Result<Value, String> {
+    let is_least = function == Function::Least;
+    if values.iter().any(|value| matches!(value, Value::Double(_))) {
+        let mut found = values[0].as_double()?;
+        for value in &values[1..] {
+            let value = value.as_double()?;
+            let keeps = if is_least { found < value } else { found > value };
+            found = if keeps { found } else { value };
+        }
+        return Ok(Value::Double(found));
+    }
+    let mut found = values[0].as_int()?;
+    for value in &values[1..] {
+        let value = value.as_int()?;
+        found = if is_least { found.min(value) } else { found.max(value) };
+    }
+    Ok(Value::Int(found))
+}
+
+fn hash(of: fn(i64, i64) -> i64, v: &[Value]) -> Result<Value, String> {
+    Ok(Value::Int(of(v[0].as_int()?, v[1].as_int()?)))
+}
+
+fn permute(v: &[Value]) -> Result<Value, String> {
+    let (value, size, seed) = (v[0].as_int()?, v[1].as_int()?, v[2].as_int()?);
+    if size <= 0 {
+        return Err("permute size parameter must be greater than zero".to_owned());
+    }
+    Ok(Value::Int(random::permute(value, size, seed)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! A run made ready: what all its clients share.
+
+use super::block::Effect;
+use super::command::{Kind, Script, Sql};
+use super::dialect::{Dialect, Mode};
+use super::names::{Names, Slot};
+use super::random::Prng;
+use super::seeds::{self, Seeds};
+use super::settings::Settings;
+use super::statistics::Statistics;
+use super::value::Value;
+use super::variables::Variables;
+use crate::book::Book;
+use dbtime_model::{OperationId, StatementId};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) settings: Settings,
+    pub(super) book: Book,
+    /// By script, by command.
+    pub(super) commands: Vec<Vec<Ready>>,
+    /// Prepared statements that there can be; their handles count from 0.
+    pub(super) handles: u32,
+    /// Random functions, by client.
+    clients: Vec<Prng>,
+    /// The variables that every client begins with.
+    variables: Variables,
+    client_id: Option<Slot>,
+    /// The thread of each client.
+    dealt: Vec<u32>,
+    /// Which script is next, by thread.
+    choose: Vec<Mutex<Prng>>,
+    /// What became of the clients that are gone.
+    pub(super) done: Mutex<Statistics>,
+    /// Why clients were aborted.
+    pub(super) aborted: Mutex<Vec<String>>,
+}
+
+/// What a command is made ready with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ready {
+    /// What it is booked under, where it is SQL or ends a pipeline.
+    pub(super) statement: StatementId,
+    /// Its number among prepared statements.
+    pub(super) handle: u32,
+    /// The text with placeholders, unless the mode is simple.
+    pub(super) sql: String,
+    pub(super) effect: Effect,
+}
+
+impl Plan {
+    pub(super) fn new(mut settings: Settings) -> Result<Self, String> {
+        settings.check()?;
+        settings.threads = settings.threads.min(settings.clients);
+        let mut plan = Self {
+            book: Book::default(),
+            commands: Vec::new(),
+            handles: 0,
+            clients: Vec::new(),
+            variables: Variables::new(Arc::default()),
+            client_id: None,
+            dealt: seeds::deal(settings.clients, settings.threads),
+            choose: Vec::new(),
+            done: Mutex::default(),
+            aborted: Mutex::default(),
+            settings,
+        };
+        let scripts = std::mem::take(&mut plan.settings.scripts.scripts);
+        for (index, script) in scripts.iter().enumerate() {
+            let ready = plan.ready(OperationId(index as u16), script)?;
+            plan.commands.push(ready);
+        }
+        plan.settings.scripts.scripts = scripts;
+        *lock(&plan.done) = plan.statistics();
+        plan.seed()?;
+        Ok(plan)
+    }
+
+    /// Numbers the statements of a script.
+    fn ready(&mut self, operation: OperationId, script: &Script) -> Result<Vec<Ready>, String> {
+        let mut pipeline = String::new();
+        let mut commands = Vec::with_capacity(script.commands.len());
+        for command in &script.commands {
+            commands.push(match &command.kind {
+                Kind::Sql(sql) => {
+                    pipeline.push_str(sql.text.trim());
+                    pipeline.push('\n');
+                    self.ready_sql(operation, sql)?
+                }
+                Kind::EndPipeline => {
+                    let text = format!("\\startpipeline\n{pipeline}\\endpipeline");
+                    let statement = self.book.number(operation, &text);
+                    Ready { statement, ..Ready::default() }
+                }
+                Kind::StartPipeline => {
+                    pipeline.clear();
+                    Ready::default()
+                }
+                _ => Ready::default(),
+            });
+        }
+        Ok(commands)
+    }
+
+    fn ready_sql(&mut self, operation: OperationId, sql: &Sql) -> Result<Ready, String> {
+        let statement = self.book.number(operation, sql.text.trim());
+        let effect = Effect::of(&sql.text);
+        let handle = self.handles;
+        self.handles += 1;
+        if self.settings.mode == Mode::Simple {
+            return Ok(Ready { statement, handle, sql: String::new(), effect });
+        }
+        let with = sql.template.with(self.settings.dialect.placeholder());
+        let mut text = with.map_err(|complaint| complaint.to_string())?;
+        if self.settings.dialect != Dialect::Postgres {
+            // A prepared statement is one statement, and some servers take no semicolon behind it.
+            text.truncate(text.trim_end().trim_end_matches(';').len());
+        }
+        Ok(Ready { statement, handle, sql: text, effect })
+    }
+
+    /// Draws what clients and threads begin with, and sets the variables.
+    fn seed(&mut self) -> Result<(), String> {
+        let settings = &self.settings;
+        let mut names: Names = settings.scripts.names.clone();
+        let given = |name: &str| settings.variables.iter().any(|(given, _)| given == name);
+        let (clients, threads) = (settings.clients, settings.threads);
+        let seeds = Seeds::new(settings.seed, clients, threads, given("default_seed"));
+        let computed = [
+            ("scale", settings.scale),
+            ("default_seed", seeds.default_seed),
+            ("random_seed", settings.seed as i64),
+        ];
+        let computed = computed.map(|(name, value)| (name, names.slot(name), value));
+        let client_id = names.slot("client_id");
+        let texts: Vec<_> =
+            settings.variables.iter().map(|(name, text)| (names.slot(name), text)).collect();
+        let mut variables = Variables::new(Arc::new(names));
+        for (slot, text) in texts {
+            variables.set_text("option", slot, text)?;
+        }
+        for (name, slot, value) in computed {
+            if !given(name) {
+                variables.set("startup", slot, Value::Int(value))?;
+            }
+        }
+        self.client_id = (!given("client_id")).then_some(client_id);
+        self.variables = variables;
+        self.clients = seeds.clients;
+        self.choose = seeds.threads.into_iter().map(|thread| Mutex::new(thread.choose)).collect();
+        Ok(())
+    }
+
+    /// The script of a client's next transaction.
+    pub(super) fn choose(&self, client: u32) -> usize {
+        let scripts = &self.settings.scripts;
+        if scripts.scripts.len() == 1 {
+            return 0;
+        }
+        let thread = self.dealt[client as usize];
+        let drawn = lock(&self.choose[thread as usize]).up_to(scripts.total_weight() - 1);
+        scripts.at_weight(drawn)
+    }
+
+    /// The variables and random numbers that a client begins with.
+    pub(super) fn client(&self, client: u32) -> Option<(Variables, Prng)> {
+        let prng = self.clients.get(client as usize)?.clone();
+        let mut variables = self.variables.clone();
+        if let Some(slot) = self.client_id {
+            let set = variables.set("startup", slot, Value::Int(i64::from(client)));
+            set.expect("the name is a good one");
+        }
+        Some((variables, prng))
+    }
+
+    /// Statistics of these scripts, in which nothing has happened.
+    pub(super) fn statistics(&self) -> Statistics {
+        Statistics::new(self.commands.iter().map(Vec::len))
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

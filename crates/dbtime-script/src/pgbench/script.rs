@@ -1,0 +1,78 @@
+//! pgbench scripts as a [`Script`]: made from settings, it makes a program for each client.
+
+use super::plan::{Plan, lock};
+use super::program::PgbenchProgram;
+use super::settings::Settings;
+use super::statistics::Statistics;
+use dbtime_load::program::Program;
+use dbtime_load::script::{Crew, Script};
+use dbtime_load::statement::Statement;
+use dbtime_model::StatementId;
+use std::sync::Arc;
+
+/// The scripts of a run, ready to be run.
+#[derive(Debug)]
+pub struct PgbenchScript(Arc<Plan>);
+
+impl PgbenchScript {
+    /// Makes a run ready. Scripts are operations, numbered in their order.
+    ///
+    /// # Errors
+    /// Settings that do not go together, a bad variable name, a statement with too many parameters.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        Plan::new(settings).map(Arc::new).map(Self)
+    }
+
+    /// The settings; there are no more threads than clients in them.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// What became of the clients that are gone, that is of all of them once the run is over.
+    pub fn statistics(&self) -> Statistics {
+        lock(&self.0.done).clone()
+    }
+
+    /// What a command is booked under, where it is SQL or ends a pipeline.
+    pub fn statement(&self, script: usize, command: usize) -> Option<StatementId> {
+        use super::command::Kind;
+        let kind = &self.0.settings.scripts.scripts.get(script)?.commands.get(command)?.kind;
+        let is_booked = matches!(kind, Kind::Sql(_) | Kind::EndPipeline);
+        is_booked.then(|| self.0.commands[script][command].statement)
+    }
+
+    /// Why clients were aborted, in the order in which they were.
+    pub fn aborted(&self) -> Vec<String> {
+        lock(&self.0.aborted).clone()
+    }
+}
+
+impl Script for PgbenchScript {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
+        Ok(Box::new(PgbenchCrew(Arc::clone(&self.0))))
+    }
+
+    fn statements(&self) -> Vec<Statement> {
+        self.0.book.statements()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        lock(&self.0.aborted).first().cloned()
+    }
+
+    fn connects(&self) -> bool {
+        self.0.settings.reconnects
+    }
+}
+
+struct PgbenchCrew(Arc<Plan>);
+
+impl Crew for PgbenchCrew {
+    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
+        let clients = self.0.settings.clients;
+        match PgbenchProgram::new(Arc::clone(&self.0), client) {
+            Some(program) => Ok(Box::new(program)),
+            None => Err(format!("there is no client {client}, only {clients} of them")),
+        }
+    }
+}

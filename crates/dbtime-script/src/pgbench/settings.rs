@@ -1,0 +1,149 @@
+//! What a run is told: its scripts, and how to run them.
+
+use super::builtin;
+use super::command::Script;
+use super::dialect::{Dialect, Mode};
+use super::names::Names;
+use super::notice::Listener;
+use super::reader;
+use dbtime_model::Nanos;
+
+/// Most scripts of a run.
+pub const MOST_SCRIPTS: usize = 128;
+
+/// The scripts of a run, in the order of the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Scripts {
+    pub(super) names: Names,
+    pub(super) scripts: Vec<Script>,
+    weights: Vec<u32>,
+}
+
+impl Scripts {
+    /// Adds a script; `source` is what messages and reports call it.
+    ///
+    /// # Errors
+    /// What is wrong with the script, with its line; or there are too many.
+    pub fn add(&mut self, source: &str, text: &str, weight: u32) -> Result<(), String> {
+        let script = reader::parse(source, text, &mut self.names);
+        let script = script.map_err(|complaint| complaint.to_string())?;
+        if self.scripts.len() >= MOST_SCRIPTS {
+            return Err(format!("at most {MOST_SCRIPTS} SQL scripts are allowed"));
+        }
+        self.scripts.push(script);
+        self.weights.push(weight);
+        Ok(())
+    }
+
+    /// Adds the built-in script whose name begins so.
+    ///
+    /// # Errors
+    /// There is none, or there are several; or there are too many scripts.
+    pub fn add_builtin(&mut self, name: &str, weight: u32, dialect: Dialect) -> Result<(), String> {
+        let script = builtin::find(name)?;
+        self.add(script.description, &script.text(dialect), weight)
+    }
+
+    /// The scripts and their weights.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Script, u32)> {
+        self.scripts.iter().zip(self.weights.iter().copied())
+    }
+
+    /// The weights of all scripts together.
+    pub fn total_weight(&self) -> u64 {
+        self.weights.iter().map(|weight| u64::from(*weight)).sum()
+    }
+
+    /// The script that a number in `0..total_weight()` falls on.
+    pub(super) fn at_weight(&self, mut weight: u64) -> usize {
+        for (index, own) in self.weights.iter().enumerate() {
+            match weight.checked_sub(u64::from(*own)) {
+                Some(rest) => weight = rest,
+                None => return index,
+            }
+        }
+        self.weights.len().saturating_sub(1)
+    }
+}
+
+/// How scripts are run. The defaults are those of pgbench.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What is run.
+    pub scripts: Scripts,
+    /// How statements get to the database.
+    pub mode: Mode,
+    /// The database.
+    pub dialect: Dialect,
+    /// Clients, that is connections.
+    pub clients: u32,
+    /// pgbench's threads, among which clients are dealt: each of them chooses scripts by its own
+    /// random numbers. They need not be the threads of the engine.
+    pub threads: u32,
+    /// What all random numbers follow from.
+    pub seed: u64,
+    /// The variable `scale`.
+    pub scale: i64,
+    /// Variables that are set from the beginning (`-D`).
+    pub variables: Vec<(String, String)>,
+    /// Tries of a transaction, the first included; 0: as many as the latency limit or the end of
+    /// the run allows.
+    pub max_tries: u32,
+    /// A transaction that is late by more than this is not tried again.
+    pub latency_limit: Option<Nanos>,
+    /// Whether scripts may run programs of this machine.
+    pub allow_shell: bool,
+    /// Whether each transaction makes its own connection (`-C`).
+    pub reconnects: bool,
+    /// Whether the times of commands are added up (`-r`).
+    pub times_commands: bool,
+    /// Whether errors that are tried again are told (`--verbose-errors`).
+    pub verbose_errors: bool,
+    /// Who is told of errors and of `debug()`.
+    pub listener: Listener,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            scripts: Scripts::default(),
+            mode: Mode::Simple,
+            dialect: Dialect::Postgres,
+            clients: 1,
+            threads: 1,
+            seed: 0,
+            scale: 1,
+            variables: Vec::new(),
+            max_tries: 1,
+            latency_limit: None,
+            allow_shell: false,
+            reconnects: false,
+            times_commands: false,
+            verbose_errors: false,
+            listener: Listener::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// What does not go together.
+    ///
+    /// # Errors
+    /// In pgbench's words where it has some.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.scripts.scripts.is_empty() {
+            return Err("no script is given, use -f or -b".to_owned());
+        }
+        if self.scripts.total_weight() == 0 {
+            return Err("total script weight must not be zero".to_owned());
+        }
+        if self.clients == 0 || self.threads == 0 {
+            return Err("there must be at least one client and one thread".to_owned());
+        }
+        if self.mode == Mode::Extended && self.dialect != Dialect::Postgres {
+            let remedy = "use -M simple or -M prepared";
+            return Err(format!("query mode \"extended\" is PostgreSQL's own: {remedy}"));
+        }
+        Ok(())
+    }
+}

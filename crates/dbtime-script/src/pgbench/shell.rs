@@ -1,0 +1,112 @@
+//! `\shell` and `\setshell`: programs of the machine that runs the load. The thread waits for them.
+
+use super::command::Word;
+use super::meta::leading_int;
+use super::variables::Variables;
+use std::process::{Command, Stdio};
+
+/// Bytes of a shell command line, the last one not counted.
+const MOST_BYTES: usize = 255;
+
+/// Bytes that are read of what a program prints.
+const MOST_READ: usize = 63;
+
+/// The command line, with its variables filled in.
+///
+/// # Errors
+/// A variable that is not set, or a line that is too long.
+pub fn line(words: &[Word], variables: &Variables) -> Result<String, String> {
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        match word {
+            Word::Text(text) => line.push_str(text),
+            Word::Variable(slot) if variables.write(*slot, &mut line) => {}
+            Word::Variable(slot) => {
+                let name = variables.name(*slot);
+                return Err(format!("{}: undefined variable \":{name}\"", first(words, variables)));
+            }
+        }
+        if line.len() >= MOST_BYTES {
+            return Err(format!("{}: shell command is too long", first(words, variables)));
+        }
+    }
+    Ok(line)
+}
+
+/// The first word as it is written, for messages.
+pub fn first(words: &[Word], variables: &Variables) -> String {
+    match words.first() {
+        Some(Word::Text(text)) => text.clone(),
+        Some(Word::Variable(slot)) => format!(":{}", variables.name(*slot)),
+        None => String::new(),
+    }
+}
+
+/// Runs a command line; `name` is what messages call it.
+///
+/// # Errors
+/// It cannot be started, or says that it failed.
+pub fn run(line: &str, name: &str) -> Result<(), String> {
+    let failed = || format!("{name}: could not launch shell command");
+    let status = Command::new("/bin/sh").args(["-c", line]).status().map_err(|_| failed())?;
+    if status.success() { Ok(()) } else { Err(failed()) }
+}
+
+/// Runs a command line and takes the integer that it prints on its first line.
+///
+/// # Errors
+/// It cannot be started, prints nothing, or prints something else.
+pub fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
+    let mut command = Command::new("/bin/sh");
+    let output = command.args(["-c", line]).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|_| format!("{name}: could not launch shell command"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.split_inclusive('\n').next().unwrap_or_default();
+    let text = &text[..text.floor_char_boundary(MOST_READ)];
+    if text.is_empty() {
+        return Err(format!("{name}: could not read result of shell command"));
+    }
+    let digits = text.trim_ascii();
+    let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("{name}: shell command must return an integer (not \"{text}\")"));
+    }
+    Ok(leading_int(digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pgbench::names::Names;
+    use crate::pgbench::value::Value;
+    use std::sync::Arc;
+
+    #[test]
+    fn variables_are_filled_into_the_line() {
+        let mut names = Names::default();
+        let (a, b) = (names.slot("a"), names.slot("b"));
+        let mut variables = Variables::new(Arc::new(names));
+        variables.set("set", a, Value::Int(3)).expect("a good name");
+        let echo = Word::Text("echo".to_owned());
+        let words = [echo.clone(), Word::Variable(a)];
+        assert_eq!(line(&words, &variables), Ok("echo 3".to_owned()));
+        let error = line(&[echo.clone(), Word::Variable(b)], &variables).unwrap_err();
+        assert_eq!(error, "echo: undefined variable \":b\"");
+        let long = [echo, Word::Text("x".repeat(300))];
+        assert_eq!(line(&long, &variables).unwrap_err(), "echo: shell command is too long");
+    }
+
+    #[test]
+    fn what_a_program_says_is_taken_for_an_integer() {
+        assert_eq!(run_for_int("echo ' -12 '; echo 13", "echo"), Ok(-12));
+        let error = run_for_int("echo foo", "echo").unwrap_err();
+        assert_eq!(error, "echo: shell command must return an integer (not \"foo\n\")");
+        let error = run_for_int("true", "true").unwrap_err();
+        assert_eq!(error, "true: could not read result of shell command");
+        assert_eq!(run("true", "true"), Ok(()));
+        assert_eq!(run("false", "x").unwrap_err(), "x: could not launch shell command");
+    }
+}

@@ -1,0 +1,245 @@
+//! What a run adds up for its report: per run, per script and per command, in pgbench's terms.
+//!
+//! Histograms are the engine's affair; here are only sums.
+
+use dbtime_model::{Outcome, Sample};
+
+/// Count, sums and bounds of some values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moments {
+    /// How many values.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The sum of their squares.
+    pub sum2: f64,
+    /// The least; 0 where there are none.
+    pub min: f64,
+    /// The greatest; 0 where there are none.
+    pub max: f64,
+}
+
+impl Moments {
+    /// Adds a value.
+    pub fn add(&mut self, value: f64) {
+        let only = Self { count: 1, sum: value, sum2: value * value, min: value, max: value };
+        self.merge(&only);
+    }
+
+    /// Adds all values of another.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        let is_first = self.count == 0;
+        self.min = if is_first { other.min } else { self.min.min(other.min) };
+        self.max = if is_first { other.max } else { self.max.max(other.max) };
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum2 += other.sum2;
+    }
+
+    /// The mean; NaN where there are no values.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// The standard deviation of all values, not of a sample; NaN where there are none.
+    pub fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        (self.sum2 / self.count as f64 - mean * mean).max(0.0).sqrt()
+    }
+}
+
+/// Why a transaction failed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// It could not be serialized.
+    Serialization,
+    /// It was a deadlock's victim.
+    Deadlock,
+    /// Anything else.
+    Other,
+}
+
+/// Transactions by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Completed.
+    pub completed: u64,
+    /// Given up before they began, because they were late already.
+    pub skipped: u64,
+    /// Tried more than once.
+    pub retried: u64,
+    /// Tries beyond the first, of all together.
+    pub retries: u64,
+    /// Failed: see [`FailureKind::Serialization`].
+    pub serialization_failures: u64,
+    /// Failed: see [`FailureKind::Deadlock`].
+    pub deadlock_failures: u64,
+    /// Failed: see [`FailureKind::Other`].
+    pub other_failures: u64,
+    /// Completed, but above the latency limit.
+    pub late: u64,
+    /// From the due instant to the end of those that completed. Unit: microseconds.
+    pub latency: Moments,
+    /// From the due instant to the beginning of those that completed. Unit: microseconds.
+    pub lag: Moments,
+}
+
+impl Counts {
+    /// Adds a transaction. `limit` is the latency limit in microseconds.
+    pub fn add(&mut self, sample: &Sample, kind: FailureKind, tries: u32, limit: Option<f64>) {
+        match sample.outcome {
+            Outcome::Dropped => return self.skipped += 1,
+            Outcome::Unfinished => return,
+            Outcome::Completed => {
+                // Whole microseconds, as the original counts them.
+                let latency = (sample.response().0 / 1000) as f64;
+                self.completed += 1;
+                self.latency.add(latency);
+                self.lag.add(((sample.sent - sample.due).0 / 1000) as f64);
+                self.late += u64::from(limit.is_some_and(|limit| latency > limit));
+            }
+            Outcome::Failed(_) => match kind {
+                FailureKind::Serialization => self.serialization_failures += 1,
+                FailureKind::Deadlock => self.deadlock_failures += 1,
+                FailureKind::Other => self.other_failures += 1,
+            },
+        }
+        if tries > 1 {
+            self.retried += 1;
+            self.retries += u64::from(tries - 1);
+        }
+    }
+
+    /// Adds all transactions of another.
+    pub fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.skipped += other.skipped;
+        self.retried += other.retried;
+        self.retries += other.retries;
+        self.serialization_failures += other.serialization_failures;
+        self.deadlock_failures += other.deadlock_failures;
+        self.other_failures += other.other_failures;
+        self.late += other.late;
+        self.latency.merge(&other.latency);
+        self.lag.merge(&other.lag);
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CommandCounts {
+    /// How long it took when it succeeded. Unit: seconds. Empty unless asked for.
+    pub time: Moments,
+    /// Transactions that failed for good in it.
+    pub failures: u64,
+    /// Transactions that were tried again after it had failed.
+    pub retries: u64,
+}
+
+/// What became of a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScriptCounts {
+    /// Its transactions.
+    pub transactions: Counts,
+    /// Its commands, in their order.
+    pub commands: Vec<CommandCounts>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// By script.
+    pub scripts: Vec<ScriptCounts>,
+}
+
+impl Statistics {
+    /// Nothing has happened yet; `commands` says how many commands each script has.
+    pub fn new(commands: impl Iterator<Item = usize>) -> Self {
+        let script = |count| ScriptCounts {
+            transactions: Counts::default(),
+            commands: vec![CommandCounts::default(); count],
+        };
+        Self { scripts: commands.map(script).collect() }
+    }
+
+    /// The transactions of all scripts.
+    pub fn total(&self) -> Counts {
+        let mut total = Counts::default();
+        self.scripts.iter().for_each(|script| total.merge(&script.transactions));
+        total
+    }
+
+    /// Adds another one of the same scripts.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, other) in self.scripts.iter_mut().zip(&other.scripts) {
+            mine.transactions.merge(&other.transactions);
+            for (mine, other) in mine.commands.iter_mut().zip(&other.commands) {
+                mine.time.merge(&other.time);
+                mine.failures += other.failures;
+                mine.retries += other.retries;
+            }
+        }
+    }
+
+    /// Sets everything to nothing, and keeps the room.
+    pub fn clear(&mut self) {
+        for script in &mut self.scripts {
+            script.transactions = Counts::default();
+            script.commands.fill(CommandCounts::default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::{ErrorClass, MonoNanos, OperationId};
+
+    fn sample(outcome: Outcome) -> Sample {
+        Sample {
+            operation: OperationId(0),
+            outcome,
+            due: MonoNanos(1_000_000),
+            ready: MonoNanos(1_200_000),
+            sent: MonoNanos(1_300_000),
+            done: MonoNanos(3_000_999),
+            retries: 0,
+        }
+    }
+
+    #[test]
+    fn moments_of_parts_are_those_of_the_whole() {
+        let (mut left, mut right) = (Moments::default(), Moments::default());
+        [2.0, 4.0].into_iter().for_each(|value| left.add(value));
+        [6.0].into_iter().for_each(|value| right.add(value));
+        left.merge(&right);
+        left.merge(&Moments::default());
+        assert_eq!((left.count, left.min, left.max, left.mean()), (3, 2.0, 6.0, 4.0));
+        assert!((left.deviation() - (8f64 / 3.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn transactions_are_counted_by_what_became_of_them() {
+        let mut statistics = Statistics::new([2].into_iter());
+        let counts = &mut statistics.scripts[0].transactions;
+        counts.add(&sample(Outcome::Completed), FailureKind::Other, 3, Some(1999.0));
+        let failed = sample(Outcome::Failed(ErrorClass::Conflict));
+        counts.add(&failed, FailureKind::Deadlock, 1, None);
+        counts.add(&failed, FailureKind::Serialization, 2, None);
+        counts.add(&sample(Outcome::Dropped), FailureKind::Other, 1, None);
+        counts.add(&sample(Outcome::Unfinished), FailureKind::Other, 1, None);
+        let total = statistics.total();
+        assert_eq!((total.completed, total.late, total.skipped), (1, 1, 1));
+        assert_eq!((total.retried, total.retries), (2, 3));
+        assert_eq!((total.deadlock_failures, total.serialization_failures), (1, 1));
+        assert_eq!((total.latency.sum, total.lag.sum), (2000.0, 300.0));
+        let mut doubled = statistics.clone();
+        doubled.merge(&statistics);
+        assert_eq!(doubled.total().latency.count, 2);
+        doubled.clear();
+        assert_eq!(doubled, Statistics::new([2].into_iter()));
+    }
+}
