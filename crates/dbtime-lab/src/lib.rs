@@ -18,6 +18,7 @@ pub mod scratch;
 pub mod servers;
 mod settle;
 pub mod store;
+mod stuck;
 pub mod summary;
 pub mod targets;
 

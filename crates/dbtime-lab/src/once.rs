@@ -1,10 +1,10 @@
 //! Scripts that are run once and not measured: what makes tables, fills them, or clears them away.
 
 use crate::error::LabError;
-use crate::progress::Progress;
 use crate::request::RunRequest;
 use crate::run::{keep_to, new_plan};
-use crate::targets::Prepared;
+use crate::stuck::watched;
+use crate::targets::{Prepared, Tell};
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, Watcher};
 use dbtime_load::script::Preparation;
 use dbtime_load::session::Retry;
@@ -17,24 +17,21 @@ use std::sync::Arc;
 /// takes no more than a file. Blocks until the last has ended; `stop` ends it early.
 ///
 /// Errors: [`LabError`], and what the script itself says.
-pub fn command(
-    request: &RunRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
-) -> Result<(), LabError> {
+pub fn command(request: &RunRequest, progress: Tell<'_>, stop: &Stop) -> Result<(), LabError> {
     if let Some(cpus) = &request.client_cpus {
         keep_to(cpus)?;
     }
     request.target.create()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
-    once(&plan, request.load.connections, &*prepared, stop)
+    once(&plan, request.load.connections, (&*prepared, progress), stop)
 }
 
 /// Makes and fills the tables of a script on a target that has none.
 pub(crate) fn prepare(
     request: &RunRequest,
     prepared: &dyn Prepared,
+    progress: Tell<'_>,
     stop: &Stop,
 ) -> Result<(), LabError> {
     let script = request.workload.script.as_ref().filter(|_| prepared.is_fresh());
@@ -46,7 +43,7 @@ pub(crate) fn prepare(
     let name = request.workload.name.clone();
     let workload = Arc::new(Workload::from_script(name, operations, script));
     let plan = Plan { workload, ..new_plan(request, prepared.scale()) };
-    once(&plan, clients, prepared, stop)
+    once(&plan, clients, (prepared, progress), stop)
 }
 
 /// An operation without anything special to it.
@@ -60,7 +57,12 @@ pub fn operation(name: &str) -> Operation {
     }
 }
 
-fn once(plan: &Plan, clients: u32, prepared: &dyn Prepared, stop: &Stop) -> Result<(), LabError> {
+fn once(
+    plan: &Plan,
+    clients: u32,
+    (prepared, progress): (&dyn Prepared, Tell<'_>),
+    stop: &Stop,
+) -> Result<(), LabError> {
     let plan = Plan {
         demand: Demand::Closed { clients, think: None },
         servers: clients,
@@ -74,7 +76,7 @@ fn once(plan: &Plan, clients: u32, prepared: &dyn Prepared, stop: &Stop) -> Resu
     let sink = |_| -> Box<dyn SecondSink> { Box::new(Forgotten) };
     let started = |_: MonoNanos| {};
     let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
-    prepared.drive(&plan, watcher, stop)?;
+    watched(&plan, progress, || prepared.drive(&plan, watcher, stop))?;
     match plan.script_trouble() {
         Some(trouble) => Err(LabError::Script(trouble.to_string())),
         None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),

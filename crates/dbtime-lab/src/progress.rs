@@ -39,6 +39,13 @@ pub enum Progress {
         /// That number.
         transactions: Option<u64>,
     },
+    /// A client's script has not come back for so long: it computes, loops or blocks.
+    Stuck {
+        /// Which client.
+        client: u32,
+        /// For how long.
+        length: Nanos,
+    },
     /// A second of load has passed.
     Second(SecondSeen),
 }

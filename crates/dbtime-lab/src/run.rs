@@ -9,6 +9,7 @@ use crate::request::{RateChoice, RunRequest};
 use crate::servers::{check_online, pin_this_thread};
 use crate::settle;
 use crate::store::Store;
+use crate::stuck::watched;
 use crate::targets::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, Watcher};
 use dbtime_engines::wait::test_timers;
@@ -56,7 +57,7 @@ pub fn run(
     let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
-    once::prepare(request, &*prepared, stop)?;
+    once::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
     let facts = prepared.facts(&plan)?;
     let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
@@ -108,7 +109,7 @@ pub fn find_rate(
         keep_to(cpus)?;
     }
     let prepared = request.target.prepare(request, progress, stop)?;
-    once::prepare(request, &*prepared, stop)?;
+    once::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
     settle::rate(request, &mut plan, &*prepared, progress, stop)
 }
@@ -231,7 +232,7 @@ pub(crate) fn drive(
                 let _ = looked_back.recv();
             },
         };
-        let driven = prepared.drive(plan, watcher, stop);
+        let driven = watched(plan, progress, || prepared.drive(plan, watcher, stop));
         drop(sinks);
         drop(tell);
         let watched = monitor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

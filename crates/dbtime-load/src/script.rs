@@ -27,6 +27,12 @@ pub trait Script: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The clients inside their script at this moment, each with a number that changes whenever one
+    /// goes in: one that stays the same says that the script does not come back.
+    fn inside(&self) -> Vec<(u32, u64)> {
+        Vec::new()
+    }
+
     /// Whether the script makes its connections itself. Else they are made before the load.
     fn connects(&self) -> bool {
         false

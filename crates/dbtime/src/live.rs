@@ -2,6 +2,7 @@
 
 use crate::screen;
 use dbtime_lab::Progress;
+use dbtime_model::Nanos;
 use dbtime_model::units::{human_ns, three_digits};
 use std::sync::Mutex;
 
@@ -20,7 +21,9 @@ impl Live {
 
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &Progress) {
-        if self.shown {
+        if let Progress::Stuck { client, length } = progress {
+            screen::note(&stuck(*client, *length));
+        } else if self.shown {
             screen::status(&self.line(progress));
         }
     }
@@ -47,6 +50,7 @@ impl Live {
                 three_digits(*flat_out_tps),
                 three_digits(*offered_tps)
             ),
+            Progress::Stuck { client, length } => stuck(*client, *length),
             Progress::Started { warmup, measure, transactions, .. } => {
                 let length = measure.map(|measure| (*warmup + measure).as_secs());
                 *self.plan.lock().expect("held for an assignment") = (warmup.as_secs(), length);
@@ -78,6 +82,15 @@ impl Live {
             }
         }
     }
+}
+
+/// Said of a script that does not come back, to everybody: a terminal or not.
+pub(crate) fn stuck(client: u32, length: Nanos) -> String {
+    format!(
+        "dbtime: no progress: the script of client {client} has not come back for {}; it computes, \
+         loops for ever or blocks, and holds up all clients of its thread (Ctrl-C twice ends dbtime)",
+        human_ns(length.0 as f64)
+    )
 }
 
 fn bar(done: f64, total: f64) -> String {

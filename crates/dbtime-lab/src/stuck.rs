@@ -1,0 +1,81 @@
+//! Notices a script that does not come back: a thread that is inside it can do nothing else, and
+//! nobody can take it out again.
+
+use crate::progress::Progress;
+use dbtime_engines::plan::Plan;
+use dbtime_model::{MonoNanos, Nanos, now};
+use std::collections::HashMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often is looked.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A script that has not come back for so long is told, and again each time it has doubled.
+const PATIENCE: Nanos = Nanos::from_secs(3);
+
+/// Does something with a plan, and meanwhile tells of clients whose script does not come back.
+pub(crate) fn watched<T>(
+    plan: &Plan,
+    progress: &(dyn Fn(Progress) + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
+    let Some(script) = plan.workload.script.clone() else { return work() };
+    std::thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        let watch = move || {
+            let mut seen = HashMap::new();
+            while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                for (client, stuck) in look(&mut seen, &script.inside(), now()) {
+                    progress(Progress::Stuck { client, length: stuck });
+                }
+            }
+        };
+        let watcher = std::thread::Builder::new().name("script watch".to_owned());
+        // Without a thread for it nobody watches, and the work goes on.
+        let watcher = watcher.spawn_scoped(scope, watch);
+        let result = work();
+        drop(done);
+        drop(watcher);
+        result
+    })
+}
+
+/// Since when a client is inside, the number it went in with, and when to tell of it next.
+type Seen = (MonoNanos, u64, Nanos);
+
+fn look(
+    seen: &mut HashMap<u32, Seen>,
+    inside: &[(u32, u64)],
+    present: MonoNanos,
+) -> Vec<(u32, Nanos)> {
+    seen.retain(|client, (_, number, _)| inside.contains(&(*client, *number)));
+    let mut stuck = Vec::new();
+    for &(client, number) in inside {
+        let (since, _, tell_at) = seen.entry(client).or_insert((present, number, PATIENCE));
+        let length = present - *since;
+        if length >= *tell_at {
+            *tell_at = Nanos(tell_at.0 * 2);
+            stuck.push((client, length));
+        }
+    }
+    stuck
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_back_is_not_stuck() {
+        let mut seen = HashMap::new();
+        let at = |s: u64| MonoNanos(s * 1_000_000_000);
+        let secs = Nanos::from_secs;
+        assert_eq!(look(&mut seen, &[(0, 1), (1, 1)], at(1)), []);
+        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(4)), [(0, secs(3))]);
+        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(5)), [], "told before");
+        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(7)), [(0, secs(6)), (1, secs(3))]);
+        assert_eq!(look(&mut seen, &[], at(8)), []);
+        assert_eq!(look(&mut seen, &[(0, 1)], at(99)), [], "went in anew");
+    }
+}
