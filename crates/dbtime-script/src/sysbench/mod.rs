@@ -1,7 +1,40 @@
 //! sysbench scripts: LuaJIT, the interface that scripts expect, its options and its reports.
+//!
+//! ```text
+//!   Settings ──► SysbenchScript ── a thread ──► State: LuaJIT, our Lua, the desk
+//!                                                 │
+//!                engine ◄── Step ── Client ◄── slot, coroutine with its own globals
+//! ```
+//!
+//! A state is shared by the clients of a thread: code is compiled once, and each client has globals
+//! of its own. Only the standard libraries `string` and `table` are shared between clients.
 
+mod api;
+mod counters;
+mod declared;
+mod desk;
+mod failure;
+pub mod fingerprint;
 pub mod help;
 pub mod histogram;
+mod literal;
 pub mod options;
+mod paths;
+mod program;
+mod random;
 pub mod report;
+mod reporter;
+mod script;
+mod settings;
+pub mod sqlite;
+mod state;
 pub mod stats;
+
+pub use counters::{Counter, Counters, Totals};
+pub use declared::{Declared, DeclaredCommand, DeclaredOption, OptionType, declared_options};
+pub use reporter::Reporter;
+pub use script::{ScriptError, SysbenchScript};
+pub use settings::{Command, Compat, Driver, OptionValue, Output, ScriptOptions, Settings};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! What Lua may call: the functions of the table `host`, which only our own Lua sees.
+//!
+//! None of them blocks. Those of [`sql`] put a request on the desk; the Lua that called them yields
+//! then, and the request goes to the engine.
+
+mod histogram;
+mod output;
+mod random;
+mod sql;
+
+use super::desk::Desk;
+use mlua::{Lua, Result, Table};
+use std::rc::Rc;
+
+/// Fills the table.
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    random::install(lua, host, desk)?;
+    sql::install(lua, host, desk)?;
+    output::install(lua, host, desk)?;
+    histogram::install(lua, host)
+}
+
+/// A 32-bit number as C makes it of a Lua number: without its fraction, and wrapped.
+#[inline]
+fn wrapped(number: f64) -> u32 {
+    number as i64 as u32
+}

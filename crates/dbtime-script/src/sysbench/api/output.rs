@@ -1,0 +1,90 @@
+//! What a script prints, counts and waits for, and why it ends.
+
+use super::wrapped;
+use crate::sysbench::counters::Counter;
+use crate::sysbench::desk::Desk;
+use dbtime_model::Nanos;
+use mlua::{Lua, LuaString, Result, Table};
+use std::rc::Rc;
+
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    let on = Rc::clone(desk);
+    let write = lua.create_function(move |_, text: LuaString| {
+        on.setup.settings.output.write(&text.to_string_lossy());
+        Ok(())
+    })?;
+    host.set("write", write)?;
+    let on = Rc::clone(desk);
+    let log = lua.create_function(move |_, text: LuaString| {
+        on.setup.settings.output.write(&format!("{}\n", text.to_string_lossy()));
+        Ok(())
+    })?;
+    host.set("log", log)?;
+    let on = Rc::clone(desk);
+    let trouble = lua.create_function(move |_, (words, trace): (LuaString, LuaString)| {
+        let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
+        on.setup.tell(&format!("{words}{}{trace}", remedy(&words, &on)));
+        Ok(())
+    })?;
+    host.set("trouble", trouble)?;
+    // A script without an idea of its own SQL asks for no rows, and none are kept for it.
+    let on = Rc::clone(desk);
+    let seen = lua.create_function(move |_, source: LuaString| {
+        let source = source.to_string_lossy();
+        if ["fetch_row", "query_row", "loadstring", "load("].iter().any(|way| source.contains(way))
+        {
+            on.reads_rows.set(true);
+        }
+        Ok(())
+    })?;
+    host.set("seen", seen)?;
+    counts(lua, host, desk)
+}
+
+/// What to do about the one error that is not the script's.
+fn remedy(words: &str, desk: &Desk) -> String {
+    let limit = desk.setup.settings.memory_limit;
+    if limit == 0 || !words.contains("not enough memory") {
+        return String::new();
+    }
+    format!(" (the limit for a thread's Lua state is {limit} bytes; raise it, or use more threads)")
+}
+
+fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    let on = Rc::clone(desk);
+    let count = lua.create_function(move |_, number: f64| {
+        let counter = Counter::ALL.get(number as usize);
+        let counter = counter.ok_or_else(|| {
+            mlua::Error::runtime(format!("sb_counter_inc: there is no counter {number}"))
+        })?;
+        on.counters.add(*counter);
+        Ok(())
+    })?;
+    host.set("count", count)?;
+    let on = Rc::clone(desk);
+    host.set(
+        "count_error",
+        lua.create_function(move |_, ()| {
+            on.counters.add(Counter::Error);
+            Ok(())
+        })?,
+    )?;
+    let on = Rc::clone(desk);
+    let reconnected = lua.create_function(move |_, ()| {
+        on.counters.add(Counter::Reconnect);
+        Ok(())
+    })?;
+    host.set("reconnected", reconnected)?;
+    let on = Rc::clone(desk);
+    let restarted = lua.create_function(move |_, ()| {
+        on.slot.borrow_mut().restarts += 1;
+        Ok(())
+    })?;
+    host.set("restarted", restarted)?;
+    let on = Rc::clone(desk);
+    let sleep = lua.create_function(move |_, microseconds: f64| {
+        on.slot.borrow_mut().sleep = Nanos(u64::from(wrapped(microseconds)) * 1000);
+        Ok(())
+    })?;
+    host.set("sleep", sleep)
+}

@@ -1,0 +1,189 @@
+//! What a script declares before it is run: its options, its commands and its functions.
+
+use super::script::{ScriptError, Setup};
+use super::settings::{Compat, Driver, Output, Settings};
+use super::state::{State, Wants, quiet};
+use super::{desk::Slot, state::Reply};
+use mlua::{Function, Table, Value};
+use std::sync::Arc;
+
+/// The type of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionType {
+    /// on or off.
+    Bool,
+    /// A whole number.
+    Int,
+    /// A number of bytes, with K, M, G or T.
+    Size,
+    /// A number.
+    Double,
+    /// A text.
+    Text,
+    /// Texts between commas.
+    List,
+    /// The name of a file.
+    File,
+}
+
+impl OptionType {
+    /// By the number that scripts use.
+    fn numbered(number: u32) -> Self {
+        match number {
+            1 => Self::Bool,
+            2 => Self::Int,
+            3 => Self::Size,
+            4 => Self::Double,
+            6 => Self::List,
+            7 => Self::File,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// An option of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredOption {
+    /// Its name as the script writes it.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its type: declared, or that of its default.
+    pub kind: OptionType,
+    /// Its default as texts: one, or those of a list.
+    pub default: Option<Vec<String>>,
+    /// Whether the script wants to see its value before the run.
+    pub has_validate: bool,
+}
+
+/// A command of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredCommand {
+    /// Its name.
+    pub name: String,
+    /// Whether every thread runs it.
+    pub is_parallel: bool,
+}
+
+/// All that a script declares; options and commands by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// `sysbench.cmdline.options`; `None`: the script declares none, and takes any.
+    pub options: Option<Vec<DeclaredOption>>,
+    /// `sysbench.cmdline.commands`.
+    pub commands: Vec<DeclaredCommand>,
+    /// Which of the functions that sysbench calls the script defines, `thread_run` only if it is
+    /// the script's own.
+    pub functions: Vec<&'static str>,
+    /// Which report hooks it sets.
+    pub hooks: Vec<&'static str>,
+}
+
+const FUNCTIONS: [&str; 9] = [
+    "init",
+    "done",
+    "prepare",
+    "cleanup",
+    "help",
+    "event",
+    "thread_init",
+    "thread_run",
+    "thread_done",
+];
+
+/// Runs a script once, without options and without a database, and says what it declares.
+/// `command` is what it finds in `sysbench.cmdline.command`.
+///
+/// # Errors
+/// There is no such script, or it fails.
+pub fn declared_options(
+    path: &str,
+    command: Option<&str>,
+    compat: Compat,
+    output: Output,
+) -> Result<Declared, ScriptError> {
+    let settings = Settings { compat, output, ..Settings::new(path, Driver::Mysql) };
+    let mut setup = Setup::new(settings)?;
+    setup.declares = true;
+    setup.command = command.map(str::to_owned);
+    let state = open(Arc::new(setup), 0)?;
+    read(&state).map_err(|error| ScriptError::Lua(format!("FATAL: {error}")))
+}
+
+/// A state with one client, that has run the script's body.
+pub(super) fn open(setup: Arc<Setup>, tid: u32) -> Result<State, ScriptError> {
+    let state = quiet(Arc::clone(&setup))?;
+    let lua_error = |error: mlua::Error| ScriptError::Lua(format!("FATAL: {error}"));
+    state.add(tid, tid, "declare").map_err(lua_error)?;
+    let mut slot = Box::new(Slot::new(tid, setup.seed));
+    match state.resume(&mut slot, Reply::Go) {
+        Wants::Ready => Ok(state),
+        Wants::Failed => Err(ScriptError::Lua(setup.trouble().unwrap_or_default())),
+        _ => Err(ScriptError::Lua(format!(
+            "FATAL: {} uses the database or sleeps outside of its functions; do so in thread_init() \
+             or in a command",
+            setup.settings.path
+        ))),
+    }
+}
+
+fn read(state: &State) -> mlua::Result<Declared> {
+    let globals = state.globals(0)?;
+    let sysbench: Table = globals.get("sysbench")?;
+    let cmdline: Table = sysbench.get("cmdline")?;
+    let own_run = state.own("thread_run")?;
+    let mut functions = Vec::new();
+    for name in FUNCTIONS {
+        let value: Value = globals.get(name)?;
+        if matches!(value, Value::Function(_)) && value != own_run {
+            functions.push(name);
+        }
+    }
+    let hooks: Table = sysbench.get("hooks")?;
+    let mut set = Vec::new();
+    for name in ["report_intermediate", "report_cumulative"] {
+        if hooks.contains_key(name)? {
+            set.push(name);
+        }
+    }
+    let options: Option<Table> = cmdline.get("options")?;
+    Ok(Declared {
+        options: options.map(|options| read_options(state, &options)).transpose()?,
+        commands: read_commands(cmdline.get("commands")?)?,
+        functions,
+        hooks: set,
+    })
+}
+
+fn read_options(state: &State, options: &Table) -> mlua::Result<Vec<DeclaredOption>> {
+    let type_of: Function = as_function(state.own("type_of_option")?)?;
+    let default_of: Function = as_function(state.own("default_of_option")?)?;
+    let mut declared = Vec::new();
+    for pair in options.pairs::<String, Table>() {
+        let (name, option) = pair?;
+        declared.push(DeclaredOption {
+            description: option.get::<Option<String>>(1)?.unwrap_or_default(),
+            kind: OptionType::numbered(type_of.call(&option)?),
+            default: default_of.call(&option)?,
+            has_validate: matches!(option.get::<Value>(4)?, Value::Function(_)),
+            name,
+        });
+    }
+    declared.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(declared)
+}
+
+fn as_function(value: Value) -> mlua::Result<Function> {
+    value.as_function().cloned().ok_or_else(|| mlua::Error::runtime("a function was expected"))
+}
+
+fn read_commands(commands: Option<Table>) -> mlua::Result<Vec<DeclaredCommand>> {
+    let mut declared = Vec::new();
+    for pair in commands.iter().flat_map(|commands| commands.pairs::<String, Table>()) {
+        let (name, command) = pair?;
+        let is_parallel = command.get::<Option<bool>>(2)?.unwrap_or(false);
+        declared.push(DeclaredCommand { name, is_parallel });
+    }
+    declared.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(declared)
+}

@@ -1,0 +1,193 @@
+//! What lies between Lua and Rust: the client that runs has its slot on the desk, where the
+//! functions that Lua calls put its requests and find its answers.
+
+use super::counters::{Counter, Counters};
+use super::failure::Judged;
+use super::fingerprint::fingerprint;
+use super::random::Random;
+use super::script::Setup;
+use super::settings::Driver;
+use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
+use dbtime_model::{Nanos, OperationId, StatementId};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a client asks for, without its texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ask {
+    #[default]
+    Connect,
+    Disconnect,
+    Query,
+    /// Undoes what a failure left open; counted nowhere.
+    Rollback,
+    Prepare,
+    Execute,
+    Close,
+}
+
+/// How a parameter is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Integer,
+    Real,
+    Text,
+}
+
+/// A statement that a client has prepared.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) id: StatementId,
+    pub(super) kinds: Box<[Kind]>,
+    /// Where the server prepares nothing.
+    pub(super) text: Option<Box<str>>,
+}
+
+/// All that Rust keeps of a client.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) client: u32,
+    pub(super) random: Random,
+    pub(super) ask: Ask,
+    pub(super) text: String,
+    pub(super) values: Vec<Value>,
+    pub(super) handle: u32,
+    pub(super) statement: Option<StatementId>,
+    pub(super) prepared: Vec<Option<Prepared>>,
+    pub(super) results: Results,
+    /// Which of the results the script is at.
+    pub(super) set: usize,
+    pub(super) failure: Option<Judged>,
+    pub(super) sleep: Nanos,
+    pub(super) restarts: u32,
+    pub(super) bulk: Bulk,
+}
+
+/// A bulk insert under way.
+#[derive(Debug, Default)]
+pub(super) struct Bulk {
+    pub(super) prefix: String,
+    pub(super) text: String,
+}
+
+impl Slot {
+    pub(super) fn new(client: u32, seed: u64) -> Self {
+        Self {
+            client,
+            random: Random::new(seed, client),
+            ask: Ask::default(),
+            text: String::new(),
+            values: Vec::new(),
+            handle: 0,
+            statement: None,
+            prepared: Vec::new(),
+            results: Results::default(),
+            set: 0,
+            failure: None,
+            sleep: Nanos(0),
+            restarts: 0,
+            bulk: Bulk::default(),
+        }
+    }
+
+    /// What the client asks for, in the engine's words.
+    #[inline]
+    pub(super) fn request(&self, keeps_rows: bool) -> Request<'_> {
+        let handle = self.handle;
+        match self.ask {
+            Ask::Connect => Request::Connect,
+            Ask::Disconnect => Request::Disconnect,
+            Ask::Query | Ask::Rollback => Request::Query(&self.text),
+            Ask::Prepare => Request::Prepare { handle, sql: &self.text },
+            Ask::Execute => Request::Execute { handle, parameters: &self.values, keeps_rows },
+            Ask::Close => Request::Close { handle },
+        }
+    }
+
+    /// Asks for something that is no statement.
+    pub(super) fn ask(&mut self, ask: Ask) {
+        (self.ask, self.statement) = (ask, None);
+    }
+
+    /// Takes what a request brought back: the columns and rows of its first result.
+    pub(super) fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
+        let first = results.set(0);
+        let columns = first.map_or(0, |set| set.columns());
+        let rows = first.map_or(0, |set| set.rows());
+        if matches!(self.ask, Ask::Query | Ask::Execute) {
+            desk.count(columns, first.map_or(0, |set| set.affected()));
+            self.set = 0;
+            if desk.reads_rows.get() {
+                std::mem::swap(results, &mut self.results);
+            }
+        }
+        (columns as u32, rows as u32)
+    }
+}
+
+/// What the clients of a thread share.
+pub(super) struct Desk {
+    pub(super) setup: Arc<Setup>,
+    pub(super) counters: Arc<Counters>,
+    /// The slot of the client that runs.
+    pub(super) slot: RefCell<Box<Slot>>,
+    /// Whether any of the script's files says how to read a row. If none does, no row is kept.
+    pub(super) reads_rows: Cell<bool>,
+    /// A text that many functions need for a moment.
+    pub(super) scratch: RefCell<Vec<u8>>,
+    ids: RefCell<Ids>,
+}
+
+/// The numbers of statements, as far as this thread has met them.
+#[derive(Default)]
+struct Ids {
+    known: HashMap<Box<str>, StatementId>,
+    fingerprint: String,
+}
+
+impl Desk {
+    pub(super) fn new(setup: Arc<Setup>, counters: Arc<Counters>) -> Self {
+        Self {
+            slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
+            reads_rows: Cell::new(false),
+            scratch: RefCell::default(),
+            ids: RefCell::default(),
+            setup,
+            counters,
+        }
+    }
+
+    /// Whether the rows of prepared statements are wanted. On MySQL they cannot be fetched.
+    pub(super) fn keeps_rows(&self) -> bool {
+        self.reads_rows.get() && self.setup.settings.driver == Driver::Pgsql
+    }
+
+    /// Counts a statement that answered.
+    #[inline]
+    pub(super) fn count(&self, columns: usize, affected: u64) {
+        self.counters.add(match (columns, affected) {
+            (0, 0) => Counter::Other,
+            (0, _) => Counter::Write,
+            _ => Counter::Read,
+        });
+    }
+
+    /// The number of a statement. What a thread has met before takes no lock, and allocates
+    /// nothing.
+    pub(super) fn number(&self, sql: &str) -> StatementId {
+        let ids = &mut *self.ids.borrow_mut();
+        fingerprint(sql, &mut ids.fingerprint);
+        if let Some(&id) = ids.known.get(ids.fingerprint.as_str()) {
+            return id;
+        }
+        let id = self.setup.book.number(OperationId(0), &ids.fingerprint);
+        // A script that makes up ever new statements must not fill the memory with them.
+        if ids.known.len() < 2 * crate::book::MOST {
+            ids.known.insert(ids.fingerprint.as_str().into(), id);
+        }
+        id
+    }
+}

@@ -1,0 +1,138 @@
+//! What a script is told of a failed statement, and what is done about it: the rules of sysbench's
+//! drivers.
+
+use super::settings::Driver;
+use dbtime_load::failure::Failure;
+use dbtime_model::ErrorClass;
+
+/// Errors that `--mysql-ignore-errors` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ignored {
+    /// `all` of them.
+    All,
+    /// These codes.
+    Codes(Vec<u32>),
+}
+
+impl Ignored {
+    /// Reads the option's value: codes between commas, or `all`.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut words = text.split(',').map(str::trim);
+        if words.clone().any(|word| word == "all") {
+            return Self::All;
+        }
+        Self::Codes(words.by_ref().filter_map(|word| word.parse().ok()).collect())
+    }
+
+    fn has(&self, code: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Codes(codes) => codes.contains(&code),
+        }
+    }
+}
+
+/// A failure as a script sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Judged {
+    /// `sql_errno`.
+    pub(super) number: u32,
+    /// `sql_state`.
+    pub(super) state: String,
+    /// `sql_errmsg`.
+    pub(super) message: String,
+    /// The event starts again; else the script's hook is asked, and without its word the run ends.
+    pub(super) is_ignorable: bool,
+    /// The connection is gone.
+    pub(super) is_lost: bool,
+    /// A transaction is open and has to be rolled back before anything else.
+    pub(super) wants_rollback: bool,
+}
+
+/// The codes of MySQL's client for a connection that is gone.
+const LOST: [u32; 4] = [2013, 2006, 2011, 2055];
+
+/// What the rules say about a failure.
+pub(super) fn judge(failure: &Failure, driver: Driver, ignored: &Ignored) -> Judged {
+    let number = number(failure, driver);
+    let is_lost = failure.class == ErrorClass::Connection || LOST.contains(&number);
+    let (is_ignorable, wants_rollback) = match driver {
+        Driver::Mysql => (ignored.has(number), false),
+        Driver::Sqlite => (ignored.has(number), !failure.undone),
+        Driver::Pgsql => {
+            let is_known = matches!(failure.state.as_str(), "40P01" | "40001" | "23505");
+            (is_known, !is_lost)
+        }
+    };
+    Judged {
+        number,
+        state: failure.state.clone(),
+        message: failure.message.clone(),
+        is_ignorable,
+        is_lost,
+        wants_rollback,
+    }
+}
+
+/// The database's number, or that of MySQL that means the same.
+fn number(failure: &Failure, driver: Driver) -> u32 {
+    if let (Driver::Mysql, Ok(number)) = (driver, failure.code.parse()) {
+        return number;
+    }
+    match (driver, failure.class) {
+        (Driver::Pgsql, _) => 0,
+        (_, ErrorClass::Connection) => 2013,
+        (_, ErrorClass::Busy) => 1205,
+        (_, ErrorClass::Conflict) => 1213,
+        (_, ErrorClass::Constraint) => 1062,
+        (_, ErrorClass::Full) => 1114,
+        (_, ErrorClass::ReadOnly) => 1290,
+        (_, ErrorClass::Timeout) => 3024,
+        _ => 1105,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(class: ErrorClass, code: &str, state: &str) -> Failure {
+        let (code, state) = (code.to_owned(), state.to_owned());
+        Failure { class, code, state, message: "m".to_owned(), undone: false }
+    }
+
+    #[test]
+    fn listed_codes_are_ignored_and_others_are_not() {
+        let listed = Ignored::parse("1213, 1020,1205");
+        let of = |code: &str| judge(&failure(ErrorClass::Other, code, ""), Driver::Mysql, &listed);
+        assert!(of("1213").is_ignorable && of("1205").is_ignorable);
+        assert!(!of("1062").is_ignorable && !of("1213").wants_rollback);
+        assert!(of("2006").is_lost && !of("2006").is_ignorable);
+        let all = Ignored::parse("all");
+        assert!(judge(&failure(ErrorClass::Other, "1", ""), Driver::Mysql, &all).is_ignorable);
+        let lost = judge(&Failure::connection("ECONNRESET", "gone"), Driver::Mysql, &all);
+        assert_eq!((lost.number, lost.is_lost), (2013, true));
+    }
+
+    #[test]
+    fn postgres_rolls_back_and_goes_by_the_state() {
+        let ignored = Ignored::parse("all");
+        for (state, is_ignorable) in
+            [("40P01", true), ("40001", true), ("23505", true), ("42P01", false)]
+        {
+            let judged = judge(&failure(ErrorClass::Other, state, state), Driver::Pgsql, &ignored);
+            assert_eq!((judged.is_ignorable, judged.wants_rollback), (is_ignorable, true));
+            assert_eq!((judged.number, judged.state.as_str()), (0, state));
+        }
+    }
+
+    #[test]
+    fn a_busy_sqlite_is_a_lock_wait_that_timed_out() {
+        let ignored = Ignored::parse("1213,1020,1205");
+        let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "");
+        let judged = judge(&busy, Driver::Sqlite, &ignored);
+        assert_eq!((judged.number, judged.is_ignorable, judged.wants_rollback), (1205, true, true));
+        let constraint = failure(ErrorClass::Constraint, "SQLITE_CONSTRAINT", "");
+        assert!(!judge(&constraint, Driver::Sqlite, &ignored).is_ignorable);
+    }
+}

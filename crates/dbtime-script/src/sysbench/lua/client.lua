@@ -1,0 +1,253 @@
+-- Clients: what sysbench calls a thread is a coroutine with globals of its own. All of them stay
+-- in tables here, and the host resumes them by number.
+
+local rt = ...
+local host, code = rt.host, rt.code
+local ASK, SLEEP, DONE, READY = code.ask, code.sleep, code.done, code.ready
+local OVER, CLOSED, FAILED = code.over, code.closed, code.failed
+local resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
+local status, traceback, getinfo = coroutine.status, debug.traceback, debug.getinfo
+local setfenv, xpcall = setfenv, xpcall
+local RESTART = 1
+local clients = {}
+
+-- An error with the place where it was raised, which is gone once it is caught.
+local Raised = {}
+
+local function text_of(problem)
+  if type(problem) == "string" then
+    return problem
+  end
+  if type(problem) == "table" and problem.errcode and problem.sql_errmsg then
+    return ("SQL error, errno = %s, state = '%s': %s"):format(
+      tostring(problem.sql_errno), tostring(problem.sql_state), tostring(problem.sql_errmsg))
+  end
+  if type(problem) == "userdata" or type(problem) == "number" then
+    return (tostring(problem):gsub("\nstack traceback:.*", ""):gsub("^runtime error: ", ""))
+  end
+  return "(not a string)"
+end
+
+-- What host functions raise says no place: it is that of the script that called them.
+local function placed(problem, info)
+  local text = text_of(problem)
+  if type(problem) ~= "userdata" then
+    return text
+  end
+  for level = 1, 50 do
+    local place = info(level)
+    if not place then
+      break
+    end
+    if place.currentline > 0 and place.source:sub(1, 1) == "@" then
+      return ("%s:%d: %s"):format(place.short_src, place.currentline, text)
+    end
+  end
+  return text
+end
+
+local function on_error(problem)
+  if type(problem) == "table" then
+    return problem
+  end
+  local text = placed(problem, function(level) return getinfo(level + 3, "Sl") end)
+  return setmetatable({ text = text, traceback = traceback("", 2) }, Raised)
+end
+
+local function die(client, problem)
+  local trace
+  if getmetatable(problem) == Raised then
+    problem, trace = problem.text, problem.traceback
+  else
+    local thread = client.thread
+    problem = placed(problem, function(level) return getinfo(thread, level - 1, "Sl") end)
+    trace = traceback(thread, "")
+  end
+  local stage = client.stage
+  local words = stage and ("`" .. stage .. "' function failed: ") or ""
+  host.trouble("FATAL: " .. words .. problem, trace)
+  return FAILED
+end
+
+-- Waits until the client is given the next transaction; false: there is none.
+local function next_ticket(client, how)
+  client.ticket = yield(how)
+  return client.ticket
+end
+
+function rt.more_events()
+  local client = rt.running
+  if client.is_fresh then
+    client.is_fresh = false
+    return true
+  end
+  if client.ticket then
+    return next_ticket(client, DONE)
+  end
+  return false
+end
+
+function rt.event_stop()
+  local client = rt.running
+  if client.ticket and not client.is_fresh then
+    client.is_fresh = next_ticket(client, DONE)
+  end
+end
+
+local more_events = rt.more_events
+
+function rt.thread_run(tid)
+  local client = rt.running
+  local env = client.env
+  while more_events() do
+    local fine, result = xpcall(env.event, on_error, tid)
+    while not fine do
+      if getmetatable(result) == Raised or result.errcode ~= RESTART then
+        error(result, 0)
+      end
+      local hook = env.sysbench.hooks.before_restart_event
+      if hook then
+        hook(result)
+      end
+      host.restarted()
+      fine, result = xpcall(env.event, on_error, tid)
+    end
+    if result then
+      return
+    end
+  end
+end
+
+-- What every client does first: the script itself.
+local function run_body(client)
+  setfenv(0, client.env)
+  local main, problem = rt.load_file(client.file, client.env)
+  if not main then
+    error(problem, 0)
+  end
+  main(client.module)
+end
+
+local function live(client)
+  run_body(client)
+  local env, tid = client.env, client.tid
+  if env.thread_init then
+    client.stage = "thread_init"
+    env.thread_init(tid)
+  end
+  client.stage = "thread_run"
+  if env.thread_run == rt.thread_run and type(env.event) ~= "function" then
+    client.stage = nil
+    error("cannot find the event() function in " .. host.script, 0)
+  end
+  client.is_fresh = next_ticket(client, READY)
+  if client.ticket then
+    env.thread_run(tid)
+    if client.ticket then
+      yield(OVER)
+    end
+  end
+  if env.thread_done then
+    client.stage = "thread_done"
+    env.thread_done(tid)
+  end
+  return CLOSED
+end
+
+-- A command runs as the client's only transaction.
+local function obey(client)
+  run_body(client)
+  yield(READY)
+  local name, env = host.command, client.env
+  local command = (env.sysbench.cmdline.commands or {})[name]
+  local does = type(command) == "table" and command[1] or env[name]
+  if type(does) ~= "function" then
+    error(("'%s' test does not implement the '%s' command."):format(host.script, name), 0)
+  end
+  client.stage = command and "sysbench.cmdline.call_command" or name
+  if does() == false then
+    client.stage = nil
+    error(("the command '%s' said that it failed"):format(name), 0)
+  end
+  yield(OVER)
+  return CLOSED
+end
+
+-- Only the body: for what the script declares, and for its report hooks.
+local function declare(client)
+  run_body(client)
+  yield(READY)
+  return CLOSED
+end
+
+local lives = { run = live, command = obey, declare = declare }
+
+-- A new client; it is at its beginning until it is resumed.
+function rt.add_client(index, tid, life)
+  local client = { tid = tid, file = host.file, module = host.module }
+  -- Weak: a connection that the script has forgotten may be made again.
+  client.open = setmetatable({}, { __mode = "v" })
+  client.env = rt.environment(client)
+  client.thread = create(function() return lives[life](client) end)
+  clients[index] = client
+end
+
+function rt.remove_client(index)
+  clients[index] = nil
+end
+
+-- Resumes a client until it wants something, and says what that is.
+function rt.dispatch(index, a, b, c)
+  local client = clients[index]
+  rt.running = client
+  local fine, wants = resume(client.thread, a, b, c)
+  if fine then
+    return wants
+  end
+  return die(client, wants)
+end
+
+-- Calls a function in a client's globals outside of its life; for report hooks.
+function rt.call(index, fn, ...)
+  rt.running = clients[index]
+  return fn(...)
+end
+
+function rt.environment_of(index)
+  return clients[index].env
+end
+
+function rt.sleep(microseconds)
+  host.sleep(tonumber(microseconds) or 0)
+  yield(SLEEP)
+  return 0
+end
+
+-- Coroutines of the script itself let through what is meant for the host.
+local function passed(thread, fine, wants, ...)
+  if fine and (wants == ASK or wants == SLEEP or wants == DONE) and status(thread) ~= "dead" then
+    return passed(thread, resume(thread, yield(wants)))
+  end
+  return fine, wants, ...
+end
+
+local function unwrapped(fine, ...)
+  if not fine then
+    error((...), 0)
+  end
+  return ...
+end
+
+rt.coroutine = {}
+for name, value in pairs(coroutine) do
+  rt.coroutine[name] = value
+end
+
+function rt.coroutine.resume(thread, ...)
+  return passed(thread, resume(thread, ...))
+end
+
+function rt.coroutine.wrap(fn)
+  local thread = create(fn)
+  return function(...) return unwrapped(passed(thread, resume(thread, ...))) end
+end

@@ -1,0 +1,158 @@
+//! A sysbench script as a [`Script`]: it makes a Lua state for each thread, and keeps what their
+//! clients share.
+
+use super::counters::{Counters, Totals};
+use super::failure::Ignored;
+use super::paths;
+use super::program::Sysbench;
+use super::random::{Shape, Unique};
+use super::settings::{Compat, OptionValue, Settings};
+use crate::book::Book;
+use dbtime_load::script::{Crew, Script};
+use dbtime_load::statement::Statement;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why a script cannot be run. The texts are sysbench's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptError {
+    /// Neither a file nor one that comes with sysbench.
+    #[error("FATAL: Cannot find benchmark '{0}': no such built-in test, file or module")]
+    NotFound(String),
+    /// What the script's first execution came to.
+    #[error("{0}")]
+    Lua(String),
+}
+
+/// What all states share.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) settings: Settings,
+    /// The script's file, and its name as a module where it was found by that.
+    pub(super) file: String,
+    pub(super) module: Option<String>,
+    /// `sysbench.cmdline.command`.
+    pub(super) command: Option<String>,
+    /// Whether the script is only asked what it declares: it has no options yet.
+    pub(super) declares: bool,
+    pub(super) seed: u64,
+    pub(super) shape: Shape,
+    pub(super) ignored: Ignored,
+    /// Whether the server prepares statements.
+    pub(super) prepares: bool,
+    pub(super) unique: Unique,
+    pub(super) book: Book,
+    pub(super) trouble: Mutex<Option<String>>,
+}
+
+impl Setup {
+    pub(super) fn new(settings: Settings) -> Result<Self, ScriptError> {
+        let (file, module) = paths::find(&settings.path, &settings.data_dir)
+            .ok_or_else(|| ScriptError::NotFound(settings.path.clone()))?;
+        let seed = if settings.seed == 0 { seed_of_now() } else { settings.seed };
+        let options = &settings.options;
+        Ok(Self {
+            file,
+            module,
+            command: Some(settings.command.name().to_owned()),
+            declares: false,
+            seed,
+            shape: options.shape(settings.compat),
+            ignored: Ignored::parse(&ignored_errors(&settings)),
+            prepares: options.text("db_ps_mode") != Some("disable"),
+            unique: Unique::new(seed),
+            book: Book::default(),
+            trouble: Mutex::new(None),
+            settings,
+        })
+    }
+
+    /// Remembers why the run ends; the first reason counts.
+    pub(super) fn tell(&self, trouble: &str) {
+        let mut told = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get_or_insert_with(|| trouble.to_owned());
+    }
+
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The option is a list, but a text is taken as well.
+fn ignored_errors(settings: &Settings) -> String {
+    match settings.options.values.get("mysql_ignore_errors") {
+        Some(OptionValue::List(codes)) => codes.join(","),
+        Some(OptionValue::Text(codes)) => codes.clone(),
+        Some(OptionValue::Number(code)) => code.to_string(),
+        _ => "1213,1020,1205".to_owned(),
+    }
+}
+
+fn seed_of_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_nanos() as u64).max(1)
+}
+
+/// A sysbench script with all that it is run with.
+#[derive(Debug)]
+pub struct SysbenchScript {
+    setup: Arc<Setup>,
+    crews: Mutex<Vec<Arc<Counters>>>,
+}
+
+impl SysbenchScript {
+    /// Finds the script. It is executed first by [`Script::crew`]'s programs.
+    ///
+    /// # Errors
+    /// There is no such script.
+    pub fn new(settings: Settings) -> Result<Self, ScriptError> {
+        Ok(Self { setup: Arc::new(Setup::new(settings)?), crews: Mutex::default() })
+    }
+
+    /// What all threads have counted so far.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.counters().iter().for_each(|counters| totals.add(counters));
+        totals
+    }
+
+    /// The counters of every thread that has got ready, with the client that each has inside Lua.
+    pub fn counters(&self) -> Vec<Arc<Counters>> {
+        self.crews.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The script's report hooks, in a state of their own on the thread that calls this.
+    ///
+    /// # Errors
+    /// What is wrong with the script.
+    pub fn reporter(&self) -> Result<super::reporter::Reporter, ScriptError> {
+        super::reporter::Reporter::new(Arc::clone(&self.setup))
+    }
+
+    /// Whose behaviour the script sees.
+    pub fn compat(&self) -> Compat {
+        self.setup.settings.compat
+    }
+}
+
+impl Script for SysbenchScript {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
+        let counters = Arc::new(Counters::default());
+        let crew = Sysbench::new(Arc::clone(&self.setup), Arc::clone(&counters))
+            .map_err(|error| error.to_string())?;
+        self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(counters);
+        Ok(Box::new(crew))
+    }
+
+    fn statements(&self) -> Vec<Statement> {
+        self.setup.book.statements()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.setup.trouble()
+    }
+
+    fn connects(&self) -> bool {
+        true
+    }
+}

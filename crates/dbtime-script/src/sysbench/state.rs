@@ -1,0 +1,205 @@
+//! One LuaJIT state, with our own Lua in it and any number of clients.
+
+use super::api;
+use super::desk::{Desk, Slot};
+use super::paths;
+use super::script::{ScriptError, Setup};
+use super::settings::{Command, OptionValue};
+use mlua::{Function, Lua, Result, Table};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Our own Lua, in the order it is loaded.
+const FILES: [(&str, &str); 6] = [
+    ("=modules", include_str!("lua/modules.lua")),
+    ("=report", include_str!("lua/report.lua")),
+    ("=client", include_str!("lua/client.lua")),
+    ("=sql", include_str!("lua/sql.lua")),
+    ("=legacy", include_str!("lua/legacy.lua")),
+    ("=environment", include_str!("lua/environment.lua")),
+];
+
+/// What a client wants when it comes back from Lua.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// The request in its slot.
+    Ask,
+    /// The pause in its slot.
+    Sleep,
+    /// Its transaction is over, and it waits for the next.
+    Done,
+    /// It is ready for its first transaction.
+    Ready,
+    /// It wants no more transactions.
+    Over,
+    /// It has come to its end.
+    Closed,
+    /// It has failed.
+    Failed,
+}
+
+impl Wants {
+    const ALL: [(&str, Self); 7] = [
+        ("ask", Self::Ask),
+        ("sleep", Self::Sleep),
+        ("done", Self::Done),
+        ("ready", Self::Ready),
+        ("over", Self::Over),
+        ("closed", Self::Closed),
+        ("failed", Self::Failed),
+    ];
+
+    /// Scripts yield to themselves too, so these are numbers that they hardly use.
+    const FIRST: u32 = 0x5b5e_0000;
+
+    fn of(number: u32) -> Self {
+        let index = number.wrapping_sub(Self::FIRST) as usize;
+        Self::ALL.get(index).map_or(Self::Failed, |(_, wants)| *wants)
+    }
+}
+
+/// What a client is resumed with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reply {
+    /// Go on: with a transaction, after a pause, or from the beginning.
+    Go,
+    /// There are no more transactions.
+    Stop,
+    /// Its request was answered with so many columns and rows.
+    Answered(u32, u32),
+    /// Its request failed.
+    Failed,
+}
+
+/// A state. It stays on its thread.
+pub(super) struct State {
+    lua: Lua,
+    dispatch: Function,
+    runtime: Table,
+    pub(super) desk: Rc<Desk>,
+}
+
+impl State {
+    pub(super) fn new(desk: Desk) -> std::result::Result<Self, ScriptError> {
+        Self::load(Rc::new(desk)).map_err(|error| ScriptError::Lua(format!("FATAL: {error}")))
+    }
+
+    fn load(desk: Rc<Desk>) -> Result<Self> {
+        // SAFETY: scripts may use `ffi` and load libraries, as under sysbench. Whoever runs a
+        // script trusts it as he trusts a program.
+        let lua = unsafe { Lua::unsafe_new() };
+        if desk.setup.settings.memory_limit > 0 {
+            lua.set_memory_limit(desk.setup.settings.memory_limit)?;
+        }
+        let runtime = lua.create_table()?;
+        let host = constants(&lua, &desk.setup)?;
+        api::install(&lua, &host, &desk)?;
+        runtime.set("host", host)?;
+        let codes = lua.create_table()?;
+        for (index, (name, _)) in Wants::ALL.iter().enumerate() {
+            codes.set(*name, Wants::FIRST + index as u32)?;
+        }
+        runtime.set("code", codes)?;
+        for (name, source) in FILES {
+            lua.load(source).set_name(name).call::<()>(&runtime)?;
+        }
+        Ok(Self { dispatch: runtime.get("dispatch")?, lua, runtime, desk })
+    }
+
+    /// A new client at its beginning; `life` says which of the lives of `client.lua` it leads.
+    pub(super) fn add(&self, index: u32, tid: u32, life: &str) -> Result<()> {
+        self.runtime.get::<Function>("add_client")?.call((index, tid, life))
+    }
+
+    /// Forgets a client.
+    pub(super) fn remove(&self, index: u32) {
+        // A state without memory has nothing left to forget it with.
+        let _ = self.runtime.get::<Function>("remove_client").and_then(|f| f.call::<()>(index));
+    }
+
+    /// Resumes a client, whose slot it is, until it wants something.
+    #[inline]
+    pub(super) fn resume(&self, slot: &mut Box<Slot>, reply: Reply) -> Wants {
+        let client = slot.client;
+        self.desk.counters.enter(client);
+        std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
+        let wants = match reply {
+            Reply::Answered(columns, rows) => self.dispatch.call((client, 0, columns, rows)),
+            Reply::Failed => self.dispatch.call((client, 1)),
+            Reply::Go => self.dispatch.call((client, true)),
+            Reply::Stop => self.dispatch.call((client, false)),
+        };
+        std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
+        self.desk.counters.leave();
+        match wants {
+            Ok(number) => Wants::of(number),
+            Err(error) => {
+                self.desk.setup.tell(&format!("FATAL: {error}"));
+                Wants::Failed
+            }
+        }
+    }
+
+    pub(super) fn lua(&self) -> &Lua {
+        &self.lua
+    }
+
+    /// A function or value of our own Lua.
+    pub(super) fn own(&self, name: &str) -> Result<mlua::Value> {
+        self.runtime.get(name)
+    }
+
+    /// The globals of a client.
+    pub(super) fn globals(&self, index: u32) -> Result<Table> {
+        self.runtime.get::<Function>("environment_of")?.call(index)
+    }
+}
+
+/// What Lua is told once.
+fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
+    let (host, settings) = (lua.create_table()?, &setup.settings);
+    host.set("file", setup.file.as_str())?;
+    host.set("module", setup.module.as_deref())?;
+    host.set("script", settings.path.as_str())?;
+    host.set("package_path", paths::lua_path(&settings.data_dir))?;
+    host.set("package_cpath", paths::lua_cpath())?;
+    host.set("version", settings.compat.version())?;
+    host.set("driver_name", settings.driver.name())?;
+    host.set("prepares", setup.prepares)?;
+    host.set("command", setup.command.as_deref())?;
+    host.set("percentile", settings.options.number("percentile").unwrap_or(95.0))?;
+    let argv = lua.create_table()?;
+    for (index, word) in settings.argv.iter().enumerate() {
+        argv.set(index, word.as_str())?;
+    }
+    host.set("argv", argv)?;
+    let options = lua.create_table()?;
+    for (name, value) in &settings.options.values {
+        match value {
+            OptionValue::Bool(flag) => options.set(name.as_str(), *flag)?,
+            OptionValue::Number(number) => options.set(name.as_str(), *number)?,
+            OptionValue::Text(text) => options.set(name.as_str(), text.as_str())?,
+            OptionValue::List(texts) => options.set(name.as_str(), texts.as_slice())?,
+        }
+    }
+    host.set("opt", (!setup.declares).then_some(options))?;
+    let globals = lua.create_table()?;
+    for (name, text) in &settings.options.globals {
+        globals.set(name.as_str(), text.as_str())?;
+    }
+    host.set("globals", globals)?;
+    Ok(host)
+}
+
+/// Which life the clients of a command lead.
+pub(super) fn life_of(command: &Command) -> &'static str {
+    match command {
+        Command::Run => "run",
+        Command::Named { .. } => "command",
+    }
+}
+
+/// The setup that a state of its own needs, where nobody reads its counters.
+pub(super) fn quiet(setup: Arc<Setup>) -> std::result::Result<State, ScriptError> {
+    State::new(Desk::new(setup, Arc::default()))
+}

@@ -1,0 +1,155 @@
+//! Scripts against a simulated database: ours, which exercise every function, and those that come
+//! with sysbench where they are installed.
+
+mod database;
+mod stock;
+
+use super::{Command, Compat, Driver, Output, Settings, SysbenchScript, Totals};
+use database::Database;
+use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
+use dbtime_load::results::Results;
+use dbtime_load::script::Script;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId};
+use std::sync::{Arc, Mutex};
+
+/// How a program came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Done,
+    Quit { failed: Option<ErrorClass>, all: bool },
+}
+
+/// What the next step of a program is to be taken with.
+enum Next {
+    Ended(Rest),
+    Resume,
+    Reply(Result<Results, dbtime_load::failure::Failure>),
+}
+
+/// One client on a connection of its own.
+struct Client {
+    program: Box<dyn Program>,
+    database: Database,
+    slept: Vec<Nanos>,
+    index: u64,
+}
+
+impl Client {
+    fn phase(&mut self, phase: Phase) -> Option<Rest> {
+        let step = self.program.begin(phase)?;
+        let next = taken(step, &mut self.database, &mut self.slept);
+        Some(self.until_rest(next))
+    }
+
+    fn event(&mut self) -> Rest {
+        let ticket =
+            Ticket { index: self.index, operation: OperationId(0), due: MonoNanos(0), client: 0 };
+        self.index += 1;
+        self.program.start(&ticket);
+        let step = self.program.resume(Event::Started);
+        let next = taken(step, &mut self.database, &mut self.slept);
+        self.until_rest(next)
+    }
+
+    fn until_rest(&mut self, mut next: Next) -> Rest {
+        loop {
+            let step = match next {
+                Next::Ended(rest) => return rest,
+                Next::Resume => self.program.resume(Event::Resumed),
+                Next::Reply(Ok(ref mut results)) => self.program.replied(Ok(results)),
+                Next::Reply(Err(ref failure)) => self.program.replied(Err(failure)),
+            };
+            next = taken(step, &mut self.database, &mut self.slept);
+        }
+    }
+}
+
+fn taken(step: Step<'_>, database: &mut Database, slept: &mut Vec<Nanos>) -> Next {
+    match step {
+        Step::Ask { request, .. } => Next::Reply(database.answer(&request)),
+        Step::Sleep(length) => {
+            slept.push(length);
+            Next::Resume
+        }
+        Step::Done => Next::Ended(Rest::Done),
+        Step::Quit { failed, all } => Next::Ended(Rest::Quit { failed, all }),
+        Step::Execute { .. } | Step::Failed(_) => panic!("scripts do not say {step:?}"),
+    }
+}
+
+/// A script with what it has printed.
+struct Stage {
+    script: SysbenchScript,
+    printed: Arc<Mutex<String>>,
+}
+
+impl Stage {
+    fn new(settings: Settings) -> Self {
+        let printed = Arc::<Mutex<String>>::default();
+        let to = Arc::clone(&printed);
+        let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
+        let script = SysbenchScript::new(Settings { output, seed: 1, ..settings });
+        Self { script: script.unwrap_or_else(|error| panic!("{error}")), printed }
+    }
+
+    /// One of our own scripts.
+    fn own(name: &str, driver: Driver) -> Self {
+        Self::new(own(name, driver))
+    }
+
+    fn clients(&self, count: u32) -> Vec<Client> {
+        let mut crew = self.script.crew(0).unwrap_or_else(|error| panic!("{error}"));
+        let program = |client| crew.program(client).unwrap_or_else(|error| panic!("{error}"));
+        (0..count)
+            .map(program)
+            .map(|program| Client {
+                program,
+                database: Database::default(),
+                slept: Vec::new(),
+                index: 0,
+            })
+            .collect()
+    }
+
+    fn client(&self) -> Client {
+        self.clients(1).remove(0)
+    }
+
+    /// Opens a client, runs some events and closes it; all has to go well.
+    fn run(&self, events: u32) -> Client {
+        let mut client = self.client();
+        self.expect(Some(Rest::Done), client.phase(Phase::Open));
+        for _ in 0..events {
+            let rest = client.event();
+            self.expect(Some(Rest::Done), Some(rest));
+        }
+        self.expect(Some(Rest::Done), client.phase(Phase::Close));
+        client
+    }
+
+    fn expect(&self, wanted: Option<Rest>, rest: Option<Rest>) {
+        assert_eq!(wanted, rest, "{}", self.trouble());
+    }
+
+    fn trouble(&self) -> String {
+        self.script.trouble().unwrap_or_default()
+    }
+
+    fn printed(&self) -> String {
+        self.printed.lock().expect("no panic").clone()
+    }
+
+    fn totals(&self) -> Totals {
+        self.script.totals()
+    }
+}
+
+/// The settings of one of our own scripts.
+fn own(name: &str, driver: Driver) -> Settings {
+    let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
+    Settings { compat: Compat::V1_1, ..Settings::new(path, driver) }
+}
+
+fn command(name: &str, parallel: bool) -> Command {
+    Command::Named { name: name.to_owned(), parallel }
+}

@@ -1,0 +1,117 @@
+//! A simulated database: it knows no table, but answers as one would by the first word.
+
+use dbtime_load::failure::Failure;
+use dbtime_load::program::Value;
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
+use dbtime_model::ErrorClass;
+use std::collections::{HashMap, VecDeque};
+
+/// A connection, with all that was asked of it.
+#[derive(Default)]
+pub(super) struct Database {
+    /// Each request in a line.
+    pub(super) log: Vec<String>,
+    /// The next requests that contain the text fail.
+    pub(super) failures: VecDeque<(&'static str, Failure)>,
+    prepared: HashMap<u32, String>,
+    is_connected: bool,
+}
+
+impl Database {
+    /// Lets the next request that contains `text` fail with a code of MySQL's and a state.
+    pub(super) fn fail(&mut self, text: &'static str, code: &str, state: &str) {
+        let failure = Failure {
+            class: if code == "2013" { ErrorClass::Connection } else { ErrorClass::Other },
+            code: code.to_owned(),
+            state: state.to_owned(),
+            message: format!("failure {code}{state}"),
+            undone: false,
+        };
+        self.failures.push_back((text, failure));
+    }
+
+    /// The lines that begin with `start`.
+    pub(super) fn count(&self, start: &str) -> usize {
+        self.log.iter().filter(|line| line.starts_with(start)).count()
+    }
+
+    pub(super) fn answer(&mut self, request: &Request<'_>) -> Result<Results, Failure> {
+        let line = self.describe(request);
+        self.log.push(line.clone());
+        if let Some((text, _)) = self.failures.front()
+            && line.contains(text)
+            && let Some((_, failure)) = self.failures.pop_front()
+        {
+            return Err(failure);
+        }
+        assert_eq!(self.is_connected, *request != Request::Connect, "{line}");
+        let mut results = Results::default();
+        match request {
+            Request::Connect => self.is_connected = true,
+            Request::Disconnect => {
+                self.is_connected = false;
+                self.prepared.clear();
+            }
+            Request::Query(sql) => sql.split(';').for_each(|sql| answer(sql, &mut results)),
+            Request::Prepare { handle, sql } => {
+                let before = self.prepared.insert(*handle, (*sql).to_owned());
+                assert_eq!(before, None, "the handle {handle} is taken");
+            }
+            Request::Execute { handle, .. } => answer(&self.prepared[handle], &mut results),
+            Request::Close { handle } => {
+                assert!(self.prepared.remove(handle).is_some(), "{handle} is not prepared");
+            }
+            Request::QueryWith { .. } | Request::Pipeline(_) => panic!("{request:?}"),
+        }
+        Ok(results)
+    }
+
+    fn describe(&self, request: &Request<'_>) -> String {
+        match request {
+            Request::Connect => "connect".to_owned(),
+            Request::Disconnect => "disconnect".to_owned(),
+            Request::Query(sql) => format!("query {sql}"),
+            Request::Prepare { sql, .. } => format!("prepare {sql}"),
+            Request::Execute { handle, parameters, .. } => {
+                let sql = self.prepared.get(handle).map_or("(not prepared)", String::as_str);
+                format!("execute {sql} {}", shown(parameters))
+            }
+            Request::Close { handle } => format!("close {handle}"),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+fn shown(values: &[Value]) -> String {
+    let texts: Vec<String> = values
+        .iter()
+        .map(|value| match value {
+            Value::Null => "NULL".to_owned(),
+            Value::Integer(number) => number.to_string(),
+            Value::Real(number) => format!("{number:?}"),
+            Value::Text(text) => format!("'{text}'"),
+        })
+        .collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// `SELECT … LIMIT n` has `n` rows (else one) of a number and a NULL; what writes changes one row.
+fn answer(sql: &str, results: &mut Results) {
+    results.begin_set();
+    let sql = sql.trim();
+    let rows = sql.split("LIMIT ").nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1);
+    match sql.split_whitespace().next().unwrap_or_default() {
+        "SELECT" => {
+            results.push_column(b"id");
+            results.push_column(b"nothing");
+            for row in 1..=rows {
+                results.push_value(Some(row.to_string().as_bytes()));
+                results.push_value(None);
+                results.end_row();
+            }
+        }
+        "INSERT" | "UPDATE" | "DELETE" => results.set_affected(1),
+        _ => {}
+    }
+}
