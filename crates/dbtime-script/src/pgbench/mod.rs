@@ -1,1 +1,3 @@
 //! pgbench scripts: the language, its built-in scripts, its options and its report.
+
+pub mod options;
