@@ -20,6 +20,7 @@ pub mod function;
 pub mod meta;
 pub mod names;
 pub mod notice;
+pub mod options;
 mod plan;
 mod program;
 pub mod random;

@@ -1,0 +1,206 @@
+//! What goes together, and what is meant by what was not said.
+
+use super::error::UsageError;
+use super::script::{Builtin, Choice, Source};
+use super::wanted::{Run, Tables, Wanted};
+use super::{
+    Asked, Benchmark, Common, Initialize, Length, Log, LogDetail, PartitionMethod, Partitions,
+    Step, Vacuum,
+};
+
+/// Transactions of a client where nothing else is said.
+const TRANSACTIONS: u32 = 10;
+
+/// What the log files' names begin with where nothing else is said.
+const LOG_PREFIX: &str = "pgbench_log";
+
+fn refuse<T>(message: &str) -> Result<T, UsageError> {
+    Err(UsageError::new(message))
+}
+
+impl Wanted {
+    /// What all switches together ask for. Checks come in pgbench's order, so that the first
+    /// complaint is the same.
+    pub(super) fn finish(mut self, operands: Vec<String>) -> Result<Asked, UsageError> {
+        self.run.choose()?;
+        let mut operands = operands.into_iter();
+        if let Some(dbname) = operands.next() {
+            self.common.connection.dbname = Some(dbname);
+        }
+        if let Some(second) = operands.next() {
+            let text = format!("too many command-line arguments (first is \"{second}\")");
+            return Err(UsageError::hinted(text));
+        }
+        if self.is_initialize && self.has_run_switch {
+            return refuse(
+                "some of the specified options cannot be used in initialization (-i) mode",
+            );
+        }
+        if !self.is_initialize && self.has_table_switch {
+            return refuse("some of the specified options cannot be used in benchmarking mode");
+        }
+        let Self { common, scale, no_vacuum, tables, run, .. } = self;
+        if self.is_initialize {
+            tables.finish(common, scale, no_vacuum).map(Box::new).map(Asked::Initialize)
+        } else {
+            run.finish(common, scale, no_vacuum).map(Box::new).map(Asked::Benchmark)
+        }
+    }
+}
+
+impl Tables {
+    fn finish(
+        self,
+        common: Common,
+        scale: Option<u32>,
+        no_vacuum: bool,
+    ) -> Result<Initialize, UsageError> {
+        use Step::{Create, Drop, ForeignKeys, Generate, PrimaryKeys, Vacuum};
+        if self.partitions == 0 && self.method.is_some() {
+            return refuse("--partition-method requires greater than zero --partitions");
+        }
+        let usual = || vec![Drop, Create, Generate, Vacuum, PrimaryKeys];
+        let mut steps = self.steps.unwrap_or_else(usual);
+        if no_vacuum {
+            steps.retain(|step| *step != Vacuum);
+        }
+        if self.has_foreign_keys && !steps.contains(&ForeignKeys) {
+            steps.push(ForeignKeys);
+        }
+        let method = self.method.unwrap_or(PartitionMethod::Range);
+        let partitions = Partitions { method, count: self.partitions };
+        Ok(Initialize {
+            common,
+            steps,
+            scale: scale.unwrap_or(1),
+            fillfactor: self.fillfactor,
+            is_quiet: self.is_quiet,
+            tablespace: self.tablespace,
+            index_tablespace: self.index_tablespace,
+            is_unlogged: self.is_unlogged,
+            partitions: Some(partitions).filter(|partitions| partitions.count > 0),
+        })
+    }
+}
+
+impl Run {
+    /// Without a script there is the first built-in one.
+    fn choose(&mut self) -> Result<(), UsageError> {
+        if self.scripts.is_empty() {
+            self.scripts = vec![Choice { source: Source::Builtin(Builtin::TpcbLike), weight: 1 }];
+        }
+        if self.scripts.iter().all(|choice| choice.weight == 0) {
+            return refuse("total script weight must not be zero");
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        common: Common,
+        scale: Option<u32>,
+        no_vacuum: bool,
+    ) -> Result<Benchmark, UsageError> {
+        let length = self.length()?;
+        let log = self.logging(length)?;
+        if self.is_progress_timestamped && self.progress.is_none() {
+            return refuse("--progress-timestamp is allowed only under --progress");
+        }
+        let max_tries = self.max_tries.unwrap_or(1);
+        if max_tries == 0 && self.latency_limit_ms.is_none() && self.seconds.is_none() {
+            return refuse(
+                "an unlimited number of transaction tries can only be used with --latency-limit \
+                 or a duration (-T)",
+            );
+        }
+        let clients = self.clients.unwrap_or(1);
+        Ok(Benchmark {
+            common,
+            clients,
+            jobs: self.jobs.unwrap_or(1).min(clients),
+            length,
+            scale,
+            vacuum: vacuum(no_vacuum, self.vacuum_all),
+            max_tries,
+            log,
+            scripts: self.scripts,
+            protocol: self.protocol,
+            is_reconnecting: self.is_reconnecting,
+            defines: self.defines,
+            rate: self.rate,
+            latency_limit_ms: self.latency_limit_ms,
+            progress: self.progress,
+            is_progress_timestamped: self.is_progress_timestamped,
+            is_reported_per_command: self.is_reported_per_command,
+            is_failure_detailed: self.is_failure_detailed,
+            is_error_verbose: self.is_error_verbose,
+            seed: self.seed,
+        })
+    }
+
+    fn length(&self) -> Result<Length, UsageError> {
+        match (self.transactions, self.seconds) {
+            (Some(_), Some(_)) => {
+                refuse("specify either a number of transactions (-t) or a duration (-T), not both")
+            }
+            (_, Some(seconds)) => Ok(Length::Seconds(seconds)),
+            (transactions, None) => Ok(Length::Transactions(transactions.unwrap_or(TRANSACTIONS))),
+        }
+    }
+
+    fn logging(&self, length: Length) -> Result<Option<Log>, UsageError> {
+        if self.sampling.is_some() && !self.has_log {
+            return refuse(
+                "log sampling (--sampling-rate) is allowed only when logging transactions (-l)",
+            );
+        }
+        if self.sampling.is_some() && self.aggregate.is_some() {
+            return refuse(
+                "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be \
+                 used at the same time",
+            );
+        }
+        if self.aggregate.is_some() && !self.has_log {
+            return refuse("log aggregation is allowed only when actually logging transactions");
+        }
+        if self.log_prefix.is_some() && !self.has_log {
+            return refuse(
+                "log file prefix (--log-prefix) is allowed only when logging transactions (-l)",
+            );
+        }
+        if let (Some(interval), Length::Seconds(seconds)) = (self.aggregate, length) {
+            fits(interval, seconds)?;
+        }
+        let detail = match (self.sampling, self.aggregate) {
+            (Some(share), _) => LogDetail::Sampled(share),
+            (None, Some(seconds)) => LogDetail::Aggregated(seconds),
+            (None, None) => LogDetail::Every,
+        };
+        let prefix = self.log_prefix.clone().unwrap_or_else(|| LOG_PREFIX.to_owned());
+        Ok(self.has_log.then_some(Log { prefix, detail }))
+    }
+}
+
+/// Whether a run is made of whole intervals.
+fn fits(interval: u32, seconds: u32) -> Result<(), UsageError> {
+    if interval > seconds {
+        return refuse(&format!(
+            "number of seconds for aggregation ({interval}) must not be higher than test duration \
+             ({seconds})"
+        ));
+    }
+    if !seconds.is_multiple_of(interval) {
+        return refuse(&format!(
+            "duration ({seconds}) must be a multiple of aggregation interval ({interval})"
+        ));
+    }
+    Ok(())
+}
+
+fn vacuum(none: bool, all: bool) -> Vacuum {
+    match (none, all) {
+        (true, _) => Vacuum::None,
+        (false, true) => Vacuum::All,
+        (false, false) => Vacuum::Some,
+    }
+}

@@ -1,0 +1,83 @@
+//! What can be wrong with a pgbench command line, in pgbench's own words. Exit code 1.
+
+use super::script::BUILTINS;
+use std::fmt;
+
+/// A wrong command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageError {
+    message: String,
+    after: After,
+}
+
+/// What follows the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Nothing,
+    /// A second line, behind `detail: `.
+    Detail(&'static str),
+    /// Where to read more.
+    Hint,
+    /// The list of built-in scripts.
+    Builtins,
+}
+
+impl UsageError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), after: After::Nothing }
+    }
+
+    /// One whose remedy is the help text.
+    pub(super) fn hinted(message: impl Into<String>) -> Self {
+        Self { message: message.into(), after: After::Hint }
+    }
+
+    pub(super) fn detailed(message: impl Into<String>, detail: &'static str) -> Self {
+        Self { message: message.into(), after: After::Detail(detail) }
+    }
+
+    /// One whose remedy is the list of built-in scripts.
+    pub(super) fn of_builtin(message: impl Into<String>) -> Self {
+        Self { message: message.into(), after: After::Builtins }
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// All lines, without a name before the first and without an end of line after the last.
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match self.after {
+            After::Nothing => Ok(()),
+            After::Detail(detail) => write!(f, "\ndetail: {detail}"),
+            After::Hint => {
+                f.write_str("\nhint: Try \"dbtime pgbench --help\" for more information.")
+            }
+            After::Builtins => write!(f, "\n{}", list_builtins().trim_end()),
+        }
+    }
+}
+
+impl UsageError {
+    /// All lines as pgbench writes them to its standard error.
+    pub fn report(&self) -> String {
+        let lines = self.to_string();
+        let mut text = "pgbench: error: ".to_owned();
+        for line in lines.lines() {
+            let is_named = line.starts_with("detail: ") || line.starts_with("hint: ");
+            text.push_str(if is_named { "pgbench: " } else { "" });
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// What `-b list` shows.
+pub fn list_builtins() -> String {
+    let line = |(name, about): (&str, &str)| format!("  {name:>13}: {about}\n");
+    let lines: String =
+        BUILTINS.iter().map(|script| line((script.name(), script.about()))).collect();
+    format!("Available builtin scripts:\n{lines}\n")
+}

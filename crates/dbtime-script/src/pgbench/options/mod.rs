@@ -1,0 +1,288 @@
+//! pgbench's command line: what was asked, with its types, and pgbench's errors for what does not
+//! go together.
+//!
+//! ```text
+//!   argv ──► switches (as getopt reads them) ──► Wanted, one switch after the other ──► Asked
+//! ```
+//!
+//! Options are those of pgbench 15, and dbtime's own. Nothing here reads the environment, opens a
+//! file or prints.
+
+mod check;
+mod error;
+mod help;
+mod number;
+mod script;
+mod switches;
+mod wanted;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{UsageError, list_builtins};
+pub use help::HELP;
+pub use script::{BUILTINS, Builtin, Choice, Source};
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// The help text: [`HELP`].
+    Help,
+    /// The version.
+    Version,
+    /// The list of built-in scripts: [`list_builtins`].
+    ListBuiltins,
+    /// The text of a built-in script.
+    ShowScript(Builtin),
+    /// Tables and their data.
+    Initialize(Box<Initialize>),
+    /// A run.
+    Benchmark(Box<Benchmark>),
+}
+
+/// Reads a command line, after `pgbench`.
+///
+/// # Errors
+/// What is wrong with it, in pgbench's words.
+pub fn read<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Result<Asked, UsageError> {
+    let line = switches::cut(arguments.into_iter().map(Into::into))?;
+    let mut wanted = wanted::Wanted::default();
+    for (name, value) in line.switches {
+        if let Some(asked) = wanted.take(name, value)? {
+            return Ok(asked);
+        }
+    }
+    wanted.finish(line.operands)
+}
+
+/// What holds for tables and runs alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Common {
+    /// Where the server is. What is not given is in the environment.
+    pub connection: Connection,
+    /// Say more about what is done.
+    pub debug: bool,
+    /// What pgbench does not have.
+    pub own: Own,
+}
+
+/// Where the server is, as far as the command line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Connection {
+    /// Host name, or the folder of a socket.
+    pub host: Option<String>,
+    /// Port, as it was written.
+    pub port: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// The database, or a whole connection string.
+    pub dbname: Option<String>,
+}
+
+/// What pgbench does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// The database as dbtime names it, in place of the connection options.
+    pub target: Option<String>,
+    /// Let scripts run commands.
+    pub allow_shell: bool,
+    /// Measure and report as pgbench does, and no more.
+    pub classic: bool,
+    /// The folder for the run's record.
+    pub out: Option<String>,
+    /// Print one JSON document.
+    pub json: bool,
+    /// Threads of the load engine.
+    pub shards: Option<u32>,
+}
+
+/// How tables are made: `-i`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Initialize {
+    /// What holds for runs, too.
+    pub common: Common,
+    /// The steps in their order, with `-n` and `--foreign-keys` applied.
+    pub steps: Vec<Step>,
+    /// How many branches.
+    pub scale: u32,
+    /// Share of a page that is filled. Unit: percent.
+    pub fillfactor: Option<u32>,
+    /// Whether progress is told every five seconds only.
+    pub is_quiet: bool,
+    /// Where tables go.
+    pub tablespace: Option<String>,
+    /// Where indexes go.
+    pub index_tablespace: Option<String>,
+    /// Whether tables are left out of the write-ahead log.
+    pub is_unlogged: bool,
+    /// How the accounts are cut up.
+    pub partitions: Option<Partitions>,
+}
+
+/// A step of making tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `d`: drop what is there.
+    Drop,
+    /// `t`: create.
+    Create,
+    /// `g`: send the rows.
+    Generate,
+    /// `G`: have the server make the rows.
+    GenerateThere,
+    /// `v`: vacuum.
+    Vacuum,
+    /// `p`: add primary keys.
+    PrimaryKeys,
+    /// `f`: add foreign keys.
+    ForeignKeys,
+}
+
+/// How a table is cut up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partitions {
+    /// By what.
+    pub method: PartitionMethod,
+    /// Into how many.
+    pub count: u32,
+}
+
+/// By what a table is cut up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartitionMethod {
+    /// By ranges of its key.
+    Range,
+    /// By a hash of its key.
+    Hash,
+}
+
+impl PartitionMethod {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Range => "range",
+            Self::Hash => "hash",
+        }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Benchmark {
+    /// What holds for tables, too.
+    pub common: Common,
+    /// The scripts to choose from; at least one, and one weight at least is not zero.
+    pub scripts: Vec<Choice>,
+    /// Clients at work at the same time.
+    pub clients: u32,
+    /// Threads; never more than clients.
+    pub jobs: u32,
+    /// When it ends.
+    pub length: Length,
+    /// How statements are sent.
+    pub protocol: Protocol,
+    /// Whether every transaction makes a connection of its own.
+    pub is_reconnecting: bool,
+    /// Variables: names and values.
+    pub defines: Vec<(String, String)>,
+    /// The scaling factor, where the tables do not say.
+    pub scale: Option<u32>,
+    /// What is vacuumed before.
+    pub vacuum: Vacuum,
+    /// Transactions per second.
+    pub rate: Option<f64>,
+    /// Beyond it a transaction is late; with a rate it is not begun. Unit: milliseconds.
+    pub latency_limit_ms: Option<f64>,
+    /// Tries of a transaction; 0: as many as it takes.
+    pub max_tries: u32,
+    /// Seconds between two lines of progress.
+    pub progress: Option<u32>,
+    /// Whether progress tells the time of day.
+    pub is_progress_timestamped: bool,
+    /// The log of transactions.
+    pub log: Option<Log>,
+    /// Whether the report has figures for every command.
+    pub is_reported_per_command: bool,
+    /// Whether failures are told by their kinds.
+    pub is_failure_detailed: bool,
+    /// Whether every error is told.
+    pub is_error_verbose: bool,
+    /// Where random numbers begin.
+    pub seed: Seed,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// After that many transactions of every client.
+    Transactions(u32),
+    /// After that many seconds.
+    Seconds(u32),
+}
+
+/// How statements are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// As texts.
+    #[default]
+    Simple,
+    /// With parameters apart.
+    Extended,
+    /// Prepared once.
+    Prepared,
+}
+
+impl Protocol {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Extended => "extended",
+            Self::Prepared => "prepared",
+        }
+    }
+}
+
+/// What is vacuumed before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vacuum {
+    /// All tables but the accounts.
+    #[default]
+    Some,
+    /// `-v`: the accounts, too.
+    All,
+    /// `-n`: nothing.
+    None,
+}
+
+/// The log of transactions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    /// What the files' names begin with.
+    pub prefix: String,
+    /// What is logged.
+    pub detail: LogDetail,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LogDetail {
+    /// Every transaction.
+    Every,
+    /// A share of them, above 0 and up to 1.
+    Sampled(f64),
+    /// A line for so many seconds.
+    Aggregated(u32),
+}
+
+/// Where random numbers begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seed {
+    /// With the clock.
+    #[default]
+    Time,
+    /// Anywhere: the system says.
+    Rand,
+    /// Here.
+    Number(u64),
+}

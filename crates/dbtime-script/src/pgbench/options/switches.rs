@@ -1,0 +1,183 @@
+//! Switches as getopt reads them: short ones run together, long ones may be cut short, operands
+//! may stand anywhere. What the switches mean is not known here.
+
+use super::error::UsageError;
+
+/// A switch that there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switch {
+    /// The long name; it is what the rest of the program knows the switch by.
+    pub(super) name: &'static str,
+    /// The short one.
+    pub(super) short: Option<char>,
+    /// Whether a value follows.
+    pub(super) takes: bool,
+    /// Whether pgbench does not have it. Such a name cannot be cut short, so that it never stands
+    /// in the way of one of pgbench's.
+    pub(super) is_ours: bool,
+}
+
+const fn long(name: &'static str, takes: bool) -> Switch {
+    Switch { name, short: None, takes, is_ours: false }
+}
+
+const fn both(name: &'static str, short: char, takes: bool) -> Switch {
+    Switch { short: Some(short), ..long(name, takes) }
+}
+
+const fn ours(name: &'static str, takes: bool) -> Switch {
+    Switch { is_ours: true, ..long(name, takes) }
+}
+
+/// All of them. Messages list names in this order.
+const SWITCHES: &[Switch] = &[
+    both("builtin", 'b', true),
+    both("client", 'c', true),
+    both("connect", 'C', false),
+    both("debug", 'd', false),
+    both("define", 'D', true),
+    both("file", 'f', true),
+    both("fillfactor", 'F', true),
+    both("host", 'h', true),
+    both("initialize", 'i', false),
+    both("init-steps", 'I', true),
+    both("jobs", 'j', true),
+    both("log", 'l', false),
+    both("latency-limit", 'L', true),
+    both("no-vacuum", 'n', false),
+    both("port", 'p', true),
+    both("progress", 'P', true),
+    both("protocol", 'M', true),
+    both("quiet", 'q', false),
+    both("report-per-command", 'r', false),
+    both("rate", 'R', true),
+    both("scale", 's', true),
+    both("select-only", 'S', false),
+    both("skip-some-updates", 'N', false),
+    both("time", 'T', true),
+    both("transactions", 't', true),
+    both("username", 'U', true),
+    both("vacuum-all", 'v', false),
+    long("unlogged-tables", false),
+    long("tablespace", true),
+    long("index-tablespace", true),
+    long("sampling-rate", true),
+    long("aggregate-interval", true),
+    long("progress-timestamp", false),
+    long("log-prefix", true),
+    long("foreign-keys", false),
+    long("random-seed", true),
+    long("show-script", true),
+    long("partitions", true),
+    long("partition-method", true),
+    long("failures-detailed", false),
+    long("max-tries", true),
+    long("verbose-errors", false),
+    both("help", '?', false),
+    both("version", 'V', false),
+    ours("dbname", true),
+    ours("target", true),
+    ours("allow-shell", false),
+    ours("classic", false),
+    ours("out", true),
+    ours("json", false),
+    ours("shards", true),
+];
+
+/// A command line cut into switches and operands.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// Names and values in their order; the value of a switch that takes none is empty.
+    pub(super) switches: Vec<(&'static str, String)>,
+    pub(super) operands: Vec<String>,
+}
+
+pub(super) fn cut(arguments: impl Iterator<Item = String>) -> Result<Line, UsageError> {
+    let mut line = Line::default();
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            line.operands.extend(arguments.by_ref());
+        } else if let Some(text) = argument.strip_prefix("--") {
+            line.switches.push(of_long(text, &mut arguments)?);
+        } else if argument.len() > 1 && argument.starts_with('-') {
+            of_short(&argument[1..], &mut arguments, &mut line.switches)?;
+        } else {
+            line.operands.push(argument);
+        }
+    }
+    Ok(line)
+}
+
+fn of_long(
+    text: &str,
+    rest: &mut impl Iterator<Item = String>,
+) -> Result<(&'static str, String), UsageError> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    let switch = find(name, text)?;
+    let name = switch.name;
+    match (switch.takes, value) {
+        (false, None) => Ok((name, String::new())),
+        (false, Some(_)) => {
+            Err(UsageError::hinted(format!("option '--{name}' doesn't allow an argument")))
+        }
+        (true, value) => value
+            .or_else(|| rest.next())
+            .map(|value| (name, value))
+            .ok_or_else(|| UsageError::hinted(format!("option '--{name}' requires an argument"))),
+    }
+}
+
+/// The switch of a long name, which may be cut short as long as it is only one's. `text` is what
+/// was written behind the dashes.
+fn find(name: &str, text: &str) -> Result<&'static Switch, UsageError> {
+    if let Some(switch) = SWITCHES.iter().find(|switch| switch.name == name) {
+        return Ok(switch);
+    }
+    let begins = |switch: &&Switch| !switch.is_ours && switch.name.starts_with(name);
+    let found: Vec<_> = SWITCHES.iter().filter(begins).collect();
+    match found[..] {
+        [switch] => Ok(switch),
+        [] => Err(UsageError::hinted(format!("unrecognized option '--{text}'"))),
+        _ => {
+            let names: Vec<_> = found.iter().map(|switch| format!("'--{}'", switch.name)).collect();
+            let names = names.join(" ");
+            let text = format!("option '--{text}' is ambiguous; possibilities: {names}");
+            Err(UsageError::hinted(text))
+        }
+    }
+}
+
+/// Short switches that run together; the first that takes a value takes what is left.
+fn of_short(
+    text: &str,
+    rest: &mut impl Iterator<Item = String>,
+    into: &mut Vec<(&'static str, String)>,
+) -> Result<(), UsageError> {
+    for (at, letter) in text.char_indices() {
+        let known = SWITCHES.iter().find(|switch| switch.short == Some(letter));
+        let switch =
+            known.ok_or_else(|| UsageError::hinted(format!("invalid option -- '{letter}'")))?;
+        if !switch.takes {
+            into.push((switch.name, String::new()));
+            continue;
+        }
+        let left = &text[at + letter.len_utf8()..];
+        let value = if left.is_empty() { rest.next() } else { Some(left.to_owned()) };
+        let value = value.ok_or_else(|| {
+            UsageError::hinted(format!("option requires an argument -- '{letter}'"))
+        })?;
+        into.push((switch.name, value));
+        break;
+    }
+    Ok(())
+}
+
+/// All long names.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SWITCHES.iter().map(|switch| switch.name)
+}

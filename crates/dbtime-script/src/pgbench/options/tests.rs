@@ -1,0 +1,288 @@
+//! Command lines as people write them, and pgbench's own words for wrong ones.
+
+use super::switches::cut;
+use super::*;
+
+fn asked(line: &str) -> Result<Asked, UsageError> {
+    read(line.split_whitespace())
+}
+
+fn benchmark(line: &str) -> Benchmark {
+    match asked(line) {
+        Ok(Asked::Benchmark(benchmark)) => *benchmark,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn initialize(line: &str) -> Initialize {
+    match asked(line) {
+        Ok(Asked::Initialize(initialize)) => *initialize,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn defaults_are_those_of_pgbench() {
+    let run = benchmark("");
+    assert_eq!((run.clients, run.jobs, run.length), (1, 1, Length::Transactions(10)));
+    assert_eq!((run.protocol, run.vacuum, run.max_tries), (Protocol::Simple, Vacuum::Some, 1));
+    assert_eq!((run.rate, run.log, run.seed), (None, None, Seed::Time));
+    let source = Source::Builtin(Builtin::TpcbLike);
+    assert_eq!(run.scripts, [Choice { source, weight: 1 }]);
+    let tables = initialize("-i");
+    use Step::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
+    assert_eq!(tables.steps, [Drop, Create, Generate, Clean, PrimaryKeys]);
+    assert_eq!((tables.scale, tables.fillfactor, tables.partitions), (1, None, None));
+}
+
+#[test]
+fn a_whole_command_line_is_read() {
+    let line = "-c 8 -j2 -T 60 -M prepared -P 5 -R 100.5 -L 20 -r -n -C -D a=1 -Db=x=y --max-tries=3 \
+                --failures-detailed --verbose-errors -l --log-prefix=p --sampling-rate=0.1 \
+                --random-seed=7 --progress-timestamp -s 5 -h here -p 5433 -U me bench -d";
+    let run = benchmark(line);
+    assert_eq!((run.clients, run.jobs, run.length), (8, 2, Length::Seconds(60)));
+    assert_eq!((run.protocol, run.progress), (Protocol::Prepared, Some(5)));
+    assert_eq!((run.rate, run.latency_limit_ms, run.max_tries), (Some(100.5), Some(20.0), 3));
+    assert!(run.is_reported_per_command && run.is_reconnecting && run.is_progress_timestamped);
+    assert!(run.is_failure_detailed && run.is_error_verbose && run.common.debug);
+    let define = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(run.defines, [define("a", "1"), define("b", "x=y")]);
+    let detail = LogDetail::Sampled(0.1);
+    assert_eq!(run.log, Some(Log { prefix: "p".into(), detail }));
+    assert_eq!((run.seed, run.scale, run.vacuum), (Seed::Number(7), Some(5), Vacuum::None));
+    let text = |text: &str| Some(text.to_owned());
+    let connection = Connection {
+        host: text("here"),
+        port: text("5433"),
+        user: text("me"),
+        dbname: text("bench"),
+    };
+    assert_eq!(run.common.connection, connection);
+}
+
+#[test]
+fn scripts_have_weights_and_prefixes() {
+    let run = benchmark("-f a@b.sql@3 -b se@2 -S -N -f c.sql");
+    let file = |path: &str| Source::File(path.into());
+    let expected = [
+        (file("a@b.sql"), 3),
+        (Source::Builtin(Builtin::SelectOnly), 2),
+        (Source::Builtin(Builtin::SelectOnly), 1),
+        (Source::Builtin(Builtin::SimpleUpdate), 1),
+        (file("c.sql"), 1),
+    ];
+    let expected = expected.map(|(source, weight)| Choice { source, weight });
+    assert_eq!(run.scripts, expected);
+    assert_eq!(run.scripts[1].source.name(), "<builtin: select only>");
+}
+
+#[test]
+fn switches_run_together_and_names_are_cut_short() {
+    let run = benchmark("-nSt5 -c4 --jo 3 --trans=7 --prot extended");
+    assert_eq!((run.clients, run.jobs, run.length), (4, 3, Length::Transactions(7)));
+    assert_eq!((run.protocol, run.vacuum), (Protocol::Extended, Vacuum::None));
+    let line = cut(["-c", "1", "db", "--", "-x"].map(str::to_owned).into_iter()).expect("a line");
+    assert_eq!(line.operands, ["db", "-x"]);
+}
+
+#[test]
+fn threads_are_never_more_than_clients() {
+    assert_eq!(benchmark("-j 4 -c 2").jobs, 2);
+}
+
+#[test]
+fn making_tables_is_read() {
+    let line = "-i -I dtGvp -n --foreign-keys -F 90 -q -s 50 --tablespace=a --index-tablespace=b \
+                --unlogged-tables --partitions=3 --partition-method=hash db";
+    let tables = initialize(line);
+    use Step::{Create, Drop, ForeignKeys, GenerateThere, PrimaryKeys};
+    assert_eq!(tables.steps, [Drop, Create, GenerateThere, PrimaryKeys, ForeignKeys]);
+    assert_eq!((tables.fillfactor, tables.scale, tables.is_quiet), (Some(90), 50, true));
+    let partitions = Partitions { method: PartitionMethod::Hash, count: 3 };
+    assert_eq!((tables.partitions, tables.is_unlogged), (Some(partitions), true));
+    let range = Partitions { method: PartitionMethod::Range, count: 2 };
+    assert_eq!(initialize("-i --partitions=2").partitions, Some(range));
+}
+
+#[test]
+fn some_switches_end_the_reading() {
+    assert_eq!(asked("-i -b list"), Ok(Asked::ListBuiltins));
+    assert_eq!(asked("--show-script=se -i"), Ok(Asked::ShowScript(Builtin::SelectOnly)));
+    assert_eq!(asked("--help"), Ok(Asked::Help));
+    assert_eq!(asked("-?"), Ok(Asked::Help));
+    assert_eq!(asked("-V"), Ok(Asked::Version));
+    let expected = "
+Available builtin scripts:
+      tpcb-like: <builtin: TPC-B (sort of)>
+  simple-update: <builtin: simple update>
+    select-only: <builtin: select only>
+
+";
+    assert_eq!(list_builtins(), expected[1..]);
+}
+
+#[test]
+fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
+    let line = "--target=postgres --allow-shell --classic --out=dir --json --shards=2";
+    let own = Own {
+        target: Some("postgres".into()),
+        allow_shell: true,
+        classic: true,
+        out: Some("dir".into()),
+        json: true,
+        shards: Some(2),
+    };
+    assert_eq!(benchmark(line).common.own, own);
+    assert_eq!(initialize(&format!("-i {line}")).common.own, own);
+    // It does not stand in the way of what is cut short.
+    assert_eq!(asked("--sh=se"), Ok(Asked::ShowScript(Builtin::SelectOnly)));
+}
+
+/// Wrong command lines and the first line that pgbench 15 was seen to say about them.
+const WRONG: &[(&str, &str)] = &[
+    ("-t 5 -T 5", "specify either a number of transactions (-t) or a duration (-T), not both"),
+    ("-t 0", "-t/--transactions must be in range 1..2147483647"),
+    ("-t 99999999999", "-t/--transactions must be in range 1..2147483647"),
+    ("-t -5", "-t/--transactions must be in range 1..2147483647"),
+    ("-t x", "invalid value \"x\" for option -t/--transactions"),
+    ("-T 0", "-T/--time must be in range 1..2147483647"),
+    ("-c 0", "-c/--clients must be in range 1..2147483647"),
+    ("-c x", "invalid value \"x\" for option -c/--clients"),
+    ("-j 0", "-j/--jobs must be in range 1..2147483647"),
+    ("-L 0", "invalid latency limit: \"0\""),
+    ("-L x", "invalid latency limit: \"x\""),
+    ("-R 0", "invalid rate limit: \"0\""),
+    ("-P 0", "-P/--progress must be in range 1..2147483647"),
+    ("-s 0", "-s/--scale must be in range 1..2147483647"),
+    ("-s 5x -i", "invalid value \"5x\" for option -s/--scale"),
+    ("-F 5 -i", "-F/--fillfactor must be in range 10..100"),
+    ("-I x -i", "unrecognized initialization step \"x\""),
+    ("--init-steps= -i", "no initialization steps specified"),
+    ("-I dtg", "some of the specified options cannot be used in benchmarking mode"),
+    ("-q", "some of the specified options cannot be used in benchmarking mode"),
+    ("--foreign-keys", "some of the specified options cannot be used in benchmarking mode"),
+    ("--partitions=3", "some of the specified options cannot be used in benchmarking mode"),
+    ("--partitions=-1 -i", "--partitions must be in range 0..2147483647"),
+    (
+        "--partition-method=foo -i",
+        "invalid partition method, expecting \"range\" or \"hash\", got: \"foo\"",
+    ),
+    ("--partition-method=hash -i", "--partition-method requires greater than zero --partitions"),
+    ("-M foo", "invalid query mode (-M): \"foo\""),
+    ("-b foo", "no builtin script found for name \"foo\""),
+    ("-b s", "ambiguous builtin name: 2 builtin scripts found for prefix \"s\""),
+    ("-b tpcb@x", "invalid weight specification: @x"),
+    ("-b tpcb@-1", "weight specification out of range (0 .. 2147483647): -1"),
+    ("-b tpcb@0", "total script weight must not be zero"),
+    ("-f a.sql@", "invalid weight specification: @"),
+    ("-f a.sql@99999999999", "weight specification out of range (0 .. 2147483647): 99999999999"),
+    ("--show-script=sel@3", "no builtin script found for name \"sel@3\""),
+    ("-D ab", "invalid variable definition: \"ab\""),
+    ("-D =1", "invalid variable definition: \"=1\""),
+    ("-D a=", "invalid variable definition: \"a=\""),
+    ("-D 1a=1", "option: invalid variable name: \"1a\""),
+    ("-D a-b=1", "option: invalid variable name: \"a-b\""),
+    ("--sampling-rate=0", "invalid sampling rate: \"0\""),
+    ("--sampling-rate=2 -l", "invalid sampling rate: \"2\""),
+    (
+        "--sampling-rate=0.5",
+        "log sampling (--sampling-rate) is allowed only when logging transactions (-l)",
+    ),
+    ("--aggregate-interval=0", "--aggregate-interval must be in range 1..2147483647"),
+    (
+        "--aggregate-interval=1",
+        "log aggregation is allowed only when actually logging transactions",
+    ),
+    (
+        "-l --aggregate-interval=1 --sampling-rate=0.5",
+        "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
+    ),
+    (
+        "-l --aggregate-interval=7 -T 3",
+        "number of seconds for aggregation (7) must not be higher than test duration (3)",
+    ),
+    (
+        "-l --aggregate-interval=2 -T 3",
+        "duration (3) must be a multiple of aggregation interval (2)",
+    ),
+    (
+        "--log-prefix=x",
+        "log file prefix (--log-prefix) is allowed only when logging transactions (-l)",
+    ),
+    ("--progress-timestamp", "--progress-timestamp is allowed only under --progress"),
+    (
+        "--max-tries=0",
+        "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
+    ),
+    ("--max-tries=-1", "invalid number of maximum tries: \"-1\""),
+    ("--random-seed=x", "unrecognized random seed option \"x\""),
+    ("-Z", "invalid option -- 'Z'"),
+    ("--nope", "unrecognized option '--nope'"),
+    ("-c", "option requires an argument -- 'c'"),
+    ("--client", "option '--client' requires an argument"),
+    ("--foreign-keys=1", "option '--foreign-keys' doesn't allow an argument"),
+    (
+        "--t=1",
+        "option '--t=1' is ambiguous; possibilities: '--time' '--transactions' '--tablespace'",
+    ),
+    ("-t1 -j2S", "invalid value \"2S\" for option -j/--jobs"),
+    ("db1 db2", "too many command-line arguments (first is \"db2\")"),
+];
+
+#[test]
+fn wrong_command_lines_get_pgbenchs_own_words() {
+    for (line, expected) in WRONG {
+        let error = asked(line).expect_err(line).to_string();
+        assert_eq!(error.lines().next(), Some(*expected), "{line}");
+    }
+}
+
+#[test]
+fn what_only_runs_have_is_refused_when_tables_are_made() {
+    let switches = "-c2 -t3 -Mprepared -fa.sql -btpcb -S -N -v -l -r -C -Da=b -P1 -R1 -L1 -j2 -T3 \
+                    --random-seed=1 --max-tries=2 --sampling-rate=0.5 --aggregate-interval=1 \
+                    --failures-detailed --verbose-errors --progress-timestamp --log-prefix=x";
+    for switch in switches.split_whitespace() {
+        let error = asked(&format!("-i {switch}")).expect_err(switch).to_string();
+        let expected = "some of the specified options cannot be used in initialization (-i) mode";
+        assert_eq!(error, expected, "{switch}");
+    }
+}
+
+#[test]
+fn an_unlimited_number_of_tries_goes_with_a_limit() {
+    assert_eq!(benchmark("--max-tries=0 -L 10").max_tries, 0);
+    assert_eq!(benchmark("--max-tries=0 -T 10").max_tries, 0);
+}
+
+#[test]
+fn only_so_many_scripts_are_taken() {
+    let error = read((0..129).map(|_| "-S")).expect_err("too many");
+    assert_eq!(error.to_string(), "at most 128 SQL scripts are allowed");
+}
+
+#[test]
+fn errors_are_reported_as_pgbench_writes_them() {
+    let report = |line| asked(line).expect_err(line).report();
+    assert_eq!(
+        report("-i -I dx"),
+        "pgbench: error: unrecognized initialization step \"x\"\n\
+         pgbench: detail: Allowed step characters are: \"dtgGvpf\".\n"
+    );
+    assert_eq!(
+        report("-Z"),
+        "pgbench: error: invalid option -- 'Z'\n\
+         pgbench: hint: Try \"dbtime pgbench --help\" for more information.\n"
+    );
+    let expected = "pgbench: error: no builtin script found for name \"x\"\n\
+                    Available builtin scripts:\n      tpcb-like: <builtin: TPC-B (sort of)>\n";
+    assert!(report("-b x").starts_with(expected));
+}
+
+#[test]
+fn every_switch_is_in_the_help_text() {
+    for name in switches::names() {
+        assert!(HELP.contains(&format!("--{name}")), "{name}");
+    }
+}

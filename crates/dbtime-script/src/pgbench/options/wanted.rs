@@ -1,0 +1,263 @@
+//! What the switches say, one after the other, before it is known whether it goes together.
+
+use super::error::UsageError;
+use super::number::{MOST, real, tries, whole};
+use super::script::{Builtin, Choice, Source, weighted};
+use super::{Asked, Common, PartitionMethod, Protocol, Seed, Step};
+
+/// How many scripts a run may choose from.
+const SCRIPTS: usize = 128;
+
+/// Everything said so far.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) common: Common,
+    pub(super) is_initialize: bool,
+    /// Whether something was said that only a run has.
+    pub(super) has_run_switch: bool,
+    /// Whether something was said that only making tables has.
+    pub(super) has_table_switch: bool,
+    pub(super) scale: Option<u32>,
+    pub(super) no_vacuum: bool,
+    pub(super) tables: Tables,
+    pub(super) run: Run,
+}
+
+/// What only making tables has.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) steps: Option<Vec<Step>>,
+    pub(super) fillfactor: Option<u32>,
+    pub(super) is_quiet: bool,
+    pub(super) has_foreign_keys: bool,
+    pub(super) is_unlogged: bool,
+    pub(super) tablespace: Option<String>,
+    pub(super) index_tablespace: Option<String>,
+    pub(super) partitions: u32,
+    pub(super) method: Option<PartitionMethod>,
+}
+
+/// What only a run has.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) scripts: Vec<Choice>,
+    pub(super) clients: Option<u32>,
+    pub(super) jobs: Option<u32>,
+    pub(super) transactions: Option<u32>,
+    pub(super) seconds: Option<u32>,
+    pub(super) protocol: Protocol,
+    pub(super) is_reconnecting: bool,
+    pub(super) defines: Vec<(String, String)>,
+    pub(super) vacuum_all: bool,
+    pub(super) rate: Option<f64>,
+    pub(super) latency_limit_ms: Option<f64>,
+    pub(super) max_tries: Option<u32>,
+    pub(super) progress: Option<u32>,
+    pub(super) is_progress_timestamped: bool,
+    pub(super) has_log: bool,
+    pub(super) log_prefix: Option<String>,
+    pub(super) sampling: Option<f64>,
+    pub(super) aggregate: Option<u32>,
+    pub(super) is_reported_per_command: bool,
+    pub(super) is_failure_detailed: bool,
+    pub(super) is_error_verbose: bool,
+    pub(super) seed: Seed,
+}
+
+impl Wanted {
+    /// Takes a switch; `Some`: nothing else counts any more.
+    pub(super) fn take(
+        &mut self,
+        name: &'static str,
+        value: String,
+    ) -> Result<Option<Asked>, UsageError> {
+        match name {
+            "help" => return Ok(Some(Asked::Help)),
+            "version" => return Ok(Some(Asked::Version)),
+            "builtin" if value == "list" => return Ok(Some(Asked::ListBuiltins)),
+            "show-script" => return Builtin::find(&value).map(Asked::ShowScript).map(Some),
+            _ => {}
+        }
+        let taken = self.common(name, &value)? || self.tables(name, &value)?;
+        if !taken {
+            self.run(name, &value)?;
+            self.has_run_switch = true;
+        }
+        Ok(None)
+    }
+
+    /// Switches that both kinds of work have.
+    fn common(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
+        let given = || Some(value.to_owned());
+        let Common { connection, debug, own } = &mut self.common;
+        match name {
+            "initialize" => self.is_initialize = true,
+            "no-vacuum" => self.no_vacuum = true,
+            "scale" => self.scale = Some(whole(value, "-s/--scale", 1, MOST)?),
+            "debug" => *debug = true,
+            "host" => connection.host = given(),
+            "port" => connection.port = given(),
+            "username" => connection.user = given(),
+            "dbname" => connection.dbname = given(),
+            "target" => own.target = given(),
+            "out" => own.out = given(),
+            "allow-shell" => own.allow_shell = true,
+            "classic" => own.classic = true,
+            "json" => own.json = true,
+            "shards" => own.shards = Some(whole(value, "--shards", 1, MOST)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Switches that only making tables has.
+    fn tables(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
+        let tables = &mut self.tables;
+        match name {
+            "init-steps" => tables.steps = Some(steps(value)?),
+            "fillfactor" => tables.fillfactor = Some(whole(value, "-F/--fillfactor", 10, 100)?),
+            "quiet" => tables.is_quiet = true,
+            "foreign-keys" => tables.has_foreign_keys = true,
+            "unlogged-tables" => tables.is_unlogged = true,
+            "tablespace" => tables.tablespace = Some(value.to_owned()),
+            "index-tablespace" => tables.index_tablespace = Some(value.to_owned()),
+            "partitions" => tables.partitions = whole(value, "--partitions", 0, MOST)?,
+            "partition-method" => tables.method = Some(partition_method(value)?),
+            _ => return Ok(false),
+        }
+        self.has_table_switch = true;
+        Ok(true)
+    }
+
+    fn run(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
+        let run = &mut self.run;
+        let number = |option: &str| whole(value, option, 1, MOST).map(Some);
+        match name {
+            "builtin" => run.add_builtin(value)?,
+            "select-only" => run.add(Source::Builtin(Builtin::SelectOnly), 1)?,
+            "skip-some-updates" => run.add(Source::Builtin(Builtin::SimpleUpdate), 1)?,
+            "file" => run.add_file(value)?,
+            "client" => run.clients = number("-c/--clients")?,
+            "jobs" => run.jobs = number("-j/--jobs")?,
+            "transactions" => run.transactions = number("-t/--transactions")?,
+            "time" => run.seconds = number("-T/--time")?,
+            "protocol" => run.protocol = protocol(value)?,
+            "connect" => run.is_reconnecting = true,
+            "define" => run.defines.push(define(value)?),
+            "vacuum-all" => run.vacuum_all = true,
+            "rate" => run.rate = Some(real(value, "rate limit", f64::MAX)?),
+            "latency-limit" => run.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?),
+            "max-tries" => run.max_tries = Some(tries(value)?),
+            "progress" => run.progress = number("-P/--progress")?,
+            "random-seed" => run.seed = seed(value)?,
+            _ => run.log(name, value)?,
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// Switches about what is written.
+    fn log(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
+        match name {
+            "log" => self.has_log = true,
+            "log-prefix" => self.log_prefix = Some(value.to_owned()),
+            "sampling-rate" => self.sampling = Some(real(value, "sampling rate", 1.0)?),
+            "aggregate-interval" => {
+                self.aggregate = Some(whole(value, "--aggregate-interval", 1, MOST)?);
+            }
+            "progress-timestamp" => self.is_progress_timestamped = true,
+            "report-per-command" => self.is_reported_per_command = true,
+            "failures-detailed" => self.is_failure_detailed = true,
+            "verbose-errors" => self.is_error_verbose = true,
+            other => unreachable!("the switch --{other} is in the table and nowhere else"),
+        }
+        Ok(())
+    }
+
+    fn add_builtin(&mut self, value: &str) -> Result<(), UsageError> {
+        let (name, weight) = weighted(value)?;
+        self.add(Source::Builtin(Builtin::find(name)?), weight)
+    }
+
+    fn add_file(&mut self, value: &str) -> Result<(), UsageError> {
+        let (path, weight) = weighted(value)?;
+        self.add(Source::File(path.to_owned()), weight)
+    }
+
+    fn add(&mut self, source: Source, weight: u32) -> Result<(), UsageError> {
+        if self.scripts.len() == SCRIPTS {
+            return Err(UsageError::new(format!("at most {SCRIPTS} SQL scripts are allowed")));
+        }
+        self.scripts.push(Choice { source, weight });
+        Ok(())
+    }
+}
+
+fn steps(text: &str) -> Result<Vec<Step>, UsageError> {
+    if text.is_empty() {
+        return Err(UsageError::new("no initialization steps specified"));
+    }
+    let step = |letter: char| {
+        Ok(match letter {
+            'd' => Step::Drop,
+            't' => Step::Create,
+            'g' => Step::Generate,
+            'G' => Step::GenerateThere,
+            'v' => Step::Vacuum,
+            'p' => Step::PrimaryKeys,
+            'f' => Step::ForeignKeys,
+            _ => {
+                let text = format!("unrecognized initialization step \"{letter}\"");
+                let detail = "Allowed step characters are: \"dtgGvpf\".";
+                return Err(UsageError::detailed(text, detail));
+            }
+        })
+    };
+    text.chars().filter(|letter| *letter != ' ').map(step).collect()
+}
+
+fn partition_method(text: &str) -> Result<PartitionMethod, UsageError> {
+    match text {
+        "range" => Ok(PartitionMethod::Range),
+        "hash" => Ok(PartitionMethod::Hash),
+        _ => Err(UsageError::new(format!(
+            "invalid partition method, expecting \"range\" or \"hash\", got: \"{text}\""
+        ))),
+    }
+}
+
+fn protocol(text: &str) -> Result<Protocol, UsageError> {
+    match text {
+        "simple" => Ok(Protocol::Simple),
+        "extended" => Ok(Protocol::Extended),
+        "prepared" => Ok(Protocol::Prepared),
+        _ => Err(UsageError::new(format!("invalid query mode (-M): \"{text}\""))),
+    }
+}
+
+fn define(text: &str) -> Result<(String, String), UsageError> {
+    let invalid = || UsageError::new(format!("invalid variable definition: \"{text}\""));
+    let (name, value) = text.split_once('=').ok_or_else(invalid)?;
+    if name.is_empty() || value.is_empty() {
+        return Err(invalid());
+    }
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
+    let is_name =
+        name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
+    if !is_name {
+        return Err(UsageError::new(format!("option: invalid variable name: \"{name}\"")));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn seed(text: &str) -> Result<Seed, UsageError> {
+    match text {
+        "time" => Ok(Seed::Time),
+        "rand" => Ok(Seed::Rand),
+        _ => text.trim().parse().map(Seed::Number).map_err(|_| {
+            let detail = "Expecting an unsigned integer, \"time\" or \"rand\".";
+            UsageError::detailed(format!("unrecognized random seed option \"{text}\""), detail)
+        }),
+    }
+}

@@ -1,0 +1,145 @@
+//! `dbtime sysbench`: scripts written for sysbench, with its options, its output and its exit
+//! codes, and after it what dbtime has to say.
+
+mod clock;
+mod request;
+mod run;
+mod target;
+
+use crate::exit::{Exit, Failure};
+use crate::live::stuck;
+use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
+use dbtime_lab::{LabError, Progress, RunRequest};
+use dbtime_script::sysbench::options::{Arguments, Options};
+use dbtime_script::sysbench::{
+    Command, Declared, Output, SysbenchScript, declared_options, help, report,
+};
+use std::sync::Arc;
+
+/// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does.
+pub(crate) fn run(words: &[String]) -> Exit {
+    match obey(words) {
+        Ok(()) => Exit::Fine,
+        Err(failure) => {
+            failure.tell_plainly();
+            Exit::OfCommand(1)
+        }
+    }
+}
+
+/// A script, and what is asked of it.
+struct Job {
+    /// As it was named.
+    script: String,
+    command: Option<String>,
+    options: Options,
+    declared: Declared,
+    words: Vec<String>,
+    stop: Arc<Stop>,
+}
+
+fn obey(words: &[String]) -> Result<(), Failure> {
+    let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let arguments = Arguments::read(words, open).map_err(Failure::usage)?;
+    let before = arguments.before_script().map_err(Failure::usage)?;
+    let Some(script) = arguments.script.clone() else {
+        return without_script(&arguments, &before);
+    };
+    let compat = before.own.compat;
+    if !before.own.json {
+        screen::result(&report::banner(compat));
+    }
+    let output = output(before.own.json);
+    let command = arguments.command.as_deref();
+    let declared =
+        declared_options(&script, command, compat, output).map_err(Failure::usage)?;
+    let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
+    options.warnings.iter().for_each(|warning| screen::note(&format!("WARNING: {warning}")));
+    let (words, stop) = (words.to_vec(), interrupt::install());
+    let job = Job { script, command: arguments.command.clone(), options, declared, words, stop };
+    job.work()
+}
+
+fn without_script(arguments: &Arguments, options: &Options) -> Result<(), Failure> {
+    // Nothing is left out: a wrong option is told.
+    arguments.options(Some(&[])).map_err(Failure::usage)?;
+    if options.general.version {
+        screen::result(&format!("sysbench {}\n", options.own.compat.version()));
+    } else {
+        screen::result(&help::general());
+    }
+    Ok(())
+}
+
+/// Where scripts print: stdout, unless that is for one JSON document.
+fn output(is_json: bool) -> Output {
+    match is_json {
+        true => Output::new(screen::beside),
+        false => Output::new(screen::result),
+    }
+}
+
+impl Job {
+    fn work(&self) -> Result<(), Failure> {
+        let has = |name: &str| self.declared.functions.contains(&name);
+        match self.command.as_deref() {
+            // The script itself has been executed to see what it declares.
+            None => Ok(()),
+            Some("help") if !has("help") => {
+                let declared = self.declared.options.as_deref().unwrap_or_default();
+                screen::result(&help::of_script(&self.script, declared));
+                Ok(())
+            }
+            Some("run") => run::run(self),
+            Some(name) => self.named(name),
+        }
+    }
+
+    /// Runs a command of the script.
+    fn named(&self, name: &str) -> Result<(), Failure> {
+        let own = self.declared.commands.iter().find(|command| command.name == name);
+        let is_function = self.declared.functions.contains(&name);
+        if own.is_none() && !is_function {
+            let script = &self.script;
+            let known = matches!(name, "prepare" | "cleanup" | "prewarm" | "help");
+            return Err(Failure::usage(match known {
+                true => format!("'{script}' test does not implement the '{name}' command."),
+                false => format!("Unknown command: {name}"),
+            }));
+        }
+        let is_parallel = own.is_some_and(|command| command.is_parallel);
+        let command = Command::Named { name: name.to_owned(), is_parallel };
+        let script = Arc::new(self.script(command)?);
+        let threads = if is_parallel { self.options.general.threads } else { 1 };
+        let request = request::command(self, script, threads)?;
+        self.once(&request)
+    }
+
+    /// Runs one of the functions that sysbench calls around a run, where the script has it.
+    fn around(&self, name: &str) -> Result<(), Failure> {
+        if self.declared.functions.contains(&name) { self.named(name) } else { Ok(()) }
+    }
+
+    fn once(&self, request: &RunRequest) -> Result<(), Failure> {
+        let tell = |progress: Progress| {
+            if let Progress::Stuck { client, length } = progress {
+                screen::note(&stuck(client, length));
+            }
+        };
+        dbtime_lab::command(request, &tell, &self.stop).map_err(fatal)
+    }
+
+    fn script(&self, command: Command) -> Result<SysbenchScript, Failure> {
+        let settings = request::settings(self, command);
+        SysbenchScript::new(settings).map_err(Failure::usage)
+    }
+}
+
+/// What ends a run, in sysbench's manner.
+fn fatal(error: LabError) -> Failure {
+    match error {
+        LabError::Script(text) => Failure::usage(text),
+        other => Failure::environment(format!("FATAL: {other}")),
+    }
+}

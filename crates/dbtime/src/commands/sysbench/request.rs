@@ -1,0 +1,110 @@
+//! From sysbench's options to what is asked of the lab.
+
+use super::{Job, output, target};
+use crate::exit::Failure;
+use crate::secrets;
+use dbtime_lab::{RateChoice, RunRequest, Target, operation};
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
+use dbtime_script::sysbench::options::{General, Options};
+use dbtime_script::sysbench::{Command, Driver, Settings, SysbenchScript};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Most memory that the scripts of one thread may take: they share it with the engine.
+const MEMORY: usize = 2 << 30;
+
+/// What a script is run with.
+pub(super) fn settings(job: &Job, command: Command) -> Settings {
+    let Options { general, own, exported, globals, .. } = &job.options;
+    Settings {
+        command,
+        options: dbtime_script::sysbench::ScriptOptions {
+            values: exported.clone(),
+            globals: globals.clone(),
+        },
+        threads: general.threads,
+        seed: general.random.seed.unsigned_abs(),
+        compat: own.compat,
+        memory_limit: MEMORY,
+        argv: std::iter::once("sysbench".to_owned()).chain(job.words.iter().cloned()).collect(),
+        output: output(own.json),
+        ..Settings::new(job.script.clone(), driver(&job.options))
+    }
+}
+
+/// Which database scripts are told of: that of the target.
+fn driver(options: &Options) -> Driver {
+    let named = options.own.target.as_deref().unwrap_or(&options.database.driver);
+    match named.split([':', '?']).next().unwrap_or(named) {
+        "pgsql" | "postgres" | "postgresql" => Driver::Pgsql,
+        "sqlite" => Driver::Sqlite,
+        _ => Driver::Mysql,
+    }
+}
+
+/// A command of a script, run once by each of so many clients.
+pub(super) fn command(
+    job: &Job,
+    script: Arc<SysbenchScript>,
+    threads: u32,
+) -> Result<RunRequest, Failure> {
+    let mut request = plain(job, script)?;
+    request.load.connections = threads;
+    request.load.shards = shards(job, threads);
+    Ok(request)
+}
+
+/// A run.
+pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
+    let general = &job.options.general;
+    let mut request = plain(job, script)?;
+    request.load.connections = general.threads;
+    request.load.shards = shards(job, general.threads);
+    request.load.rate = rate(general).map(RateChoice::Given);
+    request.load.arrivals = arrivals(general);
+    request.warmup = Nanos::from_secs(general.warmup_time.into());
+    request.time = (general.time > 0).then(|| Nanos::from_secs(general.time.into()));
+    request.transactions = (general.events > 0).then_some(general.events);
+    request.out = job.options.own.out.as_ref().map(Into::into);
+    if request.time.is_none() && request.transactions.is_none() {
+        // Until Ctrl-C, as long as a clock of seconds goes.
+        request.time = Some(Nanos::from_secs(u32::MAX.into()));
+    }
+    Ok(request)
+}
+
+/// The rate of an open loop.
+pub(super) fn rate(general: &General) -> Option<Rate> {
+    (general.rate > 0).then(|| Rate::Constant(general.rate as f64))
+}
+
+/// How events fall around the rate.
+pub(super) fn arrivals(general: &General) -> Arrivals {
+    match (general.rate, general.is_steady, general.tx_jitter) {
+        (0, ..) => Arrivals::default(),
+        (_, false, _) => Arrivals::Poisson,
+        (_, true, None | Some(0)) => Arrivals::Steady { jitter: None },
+        (_, true, Some(us)) => Arrivals::Steady { jitter: Some(Nanos::from_micros(us)) },
+    }
+}
+
+fn shards(job: &Job, threads: u32) -> u32 {
+    match job.options.own.lua_threads {
+        true => threads,
+        false => job.options.own.shards.unwrap_or(1).min(threads),
+    }
+}
+
+fn plain(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
+    let stem = Path::new(&job.script).file_stem();
+    let name = stem.map_or_else(|| job.script.clone(), |stem| stem.to_string_lossy().into_owned());
+    let workload = Workload::from_script(name, vec![operation("event")], script);
+    let target: Target = target::target(&job.options)?.parse()?;
+    let mut request = RunRequest::new(workload, target);
+    let words: Vec<String> =
+        ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
+    request.command = secrets::command_line(&words);
+    Ok(request)
+}

@@ -1,0 +1,98 @@
+//! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
+
+use super::clock::Clock;
+use super::{Job, fatal, request};
+use crate::exit::Failure;
+use crate::live::stuck;
+use crate::screen;
+use dbtime_lab::{Finished, Progress};
+use dbtime_model::{MonoNanos, now};
+use dbtime_report::terminal::{self, TerminalOptions};
+use dbtime_script::sysbench::{Command, SysbenchScript, report};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+/// Runs a script and reports.
+pub(super) fn run(job: &Job) -> Result<(), Failure> {
+    let is_quiet = job.options.own.json;
+    let say = |text: &str| {
+        if !is_quiet {
+            screen::result(text);
+        }
+    };
+    say(&report::opening(&job.options.general));
+    job.around("init")?;
+    if !job.declared.functions.contains(&"event") && !job.declared.functions.contains(&"thread_run")
+    {
+        let script = &job.script;
+        return Err(Failure::usage(format!("FATAL: cannot find the event() function in {script}")));
+    }
+    let script = Arc::new(job.script(Command::Run)?);
+    let request = request::run(job, Arc::clone(&script))?;
+    let finished = drive(job, &script, &request, &say)?;
+    job.around("done")?;
+    show(job, &finished)
+}
+
+/// Drives the load while the clock prints.
+fn drive(
+    job: &Job,
+    script: &Arc<SysbenchScript>,
+    request: &dbtime_lab::RunRequest,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Finished, Failure> {
+    let clock = Clock { job, script, say };
+    let (start, started) = channel::<MonoNanos>();
+    let start = Mutex::new(Some(start));
+    std::thread::scope(|scope| {
+        let ticking = std::thread::Builder::new().name("reports".to_owned());
+        let ticking = ticking
+            .spawn_scoped(scope, || clock.tick(&started))
+            .map_err(Failure::environment)?;
+        let tell = |progress: Progress| match progress {
+            Progress::Started { at, .. } => begin(&start, at, say),
+            Progress::Stuck { client, length } => screen::note(&stuck(client, length)),
+            _ => {}
+        };
+        let finished = dbtime_lab::run(request, &tell, &job.stop);
+        let ended = now();
+        // The clock stops when nobody can tell it of a start any more.
+        drop(start);
+        let reports = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let finished = finished.map_err(fatal)?;
+        reports?.conclude(&finished, ended)?;
+        Ok(finished)
+    })
+}
+
+/// The load begins.
+fn begin(start: &Mutex<Option<Sender<MonoNanos>>>, at: MonoNanos, say: &(dyn Fn(&str) + Sync)) {
+    say(report::STARTED);
+    if let Ok(start) = start.lock()
+        && let Some(start) = &*start
+    {
+        // A clock that has failed listens no more; joining it tells why.
+        let _ = start.send(at);
+    }
+}
+
+/// What dbtime has to say beyond sysbench's report.
+fn show(job: &Job, finished: &Finished) -> Result<(), Failure> {
+    let own = &job.options.own;
+    if own.json {
+        let json = serde_json::to_string_pretty(&finished.run.record);
+        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+    } else if !own.classic {
+        let color = screen::wants_color();
+        let options = TerminalOptions { color, histogram: false, threads: false };
+        screen::result(&terminal::run_report(&finished.run, &options));
+    }
+    if let Some(folder) = &finished.folder {
+        let html = crate::commands::run::write_html(folder, finished)?;
+        if !own.json && !own.classic {
+            let (record, html) = (folder.display(), html.display());
+            screen::result(&format!("\nRecord: {record}\nReport: {html}\n"));
+        }
+    }
+    Ok(())
+}
