@@ -157,3 +157,6 @@ impl Program for PgbenchProgram {
         script.transactions.add(sample, kind, client.tries, limit);
     }
 }
+
+#[cfg(test)]
+mod tests;
