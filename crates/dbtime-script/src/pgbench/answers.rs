@@ -147,8 +147,12 @@ impl Client {
         }
         self.note_block(plan, failure);
         if failure.class == ErrorClass::Connection {
-            let text = format!("perhaps the backend died while processing: {message}");
-            return self.abort_in(plan, "SQL", &text);
+            let (id, script, command) = (self.id, self.script, self.command);
+            let text = format!(
+                "client {id} aborted in command {command} (SQL) of script {script}; \
+                 perhaps the backend died while processing: {message}"
+            );
+            return self.abort(plan, text, Some(failure.class));
         }
         let Some(kind) = kind_of(failure, dialect) else {
             let (id, script, command) = (self.id, self.script, self.command);

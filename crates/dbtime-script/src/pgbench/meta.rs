@@ -214,3 +214,12 @@ pub fn leading_int(text: &str) -> i64 {
     }
     digits.parse::<i32>().map_or(cut, i64::from)
 }
+
+/// At most so many bytes of a text.
+pub fn cut(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    &text[..(0..=most).rev().find(is_boundary).unwrap_or(0)]
+}

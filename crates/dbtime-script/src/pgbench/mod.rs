@@ -7,6 +7,7 @@
 //!
 //! The statements that clients send are those of pgbench 15 with the same seed.
 
+mod actions;
 mod answers;
 pub mod block;
 pub mod builtin;
@@ -17,14 +18,17 @@ pub mod dialect;
 pub mod evaluate;
 pub mod expression;
 pub mod function;
+pub mod init;
 pub mod meta;
 pub mod names;
 pub mod notice;
 pub mod options;
+mod parameter;
 mod plan;
 mod program;
 pub mod random;
 pub mod reader;
+pub mod rows;
 pub mod scan;
 pub mod script;
 pub mod seeds;

@@ -158,3 +158,6 @@ impl Program for PgbenchProgram {
         script.transactions.add(sample, kind, client.tries, limit);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,7 +61,7 @@ fn sql_command(sql: &str, names: &mut Names) -> Option<Command> {
         return None;
     }
     let first_line = text.split(['\n', '\r']).next().unwrap_or_default();
-    let first_line = first_line[..first_line.floor_char_boundary(SHOWN)].to_owned();
+    let first_line = meta::cut(first_line, SHOWN).to_owned();
     let template = Template::new(text, names);
     let sql = Sql { text: text.to_owned(), template, keep: Keep::Nothing };
     Some(Command { first_line, kind: Kind::Sql(sql) })

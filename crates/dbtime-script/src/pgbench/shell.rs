@@ -1,7 +1,7 @@
 //! `\shell` and `\setshell`: programs of the machine that runs the load. The thread waits for them.
 
 use super::command::Word;
-use super::meta::leading_int;
+use super::meta::{cut, leading_int};
 use super::variables::Variables;
 use std::process::{Command, Stdio};
 
@@ -15,7 +15,7 @@ const MOST_READ: usize = 63;
 ///
 /// # Errors
 /// A variable that is not set, or a line that is too long.
-pub fn line(words: &[Word], variables: &Variables) -> Result<String, String> {
+pub(super) fn line(words: &[Word], variables: &Variables) -> Result<String, String> {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
@@ -37,7 +37,7 @@ pub fn line(words: &[Word], variables: &Variables) -> Result<String, String> {
 }
 
 /// The first word as it is written, for messages.
-pub fn first(words: &[Word], variables: &Variables) -> String {
+pub(super) fn first(words: &[Word], variables: &Variables) -> String {
     match words.first() {
         Some(Word::Text(text)) => text.clone(),
         Some(Word::Variable(slot)) => format!(":{}", variables.name(*slot)),
@@ -49,7 +49,7 @@ pub fn first(words: &[Word], variables: &Variables) -> String {
 ///
 /// # Errors
 /// It cannot be started, or says that it failed.
-pub fn run(line: &str, name: &str) -> Result<(), String> {
+pub(super) fn run(line: &str, name: &str) -> Result<(), String> {
     let failed = || format!("{name}: could not launch shell command");
     let status = Command::new("/bin/sh").args(["-c", line]).status().map_err(|_| failed())?;
     if status.success() { Ok(()) } else { Err(failed()) }
@@ -59,13 +59,13 @@ pub fn run(line: &str, name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// It cannot be started, prints nothing, or prints something else.
-pub fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
+pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
     let mut command = Command::new("/bin/sh");
     let output = command.args(["-c", line]).stderr(Stdio::inherit()).output();
     let output = output.map_err(|_| format!("{name}: could not launch shell command"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let text = text.split_inclusive('\n').next().unwrap_or_default();
-    let text = &text[..text.floor_char_boundary(MOST_READ)];
+    let text = cut(text, MOST_READ);
     if text.is_empty() {
         return Err(format!("{name}: could not read result of shell command"));
     }

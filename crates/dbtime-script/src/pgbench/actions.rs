@@ -1,0 +1,200 @@
+//! What backslash commands do when their turn comes.
+
+use super::client::{Awaits, Client};
+use super::command::{Kind, Length, Word};
+use super::dialect::{Dialect, Mode};
+use super::evaluate::Scope;
+use super::expression::Expression;
+use super::meta::leading_int;
+use super::names::Slot;
+use super::notice::Notice;
+use super::plan::Plan;
+use super::program::Next;
+use super::shell;
+use super::value::Value;
+use dbtime_load::request::Piped;
+use dbtime_model::Nanos;
+
+impl Client {
+    /// Runs a backslash command; `None`: the next one's turn.
+    pub(super) fn meta(&mut self, plan: &Plan, kind: &Kind) -> Option<Next> {
+        let done = match kind {
+            Kind::Sql(_) => unreachable!("SQL is sent"),
+            Kind::Sleep { length, unit } => return self.sleep(plan, *length, *unit),
+            Kind::StartPipeline => return self.start_pipeline(plan),
+            Kind::SyncPipeline | Kind::EndPipeline if !self.in_pipeline => {
+                return Some(self.abort_in(plan, kind.name(), "not in pipeline mode"));
+            }
+            Kind::EndPipeline => return self.end_pipeline(plan),
+            Kind::SyncPipeline => {
+                self.piped.push(Piped::Sync);
+                Ok(())
+            }
+            Kind::Set(slot, expression) => match self.evaluate(plan, expression) {
+                Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
+                Ok(value) => self.variables.set("set", *slot, value),
+            },
+            Kind::If { condition, otherwise } => {
+                return self.condition(plan, kind, condition, *otherwise);
+            }
+            Kind::Elif { end, .. } | Kind::Else { end } => {
+                self.complete_and_go(plan, *end + 1);
+                return None;
+            }
+            Kind::Endif => Ok(()),
+            Kind::Shell(words) => self.shell(plan, words, None),
+            Kind::SetShell(slot, words) => self.shell(plan, words, Some(*slot)),
+        };
+        match done {
+            Ok(()) => {
+                self.complete(plan);
+                None
+            }
+            Err(error) => {
+                self.say_error(plan, error);
+                let what = if let Kind::Set(..) = kind { "assignment" } else { "execution" };
+                Some(self.abort_in(plan, kind.name(), &format!("{what} of meta-command failed")))
+            }
+        }
+    }
+
+    fn evaluate(&mut self, plan: &Plan, expression: &Expression) -> Result<Value, String> {
+        let (script, command, listener) = (self.script, self.command, &plan.settings.listener);
+        let mut debug = |value| listener.say(Notice::Line(debug_line(script, command, value)));
+        let (variables, prng) = (&mut self.variables, &mut self.prng);
+        Scope { variables, prng, debug: &mut debug }.value(expression)
+    }
+
+    fn cannot_evaluate(&mut self, plan: &Plan, kind: &Kind, error: String) -> Next {
+        self.say_error(plan, error);
+        self.abort_in(plan, kind.name(), "evaluation of meta-command failed")
+    }
+
+    /// `\if`, and every `\elif` that it leads to: goes on behind the first whose condition holds.
+    fn condition(
+        &mut self,
+        plan: &Plan,
+        kind: &Kind,
+        condition: &Expression,
+        otherwise: usize,
+    ) -> Option<Next> {
+        match self.evaluate(plan, condition) {
+            Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
+            Ok(value) if value.holds() => {
+                self.complete(plan);
+                return None;
+            }
+            Ok(_) => self.complete_and_go(plan, otherwise),
+        }
+        let commands = &plan.settings.scripts.scripts[self.script].commands;
+        match &commands[otherwise].kind {
+            kind @ Kind::Elif { condition, otherwise, .. } => {
+                self.condition(plan, kind, condition, *otherwise)
+            }
+            _ => {
+                self.command += 1;
+                None
+            }
+        }
+    }
+
+    fn sleep(&mut self, plan: &Plan, length: Length, unit: i64) -> Option<Next> {
+        let length = match length {
+            Length::Fixed(length) => Ok(length),
+            Length::Variable(slot) => {
+                let mut text = String::new();
+                let name = self.variables.name(slot);
+                let is_set = self.variables.write(slot, &mut text);
+                match leading_int(&text) {
+                    _ if !is_set => Err(format!("sleep: undefined variable \"{name}\"")),
+                    0 if !text.starts_with(|first: char| first.is_ascii_digit()) => {
+                        Err(format!("sleep: invalid sleep time \"{text}\" for variable \"{name}\""))
+                    }
+                    length => Ok(length),
+                }
+            }
+        };
+        match length {
+            Err(error) => {
+                self.say_error(plan, error);
+                Some(self.abort_in(plan, "sleep", "execution of meta-command failed"))
+            }
+            Ok(length) if length <= 0 => {
+                self.complete(plan);
+                None
+            }
+            Ok(length) => {
+                let length = Nanos::from_micros((length * unit) as u64);
+                Some(self.ask(Awaits::Pause, Next::Sleep(length)))
+            }
+        }
+    }
+
+    fn shell(&mut self, plan: &Plan, words: &[Word], slot: Option<Slot>) -> Result<(), String> {
+        if !plan.settings.allow_shell {
+            return Err("scripts may run no programs here, unless --allow-shell says so".to_owned());
+        }
+        let line = shell::line(words, &self.variables)?;
+        let name = shell::first(words, &self.variables);
+        match slot {
+            None => shell::run(&line, &name),
+            Some(slot) => {
+                let value = Value::Int(shell::run_for_int(&line, &name)?);
+                self.variables.set("setshell", slot, value)
+            }
+        }
+    }
+
+    fn start_pipeline(&mut self, plan: &Plan) -> Option<Next> {
+        let flaw = match plan.settings.mode {
+            Mode::Simple => "cannot use pipeline mode with the simple query protocol",
+            _ if plan.settings.dialect != Dialect::Postgres => "only PostgreSQL has pipelines",
+            _ if self.in_pipeline => "already in pipeline mode",
+            Mode::Extended => {
+                self.in_pipeline = true;
+                self.complete(plan);
+                return None;
+            }
+            Mode::Prepared => return self.prepare_pipeline(plan, self.command),
+        };
+        Some(self.abort_in(plan, "startpipeline", flaw))
+    }
+
+    /// Prepares what the pipeline holds and is not prepared yet, behind the command `last`; then
+    /// enters it.
+    pub(super) fn prepare_pipeline(&mut self, plan: &Plan, last: usize) -> Option<Next> {
+        let commands = &plan.settings.scripts.scripts[self.script].commands;
+        let inside = commands.iter().enumerate().skip(last + 1);
+        let inside = inside.take_while(|(_, command)| command.kind != Kind::EndPipeline);
+        for (index, command) in inside {
+            if matches!(command.kind, Kind::Sql(_)) && !self.is_prepared(plan, index) {
+                return Some(self.ask(Awaits::PreparePipeline(index), Next::Prepare(index)));
+            }
+        }
+        self.in_pipeline = true;
+        self.complete(plan);
+        None
+    }
+
+    fn end_pipeline(&mut self, plan: &Plan) -> Option<Next> {
+        if self.piped.is_empty() {
+            self.in_pipeline = false;
+            self.complete(plan);
+            return None;
+        }
+        Some(self.ask(Awaits::Pipeline, Next::Pipeline))
+    }
+}
+
+/// What `debug()` shows.
+fn debug_line(script: usize, command: usize, value: Value) -> String {
+    let mut line = format!("debug(script={script},command={}): ", command + 1);
+    if value == Value::Null {
+        line.push_str("null");
+    } else {
+        line.push_str(value.type_name());
+        line.push(' ');
+        value.write(&mut line);
+    }
+    line
+}

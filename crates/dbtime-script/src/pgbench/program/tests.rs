@@ -1,0 +1,159 @@
+//! Clients on a stage: every request is written down, and answered by the test.
+
+mod errors;
+mod flow;
+mod streams;
+
+use crate::pgbench::notice::{Listener, Notice};
+use crate::pgbench::script::PgbenchScript;
+use crate::pgbench::settings::Settings;
+use dbtime_load::failure::Failure;
+use dbtime_load::program::{Event, Program, Step, Ticket, Value};
+use dbtime_load::request::{Piped, Request};
+use dbtime_load::results::Results;
+use dbtime_load::script::Script;
+use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Sample};
+use std::sync::{Arc, Mutex};
+
+/// What answers a request, given as it is written down.
+type Answer<'a> = dyn FnMut(&str) -> Result<Results, Failure> + 'a;
+
+/// Runs a client's next transaction and writes down what it asks and how it ends.
+fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
+    let mut ticket =
+        Ticket { index: 0, operation: OperationId(0), due: dbtime_model::now(), client: 0 };
+    ticket.operation = program.operation(&ticket);
+    program.start(&ticket);
+    let mut log = Vec::new();
+    let mut step = written(program.resume(Event::Started));
+    loop {
+        log.push(step.clone());
+        let outcome = match step.split_whitespace().next() {
+            Some("done") => Outcome::Completed,
+            Some("failed" | "quit") if step.ends_with("none") => Outcome::Completed,
+            Some("failed" | "quit") => Outcome::Failed(ErrorClass::Conflict),
+            Some("sleep") => {
+                step = written(program.resume(Event::Resumed));
+                continue;
+            }
+            _ => {
+                step = match answer(&step) {
+                    Ok(mut results) => written(program.replied(Ok(&mut results))),
+                    Err(failure) => written(program.replied(Err(&failure))),
+                };
+                continue;
+            }
+        };
+        program.ended(&sample(&ticket, outcome));
+        return log;
+    }
+}
+
+fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
+    let due = MonoNanos(ticket.due.0);
+    let done = MonoNanos(due.0 + 2_000_000);
+    let operation = ticket.operation;
+    Sample { operation, outcome, due, ready: due, sent: due, done, retries: 0 }
+}
+
+/// A step as a line: a statement comes with its parameters behind tabs.
+fn written(step: Step<'_>) -> String {
+    match step {
+        Step::Ask { request, .. } => match request {
+            Request::Connect => "connect".to_owned(),
+            Request::Disconnect => "disconnect".to_owned(),
+            Request::Query(sql) => format!("query {sql}"),
+            Request::QueryWith { sql, parameters } => format!("with {sql}{}", values(parameters)),
+            Request::Prepare { handle, sql } => format!("prepare {handle} {sql}"),
+            Request::Execute { handle, parameters, keeps_rows } => {
+                let keeps = if keeps_rows { "keep" } else { "" };
+                format!("execute{keeps} {handle}{}", values(parameters))
+            }
+            Request::Pipeline(piped) => {
+                format!("pipeline {}", piped.iter().map(entry).collect::<Vec<_>>().join("|"))
+            }
+            Request::Close { handle } => format!("close {handle}"),
+        },
+        Step::Sleep(length) => format!("sleep {}", length.exact()),
+        Step::Done => "done".to_owned(),
+        Step::Failed(class) => format!("failed {}", class.name()),
+        Step::Quit { failed, all } => {
+            assert!(!all, "one client does not end the run");
+            format!("quit {}", failed.map_or("none", ErrorClass::name))
+        }
+        Step::Execute { .. } => unreachable!("scripts ask"),
+    }
+}
+
+fn entry(piped: &Piped) -> String {
+    match piped {
+        Piped::Execute { handle, parameters } => format!("execute {handle}{}", values(parameters)),
+        Piped::QueryWith { sql, parameters } => format!("with {sql}{}", values(parameters)),
+        Piped::Sync => "sync".to_owned(),
+    }
+}
+
+fn values(values: &[Value]) -> String {
+    let one = |value: &Value| match value {
+        Value::Null => "\t\\N".to_owned(),
+        Value::Integer(value) => format!("\t{value}"),
+        Value::Real(value) => format!("\t{value}"),
+        Value::Text(value) => format!("\t{value}"),
+    };
+    values.iter().map(one).collect()
+}
+
+/// The rows of `SELECT 1 AS a, 2 AS b; …`; of anything else, that nothing was returned.
+fn rows(sql: &str) -> Results {
+    let mut results = Results::default();
+    for statement in sql.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
+        results.begin_set();
+        let Some(columns) = statement.strip_prefix("SELECT ") else { continue };
+        let pairs: Vec<_> =
+            columns.split(", ").filter_map(|pair| pair.split_once(" AS ")).collect();
+        pairs.iter().for_each(|(_, name)| results.push_column(name.as_bytes()));
+        if !pairs.is_empty() {
+            pairs.iter().for_each(|(value, _)| results.push_value(Some(value.as_bytes())));
+            results.end_row();
+        }
+    }
+    results
+}
+
+/// Answers every query with the rows it asks for.
+fn well(step: &str) -> Result<Results, Failure> {
+    Ok(rows(step.strip_prefix("query ").unwrap_or("")))
+}
+
+fn failure(class: ErrorClass, state: &str, message: &str) -> Failure {
+    let (code, state) = (state.to_owned(), state.to_owned());
+    Failure { class, code, state, message: message.to_owned(), undone: false }
+}
+
+/// One script with one client, and what it says.
+struct Stage {
+    script: PgbenchScript,
+    program: Option<Box<dyn Program>>,
+    notices: Arc<Mutex<Vec<Notice>>>,
+}
+
+impl Stage {
+    fn new(text: &str, mut settings: Settings) -> Self {
+        let notices = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&notices);
+        settings.listener = Listener::new(move |notice| told.lock().expect("whole").push(notice));
+        settings.scripts.add("e.sql", text, 1).expect("a script");
+        let script = PgbenchScript::new(settings).expect("settings that go together");
+        let program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a client");
+        Self { script, program: Some(program), notices }
+    }
+
+    fn play(&mut self, answer: &mut Answer<'_>) -> Vec<String> {
+        play(self.program.as_mut().expect("a client").as_mut(), answer)
+    }
+
+    /// What was said since the last time.
+    fn said(&self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices.lock().expect("whole"))
+    }
+}

@@ -1,0 +1,259 @@
+//! Errors: which are tried again, which abort a client, and what is said of them.
+
+use super::*;
+use crate::pgbench::dialect::{Dialect, Mode};
+use dbtime_model::Nanos;
+
+/// A transaction whose second statement can fail.
+const TRANSACTION: &str = "\\set r random(1, 1000000)\nBEGIN;\nUPDATE t SET a = :r;\nEND;";
+
+/// Fails the `UPDATE` so many times.
+fn failing(mut times: u32, failure: Failure) -> impl FnMut(&str) -> Result<Results, Failure> {
+    move |step: &str| {
+        if times > 0 && step.contains("UPDATE") {
+            times -= 1;
+            return Err(failure.clone());
+        }
+        well(step)
+    }
+}
+
+fn conflict() -> Failure {
+    failure(ErrorClass::Conflict, "40001", "could not serialize access")
+}
+
+/// The only error that was said, or the only kind of message.
+fn errors(stage: &Stage) -> Vec<String> {
+    let text = |notice| match notice {
+        Notice::Error(text) => Some(text),
+        Notice::Info(_) | Notice::Line(_) => None,
+    };
+    stage.said().into_iter().filter_map(text).collect()
+}
+
+#[test]
+fn a_conflict_is_rolled_back_and_tried_again_with_the_same_numbers() {
+    let settings = Settings { max_tries: 3, verbose_errors: true, ..Settings::default() };
+    let mut stage = Stage::new(TRANSACTION, settings);
+    let log = stage.play(&mut failing(2, conflict()));
+    let (begin, update) = (log[0].clone(), log[1].clone());
+    let rollback = "query ROLLBACK".to_owned();
+    let once = [begin.clone(), update.clone(), rollback];
+    let last = [begin, update, "query END;".to_owned(), "done".to_owned()];
+    assert_eq!(log, [&once[..], &once[..], &last[..]].concat());
+    assert_eq!(stage.program.as_ref().map(|program| program.retries()), Some(2));
+    let said: Vec<_> = stage.said();
+    let error = "client 0 got an error in command 2 (SQL) of script 0; \
+                 ERROR:  could not serialize access";
+    assert_eq!(said[0], Notice::Info(error.to_owned()));
+    let again = "client 0 repeats the transaction after the error (try 1/3)";
+    assert_eq!(said[1], Notice::Info(again.to_owned()));
+    stage.program = None;
+    let statistics = stage.script.statistics();
+    assert_eq!(statistics.scripts[0].commands[2].retries, 2);
+    assert_eq!((statistics.total().retried, statistics.total().retries), (1, 2));
+}
+
+#[test]
+fn tries_and_time_run_out() {
+    let mut stage = Stage::new(TRANSACTION, Settings { max_tries: 2, ..Settings::default() });
+    let log = stage.play(&mut failing(9, conflict()));
+    assert_eq!(log.len(), 7);
+    assert_eq!(log[5..], ["query ROLLBACK", "failed conflict"]);
+    stage.program = None;
+    let statistics = stage.script.statistics();
+    assert_eq!(statistics.total().serialization_failures, 1);
+    let command = statistics.scripts[0].commands[2];
+    assert_eq!((command.retries, command.failures), (1, 1));
+    let late = Settings { max_tries: 0, latency_limit: Some(Nanos(1)), ..Settings::default() };
+    let log = Stage::new(TRANSACTION, late).play(&mut failing(9, conflict()));
+    assert_eq!(log.len(), 4, "it is late after the first try: {log:?}");
+}
+
+#[test]
+fn variables_outlive_a_retry() {
+    let text = "\\if :n > 0\nSELECT :n;\n\\endif\n\\set n :n + 1\nUPDATE t;";
+    let variables = vec![("n".to_owned(), "0".to_owned())];
+    let settings = Settings { max_tries: 2, variables, ..Settings::default() };
+    let log = Stage::new(text, settings).play(&mut failing(1, conflict()));
+    assert_eq!(log, ["query UPDATE t;", "query SELECT 1;", "query UPDATE t;", "done"]);
+}
+
+#[test]
+fn each_database_has_its_own_conflicts() {
+    let tried = |dialect, failure: Failure| {
+        let settings = Settings { max_tries: 2, dialect, ..Settings::default() };
+        let mut stage = Stage::new(TRANSACTION, settings);
+        let log = stage.play(&mut failing(2, failure));
+        stage.program = None;
+        let total = stage.script.statistics().total();
+        (log.len(), total.deadlock_failures, total.serialization_failures)
+    };
+    let deadlock = failure(ErrorClass::Conflict, "40P01", "deadlock detected");
+    assert_eq!(tried(Dialect::Postgres, deadlock), (7, 1, 0));
+    let undone = Failure {
+        code: "1213".to_owned(),
+        state: "40001".to_owned(),
+        undone: true,
+        ..failure(ErrorClass::Conflict, "", "Deadlock found")
+    };
+    assert_eq!(tried(Dialect::Mysql, undone), (5, 1, 0), "it needs no rollback");
+    let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "database is locked");
+    assert_eq!(tried(Dialect::Sqlite, busy.clone()), (7, 0, 1));
+    assert_eq!(tried(Dialect::Postgres, busy), (3, 0, 0), "the client is aborted");
+}
+
+#[test]
+fn a_failed_commit_is_over_but_on_sqlite() {
+    let mut fails = |step: &str| match step {
+        "query END;" => Err(conflict()),
+        step => well(step),
+    };
+    let log = |dialect, fails: &mut Answer<'_>| {
+        Stage::new(TRANSACTION, Settings { dialect, ..Settings::default() }).play(fails)
+    };
+    assert_eq!(log(Dialect::Postgres, &mut fails)[3..], ["failed conflict"]);
+    let expected = ["query ROLLBACK", "failed conflict"];
+    assert_eq!(log(Dialect::Sqlite, &mut fails)[3..], expected);
+}
+
+#[test]
+fn any_other_error_aborts_the_client() {
+    let mut stage = Stage::new(TRANSACTION, Settings { max_tries: 5, ..Settings::default() });
+    let wrong = failure(ErrorClass::Statement, "22012", "division by zero");
+    let log = stage.play(&mut failing(1, wrong));
+    assert_eq!(log[2..], ["quit statement"]);
+    let error = "client 0 script 0 aborted in command 2 query 0: ERROR:  division by zero";
+    assert_eq!(errors(&stage), [error]);
+    assert_eq!(stage.script.trouble().as_deref(), Some(error));
+    assert_eq!(stage.script.aborted(), [error]);
+    let mut stage = Stage::new(TRANSACTION, Settings::default());
+    let log = stage.play(&mut failing(1, Failure::connection("EPIPE", "broken pipe")));
+    assert_eq!(log[2..], ["quit connection"]);
+    let error = "client 0 aborted in command 2 (SQL) of script 0; \
+                 perhaps the backend died while processing: broken pipe";
+    assert_eq!(errors(&stage), [error]);
+}
+
+#[test]
+fn a_failed_pipeline_is_rolled_back_and_filled_anew() {
+    let text = "\\startpipeline\nBEGIN;\nUPDATE t;\nEND;\n\\endpipeline";
+    let settings = Settings { mode: Mode::Extended, max_tries: 2, ..Settings::default() };
+    let log = Stage::new(text, settings).play(&mut failing(1, conflict()));
+    let pipeline = "pipeline with BEGIN;|with UPDATE t;|with END;";
+    assert_eq!(log, [pipeline, "query ROLLBACK", pipeline, "done"]);
+}
+
+/// Scripts that abort their client, and what is said then.
+const ABORTS: &[(&str, &[&str])] = &[
+    (
+        "\\set a 1/0",
+        &[
+            "division by zero",
+            "client 0 aborted in command 0 (set) of script 0; evaluation of meta-command failed",
+        ],
+    ),
+    (
+        "\\if :nope\n\\endif",
+        &[
+            "undefined variable \"nope\"",
+            "client 0 aborted in command 0 (if) of script 0; evaluation of meta-command failed",
+        ],
+    ),
+    (
+        "\\set 1a 2",
+        &[
+            "set: invalid variable name: \"1a\"",
+            "client 0 aborted in command 0 (set) of script 0; assignment of meta-command failed",
+        ],
+    ),
+    (
+        "\\sleep :zz",
+        &[
+            "sleep: undefined variable \"zz\"",
+            "client 0 aborted in command 0 (sleep) of script 0; execution of meta-command failed",
+        ],
+    ),
+    (
+        "\\set z true\n\\sleep :z",
+        &[
+            "sleep: invalid sleep time \"true\" for variable \"z\"",
+            "client 0 aborted in command 1 (sleep) of script 0; execution of meta-command failed",
+        ],
+    ),
+    (
+        "\\startpipeline\n",
+        &["client 0 aborted in command 0 (startpipeline) of script 0; \
+           cannot use pipeline mode with the simple query protocol"],
+    ),
+    (
+        "\\endpipeline\n",
+        &["client 0 aborted in command 0 (endpipeline) of script 0; not in pipeline mode"],
+    ),
+    ("UPDATE t \\gset", &["client 0 script 0 command 0 query 0: expected one row, got 0"]),
+    (
+        "SELECT 1 AS 1a \\gset",
+        &[
+            "gset: invalid variable name: \"1a\"",
+            "client 0 script 0 command 0 query 0: error storing into variable 1a",
+        ],
+    ),
+];
+
+#[test]
+fn wrong_commands_abort_the_client_in_the_words_of_pgbench() {
+    for (text, expected) in ABORTS {
+        let mut stage = Stage::new(text, Settings::default());
+        let log = stage.play(&mut well);
+        assert_eq!(log.last().map(String::as_str), Some("quit other"), "{text}");
+        assert_eq!(&errors(&stage), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_may_stay_open_behind_a_script() {
+    let mut stage = Stage::new("BEGIN;", Settings::default());
+    assert_eq!(stage.play(&mut well), ["query BEGIN;", "quit none"]);
+    let error = "client 0 aborted: end of script reached without completing the last transaction";
+    assert_eq!(errors(&stage), [error]);
+    let extended = || Settings { mode: Mode::Extended, ..Settings::default() };
+    let mut stage = Stage::new("\\startpipeline\nSELECT 1;", extended());
+    assert_eq!(stage.play(&mut well), ["quit other"]);
+    assert_eq!(errors(&stage), ["client 0 aborted: end of script reached with pipeline open"]);
+    for (text, flaw) in [
+        (
+            "\\startpipeline\n\\startpipeline\n",
+            "1 (startpipeline) of script 0; already in pipeline mode",
+        ),
+        (
+            "\\startpipeline\nSELECT 1 \\gset\n",
+            "1 (gset) of script 0; \\gset is not allowed in pipeline mode",
+        ),
+    ] {
+        let mut stage = Stage::new(text, extended());
+        stage.play(&mut well);
+        assert_eq!(errors(&stage), [format!("client 0 aborted in command {flaw}")]);
+    }
+}
+
+#[test]
+fn settings_have_to_go_together() {
+    let of = |settings: Settings| PgbenchScript::new(settings).expect_err("refused");
+    assert_eq!(of(Settings::default()), "no script is given, use -f or -b");
+    let with = |weight| {
+        let mut settings = Settings::default();
+        settings.scripts.add_builtin("se", weight, Dialect::Sqlite).expect("a script");
+        settings
+    };
+    assert_eq!(of(with(0)), "total script weight must not be zero");
+    let mode = Mode::Extended;
+    let error = of(Settings { mode, dialect: Dialect::Mysql, ..with(1) });
+    assert!(error.ends_with("use -M simple or -M prepared"), "{error}");
+    let variables = vec![("1a".to_owned(), "2".to_owned())];
+    let error = of(Settings { variables, ..with(1) });
+    assert_eq!(error, "option: invalid variable name: \"1a\"");
+    let script = PgbenchScript::new(Settings { threads: 8, ..with(1) }).expect("a script");
+    assert_eq!(script.settings().threads, 1);
+    let missing = script.crew(0).and_then(|mut crew| crew.program(1).map(|_| ()));
+    assert_eq!(missing, Err("there is no client 1, only 1 of them".to_owned()));
+}
