@@ -43,6 +43,11 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
+    /// Run a script written for sysbench, with sysbench's own options and output.
+    ///
+    /// `dbtime sysbench --help` shows them, `dbtime sysbench SCRIPT help` those of a script.
+    #[command(disable_help_flag = true)]
+    Sysbench(ForeignArgs),
     /// List the shipped workloads, or show one: its file, tables and size.
     Workloads(WorkloadsArgs),
     /// Turn a run's record into one self-contained HTML file.
@@ -58,6 +63,14 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
+}
+
+/// A command line in another tool's language.
+#[derive(Args, Debug)]
+pub(crate) struct ForeignArgs {
+    /// Options, script and command as the other tool takes them.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -64,6 +64,12 @@ impl Failure {
         Self::Environment(anyhow::anyhow!("{text}"))
     }
 
+    /// Prints it as it is, without a word of dbtime's.
+    pub(crate) fn tell_plainly(self) {
+        let (Self::Usage(error) | Self::Environment(error)) = self;
+        screen::note(&error.to_string());
+    }
+
     /// Prints it and gives the exit code.
     pub(crate) fn tell(self) -> Exit {
         let (error, exit) = match self {

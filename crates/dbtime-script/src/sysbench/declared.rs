@@ -1,59 +1,25 @@
 //! What a script declares before it is run: its options, its commands and its functions.
 
+use super::options::{Compat, Declared as DeclaredOption, OptionType, OptionValue};
 use super::script::{ScriptError, Setup};
-use super::settings::{Compat, Driver, Output, Settings};
+use super::settings::{Driver, Output, Settings};
 use super::state::{State, Wants, quiet};
 use super::{desk::Slot, state::Reply};
 use mlua::{Function, Table, Value};
 use std::sync::Arc;
 
-/// The type of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OptionType {
-    /// on or off.
-    Bool,
-    /// A whole number.
-    Int,
-    /// A number of bytes, with K, M, G or T.
-    Size,
-    /// A number.
-    Double,
-    /// A text.
-    Text,
-    /// Texts between commas.
-    List,
-    /// The name of a file.
-    File,
-}
-
-impl OptionType {
-    /// By the number that scripts use.
-    fn numbered(number: u32) -> Self {
-        match number {
-            1 => Self::Bool,
-            2 => Self::Int,
-            3 => Self::Size,
-            4 => Self::Double,
-            6 => Self::List,
-            7 => Self::File,
-            _ => Self::Text,
-        }
+/// The type of an option by the number that scripts use.
+fn type_numbered(number: u32) -> OptionType {
+    match number {
+        0 => OptionType::Null,
+        1 => OptionType::Bool,
+        2 => OptionType::Int,
+        3 => OptionType::Size,
+        4 => OptionType::Double,
+        6 => OptionType::List,
+        7 => OptionType::File,
+        _ => OptionType::Text,
     }
-}
-
-/// An option of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeclaredOption {
-    /// Its name as the script writes it.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// Its type: declared, or that of its default.
-    pub kind: OptionType,
-    /// Its default as texts: one, or those of a list.
-    pub default: Option<Vec<String>>,
-    /// Whether the script wants to see its value before the run.
-    pub has_validate: bool,
 }
 
 /// A command of a script.
@@ -66,7 +32,7 @@ pub struct DeclaredCommand {
 }
 
 /// All that a script declares; options and commands by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Declared {
     /// `sysbench.cmdline.options`; `None`: the script declares none, and takes any.
     pub options: Option<Vec<DeclaredOption>>,
@@ -161,16 +127,31 @@ fn read_options(state: &State, options: &Table) -> mlua::Result<Vec<DeclaredOpti
     let mut declared = Vec::new();
     for pair in options.pairs::<String, Table>() {
         let (name, option) = pair?;
+        let kind = type_numbered(type_of.call(&option)?);
+        let default = default_value(kind, default_of.call(&option)?);
         declared.push(DeclaredOption {
             description: option.get::<Option<String>>(1)?.unwrap_or_default(),
-            kind: OptionType::numbered(type_of.call(&option)?),
-            default: default_of.call(&option)?,
+            kind,
+            default,
             has_validate: matches!(option.get::<Value>(4)?, Value::Function(_)),
             name,
         });
     }
     declared.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(declared)
+}
+
+/// A default as the option's type has it.
+fn default_value(kind: OptionType, texts: Option<Vec<String>>) -> OptionValue {
+    match (texts, kind) {
+        (None, _) => OptionValue::None,
+        (Some(texts), OptionType::List) => OptionValue::List(texts),
+        (Some(texts), _) => {
+            let text = texts.into_iter().next().unwrap_or_default();
+            // A default that is no value of its type stays what the script wrote.
+            kind.read(Some(&text)).unwrap_or(OptionValue::Text(text))
+        }
+    }
 }
 
 fn as_function(value: Value) -> mlua::Result<Function> {

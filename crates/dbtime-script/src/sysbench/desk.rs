@@ -1,12 +1,14 @@
 //! What lies between Lua and Rust: the client that runs has its slot on the desk, where the
 //! functions that Lua calls put its requests and find its answers.
 
-use super::counters::{Counter, Counters};
 use super::failure::Judged;
 use super::fingerprint::fingerprint;
+use super::histogram::Histogram;
 use super::random::Random;
 use super::script::Setup;
 use super::settings::Driver;
+use super::stats::Counter;
+use super::visits::Visits;
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
@@ -118,7 +120,7 @@ impl Slot {
         let columns = first.map_or(0, |set| set.columns());
         let rows = first.map_or(0, |set| set.rows());
         if matches!(self.ask, Ask::Query | Ask::Execute) {
-            desk.count(columns, first.map_or(0, |set| set.affected()));
+            desk.count(self.client, columns, first.map_or(0, |set| set.affected()));
             self.set = 0;
             if desk.reads_rows.get() {
                 std::mem::swap(results, &mut self.results);
@@ -131,7 +133,9 @@ impl Slot {
 /// What the clients of a thread share.
 pub(super) struct Desk {
     pub(super) setup: Arc<Setup>,
-    pub(super) counters: Arc<Counters>,
+    pub(super) visits: Arc<Visits>,
+    /// Latencies of the events of this thread.
+    pub(super) latencies: Arc<Histogram>,
     /// The slot of the client that runs.
     pub(super) slot: RefCell<Box<Slot>>,
     /// Whether any of the script's files says how to read a row. If none does, no row is kept.
@@ -149,15 +153,27 @@ struct Ids {
 }
 
 impl Desk {
-    pub(super) fn new(setup: Arc<Setup>, counters: Arc<Counters>) -> Self {
+    pub(super) fn new(setup: Arc<Setup>, visits: Arc<Visits>) -> Self {
         Self {
+            latencies: setup.stats.histogram(),
             slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
             reads_rows: Cell::new(false),
             scratch: RefCell::default(),
             ids: RefCell::default(),
             setup,
-            counters,
+            visits,
         }
+    }
+
+    /// Adds one to a counter of a client.
+    #[inline]
+    pub(super) fn add(&self, client: u32, counter: Counter) {
+        self.setup.stats.count(client as usize, counter, 1);
+    }
+
+    /// Adds one to a counter of the client that runs.
+    pub(super) fn add_own(&self, counter: Counter) {
+        self.add(self.slot.borrow().client, counter);
     }
 
     /// Whether the rows of prepared statements are wanted. On MySQL they cannot be fetched.
@@ -167,12 +183,15 @@ impl Desk {
 
     /// Counts a statement that answered.
     #[inline]
-    pub(super) fn count(&self, columns: usize, affected: u64) {
-        self.counters.add(match (columns, affected) {
-            (0, 0) => Counter::Other,
-            (0, _) => Counter::Write,
-            _ => Counter::Read,
-        });
+    pub(super) fn count(&self, client: u32, columns: usize, affected: u64) {
+        self.add(
+            client,
+            match (columns, affected) {
+                (0, 0) => Counter::Other,
+                (0, _) => Counter::Write,
+                _ => Counter::Read,
+            },
+        );
     }
 
     /// The number of a statement. What a thread has met before takes no lock, and allocates

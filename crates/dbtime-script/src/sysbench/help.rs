@@ -95,6 +95,7 @@ mod tests {
             description: about.into(),
             default,
             kind,
+            has_validate: false,
         };
         let declared = [
             declare("tables", "Number of tables", OptionValue::Number(1.0), OptionType::Double),

@@ -10,7 +10,6 @@
 //! of its own. Only the standard libraries `string` and `table` are shared between clients.
 
 mod api;
-mod counters;
 mod declared;
 mod desk;
 mod failure;
@@ -29,12 +28,12 @@ mod settings;
 pub mod sqlite;
 mod state;
 pub mod stats;
+mod visits;
 
-pub use counters::{Counter, Counters, Totals};
-pub use declared::{Declared, DeclaredCommand, DeclaredOption, OptionType, declared_options};
+pub use declared::{Declared, DeclaredCommand, declared_options};
 pub use reporter::Reporter;
 pub use script::{ScriptError, SysbenchScript};
-pub use settings::{Command, Compat, Driver, OptionValue, Output, ScriptOptions, Settings};
+pub use settings::{Command, Driver, Output, ScriptOptions, Settings};
 
 #[cfg(test)]
 mod tests;

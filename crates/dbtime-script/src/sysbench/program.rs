@@ -7,16 +7,16 @@
 //!                                           └────────── Close: thread_done ──► Gone ◄─────────┘
 //! ```
 
-use super::counters::Counters;
 use super::desk::{Desk, Slot};
 use super::failure::judge;
 use super::script::{ScriptError, Setup};
 use super::state::{Reply, State, Wants, life_of};
+use super::visits::Visits;
 use dbtime_load::failure::Failure;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
 use dbtime_load::results::Results;
 use dbtime_load::script::Crew;
-use dbtime_model::ErrorClass;
+use dbtime_model::{ErrorClass, Outcome, Sample};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(super) struct Sysbench {
 }
 
 impl Sysbench {
-    pub(super) fn new(setup: Arc<Setup>, counters: Arc<Counters>) -> Result<Self, ScriptError> {
-        Ok(Self { state: Rc::new(State::new(Desk::new(setup, counters))?) })
+    pub(super) fn new(setup: Arc<Setup>, visits: Arc<Visits>) -> Result<Self, ScriptError> {
+        Ok(Self { state: Rc::new(State::new(Desk::new(setup, visits))?) })
     }
 }
 
@@ -93,6 +93,7 @@ impl Client {
 impl Program for Client {
     fn start(&mut self, _ticket: &Ticket) {
         self.slot.restarts = 0;
+        self.state.desk.setup.stats.begun(self.slot.client as usize);
     }
 
     #[inline]
@@ -141,6 +142,14 @@ impl Program for Client {
 
     fn retries(&self) -> u32 {
         self.slot.restarts
+    }
+
+    fn ended(&mut self, sample: &Sample) {
+        // The event that says that it was the last is none.
+        if sample.outcome == Outcome::Completed && self.at != At::Over {
+            let (desk, client) = (&self.state.desk, self.slot.client as usize);
+            desk.setup.stats.event(client, &desk.latencies, sample.response().0);
+        }
     }
 }
 

@@ -41,6 +41,37 @@ pub struct Queue {
 }
 
 impl Moment<'_> {
+    /// The figures as report hooks get them. Times are in seconds, latencies in milliseconds.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        const SECOND: f64 = 1e9;
+        let totals = self.totals;
+        let mut figures = vec![
+            ("threads_running", f64::from(self.threads)),
+            ("time_interval", self.interval_s),
+            ("time_total", self.total_s),
+            ("latency_pct", self.latency() / 1e3),
+            ("latency_min", totals.least_ns as f64 / SECOND),
+            ("latency_max", totals.most_ns as f64 / SECOND),
+            ("latency_avg", totals.mean_ms() / 1e3),
+            ("latency_sum", totals.latency_ns as f64 / SECOND),
+        ];
+        for (name, count) in [
+            ("events", totals.events),
+            ("reads", totals.reads),
+            ("writes", totals.writes),
+            ("other", totals.other),
+            ("errors", totals.errors),
+            ("reconnects", totals.reconnects),
+        ] {
+            figures.push((name, count as f64));
+        }
+        if let Some(Queue { length, concurrency }) = self.queue {
+            figures.push(("queue_length", length as f64));
+            figures.push(("concurrency", concurrency as f64));
+        }
+        figures
+    }
+
     fn per_second(&self, count: u64) -> f64 {
         if self.interval_s > 0.0 { count as f64 / self.interval_s } else { 0.0 }
     }

@@ -1,15 +1,18 @@
 //! A sysbench script as a [`Script`]: it makes a Lua state for each thread, and keeps what their
 //! clients share.
 
-use super::counters::{Counters, Totals};
 use super::failure::Ignored;
+use super::options::OptionValue;
 use super::paths;
 use super::program::Sysbench;
 use super::random::{Shape, Unique};
-use super::settings::{Compat, OptionValue, Settings};
+use super::settings::Settings;
+use super::stats::Stats;
+use super::visits::Visits;
 use crate::book::Book;
 use dbtime_load::script::{Crew, Script};
 use dbtime_load::statement::Statement;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -42,6 +45,9 @@ pub(super) struct Setup {
     pub(super) prepares: bool,
     pub(super) unique: Unique,
     pub(super) book: Book,
+    pub(super) stats: Stats,
+    /// Whether a script has asked for a database.
+    pub(super) uses_sql: AtomicBool,
     pub(super) trouble: Mutex<Option<String>>,
 }
 
@@ -62,6 +68,9 @@ impl Setup {
             prepares: options.text("db_ps_mode") != Some("disable"),
             unique: Unique::new(seed),
             book: Book::default(),
+            // The report hooks have a client of their own.
+            stats: Stats::new(settings.threads as usize + 1),
+            uses_sql: AtomicBool::new(false),
             trouble: Mutex::new(None),
             settings,
         })
@@ -97,7 +106,7 @@ fn seed_of_now() -> u64 {
 #[derive(Debug)]
 pub struct SysbenchScript {
     setup: Arc<Setup>,
-    crews: Mutex<Vec<Arc<Counters>>>,
+    crews: Mutex<Vec<Arc<Visits>>>,
 }
 
 impl SysbenchScript {
@@ -109,16 +118,14 @@ impl SysbenchScript {
         Ok(Self { setup: Arc::new(Setup::new(settings)?), crews: Mutex::default() })
     }
 
-    /// What all threads have counted so far.
-    pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        self.counters().iter().for_each(|counters| totals.add(counters));
-        totals
+    /// What its clients count, readable while they run.
+    pub fn stats(&self) -> &Stats {
+        &self.setup.stats
     }
 
-    /// The counters of every thread that has got ready, with the client that each has inside Lua.
-    pub fn counters(&self) -> Vec<Arc<Counters>> {
-        self.crews.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whether any client has asked for a database so far.
+    pub fn uses_sql(&self) -> bool {
+        self.setup.uses_sql.load(Ordering::Relaxed)
     }
 
     /// The script's report hooks, in a state of their own on the thread that calls this.
@@ -128,19 +135,14 @@ impl SysbenchScript {
     pub fn reporter(&self) -> Result<super::reporter::Reporter, ScriptError> {
         super::reporter::Reporter::new(Arc::clone(&self.setup))
     }
-
-    /// Whose behaviour the script sees.
-    pub fn compat(&self) -> Compat {
-        self.setup.settings.compat
-    }
 }
 
 impl Script for SysbenchScript {
     fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
-        let counters = Arc::new(Counters::default());
-        let crew = Sysbench::new(Arc::clone(&self.setup), Arc::clone(&counters))
+        let visits = Arc::new(Visits::default());
+        let crew = Sysbench::new(Arc::clone(&self.setup), Arc::clone(&visits))
             .map_err(|error| error.to_string())?;
-        self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(counters);
+        self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(visits);
         Ok(Box::new(crew))
     }
 
@@ -150,6 +152,11 @@ impl Script for SysbenchScript {
 
     fn trouble(&self) -> Option<String> {
         self.setup.trouble()
+    }
+
+    fn inside(&self) -> Vec<(u32, u64)> {
+        let crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
+        crews.iter().filter_map(|visits| visits.inside()).collect()
     }
 
     fn connects(&self) -> bool {

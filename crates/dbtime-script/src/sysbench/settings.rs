@@ -1,23 +1,11 @@
 //! What a sysbench script is run with.
 
+use super::options::{Compat, OptionValue};
 use super::random::{Kind, Shape};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OptionValue {
-    /// on or off.
-    Bool(bool),
-    /// A number; sizes in bytes.
-    Number(f64),
-    /// A text.
-    Text(String),
-    /// Several texts.
-    List(Vec<String>),
-}
 
 /// The options as the script sees them, all with underscores in their names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,26 +73,6 @@ impl Driver {
     }
 }
 
-/// Whose behaviour a script sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compat {
-    /// sysbench 1.0.20.
-    #[default]
-    V1_0,
-    /// The unreleased 1.1.
-    V1_1,
-}
-
-impl Compat {
-    /// `sysbench.version`.
-    pub fn version(self) -> &'static str {
-        match self {
-            Self::V1_0 => "1.0.20",
-            Self::V1_1 => "1.1.0",
-        }
-    }
-}
-
 /// What the script is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -116,7 +84,7 @@ pub enum Command {
         /// Its name.
         name: String,
         /// Whether every client runs it; else there is to be one client.
-        parallel: bool,
+        is_parallel: bool,
     },
 }
 

@@ -2,9 +2,10 @@
 
 use super::api;
 use super::desk::{Desk, Slot};
+use super::options::OptionValue;
 use super::paths;
 use super::script::{ScriptError, Setup};
-use super::settings::{Command, OptionValue};
+use super::settings::Command;
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ impl State {
     #[inline]
     pub(super) fn resume(&self, slot: &mut Box<Slot>, reply: Reply) -> Wants {
         let client = slot.client;
-        self.desk.counters.enter(client);
+        self.desk.visits.enter(client);
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
         let wants = match reply {
             Reply::Answered(columns, rows) => self.dispatch.call((client, 0, columns, rows)),
@@ -130,7 +131,7 @@ impl State {
             Reply::Stop => self.dispatch.call((client, false)),
         };
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
-        self.desk.counters.leave();
+        self.desk.visits.leave();
         match wants {
             Ok(number) => Wants::of(number),
             Err(error) => {
@@ -176,6 +177,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     let options = lua.create_table()?;
     for (name, value) in &settings.options.values {
         match value {
+            OptionValue::None => {}
             OptionValue::Bool(flag) => options.set(name.as_str(), *flag)?,
             OptionValue::Number(number) => options.set(name.as_str(), *number)?,
             OptionValue::Text(text) => options.set(name.as_str(), text.as_str())?,

@@ -12,32 +12,55 @@
 
 use super::histogram::{Counts, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Nanoseconds in a millisecond.
 const MILLISECOND: f64 = 1e6;
 
-/// What is counted besides events.
+/// What is counted besides events, numbered as scripts number it (`SB_CNT_OTHER` is 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Counter {
-    /// Statements that returned rows.
-    Read,
+    /// Statements that returned no rows and changed none.
+    Other = 0,
+    /// Statements that returned a result set.
+    Read = 1,
     /// Statements that changed rows.
-    Write,
-    /// All other statements.
-    Other,
+    Write = 2,
+    /// Transactions that the script itself counted.
+    Transaction = 3,
     /// Errors that were ignored.
-    Error,
+    Error = 4,
     /// Connections that were made again.
-    Reconnect,
+    Reconnect = 5,
+    /// Bytes that the script itself counted as read.
+    BytesRead = 6,
+    /// Bytes that the script itself counted as written.
+    BytesWritten = 7,
+}
+
+impl Counter {
+    /// Every counter, by its number.
+    pub const ALL: [Self; COUNTERS] = [
+        Self::Other,
+        Self::Read,
+        Self::Write,
+        Self::Transaction,
+        Self::Error,
+        Self::Reconnect,
+        Self::BytesRead,
+        Self::BytesWritten,
+    ];
 }
 
 /// How many kinds there are.
-const COUNTERS: usize = 5;
+const COUNTERS: usize = 8;
 
 /// What one client counts: two cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Client {
+    begun: AtomicU64,
     events: AtomicU64,
     latency_ns: AtomicU64,
     least_ns: AtomicU64,
@@ -50,6 +73,7 @@ struct Client {
 impl Default for Client {
     fn default() -> Self {
         Self {
+            begun: AtomicU64::new(0),
             events: AtomicU64::new(0),
             latency_ns: AtomicU64::new(0),
             least_ns: AtomicU64::new(u64::MAX),
@@ -64,24 +88,42 @@ impl Default for Client {
 #[derive(Debug)]
 pub struct Stats {
     clients: Box<[Client]>,
-    shards: Box<[Histogram]>,
+    /// One of each thread.
+    histograms: Mutex<Vec<Arc<Histogram>>>,
     period: AtomicU64,
 }
 
 impl Stats {
-    /// Counters for `clients` that run on `shards` threads.
-    pub fn new(clients: usize, shards: usize) -> Self {
+    /// Counters for so many clients.
+    pub fn new(clients: usize) -> Self {
         Self {
             clients: (0..clients).map(|_| Client::default()).collect(),
-            shards: (0..shards).map(|_| Histogram::default()).collect(),
+            histograms: Mutex::default(),
             period: AtomicU64::new(0),
         }
     }
 
-    /// Counts an event that took `latency_ns`. Called by the thread that runs this client, which
-    /// is the only one of this shard.
+    /// A histogram for a thread, which alone records in it.
+    pub fn histogram(&self) -> Arc<Histogram> {
+        let histogram = Arc::new(Histogram::default());
+        self.histograms().push(Arc::clone(&histogram));
+        histogram
+    }
+
+    fn histograms(&self) -> MutexGuard<'_, Vec<Arc<Histogram>>> {
+        self.histograms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts an event that has begun. Called by the thread that runs this client.
     #[inline]
-    pub fn event(&self, client: usize, shard: usize, latency_ns: u64) {
+    pub fn begun(&self, client: usize) {
+        add(&self.clients[client].begun, 1);
+    }
+
+    /// Counts an event that took `latency_ns`, in the histogram of the thread that runs this
+    /// client and calls this.
+    #[inline]
+    pub fn event(&self, client: usize, histogram: &Histogram, latency_ns: u64) {
         let counters = &self.clients[client];
         add(&counters.events, 1);
         add(&counters.latency_ns, latency_ns);
@@ -96,7 +138,7 @@ impl Stats {
         if is_first {
             counters.period.store(period, Ordering::Relaxed);
         }
-        self.shards[shard].record(latency_ns as f64 / MILLISECOND);
+        histogram.record(latency_ns as f64 / MILLISECOND);
     }
 
     /// Adds to a counter of a client. Called by the thread that runs this client.
@@ -116,7 +158,7 @@ impl Stats {
         let mut totals = Totals::default();
         let period = self.period.load(Ordering::Relaxed);
         self.clients.iter().for_each(|client| totals.add(client, period));
-        self.shards.iter().for_each(|shard| totals.latencies.add(&shard.counts()));
+        self.histograms().iter().for_each(|one| totals.latencies.add(&one.counts()));
         totals
     }
 }
@@ -138,7 +180,9 @@ pub struct Share {
 /// What all clients had counted at one instant, or in the time between two.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    /// Events: transactions, where there is a database.
+    /// Events that have begun.
+    pub begun: u64,
+    /// Events that have ended: transactions, where there is a database.
     pub events: u64,
     /// Statements that returned rows.
     pub reads: u64,
@@ -170,12 +214,13 @@ impl Totals {
         self.shares.push(share);
         self.events += share.events;
         self.latency_ns += share.latency_ns;
-        let [reads, writes, other, errors, reconnects] = client.counters.each_ref().map(read);
-        self.reads += reads;
-        self.writes += writes;
-        self.other += other;
-        self.errors += errors;
-        self.reconnects += reconnects;
+        self.begun += read(&client.begun);
+        let counted = |counter| read(&client.counters[counter as usize]);
+        self.reads += counted(Counter::Read);
+        self.writes += counted(Counter::Write);
+        self.other += counted(Counter::Other);
+        self.errors += counted(Counter::Error);
+        self.reconnects += counted(Counter::Reconnect);
         if share.events > 0 && read(&client.period) == period {
             let least = read(&client.least_ns);
             self.least_ns = if self.least_ns == 0 { least } else { self.least_ns.min(least) };
@@ -192,6 +237,7 @@ impl Totals {
             latency_ns: now.latency_ns - before.latency_ns,
         };
         Self {
+            begun: self.begun - earlier.begun,
             events: self.events - earlier.events,
             reads: self.reads - earlier.reads,
             writes: self.writes - earlier.writes,
@@ -227,10 +273,11 @@ mod tests {
 
     #[test]
     fn totals_are_the_sum_of_all_clients() {
-        let stats = Stats::new(2, 1);
-        stats.event(0, 0, 3_000_000);
-        stats.event(1, 0, 1_000_000);
-        stats.event(1, 0, 2_000_000);
+        let stats = Stats::new(2);
+        let (one, two) = (stats.histogram(), stats.histogram());
+        stats.event(0, &one, 3_000_000);
+        stats.event(1, &two, 1_000_000);
+        stats.event(1, &two, 2_000_000);
         stats.count(0, Counter::Read, 14);
         stats.count(1, Counter::Write, 4);
         stats.count(1, Counter::Other, 2);
@@ -243,18 +290,19 @@ mod tests {
         assert_eq!(totals.mean_ms(), 2.0);
         assert_eq!(totals.latencies.total(), 3);
         assert_eq!(totals.shares[1], Share { events: 2, latency_ns: 3_000_000 });
-        assert_eq!(Stats::new(0, 0).totals().mean_ms(), 0.0);
+        assert_eq!(Stats::new(0).totals().mean_ms(), 0.0);
     }
 
     #[test]
     fn an_interval_is_a_difference_and_a_period_has_its_own_extremes() {
-        let stats = Stats::new(2, 2);
-        stats.event(0, 0, 9_000);
-        stats.event(1, 1, 1_000);
+        let stats = Stats::new(2);
+        let (one, two) = (stats.histogram(), stats.histogram());
+        stats.event(0, &one, 9_000);
+        stats.event(1, &two, 1_000);
         let earlier = stats.totals();
         stats.begin_period();
         assert_eq!((stats.totals().least_ns, stats.totals().most_ns), (0, 0));
-        stats.event(0, 0, 5_000);
+        stats.event(0, &one, 5_000);
         let interval = stats.totals().since(&earlier);
         assert_eq!((interval.events, interval.latency_ns), (1, 5_000));
         assert_eq!((interval.least_ns, interval.most_ns), (5_000, 5_000));
@@ -265,9 +313,11 @@ mod tests {
 
     #[test]
     fn a_reader_on_another_thread_sees_every_event_in_the_end() {
-        let stats = Stats::new(1, 1);
+        let stats = Stats::new(1);
+        let histogram = stats.histogram();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| (0..10_000).for_each(|_| stats.event(0, 0, 1_000)));
+            let writer =
+                scope.spawn(|| (0..10_000).for_each(|_| stats.event(0, &histogram, 1_000)));
             while !writer.is_finished() {
                 assert!(stats.totals().events <= 10_000);
             }

@@ -4,7 +4,9 @@
 mod database;
 mod stock;
 
-use super::{Command, Compat, Driver, Output, Settings, SysbenchScript, Totals};
+use super::options::Compat;
+use super::stats::Totals;
+use super::{Command, Driver, Output, Settings, SysbenchScript};
 use database::Database;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
 use dbtime_load::results::Results;
@@ -140,7 +142,7 @@ impl Stage {
     }
 
     fn totals(&self) -> Totals {
-        self.script.totals()
+        self.script.stats().totals()
     }
 }
 
@@ -150,6 +152,6 @@ fn own(name: &str, driver: Driver) -> Settings {
     Settings { compat: Compat::V1_1, ..Settings::new(path, driver) }
 }
 
-fn command(name: &str, parallel: bool) -> Command {
-    Command::Named { name: name.to_owned(), parallel }
+fn command(name: &str, is_parallel: bool) -> Command {
+    Command::Named { name: name.to_owned(), is_parallel }
 }

@@ -6,6 +6,7 @@ mod init;
 mod ps;
 mod report;
 pub(crate) mod run;
+mod sysbench;
 mod usage;
 mod workloads;
 
@@ -18,6 +19,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Workloads(args) => workloads::run(&args),
+        Command::Sysbench(args) => Ok(sysbench::run(&args.words)),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Counters(args) => counters::run(&args),

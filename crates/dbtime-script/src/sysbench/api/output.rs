@@ -1,11 +1,12 @@
 //! What a script prints, counts and waits for, and why it ends.
 
 use super::wrapped;
-use crate::sysbench::counters::Counter;
 use crate::sysbench::desk::Desk;
+use crate::sysbench::stats::Counter;
 use dbtime_model::Nanos;
 use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
@@ -57,7 +58,7 @@ fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let counter = counter.ok_or_else(|| {
             mlua::Error::runtime(format!("sb_counter_inc: there is no counter {number}"))
         })?;
-        on.counters.add(*counter);
+        on.add_own(*counter);
         Ok(())
     })?;
     host.set("count", count)?;
@@ -65,16 +66,22 @@ fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     host.set(
         "count_error",
         lua.create_function(move |_, ()| {
-            on.counters.add(Counter::Error);
+            on.add_own(Counter::Error);
             Ok(())
         })?,
     )?;
     let on = Rc::clone(desk);
     let reconnected = lua.create_function(move |_, ()| {
-        on.counters.add(Counter::Reconnect);
+        on.add_own(Counter::Reconnect);
         Ok(())
     })?;
     host.set("reconnected", reconnected)?;
+    let on = Rc::clone(desk);
+    let uses_sql = lua.create_function(move |_, ()| {
+        on.setup.uses_sql.store(true, Ordering::Relaxed);
+        Ok(())
+    })?;
+    host.set("uses_sql", uses_sql)?;
     let on = Rc::clone(desk);
     let restarted = lua.create_function(move |_, ()| {
         on.slot.borrow_mut().restarts += 1;

@@ -313,7 +313,7 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let slot = &mut *on.slot.borrow_mut();
         let Some(set) = slot.results.set(slot.set + 1) else { return Ok((None, 0)) };
         slot.set += 1;
-        on.count(set.columns(), set.affected());
+        on.count(slot.client, set.columns(), set.affected());
         Ok((Some(set.columns()), set.rows()))
     })?;
     host.set("next_result", next)

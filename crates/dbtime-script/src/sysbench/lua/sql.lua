@@ -421,6 +421,7 @@ local function driver(name)
     error(("the script asks for the driver '%s', but the run uses '%s'"):format(
       name, host.driver_name), 2)
   end
+  host.uses_sql()
   return setmetatable({}, driver_meta)
 end
 

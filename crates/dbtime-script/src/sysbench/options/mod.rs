@@ -59,6 +59,8 @@ pub struct Declared {
     pub default: OptionValue,
     /// How its value is written; [`OptionType::of`] the default where the script does not say.
     pub kind: OptionType,
+    /// Whether the script wants to see its value before the run.
+    pub has_validate: bool,
 }
 
 /// Everything that a command line says.
@@ -72,6 +74,8 @@ pub struct Options {
     pub own: Own,
     /// What scripts find in `sysbench.opt`, by names with underscores.
     pub exported: BTreeMap<String, OptionValue>,
+    /// What no one declares, where a script declares nothing: it finds them as globals.
+    pub globals: BTreeMap<String, String>,
     /// What is to be said before the run.
     pub warnings: Vec<String>,
 }
@@ -82,14 +86,15 @@ impl Arguments {
     /// # Errors
     /// A wrong value.
     pub fn before_script(&self) -> Result<Options, OptionError> {
-        Values::read(self, &[], false)?.options()
+        Values::read(self, Some(&[]), false)?.options()
     }
 
-    /// What the command line says, with the options that the script declares.
+    /// What the command line says, with the options that the script declares. `None`: it declares
+    /// none and takes any, as scripts for 0.5 did.
     ///
     /// # Errors
     /// An option that neither dbtime nor the script has, or a wrong value.
-    pub fn options(&self, declared: &[Declared]) -> Result<Options, OptionError> {
+    pub fn options(&self, declared: Option<&[Declared]>) -> Result<Options, OptionError> {
         Values::read(self, declared, true)?.options()
     }
 }
@@ -99,21 +104,31 @@ struct Values<'a> {
     compat: Compat,
     declared: &'a [Declared],
     given: BTreeMap<&'a str, Option<&'a str>>,
+    globals: BTreeMap<String, String>,
     warnings: Vec<String>,
 }
 
 impl<'a> Values<'a> {
     fn read(
         arguments: &'a Arguments,
-        declared: &'a [Declared],
+        declared: Option<&'a [Declared]>,
         is_complete: bool,
     ) -> Result<Self, OptionError> {
-        let mut values =
-            Self { compat: Compat::default(), declared, given: BTreeMap::new(), warnings: vec![] };
+        let (takes_any, declared) = (declared.is_none(), declared.unwrap_or_default());
+        let mut values = Self {
+            compat: Compat::default(),
+            declared,
+            given: BTreeMap::new(),
+            globals: BTreeMap::new(),
+            warnings: vec![],
+        };
         for setting in &arguments.settings {
             let Setting { name, value, written, is_from_file } = setting;
             if known(name).is_some() || values.declared(name).is_some() {
                 values.given.insert(name, value.as_deref());
+            } else if takes_any {
+                let value = value.clone().unwrap_or_else(|| "on".to_owned());
+                values.globals.insert(name.replace('-', "_"), value);
             } else if *is_from_file && is_complete {
                 let text =
                     format!("the configuration file's option {name} is unknown, and ignored");
@@ -176,8 +191,9 @@ impl<'a> Values<'a> {
     fn options(mut self) -> Result<Options, OptionError> {
         let exported = self.exported()?;
         let (general, database, own) = (self.general()?, self.database()?, self.own()?);
-        let warnings = std::mem::take(&mut self.warnings);
-        Ok(Options { general, database, own, exported, warnings })
+        let (warnings, globals) =
+            (std::mem::take(&mut self.warnings), std::mem::take(&mut self.globals));
+        Ok(Options { general, database, own, exported, globals, warnings })
     }
 
     fn exported(&self) -> Result<BTreeMap<String, OptionValue>, OptionError> {

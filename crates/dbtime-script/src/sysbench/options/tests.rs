@@ -8,15 +8,15 @@ fn arguments(line: &str) -> Arguments {
 }
 
 fn options(line: &str) -> Options {
-    arguments(line).options(&declared()).expect("options")
+    arguments(line).options(Some(&declared())).expect("options")
 }
 
 fn error(line: &str) -> String {
-    arguments(line).options(&declared()).expect_err("an error").to_string()
+    arguments(line).options(Some(&declared())).expect_err("an error").to_string()
 }
 
 fn declare(name: &str, default: OptionValue, kind: OptionType) -> Declared {
-    Declared { name: name.into(), description: String::new(), default, kind }
+    Declared { name: name.into(), description: String::new(), default, kind, has_validate: false }
 }
 
 /// A script's options of every kind.
@@ -196,7 +196,7 @@ fn what_dbtime_adds_is_read_and_gives_way_to_the_script() {
     };
     assert_eq!((options.own, options.general.tx_jitter), (expected, Some(20)));
     let out = [declare("out", OptionValue::None, OptionType::Text)];
-    let options = arguments("--out=theirs").options(&out).expect("options");
+    let options = arguments("--out=theirs").options(Some(&out)).expect("options");
     assert_eq!(options.own.out, None);
     assert_eq!(shown(&options.exported["out"]), "string:theirs");
 }

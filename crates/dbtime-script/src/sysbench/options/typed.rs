@@ -25,6 +25,9 @@ pub struct General {
     pub rate: u64,
     /// With it events are steady and not random; 0: a tenth of the period. Unit: microseconds.
     pub tx_jitter: Option<u64>,
+    /// Whether events come at a steady rate: asked for by its own names, `--tx-rate` and
+    /// `--tx-jitter`. Else they come at random.
+    pub is_steady: bool,
     /// Seconds between two lines of figures; 0: none.
     pub report_interval: u32,
     /// Seconds after the start when a full report is given.
@@ -220,6 +223,7 @@ impl Values<'_> {
             )?,
             thread_init_timeout: self.seconds("thread-init-timeout")?,
             rate: self.count("rate")?,
+            is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.given.contains_key(n)),
             tx_jitter: match self.given.get("tx-jitter") {
                 Some(_) => Some(self.count("tx-jitter")?),
                 None => None,

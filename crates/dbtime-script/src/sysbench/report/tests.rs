@@ -21,6 +21,7 @@ fn moment(totals: &Totals, total_s: f64, interval_s: f64) -> Moment<'_> {
 fn read_write() -> Totals {
     let shares = [(954, 2_996_770_000), (1047, 2_996_770_000)];
     Totals {
+        begun: 0,
         events: 2001,
         reads: 28028,
         writes: 8006,

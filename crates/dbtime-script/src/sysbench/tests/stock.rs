@@ -1,7 +1,8 @@
 //! The scripts that come with sysbench. They are not ours, so they are only run where they are
 //! installed.
 
-use super::super::{Counter, OptionType, OptionValue, declared_options};
+use super::super::declared_options;
+use super::super::options::{OptionType, OptionValue};
 use super::*;
 use std::path::Path;
 
@@ -15,20 +16,15 @@ fn settings(name: &str, driver: Driver) -> Settings {
         .unwrap_or_else(|error| panic!("{error}"));
     let values = &mut settings.options.values;
     for option in declared.options.into_iter().flatten() {
-        let text = option.default.unwrap_or_default().join(",");
-        let value = match option.kind {
-            OptionType::Bool => OptionValue::Bool(text == "on"),
-            OptionType::Double => OptionValue::Number(text.parse().expect("a number")),
-            _ => OptionValue::Text(text),
-        };
-        values.insert(option.name, value);
+        values.insert(option.name, option.default);
     }
     values.insert("threads".to_owned(), OptionValue::Number(1.0));
     settings
 }
 
 fn counts(stage: &Stage) -> [u64; 3] {
-    [Counter::Read, Counter::Write, Counter::Other].map(|counter| stage.totals().get(counter))
+    let totals = stage.totals();
+    [totals.reads, totals.writes, totals.other]
 }
 
 #[test]
@@ -131,7 +127,7 @@ fn what_a_script_declares_is_known_before_it_runs() {
     let options = points.options.expect("it declares some");
     let named = |name: &str| options.iter().find(|option| option.name == name).cloned();
     let size = named("table_size").expect("it is declared");
-    assert_eq!((size.kind, size.default), (OptionType::Double, Some(vec!["10000".to_owned()])));
+    assert_eq!((size.kind, size.default), (OptionType::Double, OptionValue::Number(10000.0)));
     assert!(named("random_points").is_some_and(|option| !option.has_validate));
     let commands: Vec<_> =
         points.commands.iter().map(|c| (c.name.as_str(), c.is_parallel)).collect();

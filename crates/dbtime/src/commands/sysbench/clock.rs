@@ -3,7 +3,6 @@
 
 use super::{Job, request};
 use crate::exit::Failure;
-use dbtime_lab::Finished;
 use dbtime_load::arrivals::Schedule;
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_script::sysbench::report::{self, Moment, Queue};
@@ -19,17 +18,26 @@ pub(super) struct Clock<'a> {
     pub(super) say: &'a (dyn Fn(&str) + Sync),
 }
 
-/// What has been printed so far, and what the next report is the difference to.
-pub(super) struct Reports<'a> {
+/// What the clock is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The load has started.
+    Started(MonoNanos),
+    /// It has ended, so long after the window began.
+    Ended(Nanos),
+}
+
+/// What the next report is the difference to.
+struct Reports<'a> {
     clock: &'a Clock<'a>,
     hooks: Option<Reporter>,
-    /// The beginning of the window; `None`: the load never began.
-    start: Option<MonoNanos>,
-    /// What had been counted when the window began.
+    /// The beginning of the window, and what had been counted then.
+    start: MonoNanos,
     base: Totals,
     /// What had been counted at the last report, and when that was.
     last: (Totals, MonoNanos),
-    /// Events that have become due, with an open loop.
+    /// Events that have become due, with an open loop: those to come, since when, and how many
+    /// have been.
     due: Option<(Schedule, MonoNanos, u64)>,
 }
 
@@ -42,31 +50,25 @@ enum Due {
 }
 
 impl Clock<'_> {
-    /// Prints until nobody can tell of a start any more.
-    pub(super) fn tick(&self, started: &Receiver<MonoNanos>) -> Result<Reports<'_>, Failure> {
-        let mut reports = Reports {
-            clock: self,
-            hooks: None,
-            start: None,
-            base: Totals::default(),
-            last: (Totals::default(), MonoNanos(0)),
-            due: None,
+    /// Prints until the run has ended, or nobody can tell of it any more.
+    pub(super) fn tick(&self, told: &Receiver<Told>) -> Result<(), Failure> {
+        let Ok(Told::Started(start)) = told.recv() else { return Ok(()) };
+        let hooks = match self.job.declared.hooks.is_empty() {
+            true => None,
+            false => Some(self.script.reporter().map_err(Failure::usage)?),
         };
-        let Ok(start) = started.recv() else { return Ok(reports) };
-        if !self.job.declared.hooks.is_empty() {
-            reports.hooks = Some(self.script.reporter().map_err(Failure::usage)?);
-        }
-        reports.begin(start);
+        let mut reports = Reports::new(self, hooks, start);
         for (at, due) in self.instants(start) {
-            let wait = Duration::from_nanos((at - now()).0);
-            if started.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
-                break;
+            match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
+                Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
+                Ok(Told::Ended(length)) => return reports.conclude(length),
+                Ok(Told::Started(_)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            reports.report(due, at)?;
         }
-        // Nothing more is due: until the run ends.
-        let _ = started.recv();
-        Ok(reports)
+        match told.recv() {
+            Ok(Told::Ended(length)) => reports.conclude(length),
+            _ => Ok(()),
+        }
     }
 
     /// When reports are due, and which, for ever or until the last.
@@ -101,20 +103,22 @@ impl Clock<'_> {
 }
 
 impl Reports<'_> {
-    fn begin(&mut self, start: MonoNanos) {
-        let general = &self.clock.job.options.general;
-        if let Some(rate) = request::rate(general) {
-            let seed = self.clock.job.seed();
-            let schedule = Schedule::new(rate, request::arrivals(general), seed, None, None);
-            self.due = Some((schedule, start, 0));
-        }
-        self.window_begins(start);
+    fn new<'a>(clock: &'a Clock<'a>, hooks: Option<Reporter>, start: MonoNanos) -> Reports<'a> {
+        let general = &clock.job.options.general;
+        let due = request::rate(general).map(|rate| {
+            let arrivals = request::arrivals(general);
+            (Schedule::new(rate, arrivals, request::SEED, None, None), start, 0)
+        });
+        let (base, last) = (Totals::default(), (Totals::default(), start));
+        let mut reports = Reports { clock, hooks, start, base, last, due };
+        reports.window_begins(start);
+        reports
     }
 
     fn window_begins(&mut self, at: MonoNanos) {
         self.clock.script.stats().begin_period();
         self.base = self.clock.script.stats().totals();
-        (self.start, self.last) = (Some(at), (self.base.clone(), at));
+        (self.start, self.last) = (at, (self.base.clone(), at));
     }
 
     fn report(&mut self, due: Due, at: MonoNanos) -> Result<(), Failure> {
@@ -137,7 +141,7 @@ impl Reports<'_> {
             }
             Due::Checkpoint => {
                 let totals = self.clock.script.stats().totals().since(&self.base);
-                let moment = self.moment(&totals, at, self.elapsed(at));
+                let moment = self.moment(&totals, at, at - self.start);
                 (self.clock.say)(&report::checkpoint_heading(&moment));
                 self.cumulative(&moment)
             }
@@ -151,16 +155,12 @@ impl Reports<'_> {
         Ok(())
     }
 
-    fn elapsed(&self, at: MonoNanos) -> Nanos {
-        self.start.map_or(Nanos::ZERO, |start| at - start)
-    }
-
     fn moment<'t>(&self, totals: &'t Totals, at: MonoNanos, interval: Nanos) -> Moment<'t> {
         let general = &self.clock.job.options.general;
         Moment {
             totals,
             interval_s: interval.as_secs(),
-            total_s: self.elapsed(at).as_secs(),
+            total_s: (at - self.start).as_secs(),
             threads: general.threads,
             percentile: general.percentile,
             queue: None,
@@ -193,14 +193,10 @@ impl Reports<'_> {
         done.map_err(Failure::usage)
     }
 
-    /// The last report, of the whole window.
-    pub(super) fn conclude(&self, finished: &Finished, ended: MonoNanos) -> Result<(), Failure> {
-        let Some(start) = self.start else { return Ok(()) };
-        let window = &finished.run.record.window;
-        let last = start + Nanos::from_secs_f64(window.measure_s + window.rundown_s);
+    /// The last report, of the whole window, which was so long.
+    fn conclude(&self, length: Nanos) -> Result<(), Failure> {
         let totals = self.clock.script.stats().totals().since(&self.base);
-        let at = last.min(ended);
-        let moment = self.moment(&totals, at, at - start);
+        let moment = self.moment(&totals, self.start + length, length);
         if self.clock.job.options.general.histogram {
             (self.clock.say)(&report::histogram(&totals.latencies));
         }

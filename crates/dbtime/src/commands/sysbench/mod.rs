@@ -52,8 +52,7 @@ fn obey(words: &[String]) -> Result<(), Failure> {
     }
     let output = output(before.own.json);
     let command = arguments.command.as_deref();
-    let declared =
-        declared_options(&script, command, compat, output).map_err(Failure::usage)?;
+    let declared = declared_options(&script, command, compat, output).map_err(Failure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
     options.warnings.iter().for_each(|warning| screen::note(&format!("WARNING: {warning}")));
     let (words, stop) = (words.to_vec(), interrupt::install());
@@ -88,7 +87,8 @@ impl Job {
             None => Ok(()),
             Some("help") if !has("help") => {
                 let declared = self.declared.options.as_deref().unwrap_or_default();
-                screen::result(&help::of_script(&self.script, declared));
+                let name = request::name(&self.script);
+                screen::result(&help::of_script(&name, declared));
                 Ok(())
             }
             Some("run") => run::run(self),

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Most memory that the scripts of one thread may take: they share it with the engine.
 const MEMORY: usize = 2 << 30;
 
+/// Seed of what is the engine's: when events come. The script's own is sysbench's option.
+pub(super) const SEED: u64 = 1;
+
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {
     let Options { general, own, exported, globals, .. } = &job.options;
@@ -98,13 +101,18 @@ fn shards(job: &Job, threads: u32) -> u32 {
 }
 
 fn plain(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
-    let stem = Path::new(&job.script).file_stem();
-    let name = stem.map_or_else(|| job.script.clone(), |stem| stem.to_string_lossy().into_owned());
-    let workload = Workload::from_script(name, vec![operation("event")], script);
+    let workload = Workload::from_script(name(&job.script), vec![operation("event")], script);
     let target: Target = target::target(&job.options)?.parse()?;
     let mut request = RunRequest::new(workload, target);
     let words: Vec<String> =
         ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
+    request.seed = SEED;
     request.command = secrets::command_line(&words);
     Ok(request)
+}
+
+/// A script's name without folder and suffix.
+pub(super) fn name(script: &str) -> String {
+    let stem = Path::new(script).file_stem();
+    stem.map_or_else(|| script.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }

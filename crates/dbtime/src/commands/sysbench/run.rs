@@ -1,16 +1,16 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::Clock;
+use super::clock::{Clock, Told};
 use super::{Job, fatal, request};
 use crate::exit::Failure;
 use crate::live::stuck;
 use crate::screen;
 use dbtime_lab::{Finished, Progress};
-use dbtime_model::{MonoNanos, now};
+use dbtime_model::{Nanos, now};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::sysbench::{Command, SysbenchScript, report};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 /// Runs a script and reports.
 pub(super) fn run(job: &Job) -> Result<(), Failure> {
@@ -41,39 +41,37 @@ fn drive(
     request: &dbtime_lab::RunRequest,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Finished, Failure> {
-    let clock = Clock { job, script, say };
-    let (start, started) = channel::<MonoNanos>();
-    let start = Mutex::new(Some(start));
+    let clock = &Clock { job, script, say };
+    let (tell, told) = channel::<Told>();
     std::thread::scope(|scope| {
         let ticking = std::thread::Builder::new().name("reports".to_owned());
         let ticking = ticking
-            .spawn_scoped(scope, || clock.tick(&started))
+            .spawn_scoped(scope, move || {
+                // A script whose hooks fail ends its run.
+                clock.tick(&told).inspect_err(|_| job.stop.at(now()))
+            })
             .map_err(Failure::environment)?;
-        let tell = |progress: Progress| match progress {
-            Progress::Started { at, .. } => begin(&start, at, say),
+        let progress = |progress: Progress| match progress {
+            Progress::Started { at, .. } => {
+                say(report::STARTED);
+                // A clock that has failed listens no more; joining it tells why.
+                let _ = tell.send(Told::Started(at));
+            }
             Progress::Stuck { client, length } => screen::note(&stuck(client, length)),
             _ => {}
         };
-        let finished = dbtime_lab::run(request, &tell, &job.stop);
-        let ended = now();
-        // The clock stops when nobody can tell it of a start any more.
-        drop(start);
-        let reports = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let finished = dbtime_lab::run(request, &progress, &job.stop);
+        if let Ok(finished) = &finished {
+            let window = &finished.run.record.window;
+            let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
+            let _ = tell.send(Told::Ended(length));
+        }
+        drop(tell);
+        let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let finished = finished.map_err(fatal)?;
-        reports?.conclude(&finished, ended)?;
+        reported?;
         Ok(finished)
     })
-}
-
-/// The load begins.
-fn begin(start: &Mutex<Option<Sender<MonoNanos>>>, at: MonoNanos, say: &(dyn Fn(&str) + Sync)) {
-    say(report::STARTED);
-    if let Ok(start) = start.lock()
-        && let Some(start) = &*start
-    {
-        // A clock that has failed listens no more; joining it tells why.
-        let _ = start.send(at);
-    }
 }
 
 /// What dbtime has to say beyond sysbench's report.

@@ -102,7 +102,7 @@ mod tests {
 
     fn of(arguments: &[&str]) -> Result<String, String> {
         let read = Arguments::read(arguments, |_| Err(String::new())).expect("arguments");
-        let options = read.options(&[]).expect("options");
+        let options = read.options(Some(&[])).expect("options");
         target(&options).map_err(|failure| format!("{failure:?}"))
     }
 
