@@ -17,6 +17,7 @@ use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
+use std::fs::File;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -96,10 +97,15 @@ impl Kind for Sqlite {
     }
 
     fn create(&self) -> Result<(), LabError> {
-        match self.temporary {
-            true => Ok(()),
-            false => Ok(SqliteAdmin::create(&self.target).map(drop)?),
+        if self.temporary {
+            return Ok(());
         }
+        // An empty file is an empty database.
+        let path = &self.target.path;
+        let made = File::options().append(true).create(true).open(path);
+        made.map(drop).map_err(|error| {
+            LabError::Target(format!("cannot make {}: {error}", path.display()))
+        })
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {

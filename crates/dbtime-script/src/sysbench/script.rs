@@ -68,8 +68,7 @@ impl Setup {
             prepares: options.text("db_ps_mode") != Some("disable"),
             unique: Unique::new(seed),
             book: Book::default(),
-            // The report hooks have a client of their own.
-            stats: Stats::new(settings.threads as usize + 1),
+            stats: Stats::new(settings.threads as usize),
             uses_sql: AtomicBool::new(false),
             trouble: Mutex::new(None),
             settings,

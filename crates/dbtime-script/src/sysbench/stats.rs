@@ -141,10 +141,13 @@ impl Stats {
         histogram.record(latency_ns as f64 / MILLISECOND);
     }
 
-    /// Adds to a counter of a client. Called by the thread that runs this client.
+    /// Adds to a counter of a client. Called by the thread that runs this client. What report hooks
+    /// count, which are no client, is left out.
     #[inline]
     pub fn count(&self, client: usize, counter: Counter, by: u64) {
-        add(&self.clients[client].counters[counter as usize], by);
+        if let Some(client) = self.clients.get(client) {
+            add(&client.counters[counter as usize], by);
+        }
     }
 
     /// Begins a period: the least and the most latency are those since. The rest is told apart by

@@ -110,9 +110,7 @@ impl Reports<'_> {
             (Schedule::new(rate, arrivals, request::SEED, None, None), start, 0)
         });
         let (base, last) = (Totals::default(), (Totals::default(), start));
-        let mut reports = Reports { clock, hooks, start, base, last, due };
-        reports.window_begins(start);
-        reports
+        Reports { clock, hooks, start, base, last, due }
     }
 
     fn window_begins(&mut self, at: MonoNanos) {
