@@ -78,7 +78,8 @@ impl Stats {
         }
     }
 
-    /// Counts an event that took `latency_ns`. Called by the thread that runs this client, which
+    /// Counts an event that took `latency_ns`. Cost: some 20 ns, most of it for the histogram's
+    /// logarithm; [`Self::count`] takes 2 ns. Called by the thread that runs this client, which
     /// is the only one of this shard.
     #[inline]
     pub fn event(&self, client: usize, shard: usize, latency_ns: u64) {

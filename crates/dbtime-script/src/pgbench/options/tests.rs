@@ -286,3 +286,13 @@ fn every_switch_is_in_the_help_text() {
         assert!(HELP.contains(&format!("--{name}")), "{name}");
     }
 }
+
+#[test]
+fn every_switch_means_something() {
+    for name in switches::names() {
+        for value in ["", "1", "x"] {
+            // Whether the value is right does not matter here.
+            let _ = wanted::Wanted::default().take(name, value.to_owned());
+        }
+    }
+}

@@ -11,6 +11,7 @@
 mod arguments;
 mod error;
 mod known;
+mod reading;
 mod typed;
 mod value;
 
@@ -185,6 +186,7 @@ impl<'a> Values<'a> {
         for known in KNOWN.iter().filter(|known| known.section != Section::Dbtime) {
             let value = match (known.name, self.compat) {
                 ("mysql-ssl", Compat::V1_0) => OptionValue::Bool(self.ssl()? != SslMode::Disabled),
+                ("mysql-ssl", Compat::V1_1) => OptionValue::Text(self.ssl()?.name().to_owned()),
                 (name, _) => self.value(name, known.kind, self.text(name))?,
             };
             exported.insert(known.name.replace('-', "_"), value);

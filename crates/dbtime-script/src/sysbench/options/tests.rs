@@ -176,7 +176,7 @@ fn compat_1_1_has_other_defaults() {
     let options = options("--compat=1.1 --mysql-ssl=REQUIRED");
     assert_eq!(options.general.random.kind, RandomType::Uniform);
     assert_eq!(shown(&options.exported["rand_type"]), "string:uniform");
-    assert_eq!(shown(&options.exported["mysql_ssl"]), "string:REQUIRED");
+    assert_eq!(shown(&options.exported["mysql_ssl"]), "string:required");
     assert_eq!((options.own.compat, options.own.compat.version()), (Compat::V1_1, "1.1.0"));
 }
 
