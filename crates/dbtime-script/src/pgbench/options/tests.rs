@@ -1,6 +1,5 @@
 //! Command lines as people write them, and pgbench's own words for wrong ones.
 
-use super::switches::cut;
 use super::*;
 
 fn asked(line: &str) -> Result<Asked, UsageError> {
@@ -82,8 +81,18 @@ fn switches_run_together_and_names_are_cut_short() {
     let run = benchmark("-nSt5 -c4 --jo 3 --trans=7 --prot extended");
     assert_eq!((run.clients, run.jobs, run.length), (4, 3, Length::Transactions(7)));
     assert_eq!((run.protocol, run.vacuum), (Protocol::Extended, Vacuum::None));
-    let line = cut(["-c", "1", "db", "--", "-x"].map(str::to_owned).into_iter()).expect("a line");
+    let arguments = ["-c", "1", "db", "--", "-x"].map(str::to_owned);
+    let mut line = switches::Line::new(arguments.into_iter());
+    while let Ok(Some(_)) = line.next() {}
     assert_eq!(line.operands, ["db", "-x"]);
+}
+
+#[test]
+fn a_seed_is_any_number_of_64_bits() {
+    let seed = |line| benchmark(line).seed;
+    assert_eq!(seed("--random-seed=rand"), Seed::Rand);
+    assert_eq!(seed("--random-seed=18446744073709551615"), Seed::Number(u64::MAX));
+    assert_eq!(seed("--random-seed=-3"), Seed::Number(u64::MAX - 2));
 }
 
 #[test]
@@ -236,6 +245,13 @@ fn wrong_command_lines_get_pgbenchs_own_words() {
         let error = asked(line).expect_err(line).to_string();
         assert_eq!(error.lines().next(), Some(*expected), "{line}");
     }
+}
+
+#[test]
+fn of_several_things_that_are_wrong_the_first_is_told() {
+    let error = asked("-t x -Z").expect_err("two mistakes").to_string();
+    assert_eq!(error, "invalid value \"x\" for option -t/--transactions");
+    assert_eq!(asked("-V -Z"), Ok(Asked::Version));
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub use value::{OptionType, OptionValue};
 use arguments::{Setting, dashed};
 use known::{OLDER, known};
 use std::collections::BTreeMap;
-use value::boolean;
+use value::{boolean, integer};
 
 /// Which sysbench a run is like, where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,12 +132,17 @@ impl<'a> Values<'a> {
         Ok(values)
     }
 
-    /// What is said by an older name holds for the name of today, wherever it stands.
+    /// What is said by an older name holds for the name of today, wherever it stands; but the
+    /// older name's default says nothing.
     fn older(&mut self) {
         for (older, name) in OLDER {
-            if let Some(&value) = self.given.get(older) {
-                self.given.insert(name, value);
-                self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
+            let default = known(older).and_then(|known| integer(known.default));
+            match self.given.get(older) {
+                Some(&value) if integer(value.unwrap_or("")) != default => {
+                    self.given.insert(name, value);
+                    self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
+                }
+                _ => {}
             }
         }
     }
@@ -191,6 +196,7 @@ impl<'a> Values<'a> {
             };
             exported.insert(known.name.replace('-', "_"), value);
         }
+        exported.insert("verbosity".to_owned(), OptionValue::Number(self.verbosity()?.into()));
         for declared in self.declared {
             let name = dashed(&declared.name);
             let value = match self.given.get(name.as_str()) {

@@ -33,11 +33,17 @@ impl Values<'_> {
             help: self.flag("help")?,
             version: self.flag("version")?,
             luajit_cmd: self.filled("luajit-cmd"),
-            verbosity: self.choice("verbosity", "a whole number from 0 to 5", up_to(5))?,
+            verbosity: self.verbosity()?,
             percentile: self.choice("percentile", "a whole number from 0 to 100", up_to(100))?,
             histogram: self.flag("histogram")?,
             random: self.random()?,
         })
+    }
+
+    /// Whoever debugs hears everything.
+    pub(super) fn verbosity(&self) -> Result<u32, OptionError> {
+        let verbosity = self.choice("verbosity", "a whole number from 0 to 5", up_to(5))?;
+        Ok(if self.flag("debug")? { 5 } else { verbosity })
     }
 
     fn random(&self) -> Result<Random, OptionError> {
@@ -112,7 +118,10 @@ impl Values<'_> {
     fn pgsql(&self) -> Result<Pgsql, OptionError> {
         Ok(Pgsql {
             host: self.string("pgsql-host"),
-            port: self.choice("pgsql-port", "a port, such as 5432", |text| text.parse().ok())?,
+            port: self.choice("pgsql-port", "a port, such as 5432", |text| match text {
+                "" => Some(5432),
+                _ => text.parse().ok(),
+            })?,
             user: self.string("pgsql-user"),
             password: self.string("pgsql-password"),
             db: self.string("pgsql-db"),
@@ -189,7 +198,7 @@ fn random_type(text: &str) -> Option<RandomType> {
 }
 
 fn ignored(text: &str) -> Option<IgnoredErrors> {
-    if text == "all" {
+    if list(text).iter().any(|code| code == "all") {
         return Some(IgnoredErrors::All);
     }
     list(text).iter().map(|code| code.parse().ok()).collect::<Option<_>>().map(IgnoredErrors::Codes)

@@ -37,7 +37,7 @@ pub struct General {
     pub version: bool,
     /// For LuaJIT, as behind its `-j`.
     pub luajit_cmd: Option<String>,
-    /// From 0 (what ends a run) to 5 (everything).
+    /// From 0 (what ends a run) to 5 (everything); 5 with `debug`.
     pub verbosity: u32,
     /// The percentile that is reported, 1 to 100; 0: none.
     pub percentile: u32,
@@ -111,7 +111,7 @@ pub struct Database {
 pub struct Mysql {
     /// In turn for each connection.
     pub hosts: Vec<String>,
-    /// In turn for each connection.
+    /// In turn for each connection; empty: 3306.
     pub ports: Vec<u16>,
     /// In place of host and port, in turn for each connection.
     pub sockets: Vec<String>,
