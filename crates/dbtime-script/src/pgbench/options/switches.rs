@@ -1,7 +1,7 @@
 //! Switches as getopt reads them: short ones run together, long ones may be cut short, operands
 //! may stand anywhere. What the switches mean is not known here.
 
-use super::error::UsageError;
+use super::error::{UsageError, quoted};
 
 /// A switch that there is.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +157,7 @@ fn find(name: &str, text: &str) -> Result<&'static Switch, UsageError> {
     if let Some(switch) = SWITCHES.iter().find(|switch| switch.name == name) {
         return Ok(switch);
     }
+    let text = quoted(text);
     let begins = |switch: &&Switch| !switch.is_ours && switch.name.starts_with(name);
     let found: Vec<_> = SWITCHES.iter().filter(begins).collect();
     match found[..] {

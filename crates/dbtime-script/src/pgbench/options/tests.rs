@@ -297,6 +297,15 @@ fn errors_are_reported_as_pgbench_writes_them() {
 }
 
 #[test]
+fn passwords_are_in_no_message() {
+    let message = |line| asked(line).expect_err(line).to_string();
+    assert!(message("--taget=mysql://u:secret@h/").starts_with("unrecognized option '--taget'\n"));
+    for line in ["db postgres://u:secret@h/", "db password=secret", "--t=postgres://u:secret@h/"] {
+        assert!(!message(line).contains("secret"), "{line}");
+    }
+}
+
+#[test]
 fn every_switch_is_in_the_help_text() {
     for name in switches::names() {
         assert!(HELP.contains(&format!("--{name}")), "{name}");

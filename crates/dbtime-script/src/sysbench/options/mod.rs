@@ -27,6 +27,7 @@ pub use value::{OptionType, OptionValue};
 use arguments::{Setting, dashed};
 use known::{OLDER, known};
 use std::collections::BTreeMap;
+use std::fmt;
 use value::{boolean, integer};
 
 /// Which sysbench a run is like, where they differ.
@@ -63,7 +64,7 @@ pub struct Declared {
 }
 
 /// Everything that a command line says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Options {
     /// How the run goes.
     pub general: General,
@@ -75,6 +76,13 @@ pub struct Options {
     pub exported: BTreeMap<String, OptionValue>,
     /// What is to be said before the run.
     pub warnings: Vec<String>,
+}
+
+/// Passwords are among what is left out.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("general", &self.general).finish_non_exhaustive()
+    }
 }
 
 impl Arguments {
@@ -240,5 +248,12 @@ fn unknown(written: &str, name: &str, declared: &[Declared]) -> OptionError {
     let nearest =
         names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > ALIKE);
     let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name.to_owned());
-    OptionError::Unknown { given: written.to_owned(), nearest }
+    let is_secret = name.contains("pass") || nearest.as_ref().is_some_and(|name| is_password(name));
+    let given = if is_secret { format!("--{name}") } else { written.to_owned() };
+    OptionError::Unknown { given, nearest }
+}
+
+/// Whether the value of an option is a secret: of a misspelt one no error shows it.
+fn is_password(name: &str) -> bool {
+    name.ends_with("password") || name == "target"
 }

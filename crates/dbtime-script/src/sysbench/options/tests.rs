@@ -248,6 +248,19 @@ fn unknown_options_are_named_with_the_nearest() {
 }
 
 #[test]
+fn passwords_are_shown_nowhere() {
+    assert_eq!(
+        error("--mysql-pasword=secret"),
+        "invalid option: --mysql-pasword; did you mean --mysql-password?"
+    );
+    assert!(!error("--db-pass=secret").contains("secret"));
+    let line = "--mysql-password=secret --pgsql-password=secret --target=mysql://u:secret@h/";
+    let (arguments, options) = (arguments(line), options(line));
+    assert_eq!(options.database.mysql.password, "secret");
+    assert!(!format!("{arguments:?} {options:?}").contains("secret"));
+}
+
+#[test]
 fn wrong_values_are_named_with_their_form() {
     let expected = [
         ("--threads=abc", "'threads' option: 'abc'; give a whole number, such as 8"),

@@ -89,8 +89,8 @@ pub enum RandomType {
     Zipfian,
 }
 
-/// Which database, and how to get there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which database, and how to get there. It holds passwords, and so cannot be shown as a whole.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Database {
     /// `mysql`, `pgsql`, `sqlite`, or `help`.
     pub driver: String,
@@ -107,7 +107,7 @@ pub struct Database {
 }
 
 /// How to get to MySQL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Mysql {
     /// In turn for each connection.
     pub hosts: Vec<String>,
@@ -168,7 +168,7 @@ pub enum SslMode {
 }
 
 /// How to get to PostgreSQL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Pgsql {
     /// Server, or the folder of its socket.
     pub host: String,
