@@ -2,7 +2,8 @@
 //!
 //! Everything takes figures and gives text; nothing here measures, waits or prints. Interval lines
 //! and final blocks are those of 1.0.20; [`Compat::V1_1`] has another general block. CSV and JSON
-//! are what the ready-made report hooks write.
+//! are what the ready-made report hooks write. Below `--verbosity=3` sysbench prints nothing of it
+//! but a histogram's bars.
 
 use super::histogram::Counts;
 use super::options::{Compat, General};

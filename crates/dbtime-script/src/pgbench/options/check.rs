@@ -1,6 +1,6 @@
 //! What goes together, and what is meant by what was not said.
 
-use super::error::UsageError;
+use super::error::{UsageError, quoted};
 use super::script::{Builtin, Choice, Source};
 use super::wanted::{Run, Tables, Wanted};
 use super::{
@@ -28,6 +28,7 @@ impl Wanted {
             self.common.connection.dbname = Some(dbname);
         }
         if let Some(second) = operands.next() {
+            let second = quoted(&second);
             let text = format!("too many command-line arguments (first is \"{second}\")");
             return Err(UsageError::hinted(text));
         }

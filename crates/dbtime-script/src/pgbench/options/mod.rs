@@ -45,9 +45,9 @@ pub enum Asked {
 /// # Errors
 /// What is wrong with it, in pgbench's words.
 pub fn read<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Result<Asked, UsageError> {
-    let line = switches::cut(arguments.into_iter().map(Into::into))?;
+    let mut line = switches::Line::new(arguments.into_iter().map(Into::into));
     let mut wanted = wanted::Wanted::default();
-    for (name, value) in line.switches {
+    while let Some((name, value)) = line.next()? {
         if let Some(asked) = wanted.take(name, value)? {
             return Ok(asked);
         }

@@ -1,7 +1,7 @@
 //! Switches as getopt reads them: short ones run together, long ones may be cut short, operands
 //! may stand anywhere. What the switches mean is not known here.
 
-use super::error::UsageError;
+use super::error::{UsageError, quoted};
 
 /// A switch that there is.
 #[derive(Clone, Copy, Debug)]
@@ -84,50 +84,70 @@ const SWITCHES: &[Switch] = &[
     ours("shards", true),
 ];
 
-/// A command line cut into switches and operands.
-#[derive(Debug, Default)]
-pub(super) struct Line {
-    /// Names and values in their order; the value of a switch that takes none is empty.
-    pub(super) switches: Vec<(&'static str, String)>,
+/// A command line that is cut as it is read, so that what is wrong first is told first.
+#[derive(Debug)]
+pub(super) struct Line<I> {
+    rest: I,
+    /// Short switches that stood behind one dash and are yet to be read.
+    together: String,
+    /// What is no switch.
     pub(super) operands: Vec<String>,
 }
 
-pub(super) fn cut(arguments: impl Iterator<Item = String>) -> Result<Line, UsageError> {
-    let mut line = Line::default();
-    let mut arguments = arguments;
-    while let Some(argument) = arguments.next() {
-        if argument == "--" {
-            line.operands.extend(arguments.by_ref());
-        } else if let Some(text) = argument.strip_prefix("--") {
-            line.switches.push(of_long(text, &mut arguments)?);
-        } else if argument.len() > 1 && argument.starts_with('-') {
-            of_short(&argument[1..], &mut arguments, &mut line.switches)?;
-        } else {
-            line.operands.push(argument);
+impl<I: Iterator<Item = String>> Line<I> {
+    pub(super) fn new(arguments: I) -> Self {
+        Self { rest: arguments, together: String::new(), operands: Vec::new() }
+    }
+
+    /// The next switch, with its value; that of one that takes none is empty.
+    pub(super) fn next(&mut self) -> Result<Option<(&'static str, String)>, UsageError> {
+        loop {
+            if !self.together.is_empty() {
+                return self.short().map(Some);
+            }
+            let Some(argument) = self.rest.next() else { return Ok(None) };
+            if argument == "--" {
+                self.operands.extend(self.rest.by_ref());
+            } else if let Some(text) = argument.strip_prefix("--") {
+                return self.long(text).map(Some);
+            } else if argument.len() > 1 && argument.starts_with('-') {
+                self.together = argument[1..].to_owned();
+            } else {
+                self.operands.push(argument);
+            }
         }
     }
-    Ok(line)
-}
 
-fn of_long(
-    text: &str,
-    rest: &mut impl Iterator<Item = String>,
-) -> Result<(&'static str, String), UsageError> {
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name, Some(value.to_owned())),
-        None => (text, None),
-    };
-    let switch = find(name, text)?;
-    let name = switch.name;
-    match (switch.takes, value) {
-        (false, None) => Ok((name, String::new())),
-        (false, Some(_)) => {
-            Err(UsageError::hinted(format!("option '--{name}' doesn't allow an argument")))
+    fn long(&mut self, text: &str) -> Result<(&'static str, String), UsageError> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        let Switch { name, takes, .. } = *find(name, text)?;
+        let wrong = |what: &str| UsageError::hinted(format!("option '--{name}' {what}"));
+        match (takes, value) {
+            (false, None) => Ok((name, String::new())),
+            (false, Some(_)) => Err(wrong("doesn't allow an argument")),
+            (true, value) => {
+                let value = value.or_else(|| self.rest.next());
+                Ok((name, value.ok_or_else(|| wrong("requires an argument"))?))
+            }
         }
-        (true, value) => value
-            .or_else(|| rest.next())
-            .map(|value| (name, value))
-            .ok_or_else(|| UsageError::hinted(format!("option '--{name}' requires an argument"))),
+    }
+
+    /// The first of the short switches that run together; one that takes a value takes the others.
+    fn short(&mut self) -> Result<(&'static str, String), UsageError> {
+        let letter = self.together.remove(0);
+        let Some(switch) = SWITCHES.iter().find(|switch| switch.short == Some(letter)) else {
+            return Err(UsageError::hinted(format!("invalid option -- '{letter}'")));
+        };
+        if !switch.takes {
+            return Ok((switch.name, String::new()));
+        }
+        let left = std::mem::take(&mut self.together);
+        let value = if left.is_empty() { self.rest.next() } else { Some(left) };
+        let missing = || format!("option requires an argument -- '{letter}'");
+        Ok((switch.name, value.ok_or_else(|| UsageError::hinted(missing()))?))
     }
 }
 
@@ -137,6 +157,7 @@ fn find(name: &str, text: &str) -> Result<&'static Switch, UsageError> {
     if let Some(switch) = SWITCHES.iter().find(|switch| switch.name == name) {
         return Ok(switch);
     }
+    let text = quoted(text);
     let begins = |switch: &&Switch| !switch.is_ours && switch.name.starts_with(name);
     let found: Vec<_> = SWITCHES.iter().filter(begins).collect();
     match found[..] {
@@ -149,31 +170,6 @@ fn find(name: &str, text: &str) -> Result<&'static Switch, UsageError> {
             Err(UsageError::hinted(text))
         }
     }
-}
-
-/// Short switches that run together; the first that takes a value takes what is left.
-fn of_short(
-    text: &str,
-    rest: &mut impl Iterator<Item = String>,
-    into: &mut Vec<(&'static str, String)>,
-) -> Result<(), UsageError> {
-    for (at, letter) in text.char_indices() {
-        let known = SWITCHES.iter().find(|switch| switch.short == Some(letter));
-        let switch =
-            known.ok_or_else(|| UsageError::hinted(format!("invalid option -- '{letter}'")))?;
-        if !switch.takes {
-            into.push((switch.name, String::new()));
-            continue;
-        }
-        let left = &text[at + letter.len_utf8()..];
-        let value = if left.is_empty() { rest.next() } else { Some(left.to_owned()) };
-        let value = value.ok_or_else(|| {
-            UsageError::hinted(format!("option requires an argument -- '{letter}'"))
-        })?;
-        into.push((switch.name, value));
-        break;
-    }
-    Ok(())
 }
 
 /// All long names.

@@ -1,6 +1,5 @@
 //! Command lines as people write them, and pgbench's own words for wrong ones.
 
-use super::switches::cut;
 use super::*;
 
 fn asked(line: &str) -> Result<Asked, UsageError> {
@@ -82,8 +81,18 @@ fn switches_run_together_and_names_are_cut_short() {
     let run = benchmark("-nSt5 -c4 --jo 3 --trans=7 --prot extended");
     assert_eq!((run.clients, run.jobs, run.length), (4, 3, Length::Transactions(7)));
     assert_eq!((run.protocol, run.vacuum), (Protocol::Extended, Vacuum::None));
-    let line = cut(["-c", "1", "db", "--", "-x"].map(str::to_owned).into_iter()).expect("a line");
+    let arguments = ["-c", "1", "db", "--", "-x"].map(str::to_owned);
+    let mut line = switches::Line::new(arguments.into_iter());
+    while let Ok(Some(_)) = line.next() {}
     assert_eq!(line.operands, ["db", "-x"]);
+}
+
+#[test]
+fn a_seed_is_any_number_of_64_bits() {
+    let seed = |line| benchmark(line).seed;
+    assert_eq!(seed("--random-seed=rand"), Seed::Rand);
+    assert_eq!(seed("--random-seed=18446744073709551615"), Seed::Number(u64::MAX));
+    assert_eq!(seed("--random-seed=-3"), Seed::Number(u64::MAX - 2));
 }
 
 #[test]
@@ -239,6 +248,13 @@ fn wrong_command_lines_get_pgbenchs_own_words() {
 }
 
 #[test]
+fn of_several_things_that_are_wrong_the_first_is_told() {
+    let error = asked("-t x -Z").expect_err("two mistakes").to_string();
+    assert_eq!(error, "invalid value \"x\" for option -t/--transactions");
+    assert_eq!(asked("-V -Z"), Ok(Asked::Version));
+}
+
+#[test]
 fn what_only_runs_have_is_refused_when_tables_are_made() {
     let switches = "-c2 -t3 -Mprepared -fa.sql -btpcb -S -N -v -l -r -C -Da=b -P1 -R1 -L1 -j2 -T3 \
                     --random-seed=1 --max-tries=2 --sampling-rate=0.5 --aggregate-interval=1 \
@@ -281,8 +297,27 @@ fn errors_are_reported_as_pgbench_writes_them() {
 }
 
 #[test]
+fn passwords_are_in_no_message() {
+    let message = |line| asked(line).expect_err(line).to_string();
+    assert!(message("--taget=mysql://u:secret@h/").starts_with("unrecognized option '--taget'\n"));
+    for line in ["db postgres://u:secret@h/", "db password=secret", "--t=postgres://u:secret@h/"] {
+        assert!(!message(line).contains("secret"), "{line}");
+    }
+}
+
+#[test]
 fn every_switch_is_in_the_help_text() {
     for name in switches::names() {
         assert!(HELP.contains(&format!("--{name}")), "{name}");
+    }
+}
+
+#[test]
+fn every_switch_means_something() {
+    for name in switches::names() {
+        for value in ["", "1", "x"] {
+            // Whether the value is right does not matter here.
+            let _ = wanted::Wanted::default().take(name, value.to_owned());
+        }
     }
 }

@@ -251,11 +251,17 @@ fn define(text: &str) -> Result<(String, String), UsageError> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// A number below zero counts down from the greatest, as in C.
+fn number(text: &str) -> Option<u64> {
+    let negative = || text.parse::<i64>().ok().map(i64::cast_unsigned);
+    text.parse().ok().or_else(negative)
+}
+
 fn seed(text: &str) -> Result<Seed, UsageError> {
     match text {
         "time" => Ok(Seed::Time),
         "rand" => Ok(Seed::Rand),
-        _ => text.trim().parse().map(Seed::Number).map_err(|_| {
+        _ => number(text.trim()).map(Seed::Number).ok_or_else(|| {
             let detail = "Expecting an unsigned integer, \"time\" or \"rand\".";
             UsageError::detailed(format!("unrecognized random seed option \"{text}\""), detail)
         }),

@@ -2,9 +2,10 @@
 //! script has declared its options.
 
 use super::error::OptionError;
+use std::fmt;
 
 /// A command line, after `sysbench`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// The script: a file, or the name of one in the places where scripts are.
     pub script: Option<String>,
@@ -14,7 +15,7 @@ pub struct Arguments {
 }
 
 /// One `--name=value`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Setting {
     /// With dashes between its words.
     pub(super) name: String,
@@ -24,6 +25,14 @@ pub(super) struct Setting {
     pub(super) written: String,
     /// Whether a configuration file said it.
     pub(super) is_from_file: bool,
+}
+
+/// Settings are left out, for there may be passwords among them.
+impl fmt::Debug for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, command, .. } = self;
+        f.debug_tuple("Arguments").field(script).field(command).finish()
+    }
 }
 
 impl Setting {

@@ -6,7 +6,7 @@ pub enum OptionError {
     /// There is no such option, neither here nor in the script.
     #[error("invalid option: {given}{}", nearest.as_ref().map_or(String::new(), |name| format!("; did you mean --{name}?")))]
     Unknown {
-        /// As it was written.
+        /// As it was written; without the value where that may be a password.
         given: String,
         /// The name most like it.
         nearest: Option<String>,

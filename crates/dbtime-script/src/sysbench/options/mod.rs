@@ -11,6 +11,7 @@
 mod arguments;
 mod error;
 mod known;
+mod reading;
 mod typed;
 mod value;
 
@@ -26,7 +27,8 @@ pub use value::{OptionType, OptionValue};
 use arguments::{Setting, dashed};
 use known::{OLDER, known};
 use std::collections::BTreeMap;
-use value::boolean;
+use std::fmt;
+use value::{boolean, integer};
 
 /// Which sysbench a run is like, where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +66,7 @@ pub struct Declared {
 }
 
 /// Everything that a command line says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Options {
     /// How the run goes.
     pub general: General,
@@ -78,6 +80,13 @@ pub struct Options {
     pub globals: BTreeMap<String, String>,
     /// What is to be said before the run.
     pub warnings: Vec<String>,
+}
+
+/// Passwords are among what is left out.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("general", &self.general).finish_non_exhaustive()
+    }
 }
 
 impl Arguments {
@@ -146,12 +155,17 @@ impl<'a> Values<'a> {
         Ok(values)
     }
 
-    /// What is said by an older name holds for the name of today, wherever it stands.
+    /// What is said by an older name holds for the name of today, wherever it stands; but the
+    /// older name's default says nothing.
     fn older(&mut self) {
         for (older, name) in OLDER {
-            if let Some(&value) = self.given.get(older) {
-                self.given.insert(name, value);
-                self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
+            let default = known(older).and_then(|known| integer(known.default));
+            match self.given.get(older) {
+                Some(&value) if integer(value.unwrap_or("")) != default => {
+                    self.given.insert(name, value);
+                    self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
+                }
+                _ => {}
             }
         }
     }
@@ -201,10 +215,12 @@ impl<'a> Values<'a> {
         for known in KNOWN.iter().filter(|known| known.section != Section::Dbtime) {
             let value = match (known.name, self.compat) {
                 ("mysql-ssl", Compat::V1_0) => OptionValue::Bool(self.ssl()? != SslMode::Disabled),
+                ("mysql-ssl", Compat::V1_1) => OptionValue::Text(self.ssl()?.name().to_owned()),
                 (name, _) => self.value(name, known.kind, self.text(name))?,
             };
             exported.insert(known.name.replace('-', "_"), value);
         }
+        exported.insert("verbosity".to_owned(), OptionValue::Number(self.verbosity()?.into()));
         for declared in self.declared {
             let name = dashed(&declared.name);
             let value = match self.given.get(name.as_str()) {
@@ -248,5 +264,12 @@ fn unknown(written: &str, name: &str, declared: &[Declared]) -> OptionError {
     let nearest =
         names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > ALIKE);
     let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name.to_owned());
-    OptionError::Unknown { given: written.to_owned(), nearest }
+    let is_secret = name.contains("pass") || nearest.as_ref().is_some_and(|name| is_password(name));
+    let given = if is_secret { format!("--{name}") } else { written.to_owned() };
+    OptionError::Unknown { given, nearest }
+}
+
+/// Whether the value of an option is a secret: of a misspelt one no error shows it.
+fn is_password(name: &str) -> bool {
+    name.ends_with("password") || name == "target"
 }

@@ -172,11 +172,34 @@ fn older_names_hold_and_are_warned_about() {
 }
 
 #[test]
+fn the_default_of_an_older_name_says_nothing() {
+    let options = options("--max-time=0 --num-threads=1 --threads=3 --max-requests=5");
+    let general = &options.general;
+    assert_eq!((general.time, general.threads, general.events), (10, 3, 5));
+    assert_eq!(options.warnings, ["--max-requests is deprecated, use --events instead"]);
+}
+
+#[test]
+fn whoever_debugs_hears_everything() {
+    let options = options("--debug --verbosity=2");
+    assert_eq!(options.general.verbosity, 5);
+    assert_eq!(shown(&options.exported["verbosity"]), "number:5");
+}
+
+#[test]
+fn errors_to_ignore_are_numbers_or_all() {
+    let ignored = |line| options(line).database.mysql.ignored_errors;
+    assert_eq!(ignored("--mysql-ignore-errors=all"), IgnoredErrors::All);
+    assert_eq!(ignored("--mysql-ignore-errors=1213,all"), IgnoredErrors::All);
+    assert_eq!(ignored("--mysql-ignore-errors="), IgnoredErrors::Codes(Vec::new()));
+}
+
+#[test]
 fn compat_1_1_has_other_defaults() {
     let options = options("--compat=1.1 --mysql-ssl=REQUIRED");
     assert_eq!(options.general.random.kind, RandomType::Uniform);
     assert_eq!(shown(&options.exported["rand_type"]), "string:uniform");
-    assert_eq!(shown(&options.exported["mysql_ssl"]), "string:REQUIRED");
+    assert_eq!(shown(&options.exported["mysql_ssl"]), "string:required");
     assert_eq!((options.own.compat, options.own.compat.version()), (Compat::V1_1, "1.1.0"));
 }
 
@@ -222,6 +245,19 @@ fn unknown_options_are_named_with_the_nearest() {
     assert_eq!(error("--table-siz=1"), "invalid option: --table-siz=1; did you mean --table_size?");
     assert_eq!(error("--theads=1"), "invalid option: --theads=1; did you mean --threads?");
     assert_eq!(error("--"), "invalid option: --");
+}
+
+#[test]
+fn passwords_are_shown_nowhere() {
+    assert_eq!(
+        error("--mysql-pasword=secret"),
+        "invalid option: --mysql-pasword; did you mean --mysql-password?"
+    );
+    assert!(!error("--db-pass=secret").contains("secret"));
+    let line = "--mysql-password=secret --pgsql-password=secret --target=mysql://u:secret@h/";
+    let (arguments, options) = (arguments(line), options(line));
+    assert_eq!(options.database.mysql.password, "secret");
+    assert!(!format!("{arguments:?} {options:?}").contains("secret"));
 }
 
 #[test]
