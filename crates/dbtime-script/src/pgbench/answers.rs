@@ -1,6 +1,7 @@
 //! What a client makes of answers and errors: rows go into variables, some errors are tried again,
 //! all others abort the client.
 
+use super::block::Effect;
 use super::client::{Awaits, Client};
 use super::command::{Keep, Kind};
 use super::dialect::Dialect;
@@ -177,18 +178,22 @@ impl Client {
     /// Finds out whether a block is open behind an error.
     fn note_block(&mut self, plan: &Plan, failure: &Failure) {
         let ready = &plan.commands[self.script];
-        let mut effects = match self.awaits {
-            Awaits::Pipeline => self.pipeline(plan),
-            Awaits::Answer => self.command..self.command + 1,
+        let (commands, is_alone) = match self.awaits {
+            Awaits::Pipeline => (self.pipeline(plan), false),
+            Awaits::Answer => (self.command..self.command + 1, true),
             _ => return,
         };
-        let is_alone = effects.len() == 1;
-        let opened = effects.clone().any(|command| ready[command].effect.opens);
-        // A COMMIT that fails ends the block all the same, but for SQLite, where it can be repeated.
-        let closes = is_alone
-            && plan.settings.dialect != Dialect::Sqlite
-            && effects.any(|command| ready[command].effect.leaves_open == Some(false));
-        self.in_block = (self.in_block || opened) && !failure.undone && !(closes && !opened);
+        let has = |wanted: fn(&Effect) -> bool| {
+            commands.clone().any(|command| wanted(&ready[command].effect))
+        };
+        if failure.undone {
+            self.in_block = false;
+        } else if has(|effect| effect.opens) {
+            self.in_block = true;
+        } else if is_alone && has(|effect| effect.leaves_open == Some(false)) {
+            // COMMIT ends the block even when it fails, but for SQLite, where it can be repeated.
+            self.in_block &= plan.settings.dialect == Dialect::Sqlite;
+        }
     }
 
     /// The transaction is undone: once more, or never again.
