@@ -13,6 +13,15 @@ const STEPS: &str = "dtgGvpf";
 /// The steps that are taken unless others are named.
 pub const DEFAULT_STEPS: &str = "dtgvp";
 
+/// Which column of which table refers to which table, whose key has the same name.
+pub(super) const REFERENCES: [(&str, &str, &str); 5] = [
+    ("tellers", "bid", "branches"),
+    ("accounts", "bid", "branches"),
+    ("history", "bid", "branches"),
+    ("history", "tid", "tellers"),
+    ("history", "aid", "accounts"),
+];
+
 /// How `pgbench_accounts` is partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitions {
@@ -90,7 +99,10 @@ pub fn steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>, Stri
         ));
     }
     what.check()?;
-    Ok(letters.chars().filter(|letter| *letter != ' ').map(|letter| what.step(letter)).collect())
+    // SQLite can say only when a table is made what its columns refer to.
+    let refers = what.dialect == Dialect::Sqlite && letters.contains('f');
+    let letters = letters.chars().filter(|letter| *letter != ' ');
+    Ok(letters.map(|letter| what.step(letter, refers)).collect())
 }
 
 impl Initialization {
@@ -115,11 +127,11 @@ impl Initialization {
         Ok(())
     }
 
-    fn step(&self, letter: char) -> InitStep {
+    fn step(&self, letter: char, refers: bool) -> InitStep {
         let sql = all_sql;
         let (name, notice, work) = match letter {
             'd' => ("drop tables", "dropping old tables...", sql(self.drop_tables())),
-            't' => ("create tables", "creating tables...", sql(self.create_tables())),
+            't' => ("create tables", "creating tables...", sql(self.create_tables(refers))),
             'g' => {
                 let work = self.filled(Work::Load);
                 ("client-side generate", "generating data (client-side)...", work)
@@ -197,27 +209,21 @@ impl Initialization {
             .to_vec()
     }
 
-    /// SQLite adds no constraints to tables either; there the step does nothing.
+    /// On SQLite they are there already.
     fn foreign_keys(&self) -> Vec<String> {
         if self.dialect == Dialect::Sqlite {
             return Vec::new();
         }
-        [
-            ("tellers", "bid", "branches"),
-            ("accounts", "bid", "branches"),
-            ("history", "bid", "branches"),
-            ("history", "tid", "tellers"),
-            ("history", "aid", "accounts"),
-        ]
-        .map(|(table, key, of)| {
-            let column =
-                if self.dialect == Dialect::Mysql { format!("({key})") } else { String::new() };
-            format!(
-                "alter table pgbench_{table} add constraint pgbench_{table}_{key}_fkey \
+        REFERENCES
+            .map(|(table, key, of)| {
+                let column =
+                    if self.dialect == Dialect::Mysql { format!("({key})") } else { String::new() };
+                format!(
+                    "alter table pgbench_{table} add constraint pgbench_{table}_{key}_fkey \
                  foreign key ({key}) references pgbench_{of}{column}"
-            )
-        })
-        .to_vec()
+                )
+            })
+            .to_vec()
     }
 }
 

@@ -1,14 +1,15 @@
 //! The standard tables and their partitions, for each database.
 
 use super::dialect::Dialect;
-use super::init::{Initialization, Partitions, quoted};
+use super::init::{Initialization, Partitions, REFERENCES, quoted};
 use super::rows::Table;
 
 /// From this scale on, account numbers need 64 bits.
 const BIG_SCALE: u64 = 20_000;
 
 impl Initialization {
-    pub(super) fn create_tables(&self) -> Vec<String> {
+    /// `refers`: columns say what they refer to.
+    pub(super) fn create_tables(&self, refers: bool) -> Vec<String> {
         let aid = if self.scale >= BIG_SCALE { "bigint" } else { "int" };
         let tables = [
             (
@@ -19,17 +20,22 @@ impl Initialization {
             ("accounts", format!("aid {aid} not null,bid int,abalance int,filler char(84)")),
             ("branches", "bid int not null,bbalance int,filler char(88)".to_owned()),
         ];
-        let mut work: Vec<_> =
-            tables.iter().map(|(table, columns)| self.create_table(table, columns)).collect();
+        let mut work: Vec<_> = tables
+            .iter()
+            .map(|(table, columns)| self.create_table(table, columns, refers))
+            .collect();
         if self.dialect == Dialect::Postgres {
             work.extend(self.create_partitions());
         }
         work
     }
 
-    fn create_table(&self, table: &str, columns: &str) -> String {
+    fn create_table(&self, table: &str, columns: &str, refers: bool) -> String {
         if self.dialect != Dialect::Postgres {
-            let keyed = self.with_key(table, columns);
+            let mut keyed = self.with_key(table, columns);
+            if refers {
+                keyed.push_str(&references(table));
+            }
             let partitions =
                 if table == "accounts" { self.mysql_partitions() } else { String::new() };
             return format!("create table pgbench_{table}({keyed}){partitions}");
@@ -122,4 +128,10 @@ impl Initialization {
                 .collect(),
         }
     }
+}
+
+/// What the columns of a table refer to, as the end of its list of columns.
+fn references(table: &str) -> String {
+    let own = REFERENCES.iter().filter(|(of, ..)| *of == table);
+    own.map(|(_, key, to)| format!(",foreign key ({key}) references pgbench_{to}({key})")).collect()
 }

@@ -55,10 +55,13 @@ pub fn named(option: &str, time_us: u64, random: u64) -> Result<u64, String> {
     match option {
         "time" => Ok(time_us),
         "rand" => Ok(random),
-        number => number.parse().map_err(|_| {
-            let remedy = "expecting an unsigned integer, \"time\" or \"rand\"";
-            format!("unrecognized random seed option \"{option}\": {remedy}")
-        }),
+        // A minus counts down from the largest, as `scanf` takes it.
+        number => {
+            number.parse().or_else(|_| number.parse().map(i64::cast_unsigned)).map_err(|_| {
+                let remedy = "expecting an unsigned integer, \"time\" or \"rand\"";
+                format!("unrecognized random seed option \"{option}\": {remedy}")
+            })
+        }
     }
 }
 
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn seeds_are_numbers_or_come_from_outside() {
-        assert_eq!(named("7", 1, 2), Ok(7));
+        assert_eq!((named("7", 1, 2), named("-1", 1, 2)), (Ok(7), Ok(u64::MAX)));
         assert_eq!((named("time", 1, 2), named("rand", 1, 2)), (Ok(1), Ok(2)));
         let error = named("x", 1, 2).unwrap_err();
         assert!(error.starts_with("unrecognized random seed option \"x\""), "{error}");
