@@ -34,9 +34,7 @@ impl Client {
                 Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
                 Ok(value) => self.variables.set("set", *slot, value),
             },
-            Kind::If { condition, otherwise } => {
-                return self.condition(plan, kind, condition, *otherwise);
-            }
+            Kind::If { .. } => return self.condition(plan),
             Kind::Elif { end, .. } | Kind::Else { end } => {
                 self.complete_and_go(plan, *end + 1);
                 return None;
@@ -70,30 +68,25 @@ impl Client {
         self.abort_in(plan, kind.name(), "evaluation of meta-command failed")
     }
 
-    /// `\if`, and every `\elif` that it leads to: goes on behind the first whose condition holds.
-    fn condition(
-        &mut self,
-        plan: &Plan,
-        kind: &Kind,
-        condition: &Expression,
-        otherwise: usize,
-    ) -> Option<Next> {
-        match self.evaluate(plan, condition) {
-            Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
-            Ok(value) if value.holds() => {
-                self.complete(plan);
-                return None;
-            }
-            Ok(_) => self.complete_and_go(plan, otherwise),
-        }
+    /// `\if`, and every `\elif` that it leads to: goes on behind the first whose condition holds,
+    /// or behind `\else` or `\endif`, which are not run themselves.
+    fn condition(&mut self, plan: &Plan) -> Option<Next> {
         let commands = &plan.settings.scripts.scripts[self.script].commands;
-        match &commands[otherwise].kind {
-            kind @ Kind::Elif { condition, otherwise, .. } => {
-                self.condition(plan, kind, condition, *otherwise)
-            }
-            _ => {
+        loop {
+            let kind = &commands[self.command].kind;
+            let (Kind::If { condition, otherwise } | Kind::Elif { condition, otherwise, .. }) =
+                kind
+            else {
                 self.command += 1;
-                None
+                return None;
+            };
+            match self.evaluate(plan, condition) {
+                Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
+                Ok(value) if value.holds() => {
+                    self.complete(plan);
+                    return None;
+                }
+                Ok(_) => self.complete_and_go(plan, *otherwise),
             }
         }
     }

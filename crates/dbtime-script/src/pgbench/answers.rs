@@ -1,6 +1,7 @@
 //! What a client makes of answers and errors: rows go into variables, some errors are tried again,
 //! all others abort the client.
 
+use super::block::Effect;
 use super::client::{Awaits, Client};
 use super::command::{Keep, Kind};
 use super::dialect::Dialect;
@@ -11,6 +12,7 @@ use super::statistics::FailureKind;
 use dbtime_load::failure::Failure;
 use dbtime_load::results::{ResultSet, Results};
 use dbtime_model::{ErrorClass, now};
+use std::ops::Range;
 
 impl Client {
     /// What was asked has been done.
@@ -39,22 +41,24 @@ impl Client {
                 if let Err(error) = self.keep(plan, results) {
                     return self.abort(plan, error, Some(ErrorClass::Other));
                 }
-                let effect = plan.commands[self.script][self.command].effect;
-                self.in_block = effect.leaves_open.unwrap_or(self.in_block);
-                self.complete(plan);
+                self.succeeded(plan, self.command..self.command + 1);
             }
             Awaits::Pipeline => {
-                for command in self.pipeline(plan) {
-                    let effect = plan.commands[self.script][command].effect;
-                    self.in_block = effect.leaves_open.unwrap_or(self.in_block);
-                }
                 self.piped.clear();
                 self.in_pipeline = false;
-                self.complete(plan);
+                self.succeeded(plan, self.pipeline(plan));
             }
             Awaits::Nothing | Awaits::Pause => {}
         }
         self.advance(plan)
+    }
+
+    /// These commands have been executed, and the present one is done with them.
+    fn succeeded(&mut self, plan: &Plan, commands: Range<usize>) {
+        for ready in &plan.commands[self.script][commands] {
+            self.in_block = ready.effect.leaves_open.unwrap_or(self.in_block);
+        }
+        self.complete(plan);
     }
 
     fn mark_prepared(&mut self, plan: &Plan, command: usize) {
@@ -62,7 +66,7 @@ impl Client {
     }
 
     /// The commands of the pipeline that ends here.
-    fn pipeline(&self, plan: &Plan) -> std::ops::Range<usize> {
+    fn pipeline(&self, plan: &Plan) -> Range<usize> {
         let commands = &plan.settings.scripts.scripts[self.script].commands[..self.command];
         let start = commands.iter().rposition(|command| command.kind == Kind::StartPipeline);
         start.unwrap_or(0)..self.command
@@ -127,46 +131,43 @@ impl Client {
 
     /// What was asked has failed.
     pub(super) fn failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
-        let dialect = plan.settings.dialect;
-        let message = message(failure, dialect);
-        match self.awaits {
+        let message = message(failure, plan.settings.dialect);
+        let text = match self.awaits {
+            Awaits::Disconnect => return self.disconnected(),
             Awaits::Connect => {
                 self.say_error(plan, message);
-                let text = format!("client {} aborted while establishing connection", self.id);
-                return self.abort(plan, text, Some(failure.class));
+                format!("client {} aborted while establishing connection", self.id)
             }
-            Awaits::Rollback => {
-                let text = format!(
-                    "client {} aborted while rolling back the transaction after an error; {message}",
-                    self.id
-                );
-                return self.abort(plan, text, Some(failure.class));
-            }
-            Awaits::Disconnect => return self.disconnected(),
-            _ => {}
-        }
+            Awaits::Rollback => format!(
+                "client {} aborted while rolling back the transaction after an error; {message}",
+                self.id
+            ),
+            _ => return self.command_failed(plan, failure, &message),
+        };
+        self.abort(plan, text, Some(failure.class))
+    }
+
+    /// A command has failed, or what it needs to be prepared.
+    fn command_failed(&mut self, plan: &Plan, failure: &Failure, message: &str) -> Next {
         self.note_block(plan, failure);
+        let (id, script, command) = (self.id, self.script, self.command);
         if failure.class == ErrorClass::Connection {
-            let (id, script, command) = (self.id, self.script, self.command);
             let text = format!(
                 "client {id} aborted in command {command} (SQL) of script {script}; \
                  perhaps the backend died while processing: {message}"
             );
             return self.abort(plan, text, Some(failure.class));
         }
-        let Some(kind) = kind_of(failure, dialect) else {
-            let (id, script, command) = (self.id, self.script, self.command);
-            let text = format!(
-                "client {id} script {script} aborted in command {command} query 0: {message}"
-            );
+        let Some(kind) = kind_of(failure, plan.settings.dialect) else {
+            // Which statement of several it was is not told: it is called the first.
+            let place = format!("in command {command} query 0");
+            let text = format!("client {id} script {script} aborted {place}: {message}");
             return self.abort(plan, text, Some(failure.class));
         };
         (self.failure, self.class) = (Some(kind), failure.class);
         self.say_verbose(plan, || {
-            let (id, script, command) = (self.id, self.script, self.command);
-            format!(
-                "client {id} got an error in command {command} (SQL) of script {script}; {message}"
-            )
+            let place = format!("in command {command} (SQL) of script {script}");
+            format!("client {id} got an error {place}; {message}")
         });
         if self.in_block {
             return self.ask(Awaits::Rollback, Next::Rollback);
@@ -177,18 +178,22 @@ impl Client {
     /// Finds out whether a block is open behind an error.
     fn note_block(&mut self, plan: &Plan, failure: &Failure) {
         let ready = &plan.commands[self.script];
-        let mut effects = match self.awaits {
-            Awaits::Pipeline => self.pipeline(plan),
-            Awaits::Answer => self.command..self.command + 1,
+        let (commands, is_alone) = match self.awaits {
+            Awaits::Pipeline => (self.pipeline(plan), false),
+            Awaits::Answer => (self.command..self.command + 1, true),
             _ => return,
         };
-        let is_alone = effects.len() == 1;
-        let opened = effects.clone().any(|command| ready[command].effect.opens);
-        // A COMMIT that fails ends the block all the same, but for SQLite, where it can be repeated.
-        let closes = is_alone
-            && plan.settings.dialect != Dialect::Sqlite
-            && effects.any(|command| ready[command].effect.leaves_open == Some(false));
-        self.in_block = (self.in_block || opened) && !failure.undone && !(closes && !opened);
+        let has = |wanted: fn(&Effect) -> bool| {
+            commands.clone().any(|command| wanted(&ready[command].effect))
+        };
+        if failure.undone {
+            self.in_block = false;
+        } else if has(|effect| effect.opens) {
+            self.in_block = true;
+        } else if is_alone && has(|effect| effect.leaves_open == Some(false)) {
+            // COMMIT ends the block even when it fails, but for SQLite, where it can be repeated.
+            self.in_block &= plan.settings.dialect == Dialect::Sqlite;
+        }
     }
 
     /// The transaction is undone: once more, or never again.

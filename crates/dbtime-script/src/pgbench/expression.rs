@@ -28,8 +28,10 @@ pub struct Flaw {
     pub more: Option<String>,
 }
 
-/// Operators and calls in one expression: evaluation recurses, and must not run out of stack.
+/// Tokens of an expression, and how deep it may be nested: reading and evaluating it recurses, and
+/// must not run out of stack. The original has limits too, above any that a script comes to.
 const MOST_PARTS: usize = 1000;
+const MOST_DEPTH: usize = 200;
 
 const OR: u8 = 1;
 const AND: u8 = 2;
@@ -46,7 +48,7 @@ const SIGN: u8 = 9;
 /// # Errors
 /// What is wrong; `cursor` stands behind the token that is.
 pub fn parse(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expression, Flaw> {
-    let mut parser = Parser { token: Token::End, cursor, names, parts: 0 };
+    let mut parser = Parser { token: Token::End, cursor, names, parts: 0, depth: 0 };
     parser.advance()?;
     let expression = parser.binary(0)?;
     if parser.token == Token::End { Ok(expression) } else { Err(syntax()) }
@@ -58,6 +60,7 @@ struct Parser<'p, 'a> {
     cursor: &'p mut Cursor<'a>,
     names: &'p mut Names,
     parts: usize,
+    depth: usize,
 }
 
 fn syntax() -> Flaw {
@@ -115,6 +118,16 @@ impl<'a> Parser<'_, 'a> {
 
     /// Operands joined by operators that bind at least as tightly as `least`.
     fn binary(&mut self, least: u8) -> Result<Expression, Flaw> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(Flaw { message: "expression is nested too deeply", more: None });
+        }
+        let joined = self.joined(least)?;
+        self.depth -= 1;
+        Ok(joined)
+    }
+
+    fn joined(&mut self, least: u8) -> Result<Expression, Flaw> {
         let mut left = self.prefixed()?;
         let mut is_comparison = false;
         loop {

@@ -37,11 +37,6 @@ impl Table {
         }
     }
 
-    /// The table of a name; accounts where there is none.
-    pub(super) fn named(name: &str) -> Self {
-        Self::ALL.into_iter().find(|table| table.name() == name).unwrap_or(Self::Accounts)
-    }
-
     /// Its columns, in the order of [`Row::values`].
     pub fn columns(self) -> &'static [&'static str] {
         match self {
@@ -116,7 +111,6 @@ mod tests {
         for table in Table::ALL {
             let row = table.rows(1).next().expect("a row");
             assert_eq!(row.values().count(), table.columns().len());
-            assert_eq!(Table::named(table.name()), table);
         }
         let mut out = Vec::new();
         Table::ALL

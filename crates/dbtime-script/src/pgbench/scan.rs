@@ -148,18 +148,27 @@ fn comment(text: &str) -> usize {
     text.len()
 }
 
-/// Behind `e'`: a backslash escapes the next byte.
+/// Behind `e'`: a backslash escapes the next byte, and a string on the next line goes on.
 fn escape_string(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (index, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'\'' => return index + 1,
-            _ => {}
+    let (mut at, bytes) = (0, text.as_bytes());
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            b'\'' => match continuation(&text[at + 1..]) {
+                Some(length) => at += 1 + length,
+                None => return at + 1,
+            },
+            _ => at += 1,
         }
     }
     text.len()
+}
+
+/// Blanks with a line's end among them and a quote behind: how long all of it is.
+fn continuation(text: &str) -> Option<usize> {
+    let blanks = text.len() - text.trim_ascii_start().len();
+    let has_line_end = text[..blanks].contains('\n');
+    (has_line_end && text[blanks..].starts_with('\'')).then_some(blanks + 1)
 }
 
 /// `$$ … $$` or `$tag$ … $tag$`; a lone dollar otherwise.
@@ -197,6 +206,7 @@ mod tests {
         for whole in [
             "select ';', \";\", 'it''s;' ;",
             "select e'\\';', E'a\\\\';",
+            "select e'a'\n 'b\\';c';",
             "select $$;$$, $a$;$$;$a$, $1;",
             "select 1 /* ; /* ; */ ; */ ;",
             "select 1 -- ; 'x\n;",

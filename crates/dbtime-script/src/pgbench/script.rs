@@ -1,5 +1,6 @@
 //! pgbench scripts as a [`Script`]: made from settings, it makes a program for each client.
 
+use super::command::Kind;
 use super::plan::{Plan, lock};
 use super::program::PgbenchProgram;
 use super::settings::Settings;
@@ -35,7 +36,6 @@ impl PgbenchScript {
 
     /// What a command is booked under, where it is SQL or ends a pipeline.
     pub fn statement(&self, script: usize, command: usize) -> Option<StatementId> {
-        use super::command::Kind;
         let kind = &self.0.settings.scripts.scripts.get(script)?.commands.get(command)?.kind;
         let is_booked = matches!(kind, Kind::Sql(_) | Kind::EndPipeline);
         is_booked.then(|| self.0.commands[script][command].statement)

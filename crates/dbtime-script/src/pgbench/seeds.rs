@@ -46,6 +46,25 @@ impl Seeds {
     }
 }
 
+/// The seed that `--random-seed` names: a number, `time` or `rand`, for which the caller has the
+/// clock's microseconds and some random bits.
+///
+/// # Errors
+/// It is none of them.
+pub fn named(option: &str, time_us: u64, random: u64) -> Result<u64, String> {
+    match option {
+        "time" => Ok(time_us),
+        "rand" => Ok(random),
+        // A minus counts down from the largest, as `scanf` takes it.
+        number => {
+            number.parse().or_else(|_| number.parse().map(i64::cast_unsigned)).map_err(|_| {
+                let remedy = "expecting an unsigned integer, \"time\" or \"rand\"";
+                format!("unrecognized random seed option \"{option}\": {remedy}")
+            })
+        }
+    }
+}
+
 /// The thread of each client: neighbours stay together, and the first threads get one more where
 /// the division leaves a rest.
 pub fn deal(clients: u32, threads: u32) -> Vec<u32> {
@@ -67,6 +86,14 @@ mod tests {
         assert_eq!(deal(4, 2), [0, 0, 1, 1]);
         assert_eq!(deal(7, 3), [0, 0, 0, 1, 1, 2, 2]);
         assert_eq!(deal(2, 2), [0, 1]);
+    }
+
+    #[test]
+    fn seeds_are_numbers_or_come_from_outside() {
+        assert_eq!((named("7", 1, 2), named("-1", 1, 2)), (Ok(7), Ok(u64::MAX)));
+        assert_eq!((named("time", 1, 2), named("rand", 1, 2)), (Ok(1), Ok(2)));
+        let error = named("x", 1, 2).unwrap_err();
+        assert!(error.starts_with("unrecognized random seed option \"x\""), "{error}");
     }
 
     #[test]

@@ -77,7 +77,8 @@ pub struct Counts {
     pub serialization_failures: u64,
     /// Failed: see [`FailureKind::Deadlock`].
     pub deadlock_failures: u64,
-    /// Failed: see [`FailureKind::Other`].
+    /// Failed: see [`FailureKind::Other`]. Each has aborted its client, and is not counted by the
+    /// original.
     pub other_failures: u64,
     /// Completed, but above the latency limit.
     pub late: u64,

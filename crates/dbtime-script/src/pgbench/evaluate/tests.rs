@@ -112,6 +112,13 @@ fn syntax_errors_are_found() {
     }
     let long = format!("1{}", " + 1".repeat(600));
     assert_eq!(evaluate(&long).unwrap_err(), "expression has too many parts");
+    for part in ["(", "-", "not ", "~", "abs(", "case when ", "1 + (", "1 < (", "1 or ("] {
+        let error = evaluate(&part.repeat(1000)).unwrap_err();
+        assert_eq!(error, "expression is nested too deeply", "{part}");
+    }
+    let deepest = format!("{}1{}", "abs(".repeat(199), ")".repeat(199));
+    assert_eq!(evaluate(&deepest), Ok("1".to_owned()), "the stack is deep enough for any of them");
+    assert_eq!(evaluate(&format!("1{}", " + 1".repeat(490))), Ok("491".to_owned()));
 }
 
 #[test]

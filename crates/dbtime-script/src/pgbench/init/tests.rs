@@ -90,6 +90,8 @@ fn the_others_get_what_they_can_do() {
                     abalance int,filler char(84))";
     assert_eq!(of(Dialect::Sqlite, "t")[2], accounts);
     assert!(of(Dialect::Sqlite, "pf").is_empty());
+    let teller = "foreign key (bid) references pgbench_branches(bid))";
+    assert!(of(Dialect::Sqlite, "tf")[1].ends_with(teller), "with the table or never");
     assert_eq!(of(Dialect::Sqlite, "v")[0], "analyze pgbench_branches");
     assert_eq!(of(Dialect::Mysql, "v")[0], "analyze table pgbench_branches");
     let key = "alter table pgbench_history add constraint pgbench_history_aid_fkey \

@@ -198,3 +198,10 @@ fn conditions_have_to_match() {
         assert_eq!(read(text).unwrap_err(), expected);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "(\\PC|[\\\\'\"$;:()\n]|\\\\(set a|if|elif|sleep|gset) ){0,60}") {
+        let _ = read(&text).map_err(|error| assert!(!error.is_empty()));
+    }
+}
