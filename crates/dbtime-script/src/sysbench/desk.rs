@@ -136,6 +136,8 @@ pub(super) struct Desk {
     pub(super) slot: RefCell<Box<Slot>>,
     /// Whether any of the script's files says how to read a row. If none does, no row is kept.
     pub(super) reads_rows: Cell<bool>,
+    /// Whether the state has run into its memory limit.
+    pub(super) is_full: Cell<bool>,
     /// A text that many functions need for a moment.
     pub(super) scratch: RefCell<Vec<u8>>,
     ids: RefCell<Ids>,
@@ -153,6 +155,7 @@ impl Desk {
         Self {
             slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
             reads_rows: Cell::new(false),
+            is_full: Cell::new(false),
             scratch: RefCell::default(),
             ids: RefCell::default(),
             setup,
@@ -173,6 +176,22 @@ impl Desk {
             (0, _) => Counter::Write,
             _ => Counter::Read,
         });
+    }
+
+    /// Remembers why the run ends, with what to do about the one error that is not the script's.
+    pub(super) fn tell(&self, words: &str, trace: &str) {
+        let limit = self.setup.settings.memory_limit;
+        let is_full = limit > 0 && words.contains("not enough memory");
+        let remedy = if is_full {
+            self.is_full.set(true);
+            format!(
+                " (the limit for a thread's Lua state is {limit} bytes; raise it, or use more \
+                 threads)"
+            )
+        } else {
+            String::new()
+        };
+        self.setup.tell(&format!("{words}{remedy}{trace}"));
     }
 
     /// The number of a statement. What a thread has met before takes no lock, and allocates

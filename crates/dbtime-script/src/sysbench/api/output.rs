@@ -23,7 +23,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
     let trouble = lua.create_function(move |_, (words, trace): (LuaString, LuaString)| {
         let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
-        on.setup.tell(&format!("{words}{}{trace}", remedy(&words, &on)));
+        on.tell(&words, &trace);
         Ok(())
     })?;
     host.set("trouble", trouble)?;
@@ -39,15 +39,6 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     })?;
     host.set("seen", seen)?;
     counts(lua, host, desk)
-}
-
-/// What to do about the one error that is not the script's.
-fn remedy(words: &str, desk: &Desk) -> String {
-    let limit = desk.setup.settings.memory_limit;
-    if limit == 0 || !words.contains("not enough memory") {
-        return String::new();
-    }
-    format!(" (the limit for a thread's Lua state is {limit} bytes; raise it, or use more threads)")
 }
 
 fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {

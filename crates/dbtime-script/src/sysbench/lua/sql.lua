@@ -6,7 +6,7 @@
 
 local rt = ...
 local host, ASK = rt.host, rt.code.ask
-local yield, collect = coroutine.yield, collectgarbage
+local yield, collect, getinfo = coroutine.yield, collectgarbage, debug.getinfo
 local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
 local setmetatable, concat = setmetatable, table.concat
 local ask_query, ask_execute, ask_execute_many = host.query, host.execute, host.execute_many
@@ -43,6 +43,21 @@ local function restore(con)
   host.reconnected()
 end
 
+-- Raises an error at the line of the script that is at work, however deep in our own Lua.
+local function raise(text)
+  for level = 2, 50 do
+    local place = getinfo(level, "Sl")
+    if not place then
+      break
+    end
+    if place.source:sub(1, 1) == "@" then
+      text = ("%s:%d: %s"):format(place.short_src, place.currentline, text)
+      break
+    end
+  end
+  error(text, 0)
+end
+
 local function failed(con, query)
   local is_ignorable, is_lost, wants_rollback, errno, state, message = host.failure()
   con.sql_errno, con.sql_state, con.sql_errmsg = errno, state, message
@@ -56,7 +71,7 @@ local function failed(con, query)
   if not is_ignorable then
     con.error = FATAL
     host.log_failure(query)
-    error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message), 3)
+    raise(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
   end
   con.error = IGNORABLE
   host.count_error()
@@ -103,7 +118,7 @@ function Driver:connect()
     client.is_connected = false
     local _, _, _, errno, _, message = host.failure()
     host.log(("FATAL: unable to connect, error %d: %s"):format(errno, message))
-    error("connection creation failed: " .. message, 2)
+    raise("connection creation failed: " .. message)
   end
   local con = setmetatable({
     driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
@@ -118,7 +133,7 @@ end
 
 local function check_open(con)
   if not con.is_open then
-    error("the connection is closed", 3)
+    raise("the connection is closed")
   end
 end
 
@@ -248,12 +263,12 @@ end
 
 local function check_usable(statement)
   if not statement.handle then
-    error("the statement is closed", 3)
+    raise("the statement is closed")
   elseif not statement.connection.is_open then
-    error("the connection of the statement is closed", 3)
+    raise("the connection of the statement is closed")
   elseif statement.generation ~= statement.connection.generation then
-    error("the statement went with the connection that was lost: prepare it again in "
-      .. "sysbench.hooks.before_restart_event", 3)
+    raise("the statement went with the connection that was lost: prepare it again in "
+      .. "sysbench.hooks.before_restart_event")
   elseif statement.is_pending then
     prepare_now(statement)
   end
