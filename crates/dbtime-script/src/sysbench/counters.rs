@@ -14,7 +14,7 @@ pub enum Counter {
     Write = 2,
     /// Transactions that the script itself counted.
     Transaction = 3,
-    /// Errors that were ignored.
+    /// Statements that failed, ignored or not.
     Error = 4,
     /// Connections made again after they were lost.
     Reconnect = 5,

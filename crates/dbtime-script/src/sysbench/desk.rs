@@ -112,13 +112,15 @@ impl Slot {
         (self.ask, self.statement) = (ask, None);
     }
 
-    /// Takes what a request brought back: the columns and rows of its first result.
+    /// Takes what a request brought back: the columns and rows of its first result; without columns
+    /// the rows that it changed.
     pub(super) fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
         let first = results.set(0);
         let columns = first.map_or(0, |set| set.columns());
-        let rows = first.map_or(0, |set| set.rows());
+        let affected = first.map_or(0, |set| set.affected());
+        let rows = if columns == 0 { affected } else { first.map_or(0, |set| set.rows()) };
         if matches!(self.ask, Ask::Query | Ask::Execute) {
-            desk.count(columns, first.map_or(0, |set| set.affected()));
+            desk.count(columns, affected);
             self.set = 0;
             if desk.reads_rows.get() {
                 std::mem::swap(results, &mut self.results);

@@ -7,8 +7,8 @@
 //!                                           └────────── Close: thread_done ──► Gone ◄─────────┘
 //! ```
 
-use super::counters::Counters;
-use super::desk::{Desk, Slot};
+use super::counters::{Counter, Counters};
+use super::desk::{Ask, Desk, Slot};
 use super::failure::judge;
 use super::script::{ScriptError, Setup};
 use super::state::{Reply, State, Wants, life_of};
@@ -118,6 +118,9 @@ impl Program for Client {
             Err(failure) => {
                 let setup = &self.state.desk.setup;
                 let judged = judge(failure, setup.settings.driver, &setup.ignored);
+                if matches!(self.slot.ask, Ask::Query | Ask::Execute) {
+                    self.state.desk.counters.add(Counter::Error);
+                }
                 self.slot.failure = Some(judged);
                 self.go_on(Reply::Failed)
             }

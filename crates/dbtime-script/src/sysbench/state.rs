@@ -4,17 +4,18 @@ use super::api;
 use super::desk::{Desk, Slot};
 use super::paths;
 use super::script::{ScriptError, Setup};
-use super::settings::{Command, OptionValue};
+use super::settings::{Command, Compat, OptionValue};
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Our own Lua, in the order it is loaded.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("=modules", include_str!("lua/modules.lua")),
     ("=report", include_str!("lua/report.lua")),
     ("=client", include_str!("lua/client.lua")),
     ("=sql", include_str!("lua/sql.lua")),
+    ("=statement", include_str!("lua/statement.lua")),
     ("=legacy", include_str!("lua/legacy.lua")),
     ("=environment", include_str!("lua/environment.lua")),
 ];
@@ -177,6 +178,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     host.set("version", settings.compat.version())?;
     host.set("driver_name", settings.driver.name())?;
     host.set("prepares", setup.prepares)?;
+    host.set("gives_results", settings.compat == Compat::V1_0)?;
     host.set("command", setup.command.as_deref())?;
     host.set("percentile", settings.options.number("percentile").unwrap_or(95.0))?;
     let argv = lua.create_table()?;

@@ -98,7 +98,7 @@ fn a_script_may_have_its_own_loop() {
 fn the_globals_of_old_scripts_work() {
     let stage = Stage::own("legacy", Driver::Mysql);
     let client = stage.run(2);
-    assert_eq!(client.database.count("query INSERT INTO t VALUES (1)"), 2);
+    assert_eq!(client.database.count("query INSERT INTO t VALUES(1)"), 2);
     let counted = [Counter::Read, Counter::Write].map(|counter| stage.totals().get(counter));
     assert_eq!(counted, [2, 4]);
 }
@@ -193,5 +193,12 @@ fn commands_are_run_by_name() {
         assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
         assert_eq!(client.event(), rest, "{name}");
         assert!(stage.trouble().contains(trouble), "{}", stage.trouble());
+    }
+}
+
+#[test]
+fn statements_without_rows_give_what_the_version_gives() {
+    for compat in [Compat::V1_0, Compat::V1_1] {
+        Stage::new(Settings { compat, ..own("results", Driver::Mysql) }).run(1);
     }
 }

@@ -87,7 +87,11 @@ fn a_connection_that_cannot_be_made_ends_the_run() {
     client.database.fail("connect", "2002", "HY000");
     assert_eq!(client.phase(Phase::Open), Some(FATAL));
     assert!(stage.trouble().contains("connection creation failed: failure 2002"));
-    assert!(stage.printed().starts_with("FATAL: unable to connect, error 2002"));
+    assert!(
+        stage.printed().starts_with(
+            "FATAL: unable to connect to MySQL server, aborting...\nFATAL: error 2002"
+        )
+    );
 }
 
 /// The script that is restarted, opened.
