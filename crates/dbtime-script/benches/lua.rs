@@ -84,13 +84,13 @@ fn own(name: &str) -> Settings {
     Settings { seed: 1, ..Settings::new(path, Driver::Mysql) }
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 100)]
 fn empty_event(bencher: Bencher<'_, '_>) {
     let mut clients = Clients::new(own("events"), 1);
     bencher.bench_local(|| clients.event());
 }
 
-#[divan::bench(args = ["begin", "execute", "query"])]
+#[divan::bench(sample_size = 100, args = ["begin", "execute", "query"])]
 fn statement(bencher: Bencher<'_, '_>, what: &str) {
     let mut settings = own("costs");
     settings.options.values.insert("what".to_owned(), OptionValue::Text(what.to_owned()));
@@ -98,8 +98,14 @@ fn statement(bencher: Bencher<'_, '_>, what: &str) {
     bencher.bench_local(|| clients.event());
 }
 
+/// Making a hundred clients, the state included.
+#[divan::bench(sample_count = 20, sample_size = 1)]
+fn hundred_clients() -> Clients {
+    Clients::new(own("events"), 100)
+}
+
 /// An event of twenty statements; only where sysbench's own scripts are installed.
-#[divan::bench(args = [1, 100, 10_000])]
+#[divan::bench(sample_size = 100, args = [1, 100, 10_000])]
 fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
     let name = "oltp_read_write";
     let silent = Output::new(|_| {});
@@ -118,7 +124,7 @@ fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
     bencher.bench_local(|| clients.event());
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 100)]
 fn fingerprint_of_a_statement(bencher: Bencher<'_, '_>) {
     let mut out = String::new();
     let sql = "SELECT c FROM sbtest1 WHERE id BETWEEN 5031 AND 5130 ORDER BY c";

@@ -250,11 +250,6 @@ end
 
 -- The table that scripts see
 
-rt.sql = {
-  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open,
-  Connection = Connection,
-}
-
 local names = {
   "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "TIME", "DATE", "DATETIME",
   "TIMESTAMP", "CHAR", "VARCHAR", [0] = "NONE",
@@ -273,11 +268,17 @@ local function driver(name)
   return setmetatable({}, driver_meta)
 end
 
+rt.sql = {
+  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open,
+  Connection = Connection, driver = driver,
+}
+
+local types = {}
+for value, name in pairs(names) do
+  types[name] = value
+end
+
 function rt.sql_namespace()
-  local types = {}
-  for value, name in pairs(names) do
-    types[name] = value
-  end
   return {
     driver = driver, type = types, error = { NONE = NONE, IGNORABLE = IGNORABLE, FATAL = FATAL },
   }
