@@ -187,6 +187,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     }
     host.set("argv", argv)?;
     let options = lua.create_table()?;
+    options.set("threads", settings.threads)?;
     for (name, value) in &settings.options.values {
         match value {
             OptionValue::Bool(flag) => options.set(name.as_str(), *flag)?,

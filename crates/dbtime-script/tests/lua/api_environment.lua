@@ -45,6 +45,7 @@ local function check_coroutines()
   assert(steps[1] == "mine" and steps[2] == "end")
   assert(not pcall(coroutine.wrap(function() error("inside") end)))
   assert(pcall(function() ffi.C.usleep(30) end))
+  assert(coroutine.running() == nil and not pcall(coroutine.yield))
 end
 
 local function check_c()

@@ -202,3 +202,17 @@ fn statements_without_rows_give_what_the_version_gives() {
         Stage::new(Settings { compat, ..own("results", Driver::Mysql) }).run(1);
     }
 }
+
+#[test]
+fn one_state_holds_thousands_of_clients() {
+    let stage = Stage::own("events", Driver::Mysql);
+    let mut clients = stage.clients(9000);
+    for client in &mut clients {
+        assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    }
+    for client in clients.iter_mut().rev() {
+        assert_eq!(client.event(), Rest::Done);
+    }
+    clients.truncate(1);
+    assert_eq!(clients[0].event(), Rest::Done);
+}

@@ -23,7 +23,6 @@ fn settings(name: &str, driver: Driver) -> Settings {
         };
         values.insert(option.name, value);
     }
-    values.insert("threads".to_owned(), OptionValue::Number(1.0));
     settings
 }
 
