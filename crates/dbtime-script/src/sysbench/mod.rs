@@ -27,7 +27,9 @@ pub mod sqlite;
 mod state;
 
 pub use counters::{Counter, Counters, Totals};
-pub use declared::{Declared, DeclaredCommand, DeclaredOption, OptionType, declared_options};
+pub use declared::{
+    Declared, DeclaredCommand, DeclaredOption, OptionType, declared_options, refused_option,
+};
 pub use reporter::Reporter;
 pub use script::{ScriptError, SysbenchScript};
 pub use settings::{Command, Compat, Driver, OptionValue, Output, ScriptOptions, Settings};

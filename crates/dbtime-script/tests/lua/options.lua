@@ -7,7 +7,10 @@ cmdline.options = {
   ready = { "whether", true },
   names = { "which", { "a", "b" } },
   bytes = { "how much", 1024, cmdline.ARG_SIZE },
-  whole = { "without a fraction", 3, cmdline.ARG_INT, function(value) return value > 0 end },
+  whole = { "without a fraction", 3, cmdline.ARG_INT, function(name, text)
+    assert(name == "whole")
+    return tonumber(text) > 0
+  end },
   plain = { "without default" },
   file = { "a file", nil, cmdline.ARG_FILE },
 }

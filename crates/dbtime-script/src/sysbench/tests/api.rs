@@ -1,6 +1,6 @@
 //! Our own scripts, which check by themselves what they get.
 
-use super::super::{Counter, OptionType, OptionValue, declared_options};
+use super::super::{Counter, OptionType, OptionValue, declared_options, refused_option};
 use super::*;
 
 fn set(settings: &mut Settings, name: &str, value: OptionValue) {
@@ -171,6 +171,11 @@ fn options_are_declared_with_their_types() {
     );
     assert_eq!(options[2].default, Some(vec!["a".to_owned(), "b".to_owned()]));
     assert!(options[6].has_validate && options[3].default.is_none());
+    let refused = |given: &[(&str, &str)]| {
+        refused_option(&path, Some("run"), Compat::V1_1, given).expect("it is fine")
+    };
+    assert_eq!(refused(&[("size", "-1"), ("whole", "1")]), None);
+    assert_eq!(refused(&[("size", "-1"), ("whole", "0"), ("nope", "")]), Some(1));
 }
 
 #[test]
