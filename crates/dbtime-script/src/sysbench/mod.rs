@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A state is shared by the clients of a thread: code is compiled once, and each client has globals
-//! of its own. The tables of the standard libraries (`string`, `math`, …) are shared between clients,
-//! and so are the declarations of `ffi`.
+//! of its own. The tables of the standard libraries (`string`, `math`, …) are shared between
+//! clients, and so are the declarations of `ffi`.
 
 mod api;
 mod counters;
