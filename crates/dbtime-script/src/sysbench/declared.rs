@@ -69,17 +69,54 @@ pub fn declared_options(
     output: Output,
 ) -> Result<Declared, ScriptError> {
     let settings = Settings { compat, output, ..Settings::new(path, Driver::Mysql) };
+    let state = declaring(settings, command)?;
+    read(&state).map_err(lua_error)
+}
+
+/// Hands options to the checks that the script has for them ([`DeclaredOption::has_validate`]), as
+/// they were given: name and text. Gives the position of the first that is refused.
+///
+/// # Errors
+/// The script or a check of it fails.
+pub fn refused_option(
+    path: &str,
+    command: Option<&str>,
+    compat: Compat,
+    given: &[(&str, &str)],
+) -> Result<Option<usize>, ScriptError> {
+    let settings = Settings { compat, ..Settings::new(path, Driver::Mysql) };
+    let state = declaring(settings, command)?;
+    for (index, (name, text)) in given.iter().enumerate() {
+        if !passes(&state, name, text).map_err(lua_error)? {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}
+
+fn passes(state: &State, name: &str, text: &str) -> mlua::Result<bool> {
+    let sysbench: Table = state.globals(0)?.get("sysbench")?;
+    let options: Option<Table> = sysbench.get::<Table>("cmdline")?.get("options")?;
+    let option = options.map(|options| options.get::<Option<Table>>(name)).transpose()?.flatten();
+    let check = option.map(|option| option.get::<Option<Function>>(4)).transpose()?.flatten();
+    check.map_or(Ok(true), |check| check.call((name, text)))
+}
+
+fn lua_error(error: mlua::Error) -> ScriptError {
+    ScriptError::Lua(format!("FATAL: {error}"))
+}
+
+/// A state that has run the script's body without options.
+fn declaring(settings: Settings, command: Option<&str>) -> Result<State, ScriptError> {
     let mut setup = Setup::new(settings)?;
     setup.declares = true;
     setup.command = command.map(str::to_owned);
-    let state = open(Arc::new(setup), 0)?;
-    read(&state).map_err(|error| ScriptError::Lua(format!("FATAL: {error}")))
+    open(Arc::new(setup), 0)
 }
 
 /// A state with one client, that has run the script's body.
 pub(super) fn open(setup: Arc<Setup>, tid: u32) -> Result<State, ScriptError> {
     let state = quiet(Arc::clone(&setup))?;
-    let lua_error = |error: mlua::Error| ScriptError::Lua(format!("FATAL: {error}"));
     state.add(tid, tid, "declare").map_err(lua_error)?;
     let mut slot = Box::new(Slot::new(tid, setup.seed));
     match state.resume(&mut slot, Reply::Go) {

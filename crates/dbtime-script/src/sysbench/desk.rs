@@ -114,13 +114,15 @@ impl Slot {
         (self.ask, self.statement) = (ask, None);
     }
 
-    /// Takes what a request brought back: the columns and rows of its first result.
+    /// Takes what a request brought back: the columns and rows of its first result; without columns
+    /// the rows that it changed.
     pub(super) fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
         let first = results.set(0);
         let columns = first.map_or(0, |set| set.columns());
-        let rows = first.map_or(0, |set| set.rows());
+        let affected = first.map_or(0, |set| set.affected());
+        let rows = if columns == 0 { affected } else { first.map_or(0, |set| set.rows()) };
         if matches!(self.ask, Ask::Query | Ask::Execute) {
-            desk.count(self.client, columns, first.map_or(0, |set| set.affected()));
+            desk.count(self.client, columns, affected);
             self.set = 0;
             if desk.reads_rows.get() {
                 std::mem::swap(results, &mut self.results);
@@ -140,6 +142,8 @@ pub(super) struct Desk {
     pub(super) slot: RefCell<Box<Slot>>,
     /// Whether any of the script's files says how to read a row. If none does, no row is kept.
     pub(super) reads_rows: Cell<bool>,
+    /// Whether the state has run into its memory limit.
+    pub(super) is_full: Cell<bool>,
     /// A text that many functions need for a moment.
     pub(super) scratch: RefCell<Vec<u8>>,
     ids: RefCell<Ids>,
@@ -158,6 +162,7 @@ impl Desk {
             latencies: setup.stats.histogram(),
             slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
             reads_rows: Cell::new(false),
+            is_full: Cell::new(false),
             scratch: RefCell::default(),
             ids: RefCell::default(),
             setup,
@@ -192,6 +197,22 @@ impl Desk {
                 _ => Counter::Read,
             },
         );
+    }
+
+    /// Remembers why the run ends, with what to do about the one error that is not the script's.
+    pub(super) fn tell(&self, words: &str, trace: &str) {
+        let limit = self.setup.settings.memory_limit;
+        let is_full = limit > 0 && words.contains("not enough memory");
+        let remedy = if is_full {
+            self.is_full.set(true);
+            format!(
+                " (the limit for a thread's Lua state is {limit} bytes; raise it, or use more \
+                 threads)"
+            )
+        } else {
+            String::new()
+        };
+        self.setup.tell(&format!("{words}{remedy}{trace}"));
     }
 
     /// The number of a statement. What a thread has met before takes no lock, and allocates

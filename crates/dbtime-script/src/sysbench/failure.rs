@@ -52,6 +52,9 @@ pub(super) struct Judged {
 /// The codes of MySQL's client for a connection that is gone.
 const LOST: [u32; 4] = [2013, 2006, 2011, 2055];
 
+/// What the system calls a server that is not there: MySQL's client has a code of its own for it.
+const NOT_MADE: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH", "ETIMEDOUT"];
+
 /// What the rules say about a failure.
 pub(super) fn judge(failure: &Failure, driver: Driver, ignored: &Ignored) -> Judged {
     let number = number(failure, driver);
@@ -81,6 +84,7 @@ fn number(failure: &Failure, driver: Driver) -> u32 {
     }
     match (driver, failure.class) {
         (Driver::Pgsql, _) => 0,
+        (_, ErrorClass::Connection) if NOT_MADE.contains(&failure.code.as_str()) => 2003,
         (_, ErrorClass::Connection) => 2013,
         (_, ErrorClass::Busy) => 1205,
         (_, ErrorClass::Conflict) => 1213,
@@ -112,6 +116,8 @@ mod tests {
         assert!(judge(&failure(ErrorClass::Other, "1", ""), Driver::Mysql, &all).is_ignorable);
         let lost = judge(&Failure::connection("ECONNRESET", "gone"), Driver::Mysql, &all);
         assert_eq!((lost.number, lost.is_lost), (2013, true));
+        let absent = judge(&Failure::connection("ECONNREFUSED", "no"), Driver::Mysql, &all);
+        assert_eq!((absent.number, absent.is_lost), (2003, true));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   SELECT c FROM t1 WHERE id=42 AND s='x'    SELECT c FROM t1 WHERE id=? AND s=?
+//!   UPDATE t SET a = -1.5                     UPDATE t SET a = ?
 //!   … IN (1, 2, 3)                            … IN (...)
 //!   INSERT INTO t VALUES (1,'a'), (2,'b')     INSERT INTO t VALUES (...)
 //! ```
@@ -41,7 +42,7 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// Writes the fingerprint of a statement into `out`. Cost: about 1 ns per byte.
+/// Writes the fingerprint of a statement into `out`. Cost: about 2 ns per byte.
 pub fn fingerprint(sql: &str, out: &mut String) {
     out.clear();
     let mut reader = Reader { sql, bytes: sql.as_bytes(), at: 0 };
@@ -68,6 +69,7 @@ impl Reader<'_> {
             Class::Word => self.word(out),
             Class::Digit => {
                 self.skip_number();
+                drop_sign(out);
                 out.push('?');
             }
             Class::Space => {
@@ -218,6 +220,15 @@ impl Reader<'_> {
     }
 }
 
+/// A minus behind an operator or a parenthesis belongs to the number that follows; behind a name or
+/// a value it subtracts.
+fn drop_sign(out: &mut String) {
+    let before = out.strip_suffix('-').and_then(|before| before.trim_end().bytes().last());
+    if before.is_some_and(|byte| matches!(byte, b'=' | b'<' | b'>' | b'(' | b',' | b'+' | b'*')) {
+        out.pop();
+    }
+}
+
 fn push_blank(out: &mut String) {
     if !out.is_empty() && !out.ends_with(' ') {
         out.push(' ');
@@ -237,10 +248,11 @@ mod tests {
     #[test]
     fn literals_become_question_marks() {
         assert_eq!(
-            of("SELECT c FROM sbtest12 WHERE id=42 AND s = 'it''s' OR r<-1.5e-3"),
-            "SELECT c FROM sbtest12 WHERE id=? AND s = ? OR r<-?"
+            of("SELECT c FROM sbtest12 WHERE id=42 AND s = 'it''s' OR r<-1.5e-3-2 - 1"),
+            "SELECT c FROM sbtest12 WHERE id=? AND s = ? OR r<?-? - ?"
         );
         assert_eq!(of(r#"UPDATE t SET a="x\"y", b=0x1F, c=$12"#), "UPDATE t SET a=?, b=?, c=?");
+        assert_eq!(of("SELECT f(-1, -0x2f), a -3 FROM t"), "SELECT f(?, ?), a -? FROM t");
         assert_eq!(of("SELECT `a b1` FROM t WHERE id=?"), "SELECT `a b1` FROM t WHERE id=?");
     }
 

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A state is shared by the clients of a thread: code is compiled once, and each client has globals
-//! of its own. Only the standard libraries `string` and `table` are shared between clients.
+//! of its own. The tables of the standard libraries (`string`, `math`, …) are shared between
+//! clients, and so are the declarations of `ffi`.
 
 mod api;
 mod declared;
@@ -30,7 +31,7 @@ mod state;
 pub mod stats;
 mod visits;
 
-pub use declared::{Declared, DeclaredCommand, declared_options};
+pub use declared::{Declared, DeclaredCommand, declared_options, refused_option};
 pub use reporter::Reporter;
 pub use script::{ScriptError, SysbenchScript};
 pub use settings::{Command, Driver, Output, ScriptOptions, Settings};

@@ -7,10 +7,11 @@
 //!                                           └────────── Close: thread_done ──► Gone ◄─────────┘
 //! ```
 
-use super::desk::{Desk, Slot};
+use super::desk::{Ask, Desk, Slot};
 use super::failure::judge;
 use super::script::{ScriptError, Setup};
 use super::state::{Reply, State, Wants, life_of};
+use super::stats::Counter;
 use super::visits::Visits;
 use dbtime_load::failure::Failure;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
@@ -119,6 +120,9 @@ impl Program for Client {
             Err(failure) => {
                 let setup = &self.state.desk.setup;
                 let judged = judge(failure, setup.settings.driver, &setup.ignored);
+                if matches!(self.slot.ask, Ask::Query | Ask::Execute) {
+                    self.state.desk.add(self.slot.client, Counter::Error);
+                }
                 self.slot.failure = Some(judged);
                 self.go_on(Reply::Failed)
             }

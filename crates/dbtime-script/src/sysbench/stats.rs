@@ -117,14 +117,16 @@ impl Stats {
     /// Counts an event that has begun. Called by the thread that runs this client.
     #[inline]
     pub fn begun(&self, client: usize) {
-        add(&self.clients[client].begun, 1);
+        if let Some(client) = self.clients.get(client) {
+            add(&client.begun, 1);
+        }
     }
 
     /// Counts an event that took `latency_ns`, in the histogram of the thread that runs this
     /// client and calls this. Cost: some 20 ns, most of it for the histogram's logarithm.
     #[inline]
     pub fn event(&self, client: usize, histogram: &Histogram, latency_ns: u64) {
-        let counters = &self.clients[client];
+        let Some(counters) = self.clients.get(client) else { return };
         add(&counters.events, 1);
         add(&counters.latency_ns, latency_ns);
         let period = self.period.load(Ordering::Relaxed);
@@ -252,6 +254,18 @@ impl Totals {
             most_ns: self.most_ns,
             latencies: self.latencies.since(&earlier.latencies),
             shares: self.shares.iter().zip(before).map(share).collect(),
+        }
+    }
+
+    /// What a counter has come to; nothing for those that no report shows.
+    pub fn get(&self, counter: Counter) -> u64 {
+        match counter {
+            Counter::Read => self.reads,
+            Counter::Write => self.writes,
+            Counter::Other => self.other,
+            Counter::Error => self.errors,
+            Counter::Reconnect => self.reconnects,
+            Counter::Transaction | Counter::BytesRead | Counter::BytesWritten => 0,
         }
     }
 

@@ -1,7 +1,9 @@
 //! Scripts against a simulated database: ours, which exercise every function, and those that come
 //! with sysbench where they are installed.
 
+mod api;
 mod database;
+mod errors;
 mod stock;
 
 use super::options::Compat;

@@ -1,1 +1,4 @@
-function event() end
+-- An event that does nothing: what remains is the cost of an event.
+
+function event()
+end

@@ -8,6 +8,11 @@ use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+/// A script that says none of these reads no results, and none are kept for it. What is behind the
+/// last two is not known yet.
+const READERS: [&str; 6] =
+    ["fetch_row", "query_row", "next_result", "more_results", "loadstring", "load("];
+
 pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
     let write = lua.create_function(move |_, text: LuaString| {
@@ -24,31 +29,20 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
     let trouble = lua.create_function(move |_, (words, trace): (LuaString, LuaString)| {
         let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
-        on.setup.tell(&format!("{words}{}{trace}", remedy(&words, &on)));
+        on.tell(&words, &trace);
         Ok(())
     })?;
     host.set("trouble", trouble)?;
-    // A script without an idea of its own SQL asks for no rows, and none are kept for it.
     let on = Rc::clone(desk);
     let seen = lua.create_function(move |_, source: LuaString| {
         let source = source.to_string_lossy();
-        if ["fetch_row", "query_row", "loadstring", "load("].iter().any(|way| source.contains(way))
-        {
+        if READERS.iter().any(|reader| source.contains(reader)) {
             on.reads_rows.set(true);
         }
         Ok(())
     })?;
     host.set("seen", seen)?;
     counts(lua, host, desk)
-}
-
-/// What to do about the one error that is not the script's.
-fn remedy(words: &str, desk: &Desk) -> String {
-    let limit = desk.setup.settings.memory_limit;
-    if limit == 0 || !words.contains("not enough memory") {
-        return String::new();
-    }
-    format!(" (the limit for a thread's Lua state is {limit} bytes; raise it, or use more threads)")
 }
 
 fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
@@ -62,14 +56,6 @@ fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         Ok(())
     })?;
     host.set("count", count)?;
-    let on = Rc::clone(desk);
-    host.set(
-        "count_error",
-        lua.create_function(move |_, ()| {
-            on.add_own(Counter::Error);
-            Ok(())
-        })?,
-    )?;
     let on = Rc::clone(desk);
     let reconnected = lua.create_function(move |_, ()| {
         on.add_own(Counter::Reconnect);

@@ -1,6 +1,7 @@
 //! Requests to the database, and what came of them.
 
 use crate::sysbench::desk::{Ask, Desk, Kind, Prepared, Slot};
+use crate::sysbench::failure::Judged;
 use crate::sysbench::literal;
 use crate::sysbench::settings::Driver;
 use crate::sysbench::sqlite;
@@ -223,7 +224,6 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let values = utf8(&values)?;
         if bulk.text.is_empty() {
             bulk.text.push_str(&bulk.prefix);
-            bulk.text.push(' ');
         } else if bulk.text.len() + values.len() + 1 > BULK_BYTES {
             return Ok(false);
         } else {
@@ -268,18 +268,38 @@ fn failures(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     host.set("failure", failure)?;
     let on = Rc::clone(desk);
     let log = lua.create_function(move |_, query: LuaString| {
-        let slot = on.slot.borrow();
-        if let Some(failed) = &slot.failure {
-            on.setup.settings.output.write(&format!(
-                "FATAL: the database returned error {} ({}) for query '{}'\n",
-                failed.number,
-                failed.message,
-                query.to_string_lossy()
-            ));
-        }
+        let text = said(&on.slot.borrow(), on.setup.settings.driver, &query.to_string_lossy());
+        on.setup.settings.output.write(&text);
         Ok(())
     })?;
     host.set("log_failure", log)
+}
+
+/// What the driver says about a failure that ends the run.
+fn said(slot: &Slot, driver: Driver, query: &str) -> String {
+    let Some(Judged { number, message, .. }) = &slot.failure else { return String::new() };
+    match (driver, slot.ask) {
+        (Driver::Pgsql, Ask::Connect) => {
+            format!("FATAL: Connection to database failed: {message}\n")
+        }
+        (Driver::Pgsql, Ask::Prepare) => format!("FATAL: PQprepare() failed: {message}\n"),
+        (Driver::Pgsql, ask) => {
+            let function = if ask == Ask::Execute { "PQexecPrepared" } else { "PQexec" };
+            format!("FATAL: {function}() failed: 7 {message}\nFATAL: failed query was: {query}\n")
+        }
+        (_, Ask::Connect) => format!(
+            "FATAL: unable to connect to MySQL server, aborting...\n\
+             FATAL: error {number}: {message}\n"
+        ),
+        (_, Ask::Prepare) => format!(
+            "FATAL: mysql_stmt_prepare() failed\nFATAL: MySQL error: {number} \"{message}\"\n"
+        ),
+        (_, ask) => {
+            let function =
+                if ask == Ask::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
+            format!("FATAL: {function}() returned error {number} ({message}) for query '{query}'\n")
+        }
+    }
 }
 
 fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
@@ -314,7 +334,8 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let Some(set) = slot.results.set(slot.set + 1) else { return Ok((None, 0)) };
         slot.set += 1;
         on.count(slot.client, set.columns(), set.affected());
-        Ok((Some(set.columns()), set.rows()))
+        let rows = if set.columns() == 0 { set.affected() } else { set.rows() };
+        Ok((Some(set.columns()), rows))
     })?;
     host.set("next_result", next)
 }

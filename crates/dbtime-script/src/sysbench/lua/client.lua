@@ -6,7 +6,8 @@ local host, code = rt.host, rt.code
 local ASK, SLEEP, DONE, READY = code.ask, code.sleep, code.done, code.ready
 local OVER, CLOSED, FAILED = code.over, code.closed, code.failed
 local resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
-local status, traceback, getinfo = coroutine.status, debug.traceback, debug.getinfo
+local status, running = coroutine.status, coroutine.running
+local traceback, getinfo = debug.traceback, debug.getinfo
 local setfenv, xpcall = setfenv, xpcall
 local RESTART = 1
 local clients = {}
@@ -241,6 +242,21 @@ end
 rt.coroutine = {}
 for name, value in pairs(coroutine) do
   rt.coroutine[name] = value
+end
+
+-- To a script its client is no coroutine.
+function rt.coroutine.running()
+  local thread = running()
+  if thread ~= rt.running.thread then
+    return thread
+  end
+end
+
+function rt.coroutine.yield(...)
+  if running() == rt.running.thread then
+    error("attempt to yield from outside a coroutine", 2)
+  end
+  return yield(...)
 end
 
 function rt.coroutine.resume(thread, ...)

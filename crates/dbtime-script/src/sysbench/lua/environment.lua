@@ -147,64 +147,61 @@ local function new_histogram(size, low, high)
   return setmetatable({ id = host.histogram_new(size, low, high) }, Histogram)
 end
 
-local types = { "BOOL", "INT", "SIZE", "DOUBLE", "STRING", "LIST", "FILE", "MAX", [0] = "NULL" }
-
-local function commandline(client)
-  local cmdline = {
-    argv = copy(host.argv), command = host.command, script_path = host.script,
-    PARALLEL_COMMAND = true,
-  }
-  for value, name in pairs(types) do
-    cmdline["ARG_" .. name] = value
-  end
-  function cmdline.command_defined(name)
-    local commands = cmdline.commands
-    return commands ~= nil and commands[name] ~= nil
-  end
-  function cmdline.command_parallel(name)
-    return cmdline.command_defined(name) and cmdline.commands[name][2] == true
-  end
-  function cmdline.call_command(name)
-    if not cmdline.command_defined(name) then
-      return false
-    end
-    return cmdline.commands[name][1]() ~= false
-  end
-  function cmdline.print_test_options()
-    host.write(rt.describe_options(cmdline.options))
-  end
-  function cmdline.read_cmdline_options()
-    error("sysbench.cmdline.read_cmdline_options() is not supported: "
-      .. "options are read before the script runs", 2)
-  end
-  return cmdline
+local function cmdline()
+  return rt.running.env.sysbench.cmdline
 end
 
-function rt.environment(client)
-  local env = copy(rt.base)
-  env._G = env
-  local loaded = rt.give_modules(env)
-  for name in ("string table bit jit debug math os io coroutine ffi"):gmatch("%w+") do
-    loaded[name] = env[name]
+local function command_of(name)
+  local commands = cmdline().commands
+  return commands and commands[name]
+end
+
+local commandline = {
+  script_path = host.script, command = host.command, PARALLEL_COMMAND = true,
+  command_defined = function(name) return command_of(name) ~= nil end,
+  command_parallel = function(name)
+    local command = command_of(name)
+    return command ~= nil and command[2] == true
+  end,
+  call_command = function(name)
+    local command = command_of(name)
+    return command ~= nil and command[1]() ~= false
+  end,
+  print_test_options = function() host.write(rt.describe_options(cmdline().options)) end,
+  read_cmdline_options = function()
+    error("sysbench.cmdline.read_cmdline_options() is not supported: "
+      .. "options are read before the script runs", 2)
+  end,
+}
+
+local types = { "BOOL", "INT", "SIZE", "DOUBLE", "STRING", "LIST", "FILE", "MAX", [0] = "NULL" }
+for value, name in pairs(types) do
+  commandline["ARG_" .. name] = value
+end
+
+-- What every client begins with: globals are copied, for a script may change what it likes.
+
+local base = copy(_G)
+for _, library in ipairs({ rt.modules, rt.legacy, host.globals }) do
+  for name, value in pairs(library) do
+    base[name] = value
   end
-  loaded["jit.opt"], loaded.package = rt.jit_opt, env.package
+end
+base.print, base.math, base.os, base.io = print, lib_math, lib_os, lib_io
+base.ffi, base.coroutine, base.thread_run = lib_ffi, rt.coroutine, rt.thread_run
+rt.jit_opt = package.loaded["jit.opt"]
+
+function rt.environment(client)
+  local env = copy(base)
+  env._G, env.thread_id, env.package = env, client.tid, rt.new_package(env)
+  local cmdline = copy(commandline)
+  cmdline.argv = copy(host.argv)
   env.sysbench = {
     tid = client.tid, version = host.version, version_string = "sysbench " .. host.version,
-    error = { NONE = 0, RESTART_EVENT = 1 },
-    opt = host.opt and copy(host.opt), cmdline = commandline(client),
-    rand = copy(rand), hooks = {}, histogram = { new = new_histogram },
+    error = { NONE = 0, RESTART_EVENT = 1 }, opt = host.opt and copy(host.opt), cmdline = cmdline,
+    rand = copy(rand), hooks = {}, histogram = { new = new_histogram }, db = rt.db,
     sql = rt.sql_namespace(), report_default = rt.report_default, report_csv = rt.report_csv,
     report_json = rt.report_json,
   }
-  env.thread_run = rt.thread_run
-  rt.give_legacy(env)
-  for name, value in pairs(host.globals) do
-    env[name] = value
-  end
   return env
 end
-
-rt.base = copy(_G)
-rt.jit_opt = package.loaded["jit.opt"]
-rt.base.print, rt.base.math, rt.base.os, rt.base.io = print, lib_math, lib_os, lib_io
-rt.base.ffi, rt.base.coroutine = lib_ffi, rt.coroutine

@@ -6,7 +6,7 @@
 local rt = ...
 local host = rt.host
 local open, concat = io.open, table.concat
-local loadstring, setfenv, getfenv = loadstring, setfenv, getfenv
+local loadstring, setfenv = loadstring, setfenv
 local compiled = {}
 
 local function read(file)
@@ -72,79 +72,106 @@ local function search(path, name)
   return nil, concat(tried)
 end
 
--- `package`, `require` and the like for one client.
-function rt.give_modules(env)
-  local loaded = { _G = env }
-  local package = {
-    loaded = loaded, preload = {}, path = host.package_path, cpath = host.package_cpath,
-    config = rt.real_package.config, loadlib = rt.real_package.loadlib,
-    seeall = function(module) setmetatable(module, { __index = env }) end,
-  }
-  package.loaders = {
-    function(name)
-      return package.preload[name] or "\n\tno field package.preload['" .. name .. "']"
-    end,
-    function(name)
-      local file, tried = search(package.path, name)
-      if not file then
-        return tried
+-- The functions below serve every client: they go by the one that runs.
+
+local function find_preloaded(name)
+  return rt.running.env.package.preload[name] or "\n\tno field package.preload['" .. name .. "']"
+end
+
+local function find_lua(name)
+  local env = rt.running.env
+  local file, tried = search(env.package.path, name)
+  if not file then
+    return tried
+  end
+  local main, problem = rt.load_file(file, env)
+  if not main then
+    error("error loading module '" .. name .. "' from file '" .. file .. "':\n\t" .. problem, 0)
+  end
+  return main
+end
+
+local function find_c(name)
+  rt.real_package.cpath = rt.running.env.package.cpath
+  return rt.real_package.loaders[3](name)
+end
+
+local lib = {}
+
+function lib.require(name)
+  if type(name) ~= "string" then
+    error("bad argument #1 to 'require' (string expected, got " .. type(name) .. ")", 2)
+  end
+  local package = rt.running.env.package
+  local loaded, tried = package.loaded, {}
+  if loaded[name] ~= nil then
+    return loaded[name]
+  end
+  for _, loader in ipairs(package.loaders) do
+    local main = loader(name)
+    if type(main) == "function" then
+      loaded[name] = true
+      local result = main(name)
+      if result ~= nil then
+        loaded[name] = result
       end
-      local main, problem = rt.load_file(file, env)
-      if not main then
-        error("error loading module '" .. name .. "' from file '" .. file .. "':\n\t" .. problem, 0)
-      end
-      return main
-    end,
-    function(name)
-      rt.real_package.cpath = package.cpath
-      return rt.real_package.loaders[3](name)
-    end,
-  }
-  local function require(name)
-    if type(name) ~= "string" then
-      error("bad argument #1 to 'require' (string expected, got " .. type(name) .. ")", 2)
-    end
-    if loaded[name] ~= nil then
       return loaded[name]
     end
-    local tried = {}
-    for _, loader in ipairs(package.loaders) do
-      local main = loader(name)
-      if type(main) == "function" then
-        loaded[name] = true
-        local result = main(name)
-        if result ~= nil then
-          loaded[name] = result
-        end
-        return loaded[name]
-      end
-      tried[#tried + 1] = main
-    end
-    error("module '" .. name .. "' not found:" .. concat(tried), 2)
+    tried[#tried + 1] = main
   end
-  local function module(name, ...)
-    local table = type(loaded[name]) == "table" and loaded[name] or {}
-    local place, last = env, name
-    for part in name:gmatch("([^.]+)%.") do
-      place[part] = place[part] or {}
-      place, last = place[part], last:sub(#part + 2)
-    end
-    table = type(place[last]) == "table" and place[last] or table
-    place[last], loaded[name] = table, table
-    table._M, table._NAME, table._PACKAGE = table, name, name:match("^(.*%.)[^.]*$") or ""
-    for _, option in ipairs({ ... }) do
-      option(table)
-    end
-    setfenv(2, table)
+  error("module '" .. name .. "' not found:" .. concat(tried), 2)
+end
+
+function lib.module(name, ...)
+  local env = rt.running.env
+  local loaded = env.package.loaded
+  local place, last = env, name
+  for part in name:gmatch("([^.]+)%.") do
+    place[part] = place[part] or {}
+    place, last = place[part], last:sub(#part + 2)
   end
-  env.package, env.require, env.module = package, require, module
-  env.loadfile = function(file) return rt.load_file(file, getfenv(2)) end
-  env.dofile = function(file)
-    local main, problem = rt.load_file(file, env)
-    if not main then
-      error(problem, 2)
-    end
-    return main()
+  local module = loaded[name]
+  if type(module) ~= "table" then
+    module = type(place[last]) == "table" and place[last] or {}
   end
-  return loaded
+  place[last], loaded[name] = module, module
+  module._M, module._NAME, module._PACKAGE = module, name, name:match("^(.*%.)[^.]*$") or ""
+  for _, option in ipairs({ ... }) do
+    option(module)
+  end
+  setfenv(2, module)
+end
+
+function lib.loadfile(file)
+  return rt.load_file(file, rt.running.env)
+end
+
+function lib.dofile(file)
+  local main, problem = rt.load_file(file, rt.running.env)
+  if not main then
+    error(problem, 2)
+  end
+  return main()
+end
+
+local function seeall(module)
+  setmetatable(module, { __index = rt.running.env })
+end
+
+rt.modules = lib
+
+-- `package` for one client, in whose globals the standard libraries are already.
+function rt.new_package(env)
+  local loaded = { _G = env, ["jit.opt"] = rt.jit_opt }
+  for _, name in ipairs({ "string", "table", "bit", "jit", "debug", "math", "os", "io",
+    "coroutine", "ffi" }) do
+    loaded[name] = env[name]
+  end
+  local package = {
+    loaded = loaded, preload = {}, path = host.package_path, cpath = host.package_cpath,
+    config = rt.real_package.config, loadlib = rt.real_package.loadlib, seeall = seeall,
+    loaders = { find_preloaded, find_lua, find_c },
+  }
+  loaded.package = package
+  return package
 end

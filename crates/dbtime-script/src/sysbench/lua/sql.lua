@@ -1,19 +1,18 @@
--- `sysbench.sql`: drivers, connections, statements, parameters and results.
+-- `sysbench.sql`: drivers, connections and results; statements are in `statement.lua`.
 --
 -- A call puts its request on the host's desk, yields, and is resumed with
---   0, columns, rows   what the (first) statement answered
+--   0, columns, rows   what the first statement answered; rows that were changed for no columns
 --   1                  it failed; host.failure() says how
 
 local rt = ...
 local host, ASK = rt.host, rt.code.ask
-local yield, collect = coroutine.yield, collectgarbage
-local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
-local setmetatable, concat = setmetatable, table.concat
-local ask_query, ask_execute, ask_execute_many = host.query, host.execute, host.execute_many
-local rand_string = host.random.string
+local yield, collect, getinfo = coroutine.yield, collectgarbage, debug.getinfo
+local tostring, unpack, error, setmetatable = tostring, unpack, error, setmetatable
+local ask_query = host.query
 local NONE, IGNORABLE, FATAL = 0, 1, 2
 local RESTART = 1
 
+-- The methods and the metatable of objects that raise an error for members they do not have.
 local function class(name, allowed)
   local methods = setmetatable({}, {
     __index = function(_, key)
@@ -28,8 +27,6 @@ end
 
 local Driver, driver_meta = class("sql_driver")
 local Connection, connection_meta = class("sql_connection")
-local Statement, statement_meta = class("sql_statement")
-local Parameter, parameter_meta = class("sql_param", { value = true })
 local Result, result_meta = class("sql_result", { statement = true })
 
 -- Failures
@@ -41,6 +38,21 @@ local function restore(con)
     rt.sleep(1000)
   end
   host.reconnected()
+end
+
+-- Raises an error at the line of the script that is at work, however deep in our own Lua.
+local function raise(text)
+  for level = 2, 50 do
+    local place = getinfo(level, "Sl")
+    if not place then
+      break
+    end
+    if place.source:sub(1, 1) == "@" then
+      text = ("%s:%d: %s"):format(place.short_src, place.currentline, text)
+      break
+    end
+  end
+  error(text, 0)
 end
 
 local function failed(con, query)
@@ -56,10 +68,9 @@ local function failed(con, query)
   if not is_ignorable then
     con.error = FATAL
     host.log_failure(query)
-    error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message), 3)
+    raise(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
   end
   con.error = IGNORABLE
-  host.count_error()
   if is_lost then
     restore(con)
   elseif wants_rollback then
@@ -69,10 +80,11 @@ local function failed(con, query)
   error(description, 0)
 end
 
--- Every connection has one result, and every call begins it anew.
+-- Every connection has one result, and every call begins it anew. Without a result set sysbench
+-- 1.0 gives a result too, with the number of rows that were changed; 1.1 gives nil.
 local function answer(con, statement, columns, rows)
   con.error = NONE
-  if columns == 0 then
+  if columns == 0 and not host.gives_results then
     return nil
   end
   local result = con.result
@@ -101,9 +113,9 @@ function Driver:connect()
   client.is_connected = true
   if yield(host.connect() or ASK) ~= 0 then
     client.is_connected = false
-    local _, _, _, errno, _, message = host.failure()
-    host.log(("FATAL: unable to connect, error %d: %s"):format(errno, message))
-    error("connection creation failed: " .. message, 2)
+    local _, _, _, _, _, message = host.failure()
+    host.log_failure("")
+    raise("connection creation failed: " .. message)
   end
   local con = setmetatable({
     driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
@@ -118,7 +130,7 @@ end
 
 local function check_open(con)
   if not con.is_open then
-    error("the connection is closed", 3)
+    raise("the connection is closed")
   end
 end
 
@@ -128,7 +140,7 @@ function Connection:disconnect()
     self.client.is_connected = false
     yield(host.disconnect() or ASK)
   end
-  return 0
+  return true
 end
 
 function Connection:reconnect()
@@ -142,10 +154,6 @@ function Connection:query(sql)
   ask_query(sql)
   local status, columns, rows = yield(ASK)
   if status == 0 then
-    if columns == 0 then
-      self.error = NONE
-      return nil
-    end
     return answer(self, nil, columns, rows)
   end
   return failed(self, sql)
@@ -220,170 +228,6 @@ function Connection:bulk_insert_done()
   return 0
 end
 
--- Statements
-
-local function prepare_now(statement)
-  local con = statement.connection
-  host.prepare(statement.handle, statement.sql)
-  if host.prepares and yield(ASK) ~= 0 then
-    failed(con, statement.sql)
-  end
-  statement.is_pending = false
-end
-
-function Connection:prepare(sql)
-  check_open(self)
-  if type(sql) ~= "string" then
-    error("bad argument #1 to 'prepare' (string expected, got " .. type(sql) .. ")", 2)
-  end
-  local statement = setmetatable({
-    connection = self, sql = sql, handle = host.new_handle(), count = 0, is_pending = true,
-    generation = self.generation,
-  }, statement_meta)
-  if not (host.driver_name == "pgsql" and sql:find("?", 1, true)) then
-    prepare_now(statement)
-  end
-  return statement
-end
-
-local function check_usable(statement)
-  if not statement.handle then
-    error("the statement is closed", 3)
-  elseif not statement.connection.is_open then
-    error("the connection of the statement is closed", 3)
-  elseif statement.generation ~= statement.connection.generation then
-    error("the statement went with the connection that was lost: prepare it again in "
-      .. "sysbench.hooks.before_restart_event", 3)
-  elseif statement.is_pending then
-    prepare_now(statement)
-  end
-end
-
-function Statement:execute()
-  local con, handle, count = self.connection, self.handle, self.count
-  if not handle or self.is_pending or not con.is_open or self.generation ~= con.generation then
-    check_usable(self)
-  end
-  if count == 1 then
-    ask_execute(handle, self[1].value)
-  elseif count == 2 then
-    ask_execute(handle, self[1].value, self[2].value)
-  elseif count == 0 then
-    ask_execute(handle)
-  elseif count == 4 then
-    ask_execute(handle, self[1].value, self[2].value, self[3].value, self[4].value)
-  else
-    local values = {}
-    for index = 1, count do
-      values[index] = self[index].value
-    end
-    ask_execute_many(handle, unpack(values, 1, count))
-  end
-  local status, columns, rows = yield(ASK)
-  if status == 0 then
-    if columns == 0 then
-      con.error = NONE
-      return nil
-    end
-    return answer(con, self, columns, rows)
-  end
-  return failed(con, self.sql)
-end
-
-function Statement:next_result()
-  return self.connection:next_result()
-end
-
-function Statement:close()
-  if not self.handle then
-    return 0
-  end
-  local con, handle = self.connection, self.handle
-  self.handle = false
-  host.free_handle(handle)
-  local is_there = host.prepares and con.is_open and not self.is_pending
-    and self.generation == con.generation
-  if is_there and yield(host.close(handle) or ASK) ~= 0 then
-    failed(con, self.sql)
-  end
-  return 0
-end
-
--- Parameters. What they hold is what the host sends.
-
-local integer, real, text = "i", "r", "s"
-local kinds = { integer, integer, integer, integer, real, real, [11] = text, [12] = text }
-
-function Statement:bind_create(sql_type, max_len)
-  local kind = kinds[sql_type]
-  if not kind then
-    error("unsupported parameter type: " .. tostring(sql_type)
-      .. "; use an integer, float, double, char or varchar of sysbench.sql.type", 2)
-  end
-  return setmetatable({
-    statement = self, type = sql_type, kind = kind, max_len = max_len or false,
-  }, parameter_meta)
-end
-
-function Statement:bind_param(...)
-  local count, letters = select("#", ...), {}
-  for index = 1, count do
-    local parameter = select(index, ...)
-    if getmetatable(parameter) ~= parameter_meta then
-      error(("bad argument #%d to 'bind_param' (a parameter expected, got %s)"):format(
-        index, type(parameter)), 2)
-    end
-    self[index], letters[index] = parameter, parameter.kind
-  end
-  for index = count + 1, self.count do
-    self[index] = nil
-  end
-  self.count = count
-  check_usable(self)
-  host.bind(self.handle, concat(letters))
-  return 0
-end
-
-local function number_of(value)
-  if type(value) == "cdata" then
-    return (tostring(value):gsub("U?LL$", ""))
-  elseif type(value) == "boolean" then
-    return value and 1 or 0
-  end
-  return tonumber(value)
-end
-
-function Parameter:set(value)
-  if value == nil or type(value) == "number" and self.kind ~= text then
-    self.value = value
-  elseif self.kind == text then
-    value = tostring(value)
-    local longest = self.max_len
-    if longest and #value > longest then
-      value = value:sub(1, longest)
-    end
-    self.value = value
-  else
-    local number = number_of(value)
-    if number == nil then
-      error("bad argument #1 to 'set' (number expected, got " .. type(value) .. ")", 2)
-    end
-    self.value = number
-  end
-end
-
-function Parameter:set_rand_str(template)
-  if self.kind ~= text then
-    error("set_rand_str() wants a parameter of type char or varchar", 2)
-  end
-  local value = rand_string(template)
-  local longest = self.max_len
-  if longest and #value > longest then
-    value = value:sub(1, longest)
-  end
-  self.value = value
-end
-
 -- Results
 
 function Result:fetch_row()
@@ -392,7 +236,7 @@ function Result:fetch_row()
       .. "on MySQL; use con:query()", 2)
   end
   local row = self.row
-  if row >= self.nrows then
+  if row >= self.nrows or self.nfields == 0 then
     return nil
   end
   self.row = row + 1
@@ -401,7 +245,7 @@ end
 
 function Result:free()
   self.nrows = 0
-  return 0
+  return true
 end
 
 -- The table that scripts see
@@ -425,11 +269,17 @@ local function driver(name)
   return setmetatable({}, driver_meta)
 end
 
+rt.sql = {
+  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open,
+  Connection = Connection, driver = driver,
+}
+
+local types = {}
+for value, name in pairs(names) do
+  types[name] = value
+end
+
 function rt.sql_namespace()
-  local types = {}
-  for value, name in pairs(names) do
-    types[name] = value
-  end
   return {
     driver = driver, type = types, error = { NONE = NONE, IGNORABLE = IGNORABLE, FATAL = FATAL },
   }

@@ -12,14 +12,14 @@ use std::collections::{HashMap, VecDeque};
 pub(super) struct Database {
     /// Each request in a line.
     pub(super) log: Vec<String>,
-    /// The next requests that contain the text fail.
+    /// The next requests that begin with the text fail.
     pub(super) failures: VecDeque<(&'static str, Failure)>,
     prepared: HashMap<u32, String>,
     is_connected: bool,
 }
 
 impl Database {
-    /// Lets the next request that contains `text` fail with a code of MySQL's and a state.
+    /// Lets the next request that begins with `text` fail with a code of MySQL's and a state.
     pub(super) fn fail(&mut self, text: &'static str, code: &str, state: &str) {
         let failure = Failure {
             class: if code == "2013" { ErrorClass::Connection } else { ErrorClass::Other },
@@ -40,12 +40,18 @@ impl Database {
         let line = self.describe(request);
         self.log.push(line.clone());
         if let Some((text, _)) = self.failures.front()
-            && line.contains(text)
+            && line.starts_with(text)
             && let Some((_, failure)) = self.failures.pop_front()
         {
+            if failure.class == ErrorClass::Connection {
+                self.is_connected = false;
+                self.prepared.clear();
+            }
             return Err(failure);
         }
-        assert_eq!(self.is_connected, *request != Request::Connect, "{line}");
+        let wants_connection = !matches!(request, Request::Connect | Request::Disconnect);
+        assert!(self.is_connected || !wants_connection, "{line}");
+        assert!(!self.is_connected || *request != Request::Connect, "{line}");
         let mut results = Results::default();
         match request {
             Request::Connect => self.is_connected = true,

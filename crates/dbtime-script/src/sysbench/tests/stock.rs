@@ -18,7 +18,6 @@ fn settings(name: &str, driver: Driver) -> Settings {
     for option in declared.options.into_iter().flatten() {
         values.insert(option.name, option.default);
     }
-    values.insert("threads".to_owned(), OptionValue::Number(1.0));
     settings
 }
 
@@ -89,7 +88,7 @@ fn bulk_inserts_are_sent_when_they_are_full() {
     let stage = Stage::new(settings("bulk_insert", Driver::Mysql));
     let client = stage.run(100_000);
     // Some 13 bytes a row: two full statements and the rest.
-    assert_eq!(client.database.count("query INSERT INTO sbtest1 VALUES (1,1),(2,2)"), 1);
+    assert_eq!(client.database.count("query INSERT INTO sbtest1 VALUES(1,1),(2,2)"), 1);
     assert_eq!(client.database.count("query INSERT INTO sbtest1 VALUES"), 3);
     assert!(client.database.log.iter().all(|line| line.len() <= 512 * 1024 + 10));
     assert_eq!(stage.script.statements().len(), 1);

@@ -1,0 +1,125 @@
+//! What a sysbench script costs before any database is involved: its Lua, and the way from it to a
+//! request and back.
+//!
+//! Budget: 250 ns for an empty event, a microsecond for a statement.
+
+use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
+use dbtime_load::request::Request;
+use dbtime_load::results::Results;
+use dbtime_load::script::{Crew, Script};
+use dbtime_model::{MonoNanos, OperationId};
+use dbtime_script::sysbench::fingerprint::fingerprint;
+use dbtime_script::sysbench::options::{Compat, OptionValue};
+use dbtime_script::sysbench::{Driver, Output, Settings, SysbenchScript, declared_options};
+use divan::{Bencher, black_box};
+
+fn main() {
+    divan::main();
+}
+
+/// Clients of a script, with an engine that answers at once.
+struct Clients {
+    programs: Vec<Box<dyn Program>>,
+    /// Holds the state that the programs share.
+    _crew: Box<dyn Crew>,
+    results: Results,
+    index: u64,
+}
+
+impl Clients {
+    fn new(settings: Settings, count: u32) -> Self {
+        let script = SysbenchScript::new(settings).unwrap_or_else(|error| panic!("{error}"));
+        let mut crew = script.crew(0).unwrap_or_else(|error| panic!("{error}"));
+        let mut results = Results::default();
+        let programs = (0..count).map(|client| {
+            let mut program = crew.program(client).unwrap_or_else(|error| panic!("{error}"));
+            let step = program.begin(Phase::Open).expect("it has a beginning");
+            let is_ask = asks(step, &mut results);
+            go_on(program.as_mut(), is_ask, &mut results);
+            program
+        });
+        let programs = programs.collect();
+        Self { programs, _crew: crew, results, index: 0 }
+    }
+
+    fn event(&mut self) -> u32 {
+        self.index += 1;
+        let client = (self.index % self.programs.len() as u64) as u32;
+        let (operation, due) = (OperationId(0), MonoNanos(0));
+        let program = self.programs[client as usize].as_mut();
+        program.start(&Ticket { index: self.index, operation, due, client });
+        let is_ask = asks(program.resume(Event::Started), &mut self.results);
+        go_on(program, is_ask, &mut self.results)
+    }
+}
+
+/// Answers until the program rests; how often.
+fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut Results) -> u32 {
+    let mut asked = 0;
+    while is_ask {
+        asked += 1;
+        let step = program.replied(Ok(results));
+        is_ask = asks(step, results);
+    }
+    asked
+}
+
+fn asks(step: Step<'_>, results: &mut Results) -> bool {
+    let Step::Ask { request, statement, .. } = step else {
+        assert_eq!(step, Step::Done);
+        return false;
+    };
+    black_box((request, statement));
+    results.clear();
+    results.begin_set();
+    if matches!(request, Request::Query(_) | Request::Execute { .. }) {
+        results.set_affected(1);
+    }
+    true
+}
+
+fn own(name: &str) -> Settings {
+    let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
+    Settings { seed: 1, ..Settings::new(path, Driver::Mysql) }
+}
+
+#[divan::bench(sample_size = 100)]
+fn empty_event(bencher: Bencher<'_, '_>) {
+    let mut clients = Clients::new(own("events"), 1);
+    bencher.bench_local(|| clients.event());
+}
+
+#[divan::bench(sample_size = 100, args = ["begin", "execute", "query"])]
+fn statement(bencher: Bencher<'_, '_>, what: &str) {
+    let mut settings = own("costs");
+    settings.options.values.insert("what".to_owned(), OptionValue::Text(what.to_owned()));
+    let mut clients = Clients::new(settings, 1);
+    bencher.bench_local(|| clients.event());
+}
+
+/// Making a hundred clients, the state included.
+#[divan::bench(sample_count = 20, sample_size = 1)]
+fn hundred_clients() -> Clients {
+    Clients::new(own("events"), 100)
+}
+
+/// An event of twenty statements; only where sysbench's own scripts are installed.
+#[divan::bench(sample_size = 100, args = [1, 100, 10_000])]
+fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
+    let name = "oltp_read_write";
+    let silent = Output::new(|_| {});
+    let Ok(declared) = declared_options(name, Some("run"), Compat::V1_0, silent) else { return };
+    let mut settings = Settings { seed: 1, threads: clients, ..Settings::new(name, Driver::Mysql) };
+    for option in declared.options.into_iter().flatten() {
+        settings.options.values.insert(option.name, option.default);
+    }
+    let mut clients = Clients::new(settings, clients);
+    bencher.bench_local(|| clients.event());
+}
+
+#[divan::bench(sample_size = 100)]
+fn fingerprint_of_a_statement(bencher: Bencher<'_, '_>) {
+    let mut out = String::new();
+    let sql = "SELECT c FROM sbtest1 WHERE id BETWEEN 5031 AND 5130 ORDER BY c";
+    bencher.bench_local(|| fingerprint(black_box(sql), &mut out));
+}

@@ -1,0 +1,174 @@
+-- `sysbench.sql`: statements and their parameters.
+
+local rt = ...
+local host, ASK = rt.host, rt.code.ask
+local yield = coroutine.yield
+local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
+local select, getmetatable, setmetatable, concat = select, getmetatable, setmetatable, table.concat
+local ask_execute, ask_execute_many = host.execute, host.execute_many
+local rand_string = host.random.string
+local sql = rt.sql
+local raise, failed, answer, check_open = sql.raise, sql.failed, sql.answer, sql.check_open
+local Connection = sql.Connection
+local Statement, statement_meta = sql.class("sql_statement")
+local Parameter, parameter_meta = sql.class("sql_param", { value = true })
+
+local function prepare_now(statement)
+  local con = statement.connection
+  host.prepare(statement.handle, statement.sql)
+  if host.prepares and yield(ASK) ~= 0 then
+    host.free_handle(statement.handle)
+    statement.handle = false
+    failed(con, statement.sql)
+  end
+  statement.is_pending = false
+end
+
+function Connection:prepare(sql)
+  check_open(self)
+  if type(sql) ~= "string" then
+    error("bad argument #1 to 'prepare' (string expected, got " .. type(sql) .. ")", 2)
+  end
+  local statement = setmetatable({
+    connection = self, sql = sql, handle = host.new_handle(), count = 0, is_pending = true,
+    generation = self.generation,
+  }, statement_meta)
+  if not (host.driver_name == "pgsql" and sql:find("?", 1, true)) then
+    prepare_now(statement)
+  end
+  return statement
+end
+
+local function check_usable(statement)
+  if not statement.handle then
+    raise("the statement is closed")
+  elseif not statement.connection.is_open then
+    raise("the connection of the statement is closed")
+  elseif statement.generation ~= statement.connection.generation then
+    raise("the statement went with the connection that was lost: prepare it again in "
+      .. "sysbench.hooks.before_restart_event")
+  elseif statement.is_pending then
+    prepare_now(statement)
+  end
+end
+
+function Statement:execute()
+  local con, handle, count = self.connection, self.handle, self.count
+  if not handle or self.is_pending or not con.is_open or self.generation ~= con.generation then
+    check_usable(self)
+  end
+  if count == 1 then
+    ask_execute(handle, self[1].value)
+  elseif count == 2 then
+    ask_execute(handle, self[1].value, self[2].value)
+  elseif count == 0 then
+    ask_execute(handle)
+  elseif count == 4 then
+    ask_execute(handle, self[1].value, self[2].value, self[3].value, self[4].value)
+  else
+    local values = {}
+    for index = 1, count do
+      values[index] = self[index].value
+    end
+    ask_execute_many(handle, unpack(values, 1, count))
+  end
+  local status, columns, rows = yield(ASK)
+  if status == 0 then
+    return answer(con, self, columns, rows)
+  end
+  return failed(con, self.sql)
+end
+
+function Statement:next_result()
+  return self.connection:next_result()
+end
+
+function Statement:close()
+  if not self.handle then
+    return 0
+  end
+  local con, handle = self.connection, self.handle
+  self.handle = false
+  host.free_handle(handle)
+  local is_there = host.prepares and con.is_open and not self.is_pending
+    and self.generation == con.generation
+  if is_there and yield(host.close(handle) or ASK) ~= 0 then
+    failed(con, self.sql)
+  end
+  return 0
+end
+
+-- Parameters. What they hold is what the host sends.
+
+local integer, real, text = "i", "r", "s"
+local kinds = { integer, integer, integer, integer, real, real, [11] = text, [12] = text }
+
+function Statement:bind_create(sql_type, max_len)
+  local kind = kinds[sql_type]
+  if not kind then
+    error("unsupported parameter type: " .. tostring(sql_type)
+      .. "; use an integer, float, double, char or varchar of sysbench.sql.type", 2)
+  end
+  return setmetatable({
+    statement = self, type = sql_type, kind = kind, max_len = max_len or false,
+  }, parameter_meta)
+end
+
+function Statement:bind_param(...)
+  local count, letters = select("#", ...), {}
+  for index = 1, count do
+    local parameter = select(index, ...)
+    if getmetatable(parameter) ~= parameter_meta then
+      error(("bad argument #%d to 'bind_param' (a parameter expected, got %s)"):format(
+        index, type(parameter)), 2)
+    end
+    self[index], letters[index] = parameter, parameter.kind
+  end
+  for index = count + 1, self.count do
+    self[index] = nil
+  end
+  self.count = count
+  check_usable(self)
+  host.bind(self.handle, concat(letters))
+  return 0
+end
+
+local function number_of(value)
+  if type(value) == "cdata" then
+    return (tostring(value):gsub("U?LL$", ""))
+  elseif type(value) == "boolean" then
+    return value and 1 or 0
+  end
+  return tonumber(value)
+end
+
+function Parameter:set(value)
+  if value == nil or type(value) == "number" and self.kind ~= text then
+    self.value = value
+  elseif self.kind == text then
+    value = tostring(value)
+    local longest = self.max_len
+    if longest and #value > longest then
+      value = value:sub(1, longest)
+    end
+    self.value = value
+  else
+    local number = number_of(value)
+    if number == nil then
+      error("bad argument #1 to 'set' (number expected, got " .. type(value) .. ")", 2)
+    end
+    self.value = number
+  end
+end
+
+function Parameter:set_rand_str(template)
+  if self.kind ~= text then
+    error("set_rand_str() wants a parameter of type char or varchar", 2)
+  end
+  local value = rand_string(template)
+  local longest = self.max_len
+  if longest and #value > longest then
+    value = value:sub(1, longest)
+  end
+  self.value = value
+end

@@ -1,0 +1,194 @@
+//! What goes wrong: in the database, in the script, and in what is said about it.
+
+use super::super::options::OptionValue;
+use super::super::stats::Counter;
+use super::*;
+
+const FATAL: Rest = Rest::Quit { failed: Some(ErrorClass::Other), all: true };
+
+fn failing(place: &str) -> Settings {
+    let mut settings = own("failing", Driver::Mysql);
+    let place = OptionValue::Text(place.to_owned());
+    settings.options.values.insert("where".to_owned(), place);
+    settings
+}
+
+/// Opens a client of the script and runs an event; what it came to, and why.
+fn fate(settings: Settings) -> (Option<Rest>, Option<Rest>, String) {
+    let stage = Stage::new(settings);
+    let mut client = stage.client();
+    let opened = client.phase(Phase::Open);
+    let ran = (opened == Some(Rest::Done)).then(|| client.event());
+    if opened == Some(FATAL) || ran == Some(FATAL) {
+        assert_eq!(client.phase(Phase::Close), None, "one that has failed is left alone");
+    }
+    (opened, ran, stage.trouble())
+}
+
+#[test]
+fn what_is_wrong_with_a_script_is_said_with_its_place() {
+    for (place, words) in [
+        ("body", "FATAL: .../failing.lua:11: in the body"),
+        (
+            "thread_init",
+            "FATAL: `thread_init' function failed: .../failing.lua:7: attempt to index local \
+             'nothing' (a nil value)",
+        ),
+        ("argument", "FATAL: `thread_init' function failed: .../failing.lua:20: bad argument #2"),
+        ("no event", "FATAL: cannot find the event() function in "),
+    ] {
+        let (opened, _, trouble) = fate(failing(place));
+        assert_eq!(opened, Some(FATAL), "{place}");
+        assert!(has(&trouble, words), "{trouble}");
+    }
+    for (place, words) in [
+        ("event", "FATAL: `thread_run' function failed: .../failing.lua:7: attempt to index"),
+        ("table", "FATAL: `thread_run' function failed: (not a string)"),
+        ("exit", "os.exit(1) was called"),
+    ] {
+        let (_, ran, trouble) = fate(failing(place));
+        assert_eq!(ran, Some(FATAL), "{place}");
+        assert!(has(&trouble, words), "{trouble}");
+        assert!(trouble.contains("stack traceback:"), "{trouble}");
+    }
+}
+
+/// Whether a text holds another, in which `...` stands for the folder of a file.
+fn has(text: &str, wanted: &str) -> bool {
+    wanted.split("...").all(|piece| text.contains(piece))
+}
+
+#[test]
+fn an_event_that_says_so_is_a_clients_last() {
+    let stage = Stage::new(failing("stop"));
+    let mut client = stage.client();
+    assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    assert_eq!(client.event(), Rest::Quit { failed: None, all: false });
+    assert_eq!(client.phase(Phase::Close), Some(Rest::Done));
+    assert_eq!(stage.printed(), "done\n");
+    let stage = Stage::new(failing("thread_done"));
+    let mut client = stage.client();
+    assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    assert_eq!(client.phase(Phase::Close), Some(FATAL));
+    assert!(stage.trouble().starts_with("FATAL: `thread_done' function failed: "));
+}
+
+#[test]
+fn a_state_that_is_full_says_which_knob_to_turn() {
+    let settings = Settings { memory_limit: 20 << 20, ..failing("memory") };
+    let (opened, _, trouble) = fate(settings);
+    assert_eq!(opened, Some(FATAL));
+    assert!(trouble.contains("not enough memory (the limit for a thread's Lua state is 20971520"));
+}
+
+#[test]
+fn a_connection_that_cannot_be_made_ends_the_run() {
+    let stage = Stage::new(failing("connect"));
+    let mut client = stage.client();
+    client.database.fail("connect", "2002", "HY000");
+    assert_eq!(client.phase(Phase::Open), Some(FATAL));
+    assert!(stage.trouble().contains("connection creation failed: failure 2002"));
+    assert!(
+        stage.printed().starts_with(
+            "FATAL: unable to connect to MySQL server, aborting...\nFATAL: error 2002"
+        )
+    );
+}
+
+/// The script that is restarted, opened.
+fn restarted(driver: Driver, hook: bool) -> (Stage, Client) {
+    let mut settings = own("restart", driver);
+    settings.options.values.insert("hook".to_owned(), OptionValue::Bool(hook));
+    let stage = Stage::new(settings);
+    let mut client = stage.client();
+    stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+    (stage, client)
+}
+
+fn ignored(stage: &Stage) -> [u64; 2] {
+    [Counter::Error, Counter::Reconnect].map(|counter| stage.totals().get(counter))
+}
+
+#[test]
+fn a_deadlock_starts_the_event_again() {
+    let (stage, mut client) = restarted(Driver::Mysql, false);
+    client.database.fail("execute UPDATE", "1213", "40001");
+    client.database.fail("query COMMIT", "1205", "HY000");
+    assert_eq!((client.event(), client.program.retries()), (Rest::Done, 2));
+    assert_eq!(client.database.count("query BEGIN"), 3);
+    assert_eq!(
+        stage.printed(),
+        "restart\t1\t1213\t40001\tUPDATE t SET a = a + 1\nrestart\t2\t1205\tHY000\tCOMMIT\n"
+    );
+    assert_eq!(ignored(&stage), [2, 0]);
+    assert_eq!((client.event(), client.program.retries()), (Rest::Done, 0));
+}
+
+#[test]
+fn postgres_rolls_back_before_it_starts_again() {
+    for driver in [Driver::Pgsql, Driver::Sqlite] {
+        let (stage, mut client) = restarted(driver, false);
+        client.database.fail("execute UPDATE", "40P01", "40P01");
+        if driver == Driver::Sqlite {
+            client.database.failures[0].1.class = ErrorClass::Busy;
+        }
+        assert_eq!(client.event(), Rest::Done);
+        let log = &client.database.log;
+        let end: Vec<&str> = log[log.len() - 6..].iter().map(String::as_str).collect();
+        assert_eq!(
+            end[1..4],
+            ["execute UPDATE t SET a = a + 1 []", "query ROLLBACK", "query BEGIN"]
+        );
+        assert_eq!(ignored(&stage), [1, 0]);
+        let counted = [Counter::Write, Counter::Other].map(|counter| stage.totals().get(counter));
+        assert_eq!(counted, [1, 3]);
+    }
+}
+
+#[test]
+fn a_lost_connection_is_made_again_where_that_is_ignored() {
+    let mut settings = own("restart", Driver::Mysql);
+    let all = OptionValue::List(vec!["all".to_owned()]);
+    settings.options.values.insert("mysql_ignore_errors".to_owned(), all);
+    let stage = Stage::new(settings);
+    let mut client = stage.client();
+    stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+    client.database.fail("execute UPDATE", "2013", "HY000");
+    client.database.fail("connect", "2002", "HY000");
+    let rest = client.event();
+    stage.expect(Some(Rest::Done), Some(rest));
+    assert_eq!((client.slept.as_slice(), ignored(&stage)), (&[Nanos(1_000_000)][..], [1, 1]));
+    assert_eq!((client.database.count("prepare"), client.database.count("close")), (2, 0));
+}
+
+#[test]
+fn other_errors_end_the_run_unless_the_hook_has_a_word() {
+    let (stage, mut client) = restarted(Driver::Mysql, true);
+    client.database.fail("execute UPDATE", "1062", "23000");
+    assert_eq!(client.event(), Rest::Done);
+    assert_eq!(ignored(&stage), [1, 0]);
+    client.database.fail("execute UPDATE", "1146", "42S02");
+    assert_eq!(client.event(), FATAL);
+    assert!(has(&stage.trouble(), {
+        "FATAL: `thread_run' function failed: .../restart.lua:11: SQL error, errno = 1146, \
+         state = '42S02': failure 114642S02"
+    }));
+    assert!(stage.printed().contains("for query 'UPDATE t SET a = a + 1'"));
+    assert_eq!(client.phase(Phase::Close), None);
+}
+
+#[test]
+fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
+    let (_stage, mut client) = restarted(Driver::Mysql, false);
+    let (operation, due) = (OperationId(0), MonoNanos(0));
+    client.program.start(&Ticket { index: 0, operation, due, client: 0 });
+    assert!(matches!(client.program.resume(Event::Started), Step::Ask { .. }));
+    assert_eq!(client.phase(Phase::Close), None);
+}
+
+#[test]
+fn nobody_is_inside_lua_between_events() {
+    let stage = Stage::own("events", Driver::Mysql);
+    stage.run(5);
+    assert_eq!(stage.script.inside(), []);
+}
