@@ -59,13 +59,22 @@ pub(super) struct Slot {
     pub(super) handle: u32,
     pub(super) statement: Option<StatementId>,
     pub(super) prepared: Vec<Option<Prepared>>,
-    pub(super) results: Results,
-    /// Which of the results the script is at.
-    pub(super) set: usize,
+    /// Which of the client's connections is spoken to.
+    pub(super) connection: u16,
+    /// What each connection has brought back last.
+    pub(super) brought: Vec<Brought>,
     pub(super) failure: Option<Judged>,
     pub(super) sleep: Nanos,
     pub(super) restarts: u32,
     pub(super) bulk: Bulk,
+}
+
+/// What a connection has brought back last.
+#[derive(Debug, Default)]
+pub(super) struct Brought {
+    pub(super) results: Results,
+    /// Which of the results the script is at.
+    pub(super) set: usize,
 }
 
 /// A bulk insert under way.
@@ -86,8 +95,8 @@ impl Slot {
             handle: 0,
             statement: None,
             prepared: Vec::new(),
-            results: Results::default(),
-            set: 0,
+            connection: 0,
+            brought: vec![Brought::default()],
             failure: None,
             sleep: Nanos(0),
             restarts: 0,
@@ -114,6 +123,19 @@ impl Slot {
         (self.ask, self.statement) = (ask, None);
     }
 
+    /// Speaks to a connection from here on.
+    pub(super) fn turn_to(&mut self, connection: u16) {
+        self.connection = connection;
+        let most = self.brought.len().max(usize::from(connection) + 1);
+        self.brought.resize_with(most, Brought::default);
+    }
+
+    /// What the present connection has brought back last.
+    #[inline]
+    pub(super) fn brought(&mut self) -> &mut Brought {
+        &mut self.brought[usize::from(self.connection)]
+    }
+
     /// Takes what a request brought back: the columns and rows of its first result; without columns
     /// the rows that it changed.
     pub(super) fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
@@ -123,9 +145,10 @@ impl Slot {
         let rows = if columns == 0 { affected } else { first.map_or(0, |set| set.rows()) };
         if matches!(self.ask, Ask::Query | Ask::Execute) {
             desk.count(self.client, columns, affected);
-            self.set = 0;
+            let brought = self.brought();
+            brought.set = 0;
             if desk.reads_rows.get() {
-                std::mem::swap(results, &mut self.results);
+                std::mem::swap(results, &mut brought.results);
             }
         }
         (columns as u32, rows as u32)

@@ -68,7 +68,8 @@ impl Client {
             Wants::Ask => {
                 let keeps_rows = self.state.desk.keeps_rows();
                 let (request, statement) = (self.slot.request(keeps_rows), self.slot.statement);
-                Step::Ask { request, statement, connection: 0 }
+                let connection = self.slot.connection;
+                Step::Ask { request, statement, connection }
             }
             Wants::Sleep => Step::Sleep(self.slot.sleep),
             Wants::Done | Wants::Ready => {

@@ -30,10 +30,11 @@ enum Next {
     Reply(Result<Results, dbtime_load::failure::Failure>),
 }
 
-/// One client on a connection of its own.
+/// One client on connections of its own.
 struct Client {
     program: Box<dyn Program>,
     database: Database,
+    second: Database,
     slept: Vec<Nanos>,
     index: u64,
 }
@@ -41,7 +42,7 @@ struct Client {
 impl Client {
     fn phase(&mut self, phase: Phase) -> Option<Rest> {
         let step = self.program.begin(phase)?;
-        let next = taken(step, &mut self.database, &mut self.slept);
+        let next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         Some(self.until_rest(next))
     }
 
@@ -51,7 +52,7 @@ impl Client {
         self.index += 1;
         self.program.start(&ticket);
         let step = self.program.resume(Event::Started);
-        let next = taken(step, &mut self.database, &mut self.slept);
+        let next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         self.until_rest(next)
     }
 
@@ -63,14 +64,16 @@ impl Client {
                 Next::Reply(Ok(ref mut results)) => self.program.replied(Ok(results)),
                 Next::Reply(Err(ref failure)) => self.program.replied(Err(failure)),
             };
-            next = taken(step, &mut self.database, &mut self.slept);
+            next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         }
     }
 }
 
-fn taken(step: Step<'_>, database: &mut Database, slept: &mut Vec<Nanos>) -> Next {
+fn taken(step: Step<'_>, databases: [&mut Database; 2], slept: &mut Vec<Nanos>) -> Next {
     match step {
-        Step::Ask { request, .. } => Next::Reply(database.answer(&request)),
+        Step::Ask { request, connection, .. } => {
+            Next::Reply(databases[usize::from(connection)].answer(&request))
+        }
         Step::Sleep(length) => {
             slept.push(length);
             Next::Resume
@@ -109,6 +112,7 @@ impl Stage {
             .map(|program| Client {
                 program,
                 database: Database::default(),
+                second: Database::default(),
                 slept: Vec::new(),
                 index: 0,
             })

@@ -22,6 +22,12 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         })?;
         host.set(name, function)?;
     }
+    let on = Rc::clone(desk);
+    let turn_to = lua.create_function(move |_, connection: u16| {
+        on.slot.borrow_mut().turn_to(connection);
+        Ok(())
+    })?;
+    host.set("turn_to", turn_to)?;
     queries(lua, host, desk)?;
     statements(lua, host, desk)?;
     executions(lua, host, desk)?;
@@ -310,8 +316,9 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
                 "no rows were kept, for no file of the script says fetch_row or query_row",
             ));
         }
-        let slot = on.slot.borrow();
-        let set = slot.results.set(slot.set);
+        let mut slot = on.slot.borrow_mut();
+        let brought = slot.brought();
+        let set = brought.results.set(brought.set);
         let set = set.ok_or_else(|| mlua::Error::runtime("the result is gone"))?;
         let out = lua.create_table_with_capacity(set.columns(), 0)?;
         for column in 0..set.columns() {
@@ -324,16 +331,19 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     host.set("fetch_row", fetch)?;
     let on = Rc::clone(desk);
     let more = lua.create_function(move |_, ()| {
-        let slot = on.slot.borrow();
-        Ok(slot.set + 1 < slot.results.len())
+        let mut slot = on.slot.borrow_mut();
+        let brought = slot.brought();
+        Ok(brought.set + 1 < brought.results.len())
     })?;
     host.set("more_results", more)?;
     let on = Rc::clone(desk);
     let next = lua.create_function(move |_, ()| {
         let slot = &mut *on.slot.borrow_mut();
-        let Some(set) = slot.results.set(slot.set + 1) else { return Ok((None, 0)) };
-        slot.set += 1;
-        on.count(slot.client, set.columns(), set.affected());
+        let client = slot.client;
+        let brought = slot.brought();
+        let Some(set) = brought.results.set(brought.set + 1) else { return Ok((None, 0)) };
+        brought.set += 1;
+        on.count(client, set.columns(), set.affected());
         let rows = if set.columns() == 0 { set.affected() } else { set.rows() };
         Ok((Some(set.columns()), rows))
     })?;

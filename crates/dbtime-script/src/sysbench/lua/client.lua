@@ -187,7 +187,8 @@ local lives = { run = live, command = obey, declare = declare }
 function rt.add_client(index, tid, life)
   local client = { tid = tid, file = host.file, module = host.module }
   -- Weak: a connection that the script has forgotten may be made again.
-  client.open = setmetatable({}, { __mode = "v" })
+  client.open, client.is_connected = setmetatable({}, { __mode = "v" }), {}
+  client.current = 0
   client.env = rt.environment(client)
   client.thread = create(function() return lives[life](client) end)
   clients[index] = client

@@ -29,9 +29,21 @@ local Driver, driver_meta = class("sql_driver")
 local Connection, connection_meta = class("sql_connection")
 local Result, result_meta = class("sql_result", { statement = true })
 
+-- Clients may have several connections; requests and results are those of the one that was turned
+-- to last.
+
+local function turn_to(con)
+  local client, number = con.client, con.number
+  if client.current ~= number then
+    client.current = number
+    host.turn_to(number)
+  end
+end
+
 -- Failures
 
 local function restore(con)
+  turn_to(con)
   yield(host.disconnect() or ASK)
   con.generation = con.generation + 1
   while yield(host.connect() or ASK) ~= 0 do
@@ -98,31 +110,38 @@ function Driver.name()
   return host.driver_name
 end
 
+-- The lowest number that no connection of the client has.
+local function free_number(client)
+  local number = 0
+  while client.open[number] do
+    number = number + 1
+  end
+  return number
+end
+
 function Driver:connect()
   local client = rt.running
-  if client.open[1] then
+  if client.open[0] then
+    -- A connection that the script has forgotten may be made again.
     collect()
   end
-  if client.open[1] then
-    error("a second connection of one thread at the same time is not supported: "
-      .. "disconnect the first, or use it", 2)
-  end
-  if client.is_connected then
+  local con = setmetatable({
+    driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
+    is_open = true, is_bulk = false, client = client, number = free_number(client),
+  }, connection_meta)
+  turn_to(con)
+  if client.is_connected[con.number] then
     yield(host.disconnect() or ASK)
   end
-  client.is_connected = true
+  client.is_connected[con.number] = true
   if yield(host.connect() or ASK) ~= 0 then
-    client.is_connected = false
+    client.is_connected[con.number] = false
     local _, _, _, _, _, message = host.failure()
     host.log_failure("")
     raise("connection creation failed: " .. message)
   end
-  local con = setmetatable({
-    driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
-    is_open = true, is_bulk = false, client = client,
-  }, connection_meta)
   con.result = setmetatable({ connection = con, counter = 1, nfields = 0, nrows = 0 }, result_meta)
-  client.open[1] = con
+  client.open[con.number] = con
   return con
 end
 
@@ -132,12 +151,14 @@ local function check_open(con)
   if not con.is_open then
     raise("the connection is closed")
   end
+  turn_to(con)
 end
 
 function Connection:disconnect()
   if self.is_open then
-    self.is_open, self.client.open[1] = false, nil
-    self.client.is_connected = false
+    turn_to(self)
+    self.is_open, self.client.open[self.number] = false, nil
+    self.client.is_connected[self.number] = false
     yield(host.disconnect() or ASK)
   end
   return true
@@ -174,10 +195,12 @@ function Connection:query_row(sql)
 end
 
 function Connection:more_results()
+  turn_to(self)
   return host.more_results()
 end
 
 function Connection:next_result()
+  turn_to(self)
   local columns, rows = host.next_result()
   if columns then
     return answer(self, nil, columns, rows)
@@ -194,7 +217,11 @@ end
 
 function Connection:bulk_insert_init(prefix)
   check_open(self)
-  self.is_bulk = true
+  local other = self.client.bulk
+  if other and other ~= self and other.is_bulk then
+    raise("a bulk insert of the same thread is under way on another connection: end it first")
+  end
+  self.is_bulk, self.client.bulk = true, self
   host.bulk_begin(prefix)
   return 0
 end
@@ -240,6 +267,7 @@ function Result:fetch_row()
     return nil
   end
   self.row = row + 1
+  turn_to(self.connection)
   return host.fetch_row(row)
 end
 
@@ -270,7 +298,7 @@ local function driver(name)
 end
 
 rt.sql = {
-  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open,
+  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open, turn_to = turn_to,
   Connection = Connection, driver = driver,
 }
 

@@ -9,12 +9,14 @@ local ask_execute, ask_execute_many = host.execute, host.execute_many
 local rand_string = host.random.string
 local sql = rt.sql
 local raise, failed, answer, check_open = sql.raise, sql.failed, sql.answer, sql.check_open
+local turn_to = sql.turn_to
 local Connection = sql.Connection
 local Statement, statement_meta = sql.class("sql_statement")
 local Parameter, parameter_meta = sql.class("sql_param", { value = true })
 
 local function prepare_now(statement)
   local con = statement.connection
+  turn_to(con)
   host.prepare(statement.handle, statement.sql)
   if host.prepares and yield(ASK) ~= 0 then
     host.free_handle(statement.handle)
@@ -54,6 +56,9 @@ end
 
 function Statement:execute()
   local con, handle, count = self.connection, self.handle, self.count
+  if con.number ~= con.client.current then
+    turn_to(con)
+  end
   if not handle or self.is_pending or not con.is_open or self.generation ~= con.generation then
     check_usable(self)
   end
@@ -92,8 +97,11 @@ function Statement:close()
   host.free_handle(handle)
   local is_there = host.prepares and con.is_open and not self.is_pending
     and self.generation == con.generation
-  if is_there and yield(host.close(handle) or ASK) ~= 0 then
-    failed(con, self.sql)
+  if is_there then
+    turn_to(con)
+    if yield(host.close(handle) or ASK) ~= 0 then
+      failed(con, self.sql)
+    end
   end
   return 0
 end

@@ -71,6 +71,11 @@ impl Arguments {
         Ok(read)
     }
 
+    /// What was given for options by name, with dashes; `None`: it stood alone.
+    pub fn given(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_deref()))
+    }
+
     fn set(
         &mut self,
         setting: Setting,

@@ -11,9 +11,9 @@ use crate::live::stuck;
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::{LabError, Progress, RunRequest};
-use dbtime_script::sysbench::options::{Arguments, Options};
+use dbtime_script::sysbench::options::{Arguments, Compat, Options};
 use dbtime_script::sysbench::{
-    Command, Declared, Output, SysbenchScript, declared_options, help, report,
+    Command, Declared, Output, SysbenchScript, declared_options, help, refused_option, report,
 };
 use std::sync::Arc;
 
@@ -54,10 +54,41 @@ fn obey(words: &[String]) -> Result<(), Failure> {
     let command = arguments.command.as_deref();
     let declared = declared_options(&script, command, compat, output).map_err(Failure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
+    check_declared(&script, &arguments, &declared, compat)?;
     options.warnings.iter().for_each(|warning| screen::note(&format!("WARNING: {warning}")));
     let (words, stop) = (words.to_vec(), interrupt::install());
     let job = Job { script, command: arguments.command.clone(), options, declared, words, stop };
     job.work()
+}
+
+/// Lets the script look at the values of options that it wants to see before the run.
+fn check_declared(
+    script: &str,
+    arguments: &Arguments,
+    declared: &Declared,
+    compat: Compat,
+) -> Result<(), Failure> {
+    let own = declared.options.iter().flatten().filter(|option| option.has_validate);
+    let names: Vec<(String, &str)> =
+        own.map(|option| (option.name.replace('_', "-"), option.name.as_str())).collect();
+    let given: Vec<(&str, &str)> = arguments
+        .given()
+        .filter_map(|(dashed, value)| {
+            let (_, name) = names.iter().find(|(own, _)| own == dashed)?;
+            Some((*name, value.unwrap_or("on")))
+        })
+        .collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let command = arguments.command.as_deref();
+    match refused_option(script, command, compat, &given).map_err(Failure::usage)? {
+        Some(index) => {
+            let (name, text) = given[index];
+            Err(Failure::usage(format!("invalid option: --{name}={text}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn without_script(arguments: &Arguments, options: &Options) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use dbtime_lab::{RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_script::sysbench::options::{General, Options};
+use dbtime_script::sysbench::options::{General, OptionValue, Options};
 use dbtime_script::sysbench::{Command, Driver, Settings, SysbenchScript};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,12 +21,14 @@ pub(super) const SEED: u64 = 1;
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {
     let Options { general, own, exported, globals, .. } = &job.options;
+    let mut values = exported.clone();
+    // A script that declares nothing finds what was given both ways.
+    for (name, text) in globals {
+        values.insert(name.clone(), OptionValue::Text(text.clone()));
+    }
     Settings {
         command,
-        options: dbtime_script::sysbench::ScriptOptions {
-            values: exported.clone(),
-            globals: globals.clone(),
-        },
+        options: dbtime_script::sysbench::ScriptOptions { values, globals: globals.clone() },
         threads: general.threads,
         seed: general.random.seed.unsigned_abs(),
         compat: own.compat,
