@@ -43,6 +43,8 @@ pub struct Declared {
     pub functions: Vec<&'static str>,
     /// Which report hooks it sets.
     pub hooks: Vec<&'static str>,
+    /// Whether any of its files says how to get to a database.
+    pub names_sql: bool,
 }
 
 const FUNCTIONS: [&str; 9] = [
@@ -155,6 +157,7 @@ fn read(state: &State) -> mlua::Result<Declared> {
         commands: read_commands(cmdline.get("commands")?)?,
         functions,
         hooks: set,
+        names_sql: state.desk.names_sql.get(),
     })
 }
 

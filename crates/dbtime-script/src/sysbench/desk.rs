@@ -165,6 +165,8 @@ pub(super) struct Desk {
     pub(super) slot: RefCell<Box<Slot>>,
     /// Whether any of the script's files says how to read a row. If none does, no row is kept.
     pub(super) reads_rows: Cell<bool>,
+    /// Whether any of them says how to get to a database.
+    pub(super) names_sql: Cell<bool>,
     /// Whether the state has run into its memory limit.
     pub(super) is_full: Cell<bool>,
     /// A text that many functions need for a moment.
@@ -185,6 +187,7 @@ impl Desk {
             latencies: setup.stats.histogram(),
             slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
             reads_rows: Cell::new(false),
+            names_sql: Cell::new(false),
             is_full: Cell::new(false),
             scratch: RefCell::default(),
             ids: RefCell::default(),

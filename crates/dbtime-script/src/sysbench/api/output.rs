@@ -8,6 +8,9 @@ use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+/// How scripts get to a database: sysbench's interface, or that of 0.5.
+const DATABASES: [&str; 5] = ["sysbench.sql", "db_connect", "db_query", "loadstring", "load("];
+
 /// A script that says none of these reads no results, and none are kept for it. What is behind the
 /// last two is not known yet.
 const READERS: [&str; 6] =
@@ -38,6 +41,9 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let source = source.to_string_lossy();
         if READERS.iter().any(|reader| source.contains(reader)) {
             on.reads_rows.set(true);
+        }
+        if DATABASES.iter().any(|word| source.contains(word)) {
+            on.names_sql.set(true);
         }
         Ok(())
     })?;

@@ -82,7 +82,7 @@ pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, 
 
 /// The rate of an open loop.
 pub(super) fn rate(general: &General) -> Option<Rate> {
-    (general.rate > 0).then(|| Rate::Constant(general.rate as f64))
+    (general.rate > 0).then_some(Rate::Constant(general.rate as f64))
 }
 
 /// How events fall around the rate.
@@ -104,7 +104,11 @@ fn shards(job: &Job, threads: u32) -> u32 {
 
 fn plain(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
     let workload = Workload::from_script(name(&job.script), vec![operation("event")], script);
-    let target: Target = target::target(&job.options)?.parse()?;
+    // Without a word about a database a script is not to wait for one.
+    let target: Target = match job.declared.names_sql {
+        true => target::target(&job.options)?.parse()?,
+        false => "null".parse()?,
+    };
     let mut request = RunRequest::new(workload, target);
     let words: Vec<String> =
         ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
