@@ -27,7 +27,7 @@ setup:
 # not started, are what the tests start privately.
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
-		mariadb-server-core mariadb-client-core postgresql-15 iproute2
+		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime

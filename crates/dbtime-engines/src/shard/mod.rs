@@ -142,8 +142,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         loop {
-            present = self.send_due(present);
+            // In this order: whose transaction ends with a pause may have the next one at once.
             present = self.resume_paused(present);
+            present = self.send_due(present);
             let Some(until) = self.wake_at(present) else { break };
             self.reactor.wait(until, &mut events);
             let woken = self.reactor.now();

@@ -18,14 +18,15 @@ end
 
 local function check_queries()
   assert(con:query("DROP TABLE IF EXISTS dbtime_api") == nil)
-  assert(con:query("CREATE TABLE dbtime_api (id INTEGER NOT NULL PRIMARY KEY, nothing INTEGER)") == nil)
+  local create = "CREATE TABLE dbtime_api (id BIGINT NOT NULL PRIMARY KEY, absent INTEGER)"
+  assert(con:query(create) == nil)
   raises("bulk_insert_init", function() con:bulk_insert_next("(1, NULL)") end)
   con:bulk_insert_init("INSERT INTO dbtime_api VALUES")
   for id = 1, 3 do
     con:bulk_insert_next("(" .. id .. ", NULL)")
   end
   con:bulk_insert_done()
-  local result = con:query("SELECT id, nothing FROM dbtime_api ORDER BY id LIMIT 3")
+  local result = con:query("SELECT id, absent FROM dbtime_api ORDER BY id LIMIT 3")
   assert(result.nrows == 3 and result.nfields == 2 and tostring(result) == "<sql_result>")
   assert(result.statement == nil)
   for id = 1, 3 do
@@ -34,9 +35,9 @@ local function check_queries()
   end
   assert(result:fetch_row() == nil)
   result:free()
-  local id, nothing = con:query_row("SELECT id, nothing FROM dbtime_api ORDER BY id LIMIT 1")
-  assert(id == "1" and nothing == nil)
-  assert(con:query_row("UPDATE dbtime_api SET nothing = 1 WHERE id = 1") == nil)
+  local id, absent = con:query_row("SELECT id, absent FROM dbtime_api ORDER BY id LIMIT 1")
+  assert(id == "1" and absent == nil)
+  assert(con:query_row("UPDATE dbtime_api SET absent = 1 WHERE id = 1") == nil)
   assert(con.error == sysbench.sql.error.NONE and con.driver:name())
   raises("no member named 'nope'", function() return con.nope end)
 end
@@ -44,16 +45,16 @@ end
 local function check_statements()
   local t = sysbench.sql.type
   local insert = con:prepare("INSERT INTO dbtime_api VALUES (?, ?)")
-  local id, nothing = insert:bind_create(t.BIGINT), insert:bind_create(t.INT)
-  insert:bind_param(id, nothing)
+  local id, absent = insert:bind_create(t.BIGINT), insert:bind_create(t.INT)
+  insert:bind_param(id, absent)
   id:set(4)
-  nothing:set(nil)
+  absent:set(nil)
   assert(insert:execute() == nil and insert.connection == con)
   id:set(5.9)
-  nothing:set("17")
+  absent:set("17")
   insert:execute()
   id:set(9007199254740993LL)
-  nothing:set(true)
+  absent:set(true)
   insert:execute()
   assert(tostring(insert) == "<sql_statement>" and tostring(id) == "<sql_param>")
   raises("number expected", id.set, id, "x")
@@ -63,7 +64,7 @@ local function check_statements()
   assert(insert:close() == 0 and insert:close() == 0)
   raises("the statement is closed", insert.execute, insert)
 
-  local select = con:prepare("SELECT id, nothing FROM dbtime_api WHERE id = ?")
+  local select = con:prepare("SELECT id, absent FROM dbtime_api WHERE id = ?")
   local one = select:bind_create(t.INT)
   select:bind_param(one)
   one:set(1)
@@ -101,13 +102,13 @@ local function check_connections()
     return
   end
   local other = drv:connect()
-  local two = con:query("SELECT 1 LIMIT 2")
+  local two = con:query("SELECT 1 UNION SELECT 2 UNION SELECT 3 LIMIT 2")
   local one = other:query("SELECT 1 LIMIT 1")
   assert(two.nrows == 2 and one.nrows == 1, "each connection has a result of its own")
   assert(one:fetch_row() and not one:fetch_row())
   assert(two:fetch_row() and two:fetch_row() and not two:fetch_row())
   local statement = other:prepare("SELECT 1 LIMIT 1")
-  con:query("SELECT 1 LIMIT 2")
+  con:query("SELECT 1 UNION SELECT 2 UNION SELECT 3 LIMIT 2")
   assert(statement:execute().nrows == 1)
   other:disconnect()
 end
@@ -123,7 +124,7 @@ end
 
 function event()
   if con.driver:name() == "mysql" and sysbench.opt.multiple then
-    local first = con:query("SELECT 1 LIMIT 1;SELECT 2 LIMIT 2")
+    local first = con:query("SELECT 1 LIMIT 1;SELECT 2 UNION SELECT 3 LIMIT 2")
     assert(first.nrows == 1 and con:more_results())
     assert(con:next_result().nrows == 2 and not con:more_results() and con:next_result() == nil)
   end

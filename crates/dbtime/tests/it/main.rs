@@ -24,6 +24,7 @@ mod sandbox;
 mod server_faults;
 mod servers;
 mod sweep;
+mod sysbench;
 mod targets;
 mod tls;
 mod usage;

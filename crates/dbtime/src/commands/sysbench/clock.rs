@@ -30,7 +30,7 @@ pub(super) enum Told {
 /// What the next report is the difference to.
 struct Reports<'a> {
     clock: &'a Clock<'a>,
-    hooks: Option<Reporter>,
+    hooks: Reporter,
     /// The beginning of the window, and what had been counted then.
     start: MonoNanos,
     base: Totals,
@@ -53,10 +53,7 @@ impl Clock<'_> {
     /// Prints until the run has ended, or nobody can tell of it any more.
     pub(super) fn tick(&self, told: &Receiver<Told>) -> Result<(), Failure> {
         let Ok(Told::Started(start)) = told.recv() else { return Ok(()) };
-        let hooks = match self.job.declared.hooks.is_empty() {
-            true => None,
-            false => Some(self.script.reporter().map_err(Failure::usage)?),
-        };
+        let hooks = self.script.reporter().map_err(Failure::usage)?;
         let mut reports = Reports::new(self, hooks, start);
         for (at, due) in self.instants(start) {
             match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
@@ -103,7 +100,7 @@ impl Clock<'_> {
 }
 
 impl Reports<'_> {
-    fn new<'a>(clock: &'a Clock<'a>, hooks: Option<Reporter>, start: MonoNanos) -> Reports<'a> {
+    fn new<'a>(clock: &'a Clock<'a>, hooks: Reporter, start: MonoNanos) -> Reports<'a> {
         let general = &clock.job.options.general;
         let due = request::rate(general).map(|rate| {
             let arrivals = request::arrivals(general);
@@ -182,11 +179,10 @@ impl Reports<'_> {
 
     /// Lets the script's hook report, if it has one. Returns whether it did.
     fn hook(&self, name: &str, moment: &Moment<'_>) -> Result<bool, Failure> {
-        let Some(hooks) = &self.hooks else { return Ok(false) };
         let figures = moment.figures();
         let done = match name {
-            "report_intermediate" => hooks.intermediate(&figures),
-            _ => hooks.cumulative(&figures),
+            "report_intermediate" => self.hooks.intermediate(&figures),
+            _ => self.hooks.cumulative(&figures),
         };
         done.map_err(Failure::usage)
     }
@@ -199,9 +195,6 @@ impl Reports<'_> {
             (self.clock.say)(&report::histogram(&totals.latencies));
         }
         self.cumulative(&moment)?;
-        match &self.hooks {
-            Some(hooks) => hooks.finish().map_err(Failure::usage),
-            None => Ok(()),
-        }
+        self.hooks.finish().map_err(Failure::usage)
     }
 }

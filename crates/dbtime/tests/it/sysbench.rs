@@ -1,0 +1,297 @@
+//! `dbtime sysbench`: the scripts that come with sysbench, beside sysbench itself on the same
+//! servers, and scripts that go wrong.
+
+use crate::given_server::GivenServer;
+use crate::sandbox::{Ran, Sandbox, count, number};
+use dbtime_lab::servers::Product;
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How each of them is told where the database is.
+fn options(server: &GivenServer, product: Product) -> String {
+    let (socket, user) = (server.server.socket().display(), server.server.user());
+    match product {
+        Product::Postgres => format!(
+            "--db-driver=pgsql --pgsql-host=127.0.0.1 --pgsql-port={} --pgsql-user={user} \
+             --pgsql-db=d",
+            server.server.port()
+        ),
+        _ => format!("--mysql-socket={socket} --mysql-user={user} --mysql-db=d"),
+    }
+}
+
+fn start(product: Product) -> GivenServer {
+    match product {
+        Product::Postgres => GivenServer::start(product, &[]),
+        _ => GivenServer::start(product, &[("innodb_flush_log_at_trx_commit", "2")]),
+    }
+}
+
+/// Runs Debian's sysbench.
+fn original(sandbox: &Sandbox, line: &str) -> Ran {
+    let mut command = Command::new("sysbench");
+    command.args(line.split_whitespace());
+    sandbox.settle(&mut command);
+    let output = command.output().expect("sysbench is installed (make setup-test)");
+    Ran::new(line, &output)
+}
+
+/// The figures of a report, by the words before them.
+fn figures(report: &str) -> BTreeMap<String, f64> {
+    let line = |line: &str| {
+        let (name, rest) = line.trim().split_once(':')?;
+        let digits = |c: char| !c.is_ascii_digit() && c != '.';
+        let first = rest.trim().split(digits).next()?.parse().ok()?;
+        Some((name.to_owned(), first))
+    };
+    report.lines().filter_map(line).collect()
+}
+
+#[test]
+fn stock_scripts_do_what_they_do_under_sysbench() {
+    let sandbox = Sandbox::new();
+    for product in [Product::MariaDb, Product::Postgres] {
+        let server = start(product);
+        let at = options(&server, product);
+        let table = "--tables=2 --table-size=500";
+        sandbox.run(&format!("sysbench oltp_read_write {at} {table} prepare")).with(
+            0,
+            &[
+                "Creating table 'sbtest1'...",
+                "Inserting 500 records into 'sbtest2'",
+                "Creating a secondary index on 'sbtest2'...",
+            ],
+        );
+        let rows = server.sql("SELECT min(id), max(id), count(*) FROM sbtest2").rows;
+        let wanted = ["1", "500", "500"].map(|text| Some(text.to_owned()));
+        assert_eq!(rows, [wanted], "{product:?}");
+        for script in [
+            "oltp_read_write",
+            "oltp_read_only",
+            "oltp_write_only",
+            "oltp_point_select",
+            "oltp_update_index",
+            "oltp_update_non_index",
+            "oltp_delete",
+            "oltp_insert",
+            "select_random_points",
+            "select_random_ranges",
+        ] {
+            let line = format!("{script} {at} {table} --threads=2 --events=40 --time=30 run");
+            let ours = sandbox.run(&format!("sysbench --classic {line}"));
+            ours.exits(0);
+            let theirs = original(&sandbox, &line);
+            theirs.exits(0);
+            compare(script, &ours.out, &theirs.out);
+        }
+        sandbox
+            .run(&format!("sysbench oltp_read_write {at} --tables=2 cleanup"))
+            .with(0, &["Dropping table 'sbtest1'...", "Dropping table 'sbtest2'..."]);
+        let bulk = format!("bulk_insert {at} --threads=2");
+        sandbox.run(&format!("sysbench {bulk} prepare")).exits(0);
+        let ran = sandbox.run(&format!("sysbench --classic {bulk} --events=3000 --time=30 run"));
+        ran.exits(0);
+        let rows = server.sql("SELECT count(*) FROM sbtest1").rows[0][0].clone();
+        let second = server.sql("SELECT count(*) FROM sbtest2").rows[0][0].clone();
+        let sum = [rows, second].into_iter().flatten().map(|n| n.parse::<u64>().expect("a count"));
+        assert_eq!(sum.sum::<u64>(), 3000, "{product:?}");
+    }
+}
+
+/// Both counted the same, with the same words, as far as the scripts are not random.
+fn compare(script: &str, ours: &str, theirs: &str) {
+    let (ours, theirs) = (figures(ours), figures(theirs));
+    let names = |figures: &BTreeMap<String, f64>| figures.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&ours), names(&theirs), "{script}");
+    assert_eq!(ours["transactions"], 40.0, "{script}");
+    let events = ours["transactions"] + ours["ignored errors"];
+    let per_event = |name: &str, of: &BTreeMap<String, f64>| of[name] / events;
+    for name in ["read", "write", "other", "total"] {
+        // An ignored error begins its event anew, and a row may be gone when it is to change.
+        let had_errors = ours["ignored errors"] + theirs["ignored errors"] > 0.0;
+        let is_by_chance = script == "oltp_delete" && name != "total";
+        let room = if had_errors || is_by_chance { 25.0 } else { 0.3 };
+        let apart = (per_event(name, &ours) - per_event(name, &theirs)).abs();
+        assert!(apart <= room, "{script}: {name} {} and {}", ours[name], theirs[name]);
+    }
+    if script == "oltp_read_write" && ours["ignored errors"] == 0.0 {
+        assert_eq!([ours["read"], ours["total"]], [40.0 * 14.0, 40.0 * 20.0]);
+        assert_eq!(ours["write"] + ours["other"], 40.0 * 6.0);
+    }
+}
+
+#[test]
+fn sqlite_holds_the_same_rows_as_a_server() {
+    let sandbox = Sandbox::new();
+    let server = start(Product::MariaDb);
+    let table = "--tables=1 --table-size=300 --rand-seed=7";
+    let at = options(&server, Product::MariaDb);
+    sandbox.run(&format!("sysbench oltp_read_write {at} {table} prepare")).exits(0);
+    let lite = "--db-driver=sqlite --sqlite-db=t.db";
+    sandbox.run(&format!("sysbench oltp_read_write {lite} {table} prepare")).fine();
+    let there = server.sql("SELECT id, k, c, pad FROM sbtest1 ORDER BY id").rows;
+    let file = rusqlite::Connection::open(sandbox.path("t.db")).expect("a database");
+    let mut select =
+        file.prepare("SELECT id, k, c, pad FROM sbtest1 ORDER BY id").expect("a table");
+    let rows = select.query_map([], |row| {
+        let numbers: [i64; 2] = [row.get(0)?, row.get(1)?];
+        let texts: [String; 2] = [row.get(2)?, row.get(3)?];
+        Ok(numbers.map(|n| Some(n.to_string())).into_iter().chain(texts.map(Some)).collect())
+    });
+    let here: Vec<Vec<Option<String>>> =
+        rows.expect("rows").collect::<Result<_, _>>().expect("readable");
+    assert_eq!(here.len(), 300);
+    assert_eq!(here[299][0].as_deref(), Some("300"));
+    assert_eq!(here, there);
+    drop(select);
+    let line = format!("sysbench oltp_read_write {lite} {table} --threads=2 --events=50 run");
+    let ran = sandbox.run(&line);
+    ran.exits(0);
+    assert!(ran.out.contains("oltp_read_write on sqlite"), "dbtime's own report: {ran:?}");
+    assert_eq!(figures(&ran.out)["transactions"], 50.0);
+    sandbox.run(&format!("sysbench oltp_read_write {lite} --tables=1 cleanup")).fine();
+}
+
+#[test]
+fn every_function_works_on_every_engine() {
+    let sandbox = Sandbox::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../dbtime-script/tests/lua");
+    let run = |at: &str| {
+        let line = format!("{folder}/api_sql.lua --compat=1.1 {at} --events=3 --time=0 run");
+        let ran = sandbox.run(&format!("sysbench --classic {line}"));
+        ran.exits(0);
+        assert_eq!(figures(&ran.out)["transactions"], 3.0, "{ran:?}");
+    };
+    for product in [Product::MariaDb, Product::Postgres] {
+        let server = start(product);
+        let multiple = if product == Product::MariaDb { "--multiple=on" } else { "" };
+        run(&format!("{} {multiple}", options(&server, product)));
+    }
+    sandbox.write("api.db", "");
+    run("--db-driver=sqlite --sqlite-db=api.db --single=on");
+}
+
+#[test]
+fn what_others_read_is_where_it_was() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pause.lua", PAUSE);
+    let ran = sandbox.run("sysbench pause.lua --threads=2 --time=2 --report-interval=1 run");
+    ran.exits(0);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines[0], format!("sysbench 1.0.20 (run by dbtime {})", env!("CARGO_PKG_VERSION")));
+    assert!(lines.contains(&"Threads started!"), "{ran:?}");
+    let interval = lines.iter().find(|line| line.starts_with("[ 1s ] thds: 2 eps: "));
+    assert!(interval.is_some_and(|line| line.contains(" lat (ms,95%): ")), "{ran:?}");
+    for words in [
+        "Number of threads: 2",
+        "General statistics:",
+        "    total time:  ",
+        "    total number of events:  ",
+        "         95th percentile:  ",
+        "Threads fairness:",
+    ] {
+        assert!(ran.out.contains(words), "{words}: {ran:?}");
+    }
+    assert!(ran.out.contains("pause on null"), "dbtime's own report follows: {ran:?}");
+    let classic = sandbox.run("sysbench pause.lua --classic --time=1 --histogram run");
+    classic.exits(0);
+    assert!(classic.out.contains("Latency histogram (values are in milliseconds)"), "{classic:?}");
+    assert!(!classic.out.contains("on null"), "{classic:?}");
+    let hooks =
+        sandbox.run("sysbench pause.lua --classic --time=2 --report-interval=1 --csv=on run");
+    let csv = hooks.out.lines().find(|line| line.starts_with("1,1,"));
+    assert!(csv.is_some_and(|line| line.split(',').count() == 10), "{hooks:?}");
+    let json = sandbox.run("sysbench pause.lua --time=1 --json run").fine().json();
+    assert_eq!(json["workload"]["name"], "pause");
+    assert!(count(&json, "/counts/completed") > 50, "{json}");
+    assert!(number(&json, "/budget_us/think") > 900.0, "a pause is think time: {json}");
+}
+
+/// Pauses a millisecond an event.
+const PAUSE: &str = r#"
+local ffi = require("ffi")
+ffi.cdef("int usleep(unsigned);")
+if sysbench.opt and sysbench.opt.csv then
+  sysbench.hooks.report_intermediate = sysbench.report_csv
+end
+function event() ffi.C.usleep(1000) end
+"#;
+
+#[test]
+fn an_open_loop_counts_from_the_due_instant() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pause.lua", PAUSE);
+    for how in ["--rate=200", "--tx-rate=200 --tx-jitter=100"] {
+        let json =
+            sandbox.run(&format!("sysbench pause.lua --threads=8 {how} --time=2 --json run"));
+        json.exits(0);
+        let json = json.json();
+        let (offered, is_steady) = (count(&json, "/counts/offered"), how.contains("tx-rate"));
+        let room = if is_steady { 398..=402 } else { 300..=500 };
+        assert!(room.contains(&offered), "{how}: {offered} offered");
+        assert_eq!(json["load"]["arrivals"], if is_steady { "steady" } else { "poisson" });
+        assert_eq!(json["basis"], "response");
+    }
+}
+
+#[test]
+fn mistakes_are_told_as_sysbench_tells_them() {
+    let sandbox = Sandbox::new();
+    let cases = [
+        ("nosuch run", "FATAL: Cannot find benchmark 'nosuch'"),
+        ("oltp_read_write --tabels=2 run", "did you mean --tables?"),
+        ("oltp_read_write --threads=x run", "threads"),
+        ("oltp_read_write dance", "Unknown command: dance"),
+        ("empty.lua prepare", "'empty.lua' test does not implement the 'prepare' command."),
+        ("nothing.lua run", "cannot find the event() function in nothing.lua"),
+        ("wrong.lua run", "wrong.lua:2: attempt to index global 'x' (a nil value)"),
+        ("broken.lua run", "broken.lua:1:"),
+        ("hungry.lua run", "not enough memory"),
+        ("oltp_point_select --mysql-socket=/nowhere/s run", "/nowhere/s"),
+        ("oltp_point_select --mysql-host=a,b run", "several servers"),
+        ("oltp_point_select --db-driver=sqlite run", "--sqlite-db=PATH"),
+    ];
+    sandbox.write("empty.lua", "function event() end");
+    sandbox.write("nothing.lua", "x = 1");
+    sandbox.write("wrong.lua", "function event()\n  x.y = 1\nend");
+    sandbox.write("broken.lua", "function event( end");
+    let hungry =
+        "function event() local t = {} while true do t[#t+1] = ('x'):rep(2^20) .. #t end end";
+    sandbox.write("hungry.lua", hungry);
+    for (line, wanted) in cases {
+        let ran = sandbox.run(&format!("sysbench {line}"));
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains(wanted) || ran.out.contains(wanted), "`{wanted}`: {ran:?}");
+    }
+}
+
+#[test]
+fn a_script_that_never_comes_back_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("loop.lua", "function event() while true do end end");
+    let running = sandbox.start("sysbench loop.lua --time=1 run");
+    let begun = Instant::now();
+    std::thread::sleep(Duration::from_secs(5));
+    running.interrupt();
+    std::thread::sleep(Duration::from_millis(200));
+    running.interrupt();
+    let ran = running.end();
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert!(ran.err.contains("no progress: the script of client 0"), "{ran:?}");
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run_with_its_words() {
+    let sandbox = Sandbox::new();
+    let server = start(Product::MariaDb);
+    let at = options(&server, Product::MariaDb);
+    sandbox.run(&format!("sysbench oltp_point_select {at} --table-size=100 prepare")).exits(0);
+    let line = format!("oltp_point_select {at} --table-size=100 --threads=2 --time=4 run");
+    let running = sandbox.start(&format!("sysbench --classic {line}"));
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(server);
+    let ran = running.end();
+    // As sysbench does, it tries to connect again until the run is over.
+    assert!(ran.code.is_some_and(|code| code <= 1), "{ran:?}");
+}
