@@ -13,15 +13,14 @@ use dbtime_model::series::Second;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
 
-/// Runs a script's command: each client of the request once, on a target that is made where that
-/// takes no more than a file. Blocks until the last has ended; `stop` ends it early.
+/// Runs a script's command: each client of the request once. Blocks until the last has ended;
+/// `stop` ends it early.
 ///
 /// Errors: [`LabError`], and what the script itself says.
 pub fn command(request: &RunRequest, progress: Tell<'_>, stop: &Stop) -> Result<(), LabError> {
     if let Some(cpus) = &request.client_cpus {
         keep_to(cpus)?;
     }
-    request.target.create()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
     once(&plan, request.load.connections, (&*prepared, progress), stop)

@@ -208,7 +208,7 @@ impl Target {
     /// Makes the target where it is not there and that takes no more than a file.
     ///
     /// Errors: when the file cannot be made.
-    pub(crate) fn create(&self) -> Result<(), LabError> {
+    pub fn create(&self) -> Result<(), LabError> {
         self.0.create()
     }
 

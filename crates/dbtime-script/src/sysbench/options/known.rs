@@ -135,7 +135,7 @@ pub const KNOWN: &[Known] = &[
     row(Pgsql, "pgsql-password", Text, "", "password"),
     row(Pgsql, "pgsql-db", Text, "sbtest", "database"),
     row(Pgsql, "pgsql-sslmode", Text, "prefer", "TLS: disable, allow, prefer, require, verify-ca, verify-full"),
-    row(Sqlite, "sqlite-db", Text, "sbtest.db", "file of the database"),
+    row(Sqlite, "sqlite-db", Text, "", "file of the database"),
     row(Dbtime, "target", Text, "", "database as a URL or a bare word, in place of db-driver and its options"),
     row(Dbtime, "compat", Text, "1.0", "defaults and report of sysbench 1.0 or 1.1"),
     row(Dbtime, "classic", Bool, "off", "measure and report as sysbench does, and no more"),

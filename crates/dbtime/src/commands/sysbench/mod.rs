@@ -123,12 +123,17 @@ impl Job {
                 Ok(())
             }
             Some("run") => run::run(self),
-            Some(name) => self.named(name),
+            Some(name) => {
+                let request = self.named(name)?;
+                // A file that is not there yet is about to be filled.
+                request.target.create().map_err(fatal)?;
+                self.once(&request)
+            }
         }
     }
 
-    /// Runs a command of the script.
-    fn named(&self, name: &str) -> Result<(), Failure> {
+    /// A command of the script, to be run once.
+    fn named(&self, name: &str) -> Result<RunRequest, Failure> {
         let own = self.declared.commands.iter().find(|command| command.name == name);
         let is_function = self.declared.functions.contains(&name);
         if own.is_none() && !is_function {
@@ -143,13 +148,15 @@ impl Job {
         let command = Command::Named { name: name.to_owned(), is_parallel };
         let script = Arc::new(self.script(command)?);
         let threads = if is_parallel { self.options.general.threads } else { 1 };
-        let request = request::command(self, script, threads)?;
-        self.once(&request)
+        request::command(self, script, threads)
     }
 
     /// Runs one of the functions that sysbench calls around a run, where the script has it.
     fn around(&self, name: &str) -> Result<(), Failure> {
-        if self.declared.functions.contains(&name) { self.named(name) } else { Ok(()) }
+        match self.declared.functions.contains(&name) {
+            true => self.once(&self.named(name)?),
+            false => Ok(()),
+        }
     }
 
     fn once(&self, request: &RunRequest) -> Result<(), Failure> {
