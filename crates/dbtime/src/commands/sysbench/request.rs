@@ -3,7 +3,7 @@
 use super::{Job, output, target};
 use crate::exit::Failure;
 use crate::secrets;
-use dbtime_lab::{RateChoice, RunRequest, Target, operation};
+use dbtime_lab::{BudgetChoice, RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -73,6 +73,10 @@ pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, 
     request.time = (general.time > 0).then(|| Nanos::from_secs(general.time.into()));
     request.transactions = (general.events > 0).then_some(general.events);
     request.out = job.options.own.out.as_ref().map(Into::into);
+    if job.options.own.classic && request.out.is_none() {
+        // Nobody asks where the time went.
+        request.budget = BudgetChoice::Off;
+    }
     if request.time.is_none() && request.transactions.is_none() {
         // Until Ctrl-C, as long as a clock of seconds goes.
         request.time = Some(Nanos::from_secs(u32::MAX.into()));
