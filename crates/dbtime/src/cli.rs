@@ -43,6 +43,11 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
+    /// Run scripts written for pgbench, or make its tables, with pgbench's own options and output.
+    ///
+    /// `dbtime pgbench --help` shows them.
+    #[command(disable_help_flag = true)]
+    Pgbench(ForeignArgs),
     /// Run a script written for sysbench, with sysbench's own options and output.
     ///
     /// `dbtime sysbench --help` shows them, `dbtime sysbench SCRIPT help` those of a script.

@@ -103,9 +103,8 @@ impl Kind for Sqlite {
         // An empty file is an empty database.
         let path = &self.target.path;
         let made = File::options().append(true).create(true).open(path);
-        made.map(drop).map_err(|error| {
-            LabError::Target(format!("cannot make {}: {error}", path.display()))
-        })
+        made.map(drop)
+            .map_err(|error| LabError::Target(format!("cannot make {}: {error}", path.display())))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
