@@ -90,7 +90,10 @@ mod tests {
     fn every_statement_is_asked_and_its_answer_kept() {
         let survey = Survey::new(vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]);
         let mut program = survey.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
-        let asks = |step: Step<'_>, sql: &str| matches!(step, Step::Ask { request: Request::Query(asked), .. } if asked == sql);
+        let asks = |step: Step<'_>, sql: &str| match step {
+            Step::Ask { request: Request::Query(asked), .. } => asked == sql,
+            _ => false,
+        };
         assert!(asks(program.resume(Event::Started), "SELECT 1"));
         let failure = Failure::connection("gone", "it is gone");
         assert!(asks(program.replied(Err(&failure)), "SELECT 2"));

@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use dbtime_script::pgbench::log::{Entry, ThreadLog, file_name};
 use dbtime_script::pgbench::options::{Benchmark, Log};
 use dbtime_script::pgbench::random::Prng;
-use dbtime_script::pgbench::seeds::{Seeds, deal};
+use dbtime_script::pgbench::seeds::{Seeds, ThreadSeeds, deal};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
@@ -26,27 +26,29 @@ struct LogFile {
 }
 
 impl Logs {
-    /// Makes the files of a run that begins at `began_us`, in microseconds since 1970.
-    pub(super) fn create(
-        log: &Log,
-        benchmark: &Benchmark,
-        seed: u64,
-        began_us: i64,
-    ) -> Result<Self, Failure> {
+    /// Makes the files of a run.
+    pub(super) fn create(log: &Log, benchmark: &Benchmark, seed: u64) -> Result<Self, Failure> {
         let (clients, threads) = (benchmark.clients, benchmark.jobs);
         let is_seed_given = benchmark.defines.iter().any(|(name, _)| name == "default_seed");
         let seeds = Seeds::new(seed, clients, threads, is_seed_given);
-        let file = |(number, seeds): (u32, dbtime_script::pgbench::seeds::ThreadSeeds)| {
+        let file = |(number, seeds): (u32, ThreadSeeds)| {
             let name = file_name(&log.prefix, std::process::id(), number);
             let file = File::create(&name).map_err(|error| {
                 Failure::environment(format!("could not open logfile \"{name}\": {error}"))
             })?;
-            let log = ThreadLog::new(log, benchmark, began_us);
+            let log = ThreadLog::new(log, benchmark, 0);
             let (file, text) = (BufWriter::new(file), String::new());
             Ok(LogFile { name, log, draws: seeds.sample, file, text, failed: None })
         };
         let files: Result<_, Failure> = (0..).zip(seeds.threads).map(file).collect();
         Ok(Self { dealt: deal(clients, threads), threads: files? })
+    }
+
+    /// The run begins at `began_us`, in microseconds since 1970.
+    pub(super) fn begin(&mut self, log: &Log, benchmark: &Benchmark, began_us: i64) {
+        for file in &mut self.threads {
+            file.log = ThreadLog::new(log, benchmark, began_us);
+        }
     }
 
     /// Logs a transaction.

@@ -35,22 +35,23 @@ pub(crate) fn run(words: &[String]) -> Exit {
         }
     };
     let done = match asked {
-        Asked::Help => Ok(screen::result(HELP)),
-        Asked::Version => Ok(screen::result(&report::banner(None))),
-        Asked::ListBuiltins => Ok(screen::beside(&list_builtins())),
+        Asked::Help => told(screen::result, HELP),
+        Asked::Version => told(screen::result, &report::banner(None)),
+        Asked::ListBuiltins => told(screen::beside, &list_builtins()),
         Asked::ShowScript(script) => show_script(script.name()),
         Asked::Initialize(what) => initialize(words, &what),
-        Asked::Benchmark(what) => return ended(benchmark(words, *what)),
+        Asked::Benchmark(what) => benchmark(words, &what),
     };
-    ended(done.map(|()| Exit::Fine))
-}
-
-fn ended(done: Result<Exit, Failure>) -> Exit {
     done.unwrap_or_else(|failure| {
         let (Failure::Usage(error) | Failure::Environment(error)) = failure;
         screen::beside(&as_error(&error.to_string()));
         Exit::OfCommand(1)
     })
+}
+
+fn told(tell: fn(&str), text: &str) -> Result<Exit, Failure> {
+    tell(text);
+    Ok(Exit::Fine)
 }
 
 /// What a line of an error may begin with, to be told as such.
@@ -72,20 +73,20 @@ fn as_error(text: &str) -> String {
     told
 }
 
-fn show_script(name: &str) -> Result<(), Failure> {
+fn show_script(name: &str) -> Result<Exit, Failure> {
     let script = builtin::find(name).map_err(Failure::usage)?;
     let text = script.text(Dialect::Postgres);
-    screen::beside(&format!("-- {}: {}\n{text}\n", script.name, script.description));
-    Ok(())
+    let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
+    told(screen::beside, &text)
 }
 
-fn initialize(words: &[String], what: &Initialize) -> Result<(), Failure> {
+fn initialize(words: &[String], what: &Initialize) -> Result<Exit, Failure> {
     let place = Place::of(&what.common)?;
     let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
-    init::run(&job, what)
+    init::run(&job, what).map(|()| Exit::Fine)
 }
 
-fn benchmark(words: &[String], what: Benchmark) -> Result<Exit, Failure> {
+fn benchmark(words: &[String], what: &Benchmark) -> Result<Exit, Failure> {
     let place = Place::of(&what.common)?;
     let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
     run::run(&job, what)

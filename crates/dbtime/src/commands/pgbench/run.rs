@@ -14,9 +14,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs scripts and reports.
-pub(super) fn run(job: &Job, what: Benchmark) -> Result<Exit, Failure> {
-    let scripts = request::scripts(job, &what)?;
-    let known = if job.place.is_given { before::look(job, &what)? } else { Known::default() };
+pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
+    let scripts = request::scripts(job, what)?;
+    let known = if job.place.is_given { before::look(job, what)? } else { Known::default() };
     let own = &what.common.own;
     if !own.json {
         screen::result(&report::banner(known.version.as_deref()));
@@ -30,22 +30,22 @@ pub(super) fn run(job: &Job, what: Benchmark) -> Result<Exit, Failure> {
     if job.place.is_given {
         before::vacuum(job, what.vacuum)?;
     }
-    let seed = request::seed(&what)?;
+    let seed = request::seed(what)?;
     let is_watched = what.progress.is_some() || what.log.is_some();
-    let watch = is_watched.then(|| Watch::new(&what, seed)).transpose()?;
-    let settings = request::settings(job, &what, &known, (scripts, seed, watch.as_ref()))?;
+    let watch = is_watched.then(|| Watch::new(what, seed)).transpose()?;
+    let settings = request::settings(job, what, &known, (scripts, seed, watch.as_ref()))?;
     let script = Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?);
-    let request = request::run(job, &what, Arc::clone(&script))?;
-    let finished = drive(job, &what, &request, watch.as_deref())?;
+    let request = request::run(job, what, Arc::clone(&script))?;
+    let finished = drive(job, what, &request, watch.as_deref())?;
     if !own.json {
         let outcome = result::outcome(&script, &known, &finished);
-        screen::result(&report::report(&what, &outcome));
+        screen::result(&report::report(what, &outcome));
     }
     let is_incomplete = !script.aborted().is_empty();
     if is_incomplete {
         screen::beside(report::ABORTED);
     }
-    show(&what, &finished)?;
+    show(what, &finished)?;
     watch.map_or(Ok(()), |watch| watch.end())?;
     Ok(if is_incomplete { INCOMPLETE } else { Exit::Fine })
 }
@@ -70,6 +70,9 @@ fn drive(
         telling.map_err(Failure::environment)?;
         let progress = |progress: Progress| match progress {
             Progress::Started { at, .. } => {
+                if let Some(watch) = watch {
+                    watch.begin(what, at);
+                }
                 let start = start.lock().unwrap_or_else(PoisonError::into_inner);
                 // Nobody listens where nothing is told.
                 let _ = start.send(at);

@@ -31,9 +31,8 @@ impl Watch {
     pub(super) fn new(benchmark: &Benchmark, seed: u64) -> Result<Arc<Self>, Failure> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let epoch_us = since.as_micros() as i64 - (now().0 / 1000) as i64;
-        let began_us = since.as_micros() as i64;
         let logs = benchmark.log.as_ref();
-        let logs = logs.map(|log| Logs::create(log, benchmark, seed, began_us)).transpose()?;
+        let logs = logs.map(|log| Logs::create(log, benchmark, seed)).transpose()?;
         let state = Mutex::new(State { tally: Tally::default(), logs });
         Ok(Arc::new(Self { epoch_us, state }))
     }
@@ -68,6 +67,13 @@ impl Watch {
         count(&mut state.tally, &entry);
         if let Some(logs) = &mut state.logs {
             logs.record(&entry);
+        }
+    }
+
+    /// The load begins.
+    pub(super) fn begin(&self, benchmark: &Benchmark, at: MonoNanos) {
+        if let (Some(logs), Some(log)) = (&mut self.state().logs, &benchmark.log) {
+            logs.begin(log, benchmark, self.since_1970_us(at));
         }
     }
 
