@@ -111,6 +111,14 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SQL", conflicts_with = "workload")]
     pub(crate) query: Option<String>,
 
+    /// Run a script written for another tool instead of a workload: FILE.sql as pgbench does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "query"])]
+    pub(crate) script: Option<PathBuf>,
+
+    /// A variable of the script, as pgbench's -D. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, requires = "script")]
+    pub(crate) script_set: Vec<(String, String)>,
+
     /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
     /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
     /// mysql://USER@HOST/DATABASE, mariadb://…, postgres://… (passwords: ~/.my.cnf, MYSQL_PWD,

@@ -1,6 +1,7 @@
 //! From pgbench's connection options to the target they name.
 
 use crate::exit::Failure;
+use crate::foreign;
 use dbtime_engines::server_url::ServerUrl;
 use dbtime_script::pgbench::Dialect;
 use dbtime_script::pgbench::options::{Common, Connection};
@@ -27,11 +28,7 @@ impl Place {
             ));
         }
         let scheme = target.split([':', '?']).next().unwrap_or(target);
-        let dialect = match scheme {
-            "mysql" | "mariadb" => Dialect::Mysql,
-            "sqlite" => Dialect::Sqlite,
-            _ => Dialect::Postgres,
-        };
+        let dialect = foreign::dialect(target);
         let path = target.strip_prefix("sqlite:").and_then(|rest| rest.split('?').next());
         let is_given = target.contains("://") || path.is_some_and(|path| !path.is_empty());
         let database = match ServerUrl::parse(target) {
