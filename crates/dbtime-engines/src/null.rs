@@ -81,7 +81,8 @@ impl Reactor for NullReactor {
             Request::Query(_)
             | Request::QueryWith { .. }
             | Request::Execute { .. }
-            | Request::Pipeline(_) => self.submit(connection, StatementId(0), &[], false),
+            | Request::Pipeline(_)
+            | Request::Copy { .. } => self.submit(connection, StatementId(0), &[], false),
             _ => Some(Answer::at_once()),
         }
     }

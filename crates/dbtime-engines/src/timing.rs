@@ -262,11 +262,22 @@ impl Ledger {
         self.recorder.offered(ticket.operation, ticket.due);
     }
 
+    /// Counts a transaction that the backlog policy gave up, and returns what its client is told.
+    pub fn dropped(&mut self, ticket: &Ticket, now: MonoNanos) -> Sample {
+        self.not_begun(ticket, Outcome::Dropped, now)
+    }
+
     /// Counts a transaction that was never sent.
     pub fn not_sent(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) {
+        self.not_begun(ticket, outcome, now);
+    }
+
+    fn not_begun(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) -> Sample {
         self.recorder.offered(ticket.operation, ticket.due);
         let done = now.max(ticket.due);
-        self.recorder.record(&Timing::new(done, false).sample(ticket, outcome, 0));
+        let sample = Timing::new(done, false).sample(ticket, outcome, 0);
+        self.recorder.record(&sample);
+        sample
     }
 
     /// Counts an executed statement.

@@ -142,6 +142,6 @@ pub trait Program {
         0
     }
 
-    /// The transaction has ended.
+    /// The transaction has ended, or was dropped before this program could begin it.
     fn ended(&mut self, _sample: &Sample) {}
 }

@@ -43,6 +43,13 @@ pub enum Request<'a> {
     /// Execute several statements in one go, and wait for all of them; behind one that fails the
     /// others of its [`Piped::Sync`] are skipped. Only on PostgreSQL.
     Pipeline(&'a [Piped]),
+    /// Execute a `COPY … FROM STDIN` with this data, in one go. Only on PostgreSQL.
+    Copy {
+        /// The statement.
+        sql: &'a str,
+        /// What it reads, in the format that it says.
+        data: &'a [u8],
+    },
 }
 
 /// One entry of a pipeline.
@@ -75,6 +82,7 @@ pub struct OwnedRequest {
     sql: String,
     parameters: Vec<Value>,
     piped: Vec<Piped>,
+    data: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +95,7 @@ enum Kind {
     QueryWith,
     Close,
     Pipeline,
+    Copy,
 }
 
 impl Request<'_> {
@@ -99,6 +108,7 @@ impl Request<'_> {
             sql: String::new(),
             parameters: Vec::new(),
             piped: Vec::new(),
+            data: Vec::new(),
         };
         match *self {
             Self::Connect => empty(Kind::Connect),
@@ -119,6 +129,10 @@ impl Request<'_> {
             Self::Pipeline(piped) => {
                 OwnedRequest { piped: piped.to_vec(), ..empty(Kind::Pipeline) }
             }
+            Self::Copy { sql, data } => {
+                let (sql, data) = (sql.to_owned(), data.to_vec());
+                OwnedRequest { sql, data, ..empty(Kind::Copy) }
+            }
         }
     }
 }
@@ -126,7 +140,7 @@ impl Request<'_> {
 impl OwnedRequest {
     /// The request.
     pub fn borrow(&self) -> Request<'_> {
-        let Self { kind, handle, keeps_rows, sql, parameters, piped } = self;
+        let Self { kind, handle, keeps_rows, sql, parameters, piped, data } = self;
         let (handle, keeps_rows) = (*handle, *keeps_rows);
         match kind {
             Kind::Connect => Request::Connect,
@@ -137,6 +151,7 @@ impl OwnedRequest {
             Kind::QueryWith => Request::QueryWith { sql, parameters },
             Kind::Close => Request::Close { handle },
             Kind::Pipeline => Request::Pipeline(piped),
+            Kind::Copy => Request::Copy { sql, data },
         }
     }
 }

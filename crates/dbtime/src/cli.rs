@@ -43,6 +43,11 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
+    /// Run scripts written for pgbench, or make its tables, with pgbench's own options and output.
+    ///
+    /// `dbtime pgbench --help` shows them.
+    #[command(disable_help_flag = true)]
+    Pgbench(ForeignArgs),
     /// Run a script written for sysbench, with sysbench's own options and output.
     ///
     /// `dbtime sysbench --help` shows them, `dbtime sysbench SCRIPT help` those of a script.
@@ -105,6 +110,14 @@ pub(crate) struct RunArgs {
     /// Run this one statement instead of a workload.
     #[arg(long, value_name = "SQL", conflicts_with = "workload")]
     pub(crate) query: Option<String>,
+
+    /// Run a script written for another tool instead of a workload: FILE.sql as pgbench does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "query"])]
+    pub(crate) script: Option<PathBuf>,
+
+    /// A variable of the script, as pgbench's -D. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, requires = "script")]
+    pub(crate) script_set: Vec<(String, String)>,
 
     /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
     /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:

@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod foreign;
 mod interrupt;
 mod live;
 mod options;

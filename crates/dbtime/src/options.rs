@@ -3,6 +3,7 @@
 
 use crate::cli::RunArgs;
 use crate::exit::Failure;
+use crate::foreign;
 use dbtime_engines::server::ServerOptions;
 use dbtime_lab::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest, Target};
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -24,10 +25,10 @@ pub(crate) fn request(
     command: String,
     out: Option<PathBuf>,
 ) -> Result<RunRequest, Failure> {
-    let nothing_named = args.workload.is_none() && args.query.is_none();
-    let workload = workload(args)?;
+    let nothing_named = args.workload.is_none() && args.query.is_none() && args.script.is_none();
     let target: Target = args.target.parse()?;
     let load = load(args, nothing_named)?;
+    let workload = workload(args, &load)?;
     let budget = match (args.no_budget, args.budget_every) {
         (true, _) => BudgetChoice::Off,
         (false, Some(every)) => BudgetChoice::Every(every),
@@ -41,7 +42,7 @@ pub(crate) fn request(
     let warmup = args.warmup.unwrap_or(if counted { Nanos::ZERO } else { WARMUP });
     Ok(RunRequest {
         workload,
-        workload_given: args.workload.clone().unwrap_or_else(|| "atm".to_owned()),
+        workload_given: given(args),
         scale: args.scale,
         target,
         load,
@@ -69,7 +70,16 @@ pub(crate) fn request(
     })
 }
 
-fn workload(args: &RunArgs) -> Result<Workload, Failure> {
+/// How the command line names what is run.
+fn given(args: &RunArgs) -> String {
+    let script = args.script.as_ref().map(|path| path.display().to_string());
+    args.workload.clone().or(script).unwrap_or_else(|| "atm".to_owned())
+}
+
+fn workload(args: &RunArgs, load: &Load) -> Result<Workload, Failure> {
+    if let Some(path) = &args.script {
+        return foreign::workload(args, path, load);
+    }
     match (&args.query, &args.workload) {
         (Some(sql), _) => Workload::from_sql(sql).map_err(Failure::usage),
         (None, Some(name)) => Workload::find(name).map_err(Failure::usage),

@@ -100,7 +100,7 @@ impl Asking {
                 }
                 return Ok((Asked::Done, None));
             }
-            Request::QueryWith { .. } | Request::Pipeline(_) => {
+            Request::QueryWith { .. } | Request::Pipeline(_) | Request::Copy { .. } => {
                 let text = "MySQL has no such thing: use prepared or plain statements";
                 return Err(refused("unsupported", "0A000", text.to_owned()));
             }

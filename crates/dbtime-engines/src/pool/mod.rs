@@ -342,7 +342,8 @@ impl<'a> Worker<'a> {
         match claim {
             Claim::Run { ticket, ready, think } => self.accept(ticket, ready, think, freed),
             Claim::Dropped(ticket) => {
-                self.ledger.not_sent(&ticket, Outcome::Dropped, freed);
+                let dropped = self.ledger.dropped(&ticket, freed);
+                self.session.ended(&dropped);
                 Turn::Again
             }
             Claim::Wait(_) => Turn::Again,

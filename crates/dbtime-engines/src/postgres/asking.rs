@@ -24,6 +24,8 @@ pub(super) struct Asking {
     present: Option<Present>,
     /// Whether it was asked by messages that end in a Sync.
     is_extended: bool,
+    /// Whether the data of a COPY went out with it.
+    has_data: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,9 @@ enum Present {
 
 /// Handles are an index: more than this is a script's mistake.
 const MOST_HANDLES: u32 = 1 << 20;
+
+/// Bytes of a message of data, at most.
+const COPY_PIECE: usize = 1 << 20;
 
 /// An Execute of the unnamed portal, with no limit on its rows.
 const EXECUTE: [u8; 10] = [frontend::EXECUTE, 0, 0, 0, 9, 0, 0, 0, 0, 0];
@@ -51,7 +56,8 @@ impl Asking {
     ) -> Result<(Asked, u32), Failure> {
         self.results.clear();
         (self.is_open, self.present) = (false, None);
-        self.is_extended = !matches!(request, Request::Query(_));
+        self.is_extended = !matches!(request, Request::Query(_) | Request::Copy { .. });
+        self.has_data = matches!(request, Request::Copy { .. });
         let start = out.len();
         let written = self.write_or_fail(request, out);
         if written.is_err() {
@@ -94,6 +100,7 @@ impl Asking {
                 request::empty(frontend::SYNC, out);
             }
             Request::Pipeline(piped) => return self.pipeline(piped, out),
+            Request::Copy { sql, data } => copy(sql, data, out)?,
             Request::Connect | Request::Disconnect => return Ok((Asked::Done, 0)),
         }
         Ok((Asked::Sent, 1))
@@ -168,6 +175,11 @@ impl Asking {
         self.is_extended
     }
 
+    /// Whether the data that the server waits for is on its way.
+    pub(super) fn has_data(&self) -> bool {
+        self.has_data
+    }
+
     pub(super) fn results(&mut self) -> &mut Results {
         &mut self.results
     }
@@ -210,6 +222,20 @@ impl Rows for Asking {
         self.results.set_affected(affected);
         self.is_open = false;
     }
+}
+
+/// A statement and what it reads, without waiting to hear that the server wants it: one that does
+/// not passes over it.
+fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+    free_of_zeros(sql)?;
+    request::query(sql, out);
+    for piece in data.chunks(COPY_PIECE) {
+        let begun = begin_message(frontend::COPY_DATA, out);
+        out.extend_from_slice(piece);
+        end_message(begun, out);
+    }
+    request::empty(frontend::COPY_DONE, out);
+    Ok(())
 }
 
 /// Parse and Bind without a name, Describe and Execute.

@@ -493,6 +493,12 @@ impl Protocol for PostgresProtocol {
         match (read, self.stage) {
             (Ok((used, Reading::Done)), Stage::Asked(answers)) => (used, self.replied(answers)),
             (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
+            (Ok((used, Reading::More)), Stage::Asked(_))
+                if self.reader.wants_data() && self.asking.has_data() =>
+            {
+                self.reader.data_settled();
+                (used, Progress::More)
+            }
             (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
                 let is_prepared = match stage {
                     Stage::Executing { statement, .. } => {
@@ -502,7 +508,7 @@ impl Protocol for PostgresProtocol {
                     _ => None,
                 };
                 if let Some(is_prepared) = is_prepared {
-                    self.reader.data_refused();
+                    self.reader.data_settled();
                     refuse_copy(is_prepared, out);
                 }
                 (used, Progress::WantsData)

@@ -278,7 +278,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     return Some(Claimed { ticket, ready, think });
                 }
                 Claim::Dropped(ticket) => {
-                    self.ledger.not_sent(&ticket, Outcome::Dropped, present);
+                    let dropped = self.ledger.dropped(&ticket, present);
+                    // Whoever was free for it hears that it came too late.
+                    if let Some(&(id, _)) = self.idle.front() {
+                        self.connections[id as usize].session.ended(&dropped);
+                    }
                 }
                 Claim::Wait(until) => {
                     self.asks_at = until;

@@ -55,6 +55,7 @@ impl SqliteConnection {
                 }
             }
             Request::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
+            Request::Copy { .. } => return Err(refused("SQLite has no COPY: use INSERT")),
         }
         let rows = self.asking.results.rows();
         self.count_rows(rows);

@@ -256,7 +256,7 @@ impl Client {
 }
 
 /// The database's own words, as its own client shows them.
-fn message(failure: &Failure, dialect: Dialect) -> String {
+pub(super) fn message(failure: &Failure, dialect: Dialect) -> String {
     match dialect {
         Dialect::Postgres if failure.class != ErrorClass::Connection => {
             format!("ERROR:  {}", failure.message)

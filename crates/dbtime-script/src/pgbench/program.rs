@@ -10,13 +10,14 @@
 //! Any other error aborts the client.
 
 use super::client::Client;
+use super::observer::Seen;
 use super::plan::{Plan, lock};
 use super::statistics::FailureKind;
 use dbtime_load::failure::Failure;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
-use dbtime_model::{ErrorClass, Nanos, OperationId, Sample};
+use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
 use std::sync::Arc;
 
 /// What a client wants next.
@@ -52,6 +53,8 @@ pub(super) enum Next {
 pub(super) struct PgbenchProgram {
     plan: Arc<Plan>,
     client: Client,
+    /// Transactions that have ended.
+    ended: u64,
 }
 
 impl PgbenchProgram {
@@ -59,7 +62,7 @@ impl PgbenchProgram {
     pub(super) fn new(plan: Arc<Plan>, client: u32) -> Option<Self> {
         let (variables, prng) = plan.client(client)?;
         let client = Client::new(&plan, client, variables, prng);
-        Some(Self { plan, client })
+        Some(Self { plan, client, ended: 0 })
     }
 
     #[inline]
@@ -148,14 +151,21 @@ impl Program for PgbenchProgram {
     }
 
     fn ended(&mut self, sample: &Sample) {
-        let client = &mut self.client;
-        let limit = self.plan.settings.latency_limit.map(Nanos::as_micros);
-        let kind = client.failure.unwrap_or(FailureKind::Other);
-        let Some(script) = client.statistics.scripts.get_mut(usize::from(sample.operation.0))
-        else {
-            return;
-        };
-        script.transactions.add(sample, kind, client.tries, limit);
+        let Self { plan, client, ended } = self;
+        let is_dropped = sample.outcome == Outcome::Dropped;
+        // One that was never begun belongs to what came before it only by its place.
+        let tries = if is_dropped { 1 } else { client.tries };
+        let failure = client.failure.unwrap_or(FailureKind::Other);
+        let index = usize::from(sample.operation.0);
+        let limit = plan.settings.latency_limit.map(Nanos::as_micros);
+        let Some(script) = client.statistics.scripts.get_mut(index) else { return };
+        script.transactions.add(sample, failure, tries, limit);
+        if sample.outcome != Outcome::Unfinished {
+            *ended += 1;
+            let (client, number) = (client.id, *ended);
+            let seen = Seen { client, number, script: index, sample, failure, tries };
+            plan.settings.observer.see(&seen);
+        }
     }
 }
 

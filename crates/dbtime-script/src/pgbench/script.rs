@@ -6,7 +6,7 @@ use super::program::PgbenchProgram;
 use super::settings::Settings;
 use super::statistics::Statistics;
 use dbtime_load::program::Program;
-use dbtime_load::script::{Crew, Script};
+use dbtime_load::script::{Crew, Preparation, Script};
 use dbtime_load::statement::Statement;
 use dbtime_model::StatementId;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl PgbenchScript {
         is_booked.then(|| self.0.commands[script][command].statement)
     }
 
-    /// Why clients were aborted, in the order in which they were.
+    /// Why clients were aborted, in the order in which they were. The others go on without them.
     pub fn aborted(&self) -> Vec<String> {
         lock(&self.0.aborted).clone()
     }
@@ -56,8 +56,9 @@ impl Script for PgbenchScript {
         self.0.book.statements()
     }
 
-    fn trouble(&self) -> Option<String> {
-        lock(&self.0.aborted).first().cloned()
+    fn preparation(&self) -> Option<Preparation> {
+        let script = Arc::clone(self.0.settings.preparation.as_ref()?);
+        Some(Preparation { script, clients: 1 })
     }
 
     fn connects(&self) -> bool {

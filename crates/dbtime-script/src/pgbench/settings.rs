@@ -3,10 +3,13 @@
 use super::builtin;
 use super::command::Script;
 use super::dialect::{Dialect, Mode};
+use super::loading::Loading;
 use super::names::Names;
 use super::notice::Listener;
+use super::observer::Observer;
 use super::reader;
 use dbtime_model::Nanos;
+use std::sync::Arc;
 
 /// Most scripts of a run.
 pub const MOST_SCRIPTS: usize = 128;
@@ -101,6 +104,10 @@ pub struct Settings {
     pub verbose_errors: bool,
     /// Who is told of errors and of `debug()`.
     pub listener: Listener,
+    /// Who sees transactions end.
+    pub observer: Observer,
+    /// What makes and fills the tables on a target that has none.
+    pub preparation: Option<Arc<Loading>>,
 }
 
 impl Default for Settings {
@@ -121,6 +128,8 @@ impl Default for Settings {
             times_commands: false,
             verbose_errors: false,
             listener: Listener::default(),
+            observer: Observer::default(),
+            preparation: None,
         }
     }
 }

@@ -107,8 +107,8 @@ impl AnswerReader {
         self.wants_data
     }
 
-    /// The data has been refused: the answer goes on without it.
-    pub fn data_refused(&mut self) {
+    /// The data has been sent or refused: the answer goes on.
+    pub fn data_settled(&mut self) {
         self.wants_data = false;
     }
 

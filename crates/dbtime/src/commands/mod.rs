@@ -3,6 +3,7 @@
 mod compare;
 mod counters;
 mod init;
+mod pgbench;
 mod ps;
 mod report;
 pub(crate) mod run;
@@ -19,6 +20,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Workloads(args) => workloads::run(&args),
+        Command::Pgbench(args) => Ok(pgbench::run(&args.words)),
         Command::Sysbench(args) => Ok(sysbench::run(&args.words)),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -77,8 +77,9 @@ pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
     if let Some(out) = &args.out {
         return Ok(Some(out.clone()));
     }
-    let name =
-        args.workload.as_deref().unwrap_or(if args.query.is_some() { "query" } else { "atm" });
+    let script = args.script.as_ref().map(|path| path.to_string_lossy());
+    let named = args.workload.as_deref().or(script.as_deref());
+    let name = named.unwrap_or(if args.query.is_some() { "query" } else { "atm" });
     let name =
         Path::new(name).file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();

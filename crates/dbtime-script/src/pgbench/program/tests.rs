@@ -73,6 +73,7 @@ fn written(step: Step<'_>) -> String {
                 format!("pipeline {}", piped.iter().map(entry).collect::<Vec<_>>().join("|"))
             }
             Request::Close { handle } => format!("close {handle}"),
+            Request::Copy { sql, .. } => format!("copy {sql}"),
         },
         Step::Sleep(length) => format!("sleep {}", length.exact()),
         Step::Done => "done".to_owned(),

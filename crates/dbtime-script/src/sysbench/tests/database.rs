@@ -68,7 +68,9 @@ impl Database {
             Request::Close { handle } => {
                 assert!(self.prepared.remove(handle).is_some(), "{handle} is not prepared");
             }
-            Request::QueryWith { .. } | Request::Pipeline(_) => panic!("{request:?}"),
+            Request::QueryWith { .. } | Request::Pipeline(_) | Request::Copy { .. } => {
+                panic!("{request:?}")
+            }
         }
         Ok(results)
     }

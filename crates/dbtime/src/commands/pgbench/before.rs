@@ -1,0 +1,145 @@
+//! What is looked up and tidied up before a run: the server's version, the scale of the tables,
+//! the vacuum.
+
+use super::Job;
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_load::failure::Failure as Refusal;
+use dbtime_load::results::Results;
+use dbtime_script::pgbench::options::{Benchmark, PartitionMethod, Partitions, Source, Vacuum};
+use dbtime_script::pgbench::survey::Reply;
+use dbtime_script::pgbench::{Dialect, Survey};
+use std::sync::Arc;
+
+/// What is known of the database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) version: Option<String>,
+    /// Branches, where a built-in script is run.
+    pub(super) scale: Option<u64>,
+    pub(super) partitions: Option<Partitions>,
+}
+
+/// How the accounts are cut up: `r` or `h`, and into how many.
+const PARTITIONS: &str = "select p.partstrat, (select count(*) from pg_catalog.pg_inherits i \
+                          where i.inhparent = p.partrelid) \
+                          from pg_catalog.pg_partitioned_table p \
+                          where p.partrelid = to_regclass('pgbench_accounts')";
+
+/// Looks at a database that is there.
+pub(super) fn look(job: &Job, what: &Benchmark) -> Result<Known, Failure> {
+    let dialect = job.place.dialect;
+    let has_builtin = what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)));
+    let mut questions = vec![match dialect {
+        Dialect::Postgres => "show server_version".to_owned(),
+        Dialect::Mysql => "select version()".to_owned(),
+        Dialect::Sqlite => "select sqlite_version()".to_owned(),
+    }];
+    if has_builtin {
+        questions.push("select count(*) from pgbench_branches".to_owned());
+        questions.extend((dialect == Dialect::Postgres).then(|| PARTITIONS.to_owned()));
+    }
+    let replies = ask(job, questions).map_err(|failure| {
+        let (Failure::Usage(error) | Failure::Environment(error)) = failure;
+        Failure::environment(format!("{error}\nerror: could not create connection for setup"))
+    })?;
+    let version = replies.first().and_then(|reply| cell(reply.as_ref().ok()?, 0));
+    let scale = replies.get(1).map(|reply| branches(job, reply)).transpose()?;
+    let partitions = replies.get(2).and_then(|reply| partitions(reply.as_ref().ok()?));
+    Ok(Known { version, scale, partitions })
+}
+
+fn branches(job: &Job, reply: &Reply) -> Result<u64, Failure> {
+    let database = &job.place.database;
+    let results = reply.as_ref().map_err(|refusal| {
+        let text = words(refusal, job.place.dialect);
+        Failure::environment(format!(
+            "could not count number of branches: {text}\nhint: Perhaps you need to do \
+             initialization (\"dbtime pgbench -i\") in database \"{database}\"."
+        ))
+    })?;
+    match cell(results, 0).and_then(|text| text.parse().ok()) {
+        Some(0) | None => Err(Failure::environment(format!(
+            "pgbench_branches is empty\nhint: Perhaps you need to do initialization \
+             (\"dbtime pgbench -i\") in database \"{database}\"."
+        ))),
+        Some(branches) => Ok(branches),
+    }
+}
+
+fn partitions(results: &Results) -> Option<Partitions> {
+    let method = match cell(results, 0)?.as_str() {
+        "r" => PartitionMethod::Range,
+        "h" => PartitionMethod::Hash,
+        _ => return None,
+    };
+    let count = cell(results, 1)?.parse().ok()?;
+    Some(Partitions { method, count })
+}
+
+/// A value of the first row.
+fn cell(results: &Results, column: usize) -> Option<String> {
+    let value = results.set(0)?.value(0, column)?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// Vacuums, and empties the history; what fails is told, and no more.
+pub(super) fn vacuum(job: &Job, how: Vacuum) -> Result<(), Failure> {
+    if how == Vacuum::None {
+        return Ok(());
+    }
+    let (tidy, accounts) = statements(job.place.dialect);
+    tidied(job, "starting vacuum...", &tidy)?;
+    if how == Vacuum::All {
+        tidied(job, "starting vacuum pgbench_accounts...", &[accounts])?;
+    }
+    Ok(())
+}
+
+/// What tidies up the small tables, and the accounts.
+fn statements(dialect: Dialect) -> ([&'static str; 3], &'static str) {
+    match dialect {
+        Dialect::Postgres => (
+            ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"],
+            "vacuum analyze pgbench_accounts",
+        ),
+        Dialect::Mysql => (
+            [
+                "analyze table pgbench_branches",
+                "analyze table pgbench_tellers",
+                "truncate table pgbench_history",
+            ],
+            "analyze table pgbench_accounts",
+        ),
+        Dialect::Sqlite => (
+            ["analyze pgbench_branches", "analyze pgbench_tellers", "delete from pgbench_history"],
+            "analyze pgbench_accounts",
+        ),
+    }
+}
+
+fn tidied(job: &Job, notice: &str, statements: &[&str]) -> Result<(), Failure> {
+    screen::beside(notice);
+    let replies = ask(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
+    for refusal in replies.into_iter().filter_map(Reply::err) {
+        let text = words(&refusal, job.place.dialect);
+        let text = format!("{text}\ndetail: (ignoring this error and continuing anyway)");
+        screen::beside(&super::as_error(&text));
+    }
+    screen::note("end.");
+    Ok(())
+}
+
+/// The database's own words, as its own client shows them.
+fn words(refusal: &Refusal, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Postgres => format!("ERROR:  {}", refusal.message),
+        _ => refusal.message.clone(),
+    }
+}
+
+fn ask(job: &Job, statements: Vec<String>) -> Result<Vec<Reply>, Failure> {
+    let survey = Arc::new(Survey::new(statements));
+    job.once("survey", Arc::<Survey>::clone(&survey))?;
+    Ok(survey.replies())
+}

@@ -1,0 +1,87 @@
+//! The files of `-l`: one for each of pgbench's threads.
+
+use crate::exit::Failure;
+use dbtime_script::pgbench::log::{Entry, ThreadLog, file_name};
+use dbtime_script::pgbench::options::{Benchmark, Log};
+use dbtime_script::pgbench::random::Prng;
+use dbtime_script::pgbench::seeds::{Seeds, ThreadSeeds, deal};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+/// All files of a run.
+pub(super) struct Logs {
+    /// The thread of each client.
+    dealt: Vec<u32>,
+    threads: Vec<LogFile>,
+}
+
+struct LogFile {
+    name: String,
+    log: ThreadLog,
+    /// Which transactions are logged, where it is a share of them.
+    draws: Prng,
+    file: BufWriter<File>,
+    text: String,
+    failed: Option<std::io::Error>,
+}
+
+impl Logs {
+    /// Makes the files of a run.
+    pub(super) fn create(log: &Log, benchmark: &Benchmark, seed: u64) -> Result<Self, Failure> {
+        let (clients, threads) = (benchmark.clients, benchmark.jobs);
+        let is_seed_given = benchmark.defines.iter().any(|(name, _)| name == "default_seed");
+        let seeds = Seeds::new(seed, clients, threads, is_seed_given);
+        let file = |(number, seeds): (u32, ThreadSeeds)| {
+            let name = file_name(&log.prefix, std::process::id(), number);
+            let file = File::create(&name).map_err(|error| {
+                Failure::environment(format!("could not open logfile \"{name}\": {error}"))
+            })?;
+            let log = ThreadLog::new(log, benchmark, 0);
+            let (file, text) = (BufWriter::new(file), String::new());
+            Ok(LogFile { name, log, draws: seeds.sample, file, text, failed: None })
+        };
+        let files: Result<_, Failure> = (0..).zip(seeds.threads).map(file).collect();
+        Ok(Self { dealt: deal(clients, threads), threads: files? })
+    }
+
+    /// The run begins at `began_us`, in microseconds since 1970.
+    pub(super) fn begin(&mut self, log: &Log, benchmark: &Benchmark, began_us: i64) {
+        for file in &mut self.threads {
+            file.log = ThreadLog::new(log, benchmark, began_us);
+        }
+    }
+
+    /// Logs a transaction.
+    pub(super) fn record(&mut self, entry: &Entry) {
+        let thread = self.dealt.get(entry.client as usize).copied().unwrap_or(0);
+        let Some(file) = self.threads.get_mut(thread as usize) else { return };
+        let draw = file.draws.unit();
+        file.log.record(entry, draw, &mut file.text);
+        file.write();
+    }
+
+    /// Writes what is left.
+    pub(super) fn end(&mut self, now_us: i64) -> Result<(), Failure> {
+        for file in &mut self.threads {
+            file.log.end(now_us, &mut file.text);
+            file.write();
+            let flushed = file.file.flush().err();
+            if let Some(error) = file.failed.take().or(flushed) {
+                let name = &file.name;
+                let text = format!("could not write logfile \"{name}\": {error}");
+                return Err(Failure::environment(text));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LogFile {
+    /// A failure is told at the end, when whoever measures has time for it.
+    fn write(&mut self) {
+        if let Err(error) = self.file.write_all(self.text.as_bytes()) {
+            self.failed.get_or_insert(error);
+        }
+        self.text.clear();
+    }
+}

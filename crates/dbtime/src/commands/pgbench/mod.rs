@@ -1,0 +1,128 @@
+//! `dbtime pgbench`: pgbench's scripts and tables, with its options, its output and its exit codes,
+//! and after it what dbtime has to say.
+
+mod before;
+mod init;
+mod log;
+mod request;
+mod result;
+mod run;
+mod target;
+mod watch;
+
+use crate::exit::{Exit, Failure};
+use crate::live::stuck;
+use crate::{interrupt, screen, secrets};
+use dbtime_engines::plan::Stop;
+use dbtime_lab::{LabError, Progress, RunRequest, operation};
+use dbtime_load::script::Script;
+use dbtime_load::workload::Workload;
+use dbtime_script::pgbench::options::{self, Asked, Benchmark, HELP, Initialize, list_builtins};
+use dbtime_script::pgbench::{Dialect, builtin, report};
+use std::sync::Arc;
+use target::Place;
+
+/// A client has given up: pgbench's exit code for a run that is incomplete.
+const INCOMPLETE: Exit = Exit::OfCommand(2);
+
+/// Does what a command line says that is not dbtime's. Every failure ends in 1, as pgbench's does.
+pub(crate) fn run(words: &[String]) -> Exit {
+    let asked = match options::read(words.iter().cloned()) {
+        Ok(asked) => asked,
+        Err(error) => {
+            screen::beside(&error.report());
+            return Exit::OfCommand(1);
+        }
+    };
+    let done = match asked {
+        Asked::Help => told(screen::result, HELP),
+        Asked::Version => told(screen::result, &report::banner(None)),
+        Asked::ListBuiltins => told(screen::beside, &list_builtins()),
+        Asked::ShowScript(script) => show_script(script.name()),
+        Asked::Initialize(what) => initialize(words, &what),
+        Asked::Benchmark(what) => benchmark(words, &what),
+    };
+    done.unwrap_or_else(|failure| {
+        let (Failure::Usage(error) | Failure::Environment(error)) = failure;
+        screen::beside(&as_error(&error.to_string()));
+        Exit::OfCommand(1)
+    })
+}
+
+fn told(tell: fn(&str), text: &str) -> Result<Exit, Failure> {
+    tell(text);
+    Ok(Exit::Fine)
+}
+
+/// What a line of an error may begin with, to be told as such.
+const KINDS: [&str; 3] = ["error: ", "detail: ", "hint: "];
+
+/// A text as pgbench writes errors.
+fn as_error(text: &str) -> String {
+    let mut told = String::new();
+    for (index, line) in text.lines().enumerate() {
+        let is_named = KINDS.iter().any(|kind| line.starts_with(kind));
+        told += match (index, is_named) {
+            (0, _) => "pgbench: error: ",
+            (_, true) => "pgbench: ",
+            (_, false) => "",
+        };
+        told += line;
+        told.push('\n');
+    }
+    told
+}
+
+fn show_script(name: &str) -> Result<Exit, Failure> {
+    let script = builtin::find(name).map_err(Failure::usage)?;
+    let text = script.text(Dialect::Postgres);
+    let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
+    told(screen::beside, &text)
+}
+
+fn initialize(words: &[String], what: &Initialize) -> Result<Exit, Failure> {
+    let place = Place::of(&what.common)?;
+    let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
+    init::run(&job, what).map(|()| Exit::Fine)
+}
+
+fn benchmark(words: &[String], what: &Benchmark) -> Result<Exit, Failure> {
+    let place = Place::of(&what.common)?;
+    let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
+    run::run(&job, what)
+}
+
+/// What both kinds of work have.
+struct Job {
+    words: Vec<String>,
+    place: Place,
+    stop: Arc<Stop>,
+}
+
+impl Job {
+    /// A request for what a script does, once.
+    fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, Failure> {
+        let workload = Workload::from_script(name.to_owned(), vec![operation(name)], script);
+        let mut request = RunRequest::new(workload, self.place.target.parse()?);
+        let command = ["dbtime", "pgbench"].into_iter().map(str::to_owned);
+        request.command =
+            secrets::command_line(&command.chain(self.words.clone()).collect::<Vec<_>>());
+        Ok(request)
+    }
+
+    /// Runs a script of one client and one transaction to its end.
+    fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), Failure> {
+        let tell = |progress: Progress| tell_stuck(&progress);
+        dbtime_lab::command(&self.request(name, script)?, &tell, &self.stop).map_err(fatal)
+    }
+}
+
+fn tell_stuck(progress: &Progress) {
+    if let Progress::Stuck { client, length } = progress {
+        screen::note(&stuck(*client, *length));
+    }
+}
+
+fn fatal(error: LabError) -> Failure {
+    Failure::environment(error)
+}

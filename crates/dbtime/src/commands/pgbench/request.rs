@@ -1,0 +1,176 @@
+//! From pgbench's options to what is asked of the lab.
+
+use super::before::Known;
+use super::watch::Watch;
+use super::{Job, init};
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_engines::server::StatementProtocol;
+use dbtime_lab::{RateChoice, RunRequest, operation};
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::queue::Backlog;
+use dbtime_model::Nanos;
+use dbtime_script::pgbench::options::{Benchmark, Length, Protocol, Seed, Source};
+use dbtime_script::pgbench::{Listener, Mode, Notice, Observer, PgbenchScript, Scripts, Settings};
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Reads the scripts of a run.
+pub(super) fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
+    let mut scripts = Scripts::default();
+    for choice in &what.scripts {
+        let added = match &choice.source {
+            Source::Builtin(script) => {
+                scripts.add_builtin(script.name(), choice.weight, job.place.dialect)
+            }
+            Source::File(path) => scripts.add(path, &text_of(path)?, choice.weight),
+        };
+        added.map_err(Failure::usage)?;
+    }
+    Ok(scripts)
+}
+
+fn text_of(path: &str) -> Result<String, Failure> {
+    let read = match path {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map(|_| text)
+        }
+        path => std::fs::read_to_string(path),
+    };
+    read.map_err(|error| {
+        let error = error.to_string();
+        let error = error.split(" (os error").next().unwrap_or_default();
+        Failure::usage(format!("could not open file \"{path}\": {error}"))
+    })
+}
+
+/// Where random numbers begin.
+pub(super) fn seed(what: &Benchmark) -> Result<u64, Failure> {
+    match what.seed {
+        Seed::Number(number) => Ok(number),
+        Seed::Time => {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            Ok(since.as_micros() as u64)
+        }
+        Seed::Rand => {
+            let mut bytes = [0; 8];
+            let source = std::fs::File::open("/dev/urandom");
+            let read = source.and_then(|mut source| source.read_exact(&mut bytes));
+            read.map_err(|error| {
+                Failure::environment(format!("could not generate random seed: {error}"))
+            })?;
+            Ok(u64::from_ne_bytes(bytes))
+        }
+    }
+}
+
+/// What scripts are run with.
+pub(super) fn settings(
+    job: &Job,
+    what: &Benchmark,
+    known: &Known,
+    (scripts, seed, watch): (Scripts, u64, Option<&Arc<Watch>>),
+) -> Result<Settings, Failure> {
+    let scale = known.scale.unwrap_or_else(|| what.scale.unwrap_or(1).into());
+    let wants_tables = what.scripts.iter().any(|choice| match &choice.source {
+        Source::Builtin(_) => true,
+        Source::File(path) => text_of_file(path).contains("pgbench_"),
+    });
+    let preparation = match !job.place.is_given && wants_tables {
+        true => Some(Arc::new(init::of_run(job.place.dialect, scale)?)),
+        false => None,
+    };
+    Ok(Settings {
+        scripts,
+        mode: mode(what.protocol),
+        dialect: job.place.dialect,
+        clients: what.clients,
+        threads: what.jobs,
+        seed,
+        scale: scale as i64,
+        variables: what.defines.clone(),
+        max_tries: what.max_tries,
+        latency_limit: limit(what),
+        allow_shell: what.common.own.allow_shell,
+        reconnects: what.is_reconnecting,
+        times_commands: what.is_reported_per_command,
+        verbose_errors: what.is_error_verbose,
+        listener: Listener::new(hear),
+        observer: watch.map_or_else(Observer::default, Watch::observer),
+        preparation,
+    })
+}
+
+/// The text of a file that was read before; nothing of what cannot be read twice.
+fn text_of_file(path: &str) -> String {
+    if path == "-" { String::new() } else { std::fs::read_to_string(path).unwrap_or_default() }
+}
+
+fn mode(protocol: Protocol) -> Mode {
+    match protocol {
+        Protocol::Simple => Mode::Simple,
+        Protocol::Extended => Mode::Extended,
+        Protocol::Prepared => Mode::Prepared,
+    }
+}
+
+fn limit(what: &Benchmark) -> Option<Nanos> {
+    what.latency_limit_ms.map(|ms| Nanos::from_secs_f64(ms / 1e3))
+}
+
+/// What clients have to say.
+fn hear(notice: Notice) {
+    screen::beside(&match notice {
+        Notice::Error(text) => super::as_error(&text),
+        Notice::Info(text) => format!("pgbench: {text}\n"),
+        Notice::Line(text) => text + "\n",
+    });
+}
+
+/// The run.
+pub(super) fn run(
+    job: &Job,
+    what: &Benchmark,
+    script: Arc<PgbenchScript>,
+) -> Result<RunRequest, Failure> {
+    let name = match &what.scripts[..] {
+        [only] => short(&only.source),
+        _ => "pgbench".to_owned(),
+    };
+    let mut request = job.request(&name, script)?;
+    request.workload.operations =
+        what.scripts.iter().map(|choice| operation(&short(&choice.source))).collect();
+    let load = &mut request.load;
+    load.connections = what.clients;
+    load.shards = what.common.own.shards.unwrap_or(1).min(what.clients);
+    if let Some(rate) = what.rate {
+        load.rate = Some(RateChoice::Given(Rate::Constant(rate)));
+        load.arrivals = Arrivals::Poisson;
+        load.backlog = limit(what).map_or(Backlog::Wait, Backlog::Deadline);
+    }
+    match what.length {
+        Length::Transactions(each) => {
+            request.transactions = Some(u64::from(each) * u64::from(what.clients));
+        }
+        Length::Seconds(seconds) => request.time = Some(Nanos::from_secs(seconds.into())),
+    }
+    request.server.protocol = match what.protocol {
+        Protocol::Prepared => StatementProtocol::Prepared,
+        Protocol::Simple | Protocol::Extended => StatementProtocol::Text,
+    };
+    request.out = what.common.own.out.as_ref().map(Into::into);
+    Ok(request)
+}
+
+/// A script's name in dbtime's own report.
+fn short(source: &Source) -> String {
+    match source {
+        Source::Builtin(script) => script.name().to_owned(),
+        Source::File(path) => {
+            let stem = std::path::Path::new(path).file_stem();
+            stem.map_or_else(|| path.clone(), |stem| stem.to_string_lossy().into_owned())
+        }
+    }
+}

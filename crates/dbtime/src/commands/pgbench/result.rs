@@ -1,0 +1,73 @@
+//! From what a run has measured to what pgbench's report tells.
+
+use super::before::Known;
+use dbtime_lab::Finished;
+use dbtime_script::pgbench::PgbenchScript;
+use dbtime_script::pgbench::report::{CommandOutcome, Moments, Outcome, ScriptOutcome, Tally};
+use dbtime_script::pgbench::statistics::{self, Counts, ScriptCounts};
+
+/// What the report of a run tells.
+pub(super) fn outcome(script: &PgbenchScript, known: &Known, finished: &Finished) -> Outcome {
+    let statistics = script.statistics();
+    let settings = script.settings();
+    let scripts = settings.scripts.iter().zip(&statistics.scripts);
+    let total = statistics.total();
+    let record = &finished.run.record;
+    // An embedded database has no connections that anything is known of.
+    let connections = record.connections.as_ref();
+    let connecting_s = match settings.reconnects {
+        true => {
+            let mean_us = record.latency_us.connect.as_ref().map_or(0.0, |connect| connect.mean);
+            mean_us * connections.map_or(0, |connections| connections.made) as f64 / 1e6
+        }
+        false => connections.map_or(0.0, |connections| connections.opening_s),
+    };
+    Outcome {
+        scale: settings.scale.unsigned_abs(),
+        partitions: known.partitions,
+        total: tally(&total),
+        late: total.late,
+        duration_s: record.window.measure_s + record.window.rundown_s,
+        connecting_s,
+        scripts: scripts
+            .map(|((script, _), counts)| {
+                let texts = script.commands.iter().map(|command| &command.first_line);
+                of_script(texts, counts)
+            })
+            .collect(),
+    }
+}
+
+fn of_script<'a>(texts: impl Iterator<Item = &'a String>, counts: &ScriptCounts) -> ScriptOutcome {
+    let commands = texts.zip(&counts.commands).map(|(text, command)| CommandOutcome {
+        text: text.clone(),
+        latency: moments(&command.time, 1e6),
+        failures: command.failures,
+        retries: command.retries,
+    });
+    ScriptOutcome { tally: tally(&counts.transactions), commands: commands.collect() }
+}
+
+fn tally(counts: &Counts) -> Tally {
+    Tally {
+        processed: counts.completed,
+        skipped: counts.skipped,
+        serialization_failures: counts.serialization_failures,
+        deadlock_failures: counts.deadlock_failures,
+        retried: counts.retried,
+        retries: counts.retries,
+        latency: moments(&counts.latency, 1.0),
+        lag: moments(&counts.lag, 1.0),
+    }
+}
+
+/// The same values, each times `factor`.
+fn moments(of: &statistics::Moments, factor: f64) -> Moments {
+    Moments {
+        count: of.count,
+        sum: of.sum * factor,
+        sum_of_squares: of.sum2 * factor * factor,
+        least: of.min * factor,
+        most: of.max * factor,
+    }
+}

@@ -1,0 +1,155 @@
+//! From pgbench's connection options to the target they name.
+
+use crate::exit::Failure;
+use crate::foreign;
+use dbtime_engines::server_url::ServerUrl;
+use dbtime_script::pgbench::Dialect;
+use dbtime_script::pgbench::options::{Common, Connection};
+
+/// Where the tables are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The target's text, its password included: for the lab's eyes only.
+    pub(super) target: String,
+    pub(super) dialect: Dialect,
+    /// Whether the target is there before the run and after it.
+    pub(super) is_given: bool,
+    /// The database as messages call it.
+    pub(super) database: String,
+}
+
+impl Place {
+    pub(super) fn of(common: &Common) -> Result<Self, Failure> {
+        let Common { connection, own, .. } = common;
+        let Some(target) = &own.target else { return Self::by_connection(connection) };
+        if *connection != Connection::default() {
+            return Err(Failure::usage(
+                "--target names server and database: leave out -h, -p, -U and DBNAME",
+            ));
+        }
+        let scheme = target.split([':', '?']).next().unwrap_or(target);
+        let dialect = foreign::dialect(target);
+        let path = target.strip_prefix("sqlite:").and_then(|rest| rest.split('?').next());
+        let is_given = target.contains("://") || path.is_some_and(|path| !path.is_empty());
+        let database = match ServerUrl::parse(target) {
+            Ok(url) => url.database.unwrap_or_default(),
+            Err(_) => path.unwrap_or(scheme).to_owned(),
+        };
+        Ok(Self { target: target.clone(), dialect, is_given, database })
+    }
+
+    /// A connection string says more than the options beside it, as libpq has it.
+    fn by_connection(connection: &Connection) -> Result<Self, Failure> {
+        let Connection { host, port, user, dbname } = connection;
+        let port_is_bad = port.as_ref().is_some_and(|port| !port.parse().is_ok_and(|n: u16| n > 0));
+        if let (Some(port), true) = (port, port_is_bad) {
+            return Err(Failure::usage(format!("invalid port number: \"{port}\"")));
+        }
+        let named = dbname.as_deref().unwrap_or_default();
+        let mut url = match named {
+            named if named.starts_with("postgres://") || named.starts_with("postgresql://") => {
+                ServerUrl::parse(named).map_err(Failure::usage)?
+            }
+            named => ServerUrl { parameters: pairs(named)?, ..ServerUrl::default() },
+        };
+        url.scheme = "postgres".to_owned();
+        // Of two values the target takes the later one.
+        let own = [("host", host), ("port", port), ("user", user)];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let own = own.map(|(name, value)| (name.to_owned(), value));
+        let is_said = |name: &str| match name {
+            "host" => url.host.is_some(),
+            "port" => url.port.is_some(),
+            _ => url.user.is_some(),
+        };
+        let own: Vec<_> = own.filter(|(name, _)| !is_said(name)).collect();
+        url.parameters.splice(0..0, own);
+        let database = url.database.clone().or_else(|| url.parameter("dbname"));
+        let database = database.unwrap_or_default();
+        Ok(Self { target: url.written(), dialect: Dialect::Postgres, is_given: true, database })
+    }
+}
+
+/// The parameters of a name of a database, or of a connection string `host=… dbname='…'`.
+fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !text.contains('=') {
+        return Ok(vec![("dbname".to_owned(), text.to_owned())]);
+    }
+    let mut pairs = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let Some((name, after)) = rest.split_once('=') else {
+            return Err(Failure::usage("the connection string has a word without `=` behind it"));
+        };
+        let (value, after) = value(after.trim_start());
+        pairs.push((name.trim_end().to_owned(), value));
+        rest = after.trim_start();
+    }
+    Ok(pairs)
+}
+
+/// A value, and what stands behind it: up to a blank, or between single quotes; a backslash takes
+/// the next character as it is.
+fn value(text: &str) -> (String, &str) {
+    let is_quoted = text.starts_with('\'');
+    let mut value = String::new();
+    let mut characters = text.char_indices().skip(usize::from(is_quoted));
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => value.extend(characters.next().map(|(_, character)| character)),
+            '\'' if is_quoted => return (value, &text[at + 1..]),
+            blank if blank.is_whitespace() && !is_quoted => return (value, &text[at..]),
+            other => value.push(other),
+        }
+    }
+    (value, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_script::pgbench::options::{Asked, read};
+
+    fn of(line: &[&str]) -> Result<Place, String> {
+        let words = line.iter().map(|word| (*word).to_owned());
+        let Ok(Asked::Benchmark(run)) = read(words) else { panic!("{line:?}") };
+        Place::of(&run.common).map_err(|failure| format!("{failure:?}"))
+    }
+
+    fn target(line: &[&str]) -> String {
+        of(line).expect("a place").target
+    }
+
+    #[test]
+    fn servers_are_named_as_pgbench_names_them() {
+        assert_eq!(target(&[]), "postgres:///");
+        assert_eq!(
+            target(&["-h", "/run/x", "-p", "5433", "-U", "u", "d"]),
+            "postgres:///?host=/run/x&port=5433&user=u&dbname=d"
+        );
+        assert_eq!(
+            target(&["-h", "a", "postgres://u:p@b/d"]),
+            "postgres://u:p@b/d",
+            "a URL says more than what stands beside it"
+        );
+        assert_eq!(
+            target(&["-h", "a", "-U", "u", r"host=b dbname = 'a b' password=p\'q"]),
+            "postgres:///?host=a&user=u&host=b&dbname=a%20b&password=p%27q"
+        );
+        assert!(of(&["-p", "x"]).expect_err("no port").contains("invalid port number"));
+    }
+
+    #[test]
+    fn other_databases_are_targets() {
+        let place = of(&["--target=sqlite:/x.db?synchronous=off"]).expect("a place");
+        assert_eq!((place.dialect, place.is_given), (Dialect::Sqlite, true));
+        assert_eq!(place.database, "/x.db");
+        let place = of(&["--target=mariadb"]).expect("a place");
+        assert_eq!((place.dialect, place.is_given), (Dialect::Mysql, false));
+        assert!(!of(&["--target=sqlite"]).expect("a place").is_given);
+        assert!(of(&["--target=sqlite", "d"]).is_err());
+    }
+}

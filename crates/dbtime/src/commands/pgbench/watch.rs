@@ -1,0 +1,136 @@
+//! What is seen of a run while it goes on: lines of progress, and the logs.
+
+use super::log::Logs;
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_model::{MonoNanos, Nanos, Outcome, now};
+use dbtime_script::pgbench::log::{Entry, Fate};
+use dbtime_script::pgbench::options::Benchmark;
+use dbtime_script::pgbench::report::{self, Tally};
+use dbtime_script::pgbench::statistics::FailureKind;
+use dbtime_script::pgbench::{Observer, Seen};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Sees every transaction end.
+pub(super) struct Watch {
+    /// Microseconds from the zero of our clock to 1970, as a difference.
+    epoch_us: i64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tally: Tally,
+    logs: Option<Logs>,
+}
+
+impl Watch {
+    /// Watches a run: its logs are made now.
+    pub(super) fn new(benchmark: &Benchmark, seed: u64) -> Result<Arc<Self>, Failure> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let epoch_us = since.as_micros() as i64 - (now().0 / 1000) as i64;
+        let logs = benchmark.log.as_ref();
+        let logs = logs.map(|log| Logs::create(log, benchmark, seed)).transpose()?;
+        let state = Mutex::new(State { tally: Tally::default(), logs });
+        Ok(Arc::new(Self { epoch_us, state }))
+    }
+
+    /// What shows transactions to it.
+    pub(super) fn observer(self: &Arc<Self>) -> Observer {
+        let watch = Arc::clone(self);
+        Observer::new(move |seen| watch.see(seen))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn since_1970_us(&self, at: MonoNanos) -> i64 {
+        self.epoch_us + (at.0 / 1000) as i64
+    }
+
+    fn see(&self, seen: &Seen<'_>) {
+        let Some(fate) = fate(seen) else { return };
+        let sample = seen.sample;
+        let entry = Entry {
+            client: seen.client,
+            number: seen.number,
+            script: seen.script,
+            fate,
+            ended_us: self.since_1970_us(sample.done),
+            lag_us: whole_us(sample.sent - sample.due),
+            retries: seen.tries.saturating_sub(1).into(),
+        };
+        let mut state = self.state();
+        count(&mut state.tally, &entry);
+        if let Some(logs) = &mut state.logs {
+            logs.record(&entry);
+        }
+    }
+
+    /// The load begins.
+    pub(super) fn begin(&self, benchmark: &Benchmark, at: MonoNanos) {
+        if let (Some(logs), Some(log)) = (&mut self.state().logs, &benchmark.log) {
+            logs.begin(log, benchmark, self.since_1970_us(at));
+        }
+    }
+
+    /// Prints lines of progress from `start` on, until the sender is gone.
+    pub(super) fn tell(&self, benchmark: &Benchmark, start: MonoNanos, over: &Receiver<()>) {
+        let Some(seconds) = benchmark.progress else { return };
+        let every = Nanos::from_secs(seconds.into());
+        let (mut earlier, mut since, mut due) = (Tally::default(), start, start + every);
+        while over.recv_timeout(Duration::from_nanos((due - now()).0))
+            == Err(RecvTimeoutError::Timeout)
+        {
+            let (tally, at) = (self.state().tally, now());
+            let now_s = match benchmark.is_progress_timestamped {
+                true => self.since_1970_us(at) as f64 / 1e6,
+                false => (at - start).as_secs(),
+            };
+            let interval = tally.since(&earlier);
+            let line = report::progress(benchmark, now_s, (at - since).as_secs(), &interval);
+            screen::beside(&line);
+            (earlier, since, due) = (tally, at, due + every);
+        }
+    }
+
+    /// The run has ended: writes what is left of the logs.
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        let now_us = self.since_1970_us(now());
+        self.state().logs.as_mut().map_or(Ok(()), |logs| logs.end(now_us))
+    }
+}
+
+/// What became of a transaction; `None` where pgbench counts it as nothing.
+fn fate(seen: &Seen<'_>) -> Option<Fate> {
+    match (seen.sample.outcome, seen.failure) {
+        (Outcome::Completed, _) => Some(Fate::Complete(whole_us(seen.sample.response()))),
+        (Outcome::Dropped, _) => Some(Fate::Skipped),
+        (Outcome::Failed(_), FailureKind::Serialization) => Some(Fate::Serialization),
+        (Outcome::Failed(_), FailureKind::Deadlock) => Some(Fate::Deadlock),
+        (Outcome::Failed(_), FailureKind::Other) | (Outcome::Unfinished, _) => None,
+    }
+}
+
+fn count(tally: &mut Tally, entry: &Entry) {
+    match entry.fate {
+        Fate::Skipped => return tally.skipped += 1,
+        Fate::Complete(latency_us) => {
+            tally.processed += 1;
+            tally.latency.add(latency_us);
+            tally.lag.add(entry.lag_us);
+        }
+        Fate::Serialization => tally.serialization_failures += 1,
+        Fate::Deadlock => tally.deadlock_failures += 1,
+    }
+    tally.retried += u64::from(entry.retries > 0);
+    tally.retries += entry.retries;
+}
+
+/// Whole microseconds, as pgbench counts them.
+fn whole_us(length: Nanos) -> f64 {
+    (length.0 / 1000) as f64
+}
