@@ -9,11 +9,16 @@ use crate::screen;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{Load, operation};
 use dbtime_load::arrivals::Arrivals;
-use dbtime_load::script::Script;
+use dbtime_load::script::{Preparation, Script};
 use dbtime_load::workload::Workload;
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
 use dbtime_script::pgbench::{
     Dialect, Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings,
+};
+use dbtime_script::sysbench::options::{Arguments, Compat, OptionValue, Options};
+use dbtime_script::sysbench::{
+    Command, Driver, Output, ScriptOptions, Settings as SysbenchSettings, SysbenchScript,
+    declared_options,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +27,12 @@ use std::sync::Arc;
 pub(crate) fn workload(args: &RunArgs, path: &Path, load: &Load) -> Result<Workload, Failure> {
     let script: Arc<dyn Script> = match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("sql") => pgbench(args, path, load)?,
+        Some("lua") => sysbench(args, path, load)?,
         _ => {
             let path = path.display();
             return Err(Failure::usage(format!(
-                "--script {path}: the suffix says whose language it is in: .sql for pgbench's"
+                "--script {path}: the suffix says whose language it is in: .sql for pgbench's, \
+                 .lua for sysbench's"
             )));
         }
     };
@@ -60,6 +67,72 @@ fn pgbench(args: &RunArgs, path: &Path, load: &Load) -> Result<Arc<dyn Script>, 
         ..Settings::default()
     };
     Ok(Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?))
+}
+
+fn sysbench(args: &RunArgs, path: &Path, load: &Load) -> Result<Arc<dyn Script>, Failure> {
+    let script = path.display().to_string();
+    let mode = if args.protocol == StatementProtocol::Text { "disable" } else { "auto" };
+    let mut words = vec![
+        script.clone(),
+        "run".to_owned(),
+        format!("--threads={}", clients(load)),
+        format!("--rand-seed={}", args.seed),
+        format!("--db-ps-mode={mode}"),
+    ];
+    words.extend(args.script_set.iter().map(|(name, value)| format!("--{name}={value}")));
+    let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
+    let arguments = Arguments::read(&words, refuse).map_err(Failure::usage)?;
+    let output = Output::new(screen::beside);
+    let declared = declared_options(&script, Some("run"), Compat::default(), output.clone());
+    let declared = declared.map_err(Failure::usage)?;
+    let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
+    let driver = driver(&args.target);
+    let made = |command| {
+        let (argv, output) = (words.clone(), output.clone());
+        let settings =
+            SysbenchSettings { driver, argv, output, ..settings(&script, &options, command) };
+        SysbenchScript::new(settings).map_err(Failure::usage)
+    };
+    let own = declared.commands.iter().find(|command| command.name == "prepare");
+    let script = made(Command::Run)?;
+    if own.is_none() && !declared.functions.contains(&"prepare") {
+        return Ok(Arc::new(script));
+    }
+    let is_parallel = own.is_some_and(|command| command.is_parallel);
+    let prepare = made(Command::Named { name: "prepare".to_owned(), is_parallel })?;
+    let clients = if is_parallel { clients(load) } else { 1 };
+    Ok(Arc::new(script.prepared_by(Preparation { script: Arc::new(prepare), clients })))
+}
+
+/// Most memory that the scripts of one thread may take: they share it with the engine.
+const MEMORY: usize = 2 << 30;
+
+/// What a sysbench script is run with, by its options.
+pub(crate) fn settings(script: &str, options: &Options, command: Command) -> SysbenchSettings {
+    let Options { general, own, exported, globals, .. } = options;
+    let mut values = exported.clone();
+    // A script that declares nothing finds what was given both ways.
+    for (name, text) in globals {
+        values.insert(name.clone(), OptionValue::Text(text.clone()));
+    }
+    SysbenchSettings {
+        command,
+        options: ScriptOptions { values, globals: globals.clone() },
+        threads: general.threads,
+        seed: general.random.seed.unsigned_abs(),
+        compat: own.compat,
+        memory_limit: MEMORY,
+        ..SysbenchSettings::new(script, Driver::Mysql)
+    }
+}
+
+/// Which database sysbench's scripts are told of, by a target or the name of a driver.
+pub(crate) fn driver(target: &str) -> Driver {
+    match target.split([':', '?']).next().unwrap_or(target) {
+        "pgsql" | "postgres" | "postgresql" => Driver::Pgsql,
+        "sqlite" => Driver::Sqlite,
+        _ => Driver::Mysql,
+    }
 }
 
 /// What makes pgbench's tables on a target that is made for the run.

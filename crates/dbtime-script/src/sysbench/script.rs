@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::stats::Stats;
 use super::visits::Visits;
 use crate::book::Book;
-use dbtime_load::script::{Crew, Script};
+use dbtime_load::script::{Crew, Preparation, Script};
 use dbtime_load::statement::Statement;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -106,6 +106,7 @@ fn seed_of_now() -> u64 {
 pub struct SysbenchScript {
     setup: Arc<Setup>,
     crews: Mutex<Vec<Arc<Visits>>>,
+    preparation: Option<Preparation>,
 }
 
 impl SysbenchScript {
@@ -114,7 +115,17 @@ impl SysbenchScript {
     /// # Errors
     /// There is no such script.
     pub fn new(settings: Settings) -> Result<Self, ScriptError> {
-        Ok(Self { setup: Arc::new(Setup::new(settings)?), crews: Mutex::default() })
+        Ok(Self {
+            setup: Arc::new(Setup::new(settings)?),
+            crews: Mutex::default(),
+            preparation: None,
+        })
+    }
+
+    /// The same script, which another makes the tables for where there are none.
+    #[must_use]
+    pub fn prepared_by(self, preparation: Preparation) -> Self {
+        Self { preparation: Some(preparation), ..self }
     }
 
     /// What its clients count, readable while they run.
@@ -151,6 +162,10 @@ impl Script for SysbenchScript {
 
     fn trouble(&self) -> Option<String> {
         self.setup.trouble()
+    }
+
+    fn preparation(&self) -> Option<Preparation> {
+        self.preparation.clone()
     }
 
     fn inside(&self) -> Vec<(u32, u64)> {

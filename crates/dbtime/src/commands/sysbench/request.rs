@@ -2,50 +2,29 @@
 
 use super::{Job, output, target};
 use crate::exit::Failure;
+use crate::foreign;
 use crate::secrets;
 use dbtime_lab::{BudgetChoice, RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_script::sysbench::options::{General, OptionValue, Options};
-use dbtime_script::sysbench::{Command, Driver, Settings, SysbenchScript};
+use dbtime_script::sysbench::options::General;
+use dbtime_script::sysbench::{Command, Settings, SysbenchScript};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Most memory that the scripts of one thread may take: they share it with the engine.
-const MEMORY: usize = 2 << 30;
 
 /// Seed of what is the engine's: when events come. The script's own is sysbench's option.
 pub(super) const SEED: u64 = 1;
 
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {
-    let Options { general, own, exported, globals, .. } = &job.options;
-    let mut values = exported.clone();
-    // A script that declares nothing finds what was given both ways.
-    for (name, text) in globals {
-        values.insert(name.clone(), OptionValue::Text(text.clone()));
-    }
+    let own = &job.options.own;
+    let driver = own.target.as_deref().unwrap_or(&job.options.database.driver);
     Settings {
-        command,
-        options: dbtime_script::sysbench::ScriptOptions { values, globals: globals.clone() },
-        threads: general.threads,
-        seed: general.random.seed.unsigned_abs(),
-        compat: own.compat,
-        memory_limit: MEMORY,
+        driver: foreign::driver(driver),
         argv: std::iter::once("sysbench".to_owned()).chain(job.words.iter().cloned()).collect(),
         output: output(own.json),
-        ..Settings::new(job.script.clone(), driver(&job.options))
-    }
-}
-
-/// Which database scripts are told of: that of the target.
-fn driver(options: &Options) -> Driver {
-    let named = options.own.target.as_deref().unwrap_or(&options.database.driver);
-    match named.split([':', '?']).next().unwrap_or(named) {
-        "pgsql" | "postgres" | "postgresql" => Driver::Pgsql,
-        "sqlite" => Driver::Sqlite,
-        _ => Driver::Mysql,
+        ..foreign::settings(&job.script, &job.options, command)
     }
 }
 
