@@ -4,26 +4,33 @@
 
 use crate::tree::{File, Problem, Tree};
 
-/// One file per subcommand.
+/// One file per subcommand, or one folder.
 const COMMANDS: &str = "crates/dbtime/src/commands";
+/// Commands whose flags are another tool's: its scripts declare flags of their own.
+const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
 /// Where the flags are declared: this file, and those of the folder beside it.
 const FLAGS: &str = "crates/dbtime/src/cli.rs";
 const MORE_FLAGS: &str = "crates/dbtime/src/cli";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let known: Vec<&str> =
-        tree.within(COMMANDS).map(|file| file.stem()).filter(|stem| *stem != "mod").collect();
+    let named = |file: &'_ File| {
+        let path = file.path.strip_prefix(COMMANDS)?.trim_start_matches('/');
+        let name = path.split('/').next()?.trim_end_matches(".rs");
+        (name != "mod").then(|| name.to_owned())
+    };
+    let known: Vec<String> = tree.files.iter().filter_map(named).collect();
     let files = tree.file(FLAGS).into_iter().chain(tree.within(MORE_FLAGS));
     let flags: String = files.map(|file| file.text.as_str()).collect();
     let documents = tree.ending(".md");
     documents.flat_map(|file| of_document(file, &known, &flags)).collect()
 }
 
-fn of_document(file: &File, known: &[&str], flags: &str) -> Vec<Problem> {
+fn of_document(file: &File, known: &[String], flags: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut is_fenced = false;
     // A command goes on after a backslash at the end of a line.
     let mut goes_on = false;
+    let mut is_foreign = false;
     for (line, text) in file.lines() {
         let text = text.trim();
         is_fenced ^= text.starts_with("```");
@@ -33,13 +40,15 @@ fn of_document(file: &File, known: &[&str], flags: &str) -> Vec<Problem> {
         let mut words = rest.split_whitespace();
         if !goes_on {
             let command = words.next().unwrap_or("--help");
-            let is_known = known.contains(&command) || command.starts_with('-');
+            let is_known = known.iter().any(|known| known == command) || command.starts_with('-');
+            is_foreign = FOREIGN.contains(&command);
             if !is_known {
                 let text = format!("`dbtime {command}` is no command");
                 problems.push(Problem::at(&file.path, line, text));
             }
         }
-        for flag in words.filter_map(|word| word.strip_prefix("--")) {
+        let checked = if is_foreign { None } else { Some(words) };
+        for flag in checked.into_iter().flatten().filter_map(|word| word.strip_prefix("--")) {
             let name = flag.split('=').next().unwrap_or(flag);
             if !is_flag(name, flags) {
                 problems.push(Problem::at(&file.path, line, format!("`--{name}` is no flag")));
@@ -63,7 +72,12 @@ mod tests {
 
     fn wrong(text: &str) -> usize {
         let file = File { path: "a.md".into(), text: text.into() };
-        of_document(&file, &["run"], "no_record: bool, #[arg(long = \"limit\")]").len()
+        of_document(
+            &file,
+            &["run".into(), "sysbench".into()],
+            "no_record: bool, #[arg(long = \"limit\")]",
+        )
+        .len()
     }
 
     #[test]
@@ -74,5 +88,6 @@ mod tests {
         assert_eq!(wrong("dbtime runs far\n"), 0);
         assert_eq!(wrong("$ dbtime run \\\n      --fast\n"), 1);
         assert_eq!(wrong("$ dbtime --version\n"), 0);
+        assert_eq!(wrong("$ dbtime sysbench x.lua --tables=1 \\\n  --own=2 run\n"), 0);
     }
 }

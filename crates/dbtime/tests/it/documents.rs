@@ -86,11 +86,32 @@ fn is_taken_nowhere(sandbox: &Sandbox, mut line: Vec<String>, at: usize) {
     assert!(told.iter().any(|text| ran.err.contains(text)), "{ran:?}");
 }
 
+/// The same for what is written for another tool: its server is nowhere, or its file is.
+fn is_taken_of_others(sandbox: &Sandbox, mut line: Vec<String>) {
+    for word in &mut line {
+        for (option, absent) in [("--mysql-socket=", "/absent"), ("--sqlite-db=", "absent/t.db")] {
+            if word.starts_with(option) {
+                *word = format!("{option}{absent}");
+            }
+        }
+    }
+    if line[0] == "pgbench" {
+        line.splice(1..1, ["-h", "/absent"].map(str::to_owned));
+    }
+    let ran = sandbox.run_words(&line);
+    let is_help = line.iter().any(|word| word == "help" || word == "--help");
+    ran.exits(if is_help { 0 } else { 1 });
+    assert!(is_help || ran.out.contains("absent") || ran.err.contains("absent"), "{ran:?}");
+}
+
 /// Everything about a command is read and found right, and then there is nothing to work on.
 fn is_taken(sandbox: &Sandbox, command: &str) {
     let mut line = arguments(command);
     for file in line.iter().filter(|word| word.ends_with(".toml")) {
         sandbox.write(file, SMALL);
+    }
+    for file in line.iter().filter(|word| word.ends_with(".sql")) {
+        sandbox.write(file, "SELECT 1;");
     }
     if let Some(at) = server(&line) {
         line[at] = nowhere(&line[at]);
@@ -106,6 +127,8 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.extend(["--target".to_owned(), "sqlite:absent.db".to_owned()]);
             sandbox.run_words(&line).refused(3, &["there is no database"]);
         }
+        // Another tool's command line, and its exit code.
+        "sysbench" | "pgbench" => is_taken_of_others(sandbox, line),
         "init" => {
             let target = line.iter_mut().find(|word| word.starts_with("sqlite:"));
             "sqlite:absent/t.db".clone_into(target.expect("init has a target"));

@@ -25,6 +25,18 @@ fn version_and_help_go_to_stdout() {
 }
 
 #[test]
+fn other_tools_commands_have_their_own_help() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run("--help").fine();
+    for command in ["sysbench", "pgbench"] {
+        assert!(help.out.contains(&format!("\n  {command} ")), "{help:?}");
+        let own = sandbox.run(&format!("{command} --help")).fine();
+        assert!(own.out.contains(&format!("dbtime {command} ")), "{own:?}");
+        assert!(own.out.contains("--classic"), "{own:?}");
+    }
+}
+
+#[test]
 fn exit_codes_are_documented_with_run() {
     let help = Sandbox::new().run("run --help").fine();
     for code in ["0   fine", "1   a limit", "2   wrong usage", "3   target", "4   the meas"] {

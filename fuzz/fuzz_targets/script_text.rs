@@ -1,0 +1,18 @@
+//! No text makes the reader of pgbench scripts panic or hang, nor what takes the statements of
+//! sysbench's scripts apart.
+#![no_main]
+
+use dbtime_script::pgbench::Scripts;
+use dbtime_script::sysbench::fingerprint::fingerprint;
+use dbtime_script::sysbench::sqlite::rewritten;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = Scripts::default().add("fuzz.sql", text, 1);
+    let mut out = String::new();
+    fingerprint(text, &mut out);
+    let once = out.clone();
+    fingerprint(&once, &mut out);
+    assert_eq!(once, out, "a fingerprint is its own");
+    let _ = rewritten(text);
+});
