@@ -155,6 +155,10 @@ fn what_cannot_be_run_ends_in_1() {
     told("-i -I dx", "unrecognized initialization step \"x\"");
     stage.sandbox.write("wrong.sql", "\\set a 1 +\n");
     told("-n -f wrong.sql", "wrong.sql:1: ");
+    stage.sandbox.write("one.sql", "SELECT 1;\n");
+    told("-n -f one.sql -c 500 -t 1", "could not create connection for client ");
+    let nothing = stage.sandbox.run("pgbench --target sqlite:none.db -t 1");
+    nothing.tells(&["none.db", "Perhaps you need to do initialization"]).exits(1);
     let nowhere = stage.sandbox.run("pgbench -h /nowhere d");
     nowhere.tells(&["/nowhere", "could not create connection for setup"]).exits(1);
     let secret = stage.sandbox.run("pgbench -t 1 'postgres://u:secret@127.0.0.1:1/d'");

@@ -31,6 +31,10 @@ pub(super) fn look(
     what: &Benchmark,
     greet: impl FnOnce(Option<&str>),
 ) -> Result<Known, Failure> {
+    if let Some(file) = job.place.file.as_ref().filter(|file| has_builtin(what) && !file.exists()) {
+        let missing = format!("could not open file \"{}\": there is none", file.display());
+        return Err(Failure::environment(format!("{missing}\n{}", uninitialized(job))));
+    }
     let replies = ask(job, questions(job, what)).map_err(|failure| {
         let (Failure::Usage(error) | Failure::Environment(error)) = failure;
         Failure::environment(format!("{error}\nerror: could not create connection for setup"))
@@ -42,15 +46,26 @@ pub(super) fn look(
     Ok(Known { scale, partitions })
 }
 
+fn has_builtin(what: &Benchmark) -> bool {
+    what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)))
+}
+
+/// What is to be done where there are no tables.
+fn uninitialized(job: &Job) -> String {
+    format!(
+        "hint: Perhaps you need to do initialization (\"dbtime pgbench -i\") in database \"{}\".",
+        job.place.database
+    )
+}
+
 fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
     let dialect = job.place.dialect;
-    let has_builtin = what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)));
     let mut questions = vec![match dialect {
         Dialect::Postgres => "show server_version",
         Dialect::Mysql => "select version()",
         Dialect::Sqlite => "select sqlite_version()",
     }];
-    if has_builtin {
+    if has_builtin(what) {
         questions.push("select count(*) from pgbench_branches");
         questions.extend((dialect == Dialect::Postgres).then_some(PARTITIONS));
     }
@@ -58,19 +73,16 @@ fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
 }
 
 fn branches(job: &Job, reply: &Reply) -> Result<u64, Failure> {
-    let database = &job.place.database;
     let results = reply.as_ref().map_err(|refusal| {
         let text = words(refusal, job.place.dialect);
-        Failure::environment(format!(
-            "could not count number of branches: {text}\nhint: Perhaps you need to do \
-             initialization (\"dbtime pgbench -i\") in database \"{database}\"."
-        ))
+        let text = format!("could not count number of branches: {text}");
+        Failure::environment(format!("{text}\n{}", uninitialized(job)))
     })?;
     match cell(results, 0).and_then(|text| text.parse().ok()) {
-        Some(0) | None => Err(Failure::environment(format!(
-            "pgbench_branches is empty\nhint: Perhaps you need to do initialization \
-             (\"dbtime pgbench -i\") in database \"{database}\"."
-        ))),
+        Some(0) | None => {
+            let text = format!("there are no branches\n{}", uninitialized(job));
+            Err(Failure::environment(text))
+        }
         Some(branches) => Ok(branches),
     }
 }
