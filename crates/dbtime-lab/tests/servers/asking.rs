@@ -227,6 +227,25 @@ fn a_pipeline_is_answered_as_a_whole() {
 }
 
 #[test]
+fn data_goes_out_with_the_copy_that_reads_it() {
+    let copy = |sql, data| Request::Copy { sql, data };
+    let requests = [
+        Request::Connect,
+        CREATE,
+        copy("COPY t FROM STDIN", b"3\tp\n4\t\\N\n"),
+        copy("COPY t FROM STDIN", b"5\tp\n3\tq\n"),
+        copy("COPY nowhere FROM STDIN", b"5\tp\n"),
+        copy("SELECT 1 AS one", b"5\tp\n"),
+        SELECT,
+    ];
+    let walked = walk("postgres", &requests, 1).expect("a server");
+    let expected =
+        ["2 changed", "constraint 23505", "statement 42P01", "one: 1", "id,name: 3,p 4,NULL"];
+    assert_eq!(walked[2..], expected);
+    assert!(walk("mariadb", &requests[..3], 1).expect("a server")[2].starts_with("statement "));
+}
+
+#[test]
 fn a_client_may_have_several_connections() {
     let begin = Request::Query("BEGIN");
     let requests = [

@@ -18,6 +18,7 @@ impl Client {
     /// What was asked has been done.
     pub(super) fn answered(&mut self, plan: &Plan, results: &Results) -> Next {
         match self.awaits {
+            Awaits::Open => return Next::Done,
             Awaits::Connect => return self.connected(plan),
             Awaits::Disconnect => return self.disconnected(),
             Awaits::Rollback => {
@@ -134,6 +135,12 @@ impl Client {
         let message = message(failure, plan.settings.dialect);
         let text = match self.awaits {
             Awaits::Disconnect => return self.disconnected(),
+            Awaits::Open => {
+                let id = self.id;
+                let text = format!("{message}\nerror: could not create connection for client {id}");
+                lock(&plan.trouble).get_or_insert(text);
+                return Next::EndAll(failure.class);
+            }
             Awaits::Connect => {
                 self.say_error(plan, message);
                 format!("client {} aborted while establishing connection", self.id)

@@ -17,6 +17,8 @@ use dbtime_model::{ErrorClass, MonoNanos, Nanos, now};
 pub(super) enum Awaits {
     /// Nothing: the next command.
     Nothing,
+    /// The connection that is made before the load.
+    Open,
     Connect,
     Disconnect,
     /// A command is prepared; then it is executed.
@@ -117,6 +119,11 @@ impl Client {
         self.failure = None;
         self.rewind();
         self.advance(plan)
+    }
+
+    /// Makes the connection before the load.
+    pub(super) fn open(&mut self) -> Next {
+        self.ask(Awaits::Open, Next::Connect)
     }
 
     /// The first step of a transaction.

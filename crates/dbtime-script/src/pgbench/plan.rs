@@ -34,6 +34,8 @@ pub(super) struct Plan {
     choose: Vec<Mutex<Prng>>,
     /// What became of the clients that are gone.
     pub(super) done: Mutex<Statistics>,
+    /// Why the run could not begin.
+    pub(super) trouble: Mutex<Option<String>>,
     /// Why clients were aborted.
     pub(super) aborted: Mutex<Vec<String>>,
 }
@@ -64,6 +66,7 @@ impl Plan {
             dealt: seeds::deal(settings.clients, settings.threads),
             choose: Vec::new(),
             done: Mutex::default(),
+            trouble: Mutex::default(),
             aborted: Mutex::default(),
             settings,
         };

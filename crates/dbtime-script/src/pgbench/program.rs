@@ -47,6 +47,8 @@ pub(super) enum Next {
     Failed(ErrorClass),
     /// The client is aborted.
     Abort(Option<ErrorClass>),
+    /// The run cannot begin.
+    EndAll(ErrorClass),
 }
 
 /// The program of a client.
@@ -92,6 +94,7 @@ impl PgbenchProgram {
             Next::Done => return Step::Done,
             Next::Failed(class) => return Step::Failed(class),
             Next::Abort(failed) => return Step::Quit { failed, all: false },
+            Next::EndAll(class) => return Step::Quit { failed: Some(class), all: true },
         };
         let statement = is_booked.then(|| ready().statement);
         Step::Ask { request, statement, connection: 0 }
@@ -140,10 +143,17 @@ impl Program for PgbenchProgram {
     }
 
     fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
-        if phase == Phase::Close {
-            self.hand_over();
+        match phase {
+            Phase::Open if !self.plan.settings.reconnects => {
+                let next = self.client.open();
+                Some(self.step(next))
+            }
+            Phase::Open => None,
+            Phase::Close => {
+                self.hand_over();
+                None
+            }
         }
-        None
     }
 
     fn retries(&self) -> u32 {
@@ -155,7 +165,7 @@ impl Program for PgbenchProgram {
         let is_dropped = sample.outcome == Outcome::Dropped;
         // One that was never begun belongs to what came before it only by its place.
         let tries = if is_dropped { 1 } else { client.tries };
-        let failure = client.failure.unwrap_or(FailureKind::Other);
+        let failure = client.failure.filter(|_| !is_dropped).unwrap_or(FailureKind::Other);
         let index = usize::from(sample.operation.0);
         let limit = plan.settings.latency_limit.map(Nanos::as_micros);
         let Some(script) = client.statistics.scripts.get_mut(index) else { return };

@@ -61,6 +61,10 @@ impl Script for PgbenchScript {
         Some(Preparation { script, clients: 1 })
     }
 
+    fn trouble(&self) -> Option<String> {
+        lock(&self.0.trouble).clone()
+    }
+
     fn connects(&self) -> bool {
         self.0.settings.reconnects
     }

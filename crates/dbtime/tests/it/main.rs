@@ -14,6 +14,7 @@ mod locks;
 mod network;
 mod null_server;
 mod own_workload;
+mod pgbench;
 mod pipelining;
 mod ps;
 mod records;

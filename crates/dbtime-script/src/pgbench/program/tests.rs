@@ -1,5 +1,6 @@
 //! Clients on a stage: every request is written down, and answered by the test.
 
+mod around;
 mod errors;
 mod flow;
 mod streams;

@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// What is known of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    pub(super) version: Option<String>,
     /// Branches, where a built-in script is run.
     pub(super) scale: Option<u64>,
     pub(super) partitions: Option<Partitions>,
@@ -26,43 +25,64 @@ const PARTITIONS: &str = "select p.partstrat, (select count(*) from pg_catalog.p
                           from pg_catalog.pg_partitioned_table p \
                           where p.partrelid = to_regclass('pgbench_accounts')";
 
-/// Looks at a database that is there.
-pub(super) fn look(job: &Job, what: &Benchmark) -> Result<Known, Failure> {
-    let dialect = job.place.dialect;
-    let has_builtin = what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)));
-    let mut questions = vec![match dialect {
-        Dialect::Postgres => "show server_version".to_owned(),
-        Dialect::Mysql => "select version()".to_owned(),
-        Dialect::Sqlite => "select sqlite_version()".to_owned(),
-    }];
-    if has_builtin {
-        questions.push("select count(*) from pgbench_branches".to_owned());
-        questions.extend((dialect == Dialect::Postgres).then(|| PARTITIONS.to_owned()));
+/// Looks at a database that is there; `greet` is told the server's version.
+pub(super) fn look(
+    job: &Job,
+    what: &Benchmark,
+    greet: impl FnOnce(Option<&str>),
+) -> Result<Known, Failure> {
+    if let Some(file) = job.place.file.as_ref().filter(|file| has_builtin(what) && !file.exists()) {
+        let missing = format!("could not open file \"{}\": there is none", file.display());
+        return Err(Failure::environment(format!("{missing}\n{}", uninitialized(job))));
     }
-    let replies = ask(job, questions).map_err(|failure| {
+    let replies = ask(job, questions(job, what)).map_err(|failure| {
         let (Failure::Usage(error) | Failure::Environment(error)) = failure;
         Failure::environment(format!("{error}\nerror: could not create connection for setup"))
     })?;
     let version = replies.first().and_then(|reply| cell(reply.as_ref().ok()?, 0));
+    greet(version.as_deref());
     let scale = replies.get(1).map(|reply| branches(job, reply)).transpose()?;
     let partitions = replies.get(2).and_then(|reply| partitions(reply.as_ref().ok()?));
-    Ok(Known { version, scale, partitions })
+    Ok(Known { scale, partitions })
+}
+
+fn has_builtin(what: &Benchmark) -> bool {
+    what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)))
+}
+
+/// What is to be done where there are no tables.
+fn uninitialized(job: &Job) -> String {
+    format!(
+        "hint: Perhaps you need to do initialization (\"dbtime pgbench -i\") in database \"{}\".",
+        job.place.database
+    )
+}
+
+fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
+    let dialect = job.place.dialect;
+    let mut questions = vec![match dialect {
+        Dialect::Postgres => "show server_version",
+        Dialect::Mysql => "select version()",
+        Dialect::Sqlite => "select sqlite_version()",
+    }];
+    if has_builtin(what) {
+        questions.push("select count(*) from pgbench_branches");
+        questions.extend((dialect == Dialect::Postgres).then_some(PARTITIONS));
+    }
+    questions.into_iter().map(str::to_owned).collect()
 }
 
 fn branches(job: &Job, reply: &Reply) -> Result<u64, Failure> {
-    let database = &job.place.database;
     let results = reply.as_ref().map_err(|refusal| {
         let text = words(refusal, job.place.dialect);
-        Failure::environment(format!(
-            "could not count number of branches: {text}\nhint: Perhaps you need to do \
-             initialization (\"dbtime pgbench -i\") in database \"{database}\"."
-        ))
+        let text = format!("could not count number of branches: {text}");
+        Failure::environment(format!("{text}\n{}", uninitialized(job)))
     })?;
     match cell(results, 0).and_then(|text| text.parse().ok()) {
-        Some(0) | None => Err(Failure::environment(format!(
-            "pgbench_branches is empty\nhint: Perhaps you need to do initialization \
-             (\"dbtime pgbench -i\") in database \"{database}\"."
-        ))),
+        Some(0) | None => {
+            let text = format!("there are no branches\n{}", uninitialized(job));
+            Err(Failure::environment(text))
+        }
         Some(branches) => Ok(branches),
     }
 }

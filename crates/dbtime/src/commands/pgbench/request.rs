@@ -11,6 +11,7 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_model::Nanos;
 use dbtime_script::pgbench::options::{Benchmark, Length, Protocol, Seed, Source};
+use dbtime_script::pgbench::seeds::named;
 use dbtime_script::pgbench::{Listener, Mode, Notice, Observer, PgbenchScript, Scripts, Settings};
 use std::io::Read;
 use std::sync::Arc;
@@ -46,24 +47,32 @@ fn text_of(path: &str) -> Result<String, Failure> {
     })
 }
 
-/// Where random numbers begin.
-pub(super) fn seed(what: &Benchmark) -> Result<u64, Failure> {
-    match what.seed {
-        Seed::Number(number) => Ok(number),
-        Seed::Time => {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Ok(since.as_micros() as u64)
+/// Where random numbers begin, which is told where somebody has chosen it.
+pub(super) fn seed(job: &Job, what: &Benchmark) -> Result<u64, Failure> {
+    let is_chosen = job.words.iter().any(|word| word.starts_with("--random-seed"));
+    let variable = std::env::var("PGBENCH_RANDOM_SEED").ok().filter(|_| !is_chosen);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seed = match (&variable, what.seed) {
+        (Some(option), _) => {
+            named(option, since.as_micros() as u64, random()?).map_err(Failure::usage)?
         }
-        Seed::Rand => {
-            let mut bytes = [0; 8];
-            let source = std::fs::File::open("/dev/urandom");
-            let read = source.and_then(|mut source| source.read_exact(&mut bytes));
-            read.map_err(|error| {
-                Failure::environment(format!("could not generate random seed: {error}"))
-            })?;
-            Ok(u64::from_ne_bytes(bytes))
-        }
+        (None, Seed::Number(number)) => number,
+        (None, Seed::Time) => since.as_micros() as u64,
+        (None, Seed::Rand) => random()?,
+    };
+    if is_chosen || variable.is_some() {
+        screen::note(&format!("pgbench: setting random seed to {seed}"));
     }
+    Ok(seed)
+}
+
+/// Random bits of the system.
+fn random() -> Result<u64, Failure> {
+    let mut bytes = [0; 8];
+    let source = std::fs::File::open("/dev/urandom");
+    let read = source.and_then(|mut source| source.read_exact(&mut bytes));
+    read.map_err(|error| Failure::environment(format!("could not generate random seed: {error}")))?;
+    Ok(u64::from_ne_bytes(bytes))
 }
 
 /// What scripts are run with.

@@ -15,12 +15,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs scripts and reports.
 pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
+    let seed = request::seed(job, what)?;
     let scripts = request::scripts(job, what)?;
-    let known = if job.place.is_given { before::look(job, what)? } else { Known::default() };
     let own = &what.common.own;
-    if !own.json {
-        screen::result(&report::banner(known.version.as_deref()));
-    }
+    let greet = |version: Option<&str>| {
+        if !own.json {
+            screen::result(&report::banner(version));
+        }
+    };
+    let known = match job.place.is_given {
+        true => before::look(job, what, greet)?,
+        false => {
+            greet(None);
+            Known::default()
+        }
+    };
     if let (Some(_), Some(scale)) = (what.scale, known.scale) {
         screen::note(&format!(
             "pgbench: warning: scale option ignored, using count from pgbench_branches table \
@@ -30,7 +39,6 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
     if job.place.is_given {
         before::vacuum(job, what.vacuum)?;
     }
-    let seed = request::seed(what)?;
     let is_watched = what.progress.is_some() || what.log.is_some();
     let watch = is_watched.then(|| Watch::new(what, seed)).transpose()?;
     let settings = request::settings(job, what, &known, (scripts, seed, watch.as_ref()))?;

@@ -5,6 +5,7 @@ use crate::foreign;
 use dbtime_engines::server_url::ServerUrl;
 use dbtime_script::pgbench::Dialect;
 use dbtime_script::pgbench::options::{Common, Connection};
+use std::path::PathBuf;
 
 /// Where the tables are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(super) struct Place {
     pub(super) dialect: Dialect,
     /// Whether the target is there before the run and after it.
     pub(super) is_given: bool,
+    /// The file that it is, where it is one.
+    pub(super) file: Option<PathBuf>,
     /// The database as messages call it.
     pub(super) database: String,
 }
@@ -30,12 +33,14 @@ impl Place {
         let scheme = target.split([':', '?']).next().unwrap_or(target);
         let dialect = foreign::dialect(target);
         let path = target.strip_prefix("sqlite:").and_then(|rest| rest.split('?').next());
-        let is_given = target.contains("://") || path.is_some_and(|path| !path.is_empty());
+        let path = path.filter(|path| !path.is_empty());
+        let is_given = target.contains("://") || path.is_some();
         let database = match ServerUrl::parse(target) {
             Ok(url) => url.database.unwrap_or_default(),
             Err(_) => path.unwrap_or(scheme).to_owned(),
         };
-        Ok(Self { target: target.clone(), dialect, is_given, database })
+        let file = path.map(PathBuf::from);
+        Ok(Self { target: target.clone(), dialect, is_given, file, database })
     }
 
     /// A connection string says more than the options beside it, as libpq has it.
@@ -66,7 +71,8 @@ impl Place {
         url.parameters.splice(0..0, own);
         let database = url.database.clone().or_else(|| url.parameter("dbname"));
         let database = database.unwrap_or_default();
-        Ok(Self { target: url.written(), dialect: Dialect::Postgres, is_given: true, database })
+        let (target, dialect) = (url.written(), Dialect::Postgres);
+        Ok(Self { target, dialect, is_given: true, file: None, database })
     }
 }
 
