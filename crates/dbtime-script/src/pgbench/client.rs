@@ -2,6 +2,7 @@
 
 use super::command::{Keep, Kind, Sql};
 use super::dialect::Mode;
+use super::notice::Notice;
 use super::parameter::parameter;
 use super::plan::Plan;
 use super::program::Next;
@@ -175,13 +176,30 @@ impl Client {
             }
             let next = match &command.kind {
                 Kind::Sql(sql) => self.sql(plan, sql),
-                kind => self.meta(plan, kind),
+                kind => {
+                    self.trace(plan, &command.first_line);
+                    self.meta(plan, kind)
+                }
             };
             if let Some(next) = next {
                 return next;
             }
         }
         self.finish(plan)
+    }
+
+    /// Tells of a backslash command, where that is wanted: without its expression.
+    fn trace(&self, plan: &Plan, line: &str) {
+        if plan.settings.traces {
+            let words = match line.split_whitespace().next() {
+                Some("\\set") => 2,
+                Some("\\if" | "\\elif") => 1,
+                _ => usize::MAX,
+            };
+            let words: Vec<_> = line.split_whitespace().take(words).collect();
+            let text = format!("client {} executing {}", self.id, words.join(" "));
+            plan.settings.listener.say(Notice::Info(text));
+        }
     }
 
     /// The command is done: the next one's turn.

@@ -10,6 +10,7 @@
 //! Any other error aborts the client.
 
 use super::client::Client;
+use super::notice::Notice;
 use super::observer::Seen;
 use super::plan::{Plan, lock};
 use super::statistics::FailureKind;
@@ -67,9 +68,28 @@ impl PgbenchProgram {
         Some(Self { plan, client, ended: 0 })
     }
 
+    /// Tells of what goes out to the database.
+    #[cold]
+    fn trace(&self, next: Next) {
+        let Self { client, plan, .. } = self;
+        let ready = |command: usize| &plan.commands[client.script][command];
+        let what = match next {
+            Next::Query => format!("sending {}", client.sql),
+            Next::QueryWith => format!("sending {}", ready(client.command).sql),
+            Next::Prepare(command) => format!("preparing P_{}", ready(command).handle),
+            Next::Execute => format!("sending P_{}", ready(client.command).handle),
+            _ => return,
+        };
+        let text = format!("client {} {what}", client.id);
+        plan.settings.listener.say(Notice::Info(text));
+    }
+
     #[inline]
     fn step(&self, next: Next) -> Step<'_> {
         let (client, plan) = (&self.client, &*self.plan);
+        if plan.settings.traces {
+            self.trace(next);
+        }
         let ready = || &plan.commands[client.script][client.command];
         let (request, is_booked) = match next {
             Next::Connect => (Request::Connect, false),
@@ -119,7 +139,13 @@ impl Program for PgbenchProgram {
     }
 
     fn start(&mut self, ticket: &Ticket) {
-        self.client.start(usize::from(ticket.operation.0), ticket.due);
+        let script = usize::from(ticket.operation.0);
+        if self.plan.settings.traces {
+            let name = &self.plan.settings.scripts.scripts[script].name;
+            let text = format!("client {} executing script \"{name}\"", self.client.id);
+            self.plan.settings.listener.say(Notice::Info(text));
+        }
+        self.client.start(script, ticket.due);
     }
 
     fn resume(&mut self, event: Event<'_>) -> Step<'_> {

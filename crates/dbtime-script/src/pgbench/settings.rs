@@ -102,6 +102,8 @@ pub struct Settings {
     pub times_commands: bool,
     /// Whether errors that are tried again are told (`--verbose-errors`).
     pub verbose_errors: bool,
+    /// Whether every command is told (`--debug`).
+    pub traces: bool,
     /// Who is told of errors and of `debug()`.
     pub listener: Listener,
     /// Who sees transactions end.
@@ -127,6 +129,7 @@ impl Default for Settings {
             reconnects: false,
             times_commands: false,
             verbose_errors: false,
+            traces: false,
             listener: Listener::default(),
             observer: Observer::default(),
             preparation: None,

@@ -106,6 +106,7 @@ pub(super) fn settings(
         reconnects: what.is_reconnecting,
         times_commands: what.is_reported_per_command,
         verbose_errors: what.is_error_verbose,
+        traces: what.common.debug,
         listener: Listener::new(hear),
         observer: watch.map_or_else(Observer::default, Watch::observer),
         preparation,

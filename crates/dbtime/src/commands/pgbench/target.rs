@@ -70,10 +70,17 @@ impl Place {
         let own: Vec<_> = own.filter(|(name, _)| !is_said(name)).collect();
         url.parameters.splice(0..0, own);
         let database = url.database.clone().or_else(|| url.parameter("dbname"));
-        let database = database.unwrap_or_default();
+        let database = database.or_else(|| usual_database(&url)).unwrap_or_default();
         let (target, dialect) = (url.written(), Dialect::Postgres);
         Ok(Self { target, dialect, is_given: true, file: None, database })
     }
+}
+
+/// The database where none is named: the environment's, or the user's own.
+fn usual_database(url: &ServerUrl) -> Option<String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let user = || url.user.clone().or_else(|| url.parameter("user"));
+    variable("PGDATABASE").or_else(user).or_else(|| variable("PGUSER")).or_else(|| variable("USER"))
 }
 
 /// The parameters of a name of a database, or of a connection string `host=… dbname='…'`.

@@ -50,13 +50,14 @@ impl Stage {
     }
 }
 
-/// A text with every number replaced by `#`.
+/// A text with every number replaced by `#`, and with one blank for those that pad numbers.
 fn shape(text: &str) -> String {
     let mut shape = String::new();
     let mut was_digit = false;
     for character in text.replace("NaN", "0").chars() {
         let is_digit = character.is_ascii_digit() || was_digit && character == '.';
-        if !(is_digit && was_digit) {
+        let is_padding = character == ' ' && shape.ends_with(' ');
+        if !(is_digit && was_digit || is_padding) {
             shape.push(if is_digit { '#' } else { character });
         }
         was_digit = is_digit;

@@ -40,6 +40,19 @@ fn transactions_that_connect_need_nothing_before() {
 }
 
 #[test]
+fn every_command_is_told_where_that_is_wanted() {
+    let settings = Settings { traces: true, ..Settings::default() };
+    let mut stage = Stage::new("\\set a 1 + 1\nSELECT :a;", settings);
+    stage.play(&mut well);
+    let expected = [
+        "client 0 executing script \"e.sql\"",
+        "client 0 executing \\set a",
+        "client 0 sending SELECT 2;",
+    ];
+    assert_eq!(stage.said(), expected.map(|line| Notice::Info(line.to_owned())));
+}
+
+#[test]
 fn an_observer_sees_what_became_of_each_transaction() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = Arc::clone(&seen);
