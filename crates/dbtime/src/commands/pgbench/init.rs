@@ -1,6 +1,6 @@
 //! `-i`: the tables, and what pgbench says while it makes them.
 
-use super::Job;
+use super::{INITIALIZE, Job};
 use crate::exit::Failure;
 use crate::screen;
 use dbtime_model::{MonoNanos, Nanos, now};
@@ -35,7 +35,7 @@ pub(super) fn run(job: &Job, what: &Initialize) -> Result<(), Failure> {
     };
     let pace = if what.is_quiet { Pace::Quiet } else { Pace::Usual };
     let (loading, teller) = loading(&letters, &wanted, pace)?;
-    job.once("initialize", Arc::new(loading))?;
+    job.once(INITIALIZE, Arc::new(loading))?;
     screen::beside(&teller.last_line());
     Ok(())
 }

@@ -99,6 +99,9 @@ struct Job {
     stop: Arc<Stop>,
 }
 
+/// The name of what makes the tables.
+const INITIALIZE: &str = "initialize";
+
 impl Job {
     /// A request for what a script does, once.
     fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, Failure> {
@@ -113,7 +116,12 @@ impl Job {
     /// Runs a script of one client and one transaction to its end.
     fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), Failure> {
         let tell = |progress: Progress| tell_stuck(&progress);
-        dbtime_lab::command(&self.request(name, script)?, &tell, &self.stop).map_err(fatal)
+        let request = self.request(name, script)?;
+        if name == INITIALIZE {
+            // A file that is not there yet is about to be filled.
+            request.target.create().map_err(fatal)?;
+        }
+        dbtime_lab::command(&request, &tell, &self.stop).map_err(fatal)
     }
 }
 
