@@ -95,7 +95,12 @@ fn is_taken_of_others(sandbox: &Sandbox, mut line: Vec<String>) {
             }
         }
     }
-    if line[0] == "pgbench" {
+    if let Some(at) = line.iter().position(|word| word == "--target") {
+        line[at + 1] = match server(&line) {
+            Some(at) => nowhere(&line[at]),
+            None => "sqlite:absent/t.db".to_owned(),
+        };
+    } else if line[0] == "pgbench" {
         line.splice(1..1, ["-h", "/absent"].map(str::to_owned));
     }
     let ran = sandbox.run_words(&line);
@@ -113,6 +118,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
     for file in line.iter().filter(|word| word.ends_with(".sql")) {
         sandbox.write(file, "SELECT 1;");
     }
+    if matches!(line.first().map(String::as_str), Some("sysbench" | "pgbench")) {
+        return is_taken_of_others(sandbox, line);
+    }
     if let Some(at) = server(&line) {
         line[at] = nowhere(&line[at]);
         return is_taken_nowhere(sandbox, line, at);
@@ -127,8 +135,6 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.extend(["--target".to_owned(), "sqlite:absent.db".to_owned()]);
             sandbox.run_words(&line).refused(3, &["there is no database"]);
         }
-        // Another tool's command line, and its exit code.
-        "sysbench" | "pgbench" => is_taken_of_others(sandbox, line),
         "init" => {
             let target = line.iter_mut().find(|word| word.starts_with("sqlite:"));
             "sqlite:absent/t.db".clone_into(target.expect("init has a target"));

@@ -22,6 +22,7 @@ mod regressions;
 mod relay;
 mod reports;
 mod sandbox;
+mod scripts;
 mod server_faults;
 mod servers;
 mod sweep;

@@ -1,0 +1,69 @@
+//! `dbtime run --script`: scripts of other tools as workloads of the native command.
+
+use crate::sandbox::{Sandbox, count, counts_add_up};
+
+#[test]
+fn a_script_is_a_workload_like_any_other() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pick.lua", PICK);
+    sandbox.write("pick.sql", "\\set id random(1, :most)\nSELECT n FROM item WHERE id = :id;\n");
+    for target in ["sqlite", "mariadb", "postgres"] {
+        let line = format!(
+            "run --script pick.lua --script-set most=50 --target {target} --rate 200/s \
+             --connections 2 --time 1s --warmup 0s --out lua-{target} --json"
+        );
+        let ran = sandbox.run(&line);
+        ran.exits(0);
+        let json = ran.json();
+        counts_add_up(&json);
+        assert_eq!(count(&json, "/counts/completed"), 200, "{json}");
+        assert_eq!(json["basis"], "response");
+        let statements: Vec<&str> = json["statements"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|statement| statement["fingerprint"].as_str())
+            .collect();
+        assert_eq!(statements, ["SELECT n FROM item WHERE id=?"], "{target}");
+        sandbox.run(&format!("report lua-{target} --text")).fine().prints(&["pick on "]);
+    }
+    sandbox.run("compare lua-mariadb lua-postgres").fine();
+}
+
+/// Makes its own table, and reads a row of it.
+const PICK: &str = r#"
+sysbench.cmdline.options = { most = { "rows", 10 } }
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query("CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, n INTEGER)")
+  con:bulk_insert_init("INSERT INTO item (id, n) VALUES")
+  for id = 1, sysbench.opt.most do
+    con:bulk_insert_next(("(%d, 0)"):format(id))
+  end
+  con:bulk_insert_done()
+end
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  pick = con:prepare("SELECT n FROM item WHERE id=?")
+  id = pick:bind_create(sysbench.sql.type.INT)
+  pick:bind_param(id)
+end
+function event()
+  id:set(sysbench.rand.uniform(1, sysbench.opt.most))
+  assert(pick:execute().nrows == 1)
+end
+"#;
+
+#[test]
+fn wrong_scripts_are_refused_with_a_word_on_why() {
+    let sandbox = Sandbox::new();
+    sandbox.write("x.py", "print(1)");
+    sandbox.write("wrong.sql", "\\set x 1 +\nSELECT 1;\n");
+    sandbox.write("wrong.lua", "function event( end");
+    sandbox.run("run --script x.py").refused(2, &[".sql for pgbench's", ".lua for sysbench's"]);
+    sandbox.run("run --script absent.sql").refused(2, &["absent.sql cannot be read"]);
+    sandbox.run("run --script absent.lua").refused(2, &["absent.lua"]);
+    sandbox.run("run --script wrong.sql").refused(2, &["wrong.sql:1", "^"]);
+    sandbox.run("run --script wrong.lua").refused(2, &["wrong.lua:1"]);
+    sandbox.run("run atm --script wrong.lua").refused(2, &["cannot be used with"]);
+}
