@@ -11,7 +11,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Our own Lua, in the order it is loaded.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
+    ("=random", include_str!("lua/random.lua")),
     ("=modules", include_str!("lua/modules.lua")),
     ("=report", include_str!("lua/report.lua")),
     ("=client", include_str!("lua/client.lua")),

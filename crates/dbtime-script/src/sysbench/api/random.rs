@@ -3,34 +3,54 @@
 use super::wrapped;
 use crate::sysbench::desk::Desk;
 use crate::sysbench::random::{Random, Shape};
-use mlua::{Lua, LuaString, Result, Table};
+use mlua::{LightUserData, Lua, LuaString, Result, Table};
+use std::ffi::c_void;
 use std::rc::Rc;
 
 /// A distribution.
 type Draw = fn(&mut Random, &Shape, u32, u32) -> u32;
 
+/// Those of a range, by the names that scripts use.
+const RANGES: [(&str, Draw); 6] = [
+    ("default", Random::default),
+    ("uniform", |random, _, a, b| random.uniform(a, b)),
+    ("gaussian", Random::gaussian),
+    ("special", Random::special),
+    ("pareto", Random::pareto),
+    ("zipfian", Random::zipfian),
+];
+
 pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let random = lua.create_table()?;
-    let ranges: [(&str, Draw); 6] = [
-        ("default", Random::default),
-        ("uniform", |random, _, a, b| random.uniform(a, b)),
-        ("gaussian", Random::gaussian),
-        ("special", Random::special),
-        ("pareto", Random::pareto),
-        ("zipfian", Random::zipfian),
-    ];
-    for (name, draw) in ranges {
-        let desk = Rc::clone(desk);
-        let shape = desk.setup.shape;
-        let function = lua.create_function(move |_, (a, b): (f64, f64)| {
-            let random = &mut desk.slot.borrow_mut().random;
-            Ok(f64::from(draw(random, &shape, wrapped(a), wrapped(b))))
-        })?;
-        random.set(name, function)?;
-    }
+    ranges(lua, host, desk)?;
     texts(lua, &random, desk)?;
     numbers(lua, host, &random, desk)?;
     host.set("random", random)
+}
+
+/// Gives our own Lua what it calls ranges by: the address of [`draw`], which LuaJIT calls from what
+/// it has compiled, where a function of mlua would make it leave that.
+fn ranges(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    let names = RANGES.map(|(name, _)| name);
+    host.set("ranges", lua.create_sequence_from(names)?)?;
+    host.set("draw", LightUserData(draw as *mut c_void))?;
+    host.set("desk", LightUserData(Rc::as_ptr(desk).cast_mut().cast()))
+}
+
+/// Draws from a range for the client that runs; `nth` is the place in [`RANGES`], counted from 1.
+///
+/// # Safety
+/// `desk` is the address that [`ranges`] gave, and the Lua state that got it is alive: the state
+/// holds a share in the desk for as long.
+unsafe extern "C" fn draw(a: f64, b: f64, desk: *const Desk, nth: u32) -> f64 {
+    // SAFETY: see above; the desk is only ever shared.
+    let desk = unsafe { &*desk };
+    let (Some((_, draw)), Ok(mut slot)) =
+        (RANGES.get((nth as usize).wrapping_sub(1)), desk.slot.try_borrow_mut())
+    else {
+        return a;
+    };
+    f64::from(draw(&mut slot.random, &desk.setup.shape, wrapped(a), wrapped(b)))
 }
 
 fn texts(lua: &Lua, random: &Table, desk: &Rc<Desk>) -> Result<()> {
