@@ -6,8 +6,9 @@ use crate::sysbench::literal;
 use crate::sysbench::settings::Driver;
 use crate::sysbench::sqlite;
 use dbtime_load::program::Value;
-use mlua::{Lua, LuaString, Result, Table, Value as Given, Variadic};
+use mlua::{LightUserData, Lua, LuaString, Result, Table, Value as Given, Variadic};
 use std::borrow::Cow;
+use std::ffi::c_void;
 use std::rc::Rc;
 
 /// A bulk insert is sent when it would become longer than this.
@@ -154,7 +155,50 @@ fn executions(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let many = lua.create_function(move |_, (handle, values): (u32, Variadic<Given>)| {
         execute(&on, handle, &values)
     })?;
-    host.set("execute_many", many)
+    host.set("execute_many", many)?;
+    host.set("put_numbers", LightUserData(put_numbers as *mut c_void))
+}
+
+/// Asks for a statement whose parameters are numbers, at most four. Returns 0 where it has others,
+/// or is none of the server's: then it goes the long way. LuaJIT calls this from what it has
+/// compiled.
+///
+/// # Safety
+/// `desk` is the address that the Lua state was given, and that state is alive: it holds a share in
+/// the desk for as long.
+unsafe extern "C" fn put_numbers(
+    a: f64,
+    b: f64,
+    c: f64,
+    d: f64,
+    desk: *const Desk,
+    handle: u32,
+    count: u32,
+) -> u32 {
+    // SAFETY: see above; the desk is only ever shared.
+    let desk = unsafe { &*desk };
+    let numbers = [a, b, c, d];
+    let is_put = desk.slot.try_borrow_mut().ok().zip(numbers.get(..count as usize));
+    u32::from(is_put.is_some_and(|(mut slot, numbers)| put(&mut slot, handle, numbers)))
+}
+
+#[inline]
+fn put(slot: &mut Slot, handle: u32, numbers: &[f64]) -> bool {
+    let Slot { ask, values, statement, prepared, handle: own, .. } = slot;
+    let Some(Some(prepared)) = prepared.get(handle as usize) else { return false };
+    if prepared.text.is_some() || prepared.kinds.len() != numbers.len() {
+        return false;
+    }
+    values.resize(numbers.len(), Value::Null);
+    for ((value, kind), number) in values.iter_mut().zip(&*prepared.kinds).zip(numbers) {
+        *value = match kind {
+            Kind::Integer => Value::Integer(*number as i64),
+            Kind::Real => Value::Real(*number),
+            Kind::Text => return false,
+        };
+    }
+    (*ask, *own, *statement) = (Ask::Execute, handle, Some(prepared.id));
+    true
 }
 
 #[inline]

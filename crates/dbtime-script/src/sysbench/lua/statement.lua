@@ -3,6 +3,7 @@
 local rt = ...
 local host, ASK = rt.host, rt.code.ask
 local yield = coroutine.yield
+local ffi = require("ffi")
 local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
 local select, getmetatable, setmetatable, concat = select, getmetatable, setmetatable, table.concat
 local ask_execute, ask_execute_many = host.execute, host.execute_many
@@ -54,6 +55,30 @@ local function check_usable(statement)
   end
 end
 
+local put = ffi.cast(
+  "uint32_t (*)(double, double, double, double, const void *, uint32_t, uint32_t)",
+  host.put_numbers)
+local desk = host.desk
+
+local function value_at(statement, index, count)
+  if index > count then
+    return 0
+  end
+  return statement[index].value
+end
+
+-- Whether a few numbers are all that is bound, and have been put on the desk. LuaJIT compiles that
+-- as a whole; other values go by a function of the host's, for which it leaves compiled code.
+local function puts_numbers(statement, handle, count)
+  if count > 4 then
+    return false
+  end
+  local a, b = value_at(statement, 1, count), value_at(statement, 2, count)
+  local c, d = value_at(statement, 3, count), value_at(statement, 4, count)
+  return type(a) == "number" and type(b) == "number" and type(c) == "number"
+    and type(d) == "number" and put(a, b, c, d, desk, handle, count) == 1
+end
+
 function Statement:execute()
   local con, handle, count = self.connection, self.handle, self.count
   if con.number ~= con.client.current then
@@ -62,7 +87,9 @@ function Statement:execute()
   if not handle or self.is_pending or not con.is_open or self.generation ~= con.generation then
     check_usable(self)
   end
-  if count == 1 then
+  if puts_numbers(self, handle, count) then
+    -- Nothing else is to be done.
+  elseif count == 1 then
     ask_execute(handle, self[1].value)
   elseif count == 2 then
     ask_execute(handle, self[1].value, self[2].value)
