@@ -42,6 +42,7 @@ fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>)
         measure: Some(Nanos::from_secs(2)),
         transactions: None,
         rundown: Nanos::from_secs(1),
+        late_start: Nanos::from_secs(1),
         budget_every,
         shards: 1,
         pipelining: Pipelining::Off,

@@ -71,6 +71,7 @@ fn engine(
         measure: Some(SLICE),
         transactions: None,
         rundown: Nanos::ZERO,
+        late_start: Nanos::ZERO,
         budget_every: every,
         shards: 1,
         pipelining: Pipelining::Off,

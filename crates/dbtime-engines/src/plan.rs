@@ -42,8 +42,10 @@ pub struct Plan {
     pub measure: Option<Nanos>,
     /// How many transactions are offered, warm-up included; `None`: until the window ends.
     pub transactions: Option<u64>,
-    /// How long waiting transactions are still served after the window.
+    /// How long what is under way is still waited for after the window.
     pub rundown: Nanos,
+    /// How long after the window waiting transactions are still begun; no longer than `rundown`.
+    pub late_start: Nanos,
     /// The costly parts are measured on one transaction in so many; 0: on none.
     pub budget_every: u32,
     /// Shards of an event loop.
@@ -190,6 +192,8 @@ pub struct ThreadResult {
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
+    /// Whether all of its clients have quit.
+    pub has_quit: bool,
 }
 
 /// What a run brings back.
@@ -204,6 +208,8 @@ pub struct Driven {
     pub measured: PartSet,
     /// CPU, run-queue wait and driver time by thread.
     pub threads: Vec<ThreadUse>,
+    /// Whether all clients have quit: nothing was driven after `ended`.
+    pub has_quit: bool,
 }
 
 /// What one thread used in the window.
@@ -228,7 +234,9 @@ impl Driven {
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
         let used = |t: &ThreadResult| ThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
-        Self { start, ended, recorder, measured, threads: threads.iter().map(used).collect() }
+        let has_quit = !threads.is_empty() && threads.iter().all(|thread| thread.has_quit);
+        let threads = threads.iter().map(used).collect();
+        Self { start, ended, recorder, measured, threads, has_quit }
     }
 }
 

@@ -39,6 +39,7 @@ fn plan(workload: &str, transactions: u64) -> Plan {
         measure: None,
         transactions: Some(transactions),
         rundown: Nanos::ZERO,
+        late_start: Nanos::ZERO,
         budget_every: 1,
         shards: 1,
         pipelining: Pipelining::Off,

@@ -106,6 +106,7 @@ fn plan(demand: Demand, servers: u32) -> Plan {
         measure: Some(Nanos::from_secs(10)),
         transactions: None,
         rundown: SECOND,
+        late_start: SECOND,
         budget_every: 1,
         shards: 1,
         pipelining: Pipelining::Off,

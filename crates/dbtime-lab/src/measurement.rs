@@ -127,7 +127,8 @@ impl Measurement<'_> {
     fn window(&self, driven: &Driven) -> WindowInfo {
         let window = self.plan.window(driven.start);
         // A number of transactions, or an early end, closes the window with what ended last.
-        let counted = self.plan.transactions.is_some() || self.plan.measure.is_none();
+        let counted =
+            self.plan.transactions.is_some() || self.plan.measure.is_none() || driven.has_quit;
         let last = if counted { driven.ended } else { window.end };
         let end = window.end.min(last).min(self.stop.instant());
         WindowInfo {

@@ -35,6 +35,9 @@ pub struct RunRequest {
     pub time: Option<Nanos>,
     /// How many transactions are offered.
     pub transactions: Option<u64>,
+    /// How long what is under way is waited for after the window, while nothing that waits is
+    /// begun any more; `None`: both are served for a few seconds.
+    pub rundown: Option<Nanos>,
     /// Which transactions have their parts measured.
     pub budget: BudgetChoice,
     /// Requirements beyond those of the workload; they apply to every operation.
@@ -71,6 +74,7 @@ impl RunRequest {
             warmup: Nanos::ZERO,
             time: None,
             transactions: None,
+            rundown: None,
             budget: BudgetChoice::Auto,
             limits: Vec::new(),
             seed: 1,

@@ -153,7 +153,9 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
         warmup: request.warmup,
         measure: request.time,
         transactions: request.transactions,
-        rundown: RUNDOWN,
+        rundown: request.rundown.unwrap_or(RUNDOWN),
+        // What a script has begun is waited for, and nothing else is begun, as its tool does it.
+        late_start: if request.rundown.is_some() { Nanos::ZERO } else { RUNDOWN },
         budget_every: 0,
         shards: load.shards.clamp(1, servers.max(1)),
         pipelining: Pipelining::Off,

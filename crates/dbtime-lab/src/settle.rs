@@ -127,11 +127,15 @@ fn trial(
         budget_every: 0,
         // What takes longer is ended on the server too.
         rundown: Nanos::from_millis(500),
+        late_start: Nanos::from_millis(500),
         first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
     let quiet = |_: Progress| {};
     let (driven, _) = drive(&trial, prepared, Box::new(io::sink()), &quiet, stop)?;
+    if let Some(trouble) = trial.script_trouble() {
+        return Err(LabError::Script(trouble.to_string()));
+    }
     if stop.is_set() {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }

@@ -1,7 +1,7 @@
 //! From flags to a request: everything that can be refused without touching a machine is refused
 //! here.
 
-use crate::cli::RunArgs;
+use crate::cli::{ReconnectWhen, RunArgs};
 use crate::exit::Failure;
 use crate::foreign;
 use dbtime_engines::server::ServerOptions;
@@ -62,6 +62,7 @@ pub(crate) fn request(
         warmup,
         time,
         transactions: args.transactions,
+        rundown: None,
         budget,
         limits: args.limits.clone(),
         seed: args.seed,
@@ -78,6 +79,12 @@ fn given(args: &RunArgs) -> String {
 
 fn workload(args: &RunArgs, load: &Load) -> Result<Workload, Failure> {
     if let Some(path) = &args.script {
+        if matches!(args.reconnect, ReconnectWhen::EveryTransaction) {
+            return Err(Failure::usage(
+                "--reconnect every-transaction is not for scripts: a Lua script connects by \
+                 itself, and dbtime pgbench has -C",
+            ));
+        }
         return foreign::workload(args, path, load);
     }
     match (&args.query, &args.workload) {

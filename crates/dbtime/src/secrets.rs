@@ -20,7 +20,8 @@ const PASSWORD: &str = "password";
 
 /// The value of a flag as it may be shown.
 pub(crate) fn shown(flag: &str, value: &str) -> String {
-    match flag {
+    // Other tools take a name with underscores too.
+    match flag.replace('_', "-").as_str() {
         "target" => without_password(value),
         "server-env" => variable(value),
         "mysql-password" | "pgsql-password" => HIDDEN.to_owned(),
@@ -50,7 +51,9 @@ fn without_value(text: &str) -> String {
         shown += before;
         shown += PASSWORD;
         rest = after;
-        let starts_word = before.ends_with(char::is_whitespace) || before.is_empty();
+        // Also behind another word of its name, as in `mysql_password`.
+        let starts_word = before.ends_with(|c: char| c.is_whitespace() || c == '_' || c == '-')
+            || before.is_empty();
         if let (true, Some(value)) = (starts_word, after.trim_start().strip_prefix('=')) {
             shown += "=";
             shown += HIDDEN;
@@ -95,7 +98,9 @@ pub(crate) fn command_line(arguments: &[String]) -> String {
             (Some(flag), _) => shown(flag, argument),
             (None, Some(Ok((flag, value)))) => format!("--{flag}={}", shown(flag, value)),
             (None, name) => {
-                flag = name.and_then(Result::err).filter(|name| FLAGS.contains(name));
+                flag = name
+                    .and_then(Result::err)
+                    .filter(|name| FLAGS.contains(&name.replace('_', "-").as_str()));
                 connection(argument)
             }
         };

@@ -90,6 +90,9 @@ impl Asking {
                 return Err(refused("1461", "42000", text));
             }
             Request::Prepare { handle, sql } => {
+                if let Some(old) = self.handles.get_mut(handle as usize).and_then(Option::take) {
+                    request::close(old.id, out);
+                }
                 request::text_command(command::STMT_PREPARE, sql, out);
                 Wanted::Handle(handle)
             }

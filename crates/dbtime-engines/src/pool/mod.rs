@@ -24,6 +24,7 @@ use dbtime_load::session::{Action, Session};
 use dbtime_model::budget::PartSet;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId, now};
 use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -101,6 +102,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Signalled when a client asks again, for workers that found nobody asking.
     asked: Condvar,
+    /// Workers whose clients have not quit.
+    workers: AtomicU32,
 }
 
 enum Queue {
@@ -253,7 +256,8 @@ fn shared_queue(plan: &Plan, start: MonoNanos) -> Option<Shared> {
         }
         _ => return None,
     };
-    Some(Shared { queue: Mutex::new(queue), asked: Condvar::new() })
+    let workers = AtomicU32::new(plan.servers);
+    Some(Shared { queue: Mutex::new(queue), asked: Condvar::new(), workers })
 }
 
 /// One worker: a thread with its session, its ledger, and its own clients if it has any.
@@ -265,6 +269,8 @@ struct Worker<'a> {
     session: Session,
     ledger: Ledger,
     end: MonoNanos,
+    /// When nobody waits for a transaction any more.
+    last: MonoNanos,
 }
 
 /// What a worker does next.
@@ -286,7 +292,8 @@ impl<'a> Worker<'a> {
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
         let ledger = Ledger::new(plan.recorder(start, id), start, sink);
         let end = plan.window(start).end;
-        Self { plan, stop, shared, own, session, ledger, end }
+        let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
+        Self { plan, stop, shared, own, session, ledger, end, last }
     }
 
     fn run<C: Connection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
@@ -294,6 +301,7 @@ impl<'a> Worker<'a> {
         let mut in_window = false;
         let mut used = None;
         let mut freed = now();
+        let mut left_by = None;
         loop {
             match self.claim(freed) {
                 Turn::Run(ticket, ready) => {
@@ -310,6 +318,7 @@ impl<'a> Worker<'a> {
                     let goes_on = self.transaction(connection, ticket, ready);
                     freed = self.served(&ticket);
                     if !goes_on {
+                        left_by = Some(ticket);
                         break;
                     }
                 }
@@ -322,9 +331,13 @@ impl<'a> Worker<'a> {
         }
         let (cpu, runq) = used.unwrap_or_else(|| connection.window_ended());
         let measured = ALWAYS_MEASURED.with(connection.measured());
-        self.drain();
+        let has_quit = left_by.is_some();
+        match left_by {
+            Some(ticket) => self.leave(&ticket),
+            None => self.drain(self.stop.instant().min(self.end)),
+        }
         let (recorder, driver, ended) = self.ledger.finish();
-        (ThreadResult { recorder, measured, cpu, runq, driver, ended }, self.session)
+        (ThreadResult { recorder, measured, cpu, runq, driver, ended, has_quit }, self.session)
     }
 
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
@@ -369,7 +382,7 @@ impl<'a> Worker<'a> {
             let taken = wanted + (now() - ready);
             self.ledger.recorder.think(operation, ticket.due, wanted, taken);
         }
-        if self.plan.measure.is_some() && ready >= self.end + self.plan.rundown {
+        if self.plan.measure.is_some() && ready >= self.end + self.plan.late_start {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, ready);
             self.given_up();
             return Turn::Again;
@@ -439,8 +452,12 @@ impl<'a> Worker<'a> {
                 }
                 Action::Pause { part, length } => {
                     let from = now();
-                    let to = wait_until(from + length, false, |at| at >= self.stop.instant());
+                    let until = (from + length).min(self.last);
+                    let to = wait_until(until, false, |at| at >= self.stop.instant());
                     timing.pause(part, from, to);
+                    if to >= self.last || to >= self.stop.instant() + GRACE {
+                        break Outcome::Unfinished;
+                    }
                     session.resumed(part)
                 }
                 Action::Ask { connection: 1.., .. } => {
@@ -479,10 +496,22 @@ impl<'a> Worker<'a> {
         goes_on
     }
 
-    /// Counts what was due and will not be served any more.
-    fn drain(&mut self) {
+    /// The client has quit with this transaction: others go on, unless nobody is left.
+    #[cold]
+    fn leave(&mut self, ticket: &Ticket) {
         let Some(shared) = self.shared else { return };
-        let (present, stopped) = (now(), self.stop.instant().min(self.end));
+        if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+            queue.leave(ticket);
+        }
+        if shared.workers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.drain(now().min(self.end));
+        }
+    }
+
+    /// Counts what was due before `stopped` and will not be served any more.
+    fn drain(&mut self, stopped: MonoNanos) {
+        let Some(shared) = self.shared else { return };
+        let present = now();
         let mut unfinished = |ticket| {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
         };

@@ -24,6 +24,8 @@ pub(super) struct Asking {
     present: Option<Present>,
     /// Whether it was asked by messages that end in a Sync.
     is_extended: bool,
+    /// Whether it is a pipeline.
+    is_pipeline: bool,
     /// Whether the data of a COPY went out with it.
     has_data: bool,
 }
@@ -57,6 +59,7 @@ impl Asking {
         self.results.clear();
         (self.is_open, self.present) = (false, None);
         self.is_extended = !matches!(request, Request::Query(_) | Request::Copy { .. });
+        self.is_pipeline = matches!(request, Request::Pipeline(_));
         self.has_data = matches!(request, Request::Copy { .. });
         let start = out.len();
         let written = self.write_or_fail(request, out);
@@ -178,6 +181,11 @@ impl Asking {
     /// Whether the data that the server waits for is on its way.
     pub(super) fn has_data(&self) -> bool {
         self.has_data
+    }
+
+    /// Whether several statements were sent at once.
+    pub(super) fn is_pipeline(&self) -> bool {
+        self.is_pipeline
     }
 
     pub(super) fn results(&mut self) -> &mut Results {

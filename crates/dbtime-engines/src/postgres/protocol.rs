@@ -499,6 +499,13 @@ impl Protocol for PostgresProtocol {
                 self.reader.data_settled();
                 (used, Progress::More)
             }
+            (Ok((used, Reading::More)), Stage::Asked(_))
+                if self.reader.wants_data() && self.asking.is_pipeline() =>
+            {
+                // What was sent behind it has been swallowed as data.
+                let text = "COPY FROM STDIN cannot be part of a pipeline";
+                (used, broken(Failure::connection("08P01", text)))
+            }
             (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
                 let is_prepared = match stage {
                     Stage::Executing { statement, .. } => {

@@ -242,7 +242,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     }
 
     fn is_too_late(&self, claimed: &Claimed, present: MonoNanos) -> bool {
-        self.plan.measure.is_some() && present >= self.end + self.plan.rundown
+        self.plan.measure.is_some() && present >= self.end + self.plan.late_start
             || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
     }
 
@@ -313,7 +313,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
     }
 
     fn resume_paused(&mut self, mut present: MonoNanos) -> MonoNanos {
-        while let Some(&Reverse((at, id))) = self.pauses.peek() {
+        // Who pauses again at once waits for the next round: others have their turn between.
+        for _ in 0..self.pauses.len() {
+            let Some(&Reverse((at, id))) = self.pauses.peek() else { break };
             if at > present && present < self.stop.instant() {
                 break;
             }
@@ -467,6 +469,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             runq: spent.runq,
             driver: spent.driver,
             ended,
+            has_quit: self.quit > 0 && self.quit == self.connections.len(),
         };
         let sessions = self.connections.into_iter().map(|connection| connection.session);
         (result, self.reactor, sessions.collect(), self.lines)

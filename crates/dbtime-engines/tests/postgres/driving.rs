@@ -37,6 +37,7 @@ pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> P
         measure: None,
         transactions: Some(transactions),
         rundown: Nanos::ZERO,
+        late_start: Nanos::ZERO,
         budget_every: 1,
         shards: connections.clamp(1, 2),
         pipelining: Pipelining::Off,

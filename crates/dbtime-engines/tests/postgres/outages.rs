@@ -27,6 +27,7 @@ fn driven_while(
         measure: Some(Nanos::from_secs(4)),
         transactions: None,
         rundown: Nanos::from_secs(3),
+        late_start: Nanos::from_secs(3),
         ..plan(workload, 8, 0)
     };
     let statements = &plan.workload.statements;

@@ -194,10 +194,11 @@ impl<P: Protocol> SocketReactor<P> {
     /// could not be sent.
     #[inline]
     fn request(&mut self, id: u32, request: Request<'_>) -> Option<Answer> {
+        let link = &mut self.links[id as usize];
         if request == Request::Connect {
+            link.protocol.results().clear();
             return Some(Answer::at_once());
         }
-        let link = &mut self.links[id as usize];
         match link.protocol.ask(&self.shared, request, &mut link.out) {
             Ok(Asked::Sent) => self.sent(id),
             Ok(Asked::Done) => {
@@ -292,6 +293,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
         if request == Request::Disconnect {
             self.disconnect(connection);
+            self.results(connection).clear();
             return Some(Answer::at_once());
         }
         let link = &mut self.links[connection as usize];

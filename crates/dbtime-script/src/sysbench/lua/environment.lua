@@ -60,12 +60,33 @@ local function print(...)
   host.write(concat(texts, "\t") .. "\n")
 end
 
+-- Standard output is the host's: it may be for something else.
+local stdout = {}
+
+function stdout:write(...)
+  host.write(concat({ ... }))
+  return self
+end
+
+function stdout:flush()
+  return self
+end
+
+function stdout:setvbuf()
+  return true
+end
+
+function stdout.close()
+  error("stdout cannot be closed by a script", 2)
+end
+
+lib_io.stdout = stdout
+
 function lib_io.write(...)
   if io.output() ~= io.stdout then
     return io.write(...)
   end
-  host.write(concat({ ... }))
-  return io.stdout
+  return stdout:write(...)
 end
 
 -- `ffi` with the functions of sysbench that scripts declare by hand.

@@ -9,8 +9,9 @@ use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{RateChoice, RunRequest, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
+use dbtime_load::workload::Operation;
 use dbtime_model::Nanos;
-use dbtime_script::pgbench::options::{Benchmark, Length, Protocol, Seed, Source};
+use dbtime_script::pgbench::options::{Benchmark, Choice, Length, Protocol, Seed, Source};
 use dbtime_script::pgbench::seeds::named;
 use dbtime_script::pgbench::{Listener, Mode, Notice, Observer, PgbenchScript, Scripts, Settings};
 use std::io::Read;
@@ -150,8 +151,12 @@ pub(super) fn run(
         _ => "pgbench".to_owned(),
     };
     let mut request = job.request(&name, script)?;
-    request.workload.operations =
-        what.scripts.iter().map(|choice| operation(&short(&choice.source))).collect();
+    let weighted = |choice: &Choice| Operation {
+        // One that never runs has a weight too small to be seen.
+        weight: f64::from(choice.weight).max(1e-9),
+        ..operation(&short(&choice.source))
+    };
+    request.workload.operations = what.scripts.iter().map(weighted).collect();
     let load = &mut request.load;
     load.connections = what.clients;
     load.shards = what.common.own.shards.unwrap_or(1).min(what.clients);
@@ -170,6 +175,8 @@ pub(super) fn run(
         Protocol::Prepared => StatementProtocol::Prepared,
         Protocol::Simple | Protocol::Extended => StatementProtocol::Text,
     };
+    // As long as it takes.
+    request.rundown = Some(Nanos::from_secs(365 * 24 * 3600));
     request.out = what.common.own.out.as_ref().map(Into::into);
     Ok(request)
 }

@@ -43,7 +43,7 @@ fn obey(words: &[String]) -> Result<(), Failure> {
     let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let arguments = Arguments::read(words, open).map_err(Failure::usage)?;
     let before = arguments.before_script().map_err(Failure::usage)?;
-    let Some(script) = arguments.script.clone() else {
+    let Some(script) = arguments.script.clone().filter(|_| !before.general.help) else {
         return without_script(&arguments, &before);
     };
     let compat = before.own.compat;
@@ -127,7 +127,7 @@ impl Job {
                 let request = self.named(name)?;
                 // A file that is not there yet is about to be filled.
                 request.target.create().map_err(fatal)?;
-                self.once(&request)
+                self.once(&request, &self.stop)
             }
         }
     }
@@ -154,18 +154,19 @@ impl Job {
     /// Runs one of the functions that sysbench calls around a run, where the script has it.
     fn around(&self, name: &str) -> Result<(), Failure> {
         match self.declared.functions.contains(&name) {
-            true => self.once(&self.named(name)?),
+            // Also when the run was ended early.
+            true => self.once(&self.named(name)?, &Stop::default()),
             false => Ok(()),
         }
     }
 
-    fn once(&self, request: &RunRequest) -> Result<(), Failure> {
+    fn once(&self, request: &RunRequest, stop: &Stop) -> Result<(), Failure> {
         let tell = |progress: Progress| {
             if let Progress::Stuck { client, length } = progress {
                 screen::note(&stuck(client, length));
             }
         };
-        dbtime_lab::command(request, &tell, &self.stop).map_err(fatal)
+        dbtime_lab::command(request, &tell, stop).map_err(fatal)
     }
 
     fn script(&self, command: Command) -> Result<SysbenchScript, Failure> {

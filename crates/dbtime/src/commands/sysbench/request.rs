@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Seed of what is the engine's: when events come. The script's own is sysbench's option.
 pub(super) const SEED: u64 = 1;
 
+/// How long events under way are waited for: as long as they take.
+const PATIENCE: Nanos = Nanos::from_secs(365 * 24 * 3600);
+
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {
     let own = &job.options.own;
@@ -56,6 +59,8 @@ pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, 
         // Nobody asks where the time went.
         request.budget = BudgetChoice::Off;
     }
+    let patience = general.forced_shutdown.map_or(PATIENCE, |s| Nanos::from_secs(s.into()));
+    request.rundown = Some(patience);
     if request.time.is_none() && request.transactions.is_none() {
         // Until Ctrl-C, as long as a clock of seconds goes.
         request.time = Some(Nanos::from_secs(u32::MAX.into()));

@@ -30,8 +30,8 @@ pub(super) fn run(job: &Job) -> Result<(), Failure> {
     let script = Arc::new(job.script(Command::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
     let finished = drive(job, &script, &request, &say)?;
-    job.around("done")?;
-    show(job, &finished)
+    show(job, &finished)?;
+    job.around("done")
 }
 
 /// Drives the load while the clock prints.
@@ -68,9 +68,9 @@ fn drive(
         }
         drop(tell);
         let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let finished = finished.map_err(fatal)?;
+        // A hook that failed has ended the run: its words say why.
         reported?;
-        Ok(finished)
+        finished.map_err(fatal)
     })
 }
 
