@@ -186,16 +186,21 @@ mod tests {
     #[test]
     fn work_is_cpu_and_sleep_is_blocked() {
         let clock = ThreadClock::new();
-        let mut x = 1_u64;
-        let start = clock::now();
-        while clock::now() - start < Nanos::from_millis(20) {
-            x = std::hint::black_box(x.wrapping_mul(3));
-        }
-        let work = clock.advance();
+        let work = || {
+            clock.advance();
+            let mut x = 1_u64;
+            let start = clock::now();
+            while clock::now() - start < Nanos::from_millis(20) {
+                x = std::hint::black_box(x.wrapping_mul(3));
+            }
+            clock.advance()
+        };
+        let busy = |span: &Span| (span.cpu + span.runq).0 as f64 / span.wall.0 as f64;
+        // What a hypervisor takes away is neither: the try in which it took least counts.
+        let tries: Vec<Span> = (0..20).map(|_| work()).collect();
+        assert!(tries.iter().any(|span| busy(span) > 0.9), "{tries:?}");
         std::thread::sleep(std::time::Duration::from_millis(20));
         let sleep = clock.advance();
-        let busy = (work.cpu + work.runq).0 as f64 / work.wall.0 as f64;
-        assert!(busy > 0.9, "{work:?}");
         assert!(sleep.blocked() > Nanos::from_millis(18), "{sleep:?}");
         assert!(sleep.cpu < Nanos::from_millis(1), "{sleep:?}");
     }
