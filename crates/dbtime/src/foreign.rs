@@ -11,6 +11,7 @@ use dbtime_lab::{Load, operation};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{Preparation, Script};
 use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
 use dbtime_script::pgbench::{
     Dialect, Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings,
@@ -22,6 +23,9 @@ use dbtime_script::sysbench::{
 };
 use std::path::Path;
 use std::sync::Arc;
+
+/// How long the other tools wait at the end of a run for what is under way: as long as it takes.
+pub(crate) const PATIENCE: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
 /// The workload that a script makes.
 pub(crate) fn workload(args: &RunArgs, path: &Path, load: &Load) -> Result<Workload, Failure> {

@@ -1,4 +1,4 @@
-//! The three built-in scripts, and how `-b` and `-f` name scripts and weights.
+//! The three built-in scripts.
 
 use super::dialect::Dialect;
 
@@ -29,8 +29,12 @@ const BEGIN: &str = "BEGIN;";
 const END: &str = "END;";
 
 /// The built-in scripts, in the order of `-b list`.
-pub const BUILTINS: [Builtin; 3] = [
-    Builtin {
+pub const BUILTINS: [Builtin; 3] =
+    [Builtin::TPCB_LIKE, Builtin::SIMPLE_UPDATE, Builtin::SELECT_ONLY];
+
+impl Builtin {
+    /// Three updates, a query and an insert.
+    pub const TPCB_LIKE: Self = Self {
         name: "tpcb-like",
         description: "<builtin: TPC-B (sort of)>",
         statements: &[
@@ -46,8 +50,10 @@ pub const BUILTINS: [Builtin; 3] = [
             INSERT_HISTORY,
             END,
         ],
-    },
-    Builtin {
+    };
+
+    /// One update, a query and an insert.
+    pub const SIMPLE_UPDATE: Self = Self {
         name: "simple-update",
         description: "<builtin: simple update>",
         statements: &[
@@ -61,15 +67,31 @@ pub const BUILTINS: [Builtin; 3] = [
             INSERT_HISTORY,
             END,
         ],
-    },
-    Builtin {
+    };
+
+    /// A query.
+    pub const SELECT_ONLY: Self = Self {
         name: "select-only",
         description: "<builtin: select only>",
         statements: &[ACCOUNT, SELECT_ACCOUNT],
-    },
-];
+    };
 
-impl Builtin {
+    /// The one whose name begins so.
+    ///
+    /// # Errors
+    /// None does, or several do.
+    pub fn find(prefix: &str) -> Result<Self, String> {
+        let found: Vec<_> = BUILTINS.iter().filter(|one| one.name.starts_with(prefix)).collect();
+        match found[..] {
+            [one] => Ok(*one),
+            [] => Err(format!("no builtin script found for name \"{prefix}\"")),
+            _ => Err(format!(
+                "ambiguous builtin name: {} builtin scripts found for prefix \"{prefix}\"",
+                found.len()
+            )),
+        }
+    }
+
     /// Its text. `END` is COMMIT where the database knows no other.
     pub fn text(&self, dialect: Dialect) -> String {
         let line = |statement: &&'static str| match (*statement, dialect) {
@@ -80,72 +102,10 @@ impl Builtin {
     }
 }
 
-/// What `-b list` prints.
-pub fn list() -> String {
-    let lines =
-        BUILTINS.iter().map(|script| format!("  {:>13}: {}\n", script.name, script.description));
-    format!("Available builtin scripts:\n{}", lines.collect::<String>())
-}
-
-/// The built-in script whose name begins so.
-///
-/// # Errors
-/// None does, or several do; the message lists them.
-pub fn find(name: &str) -> Result<&'static Builtin, String> {
-    static ALL: [Builtin; 3] = BUILTINS;
-    let found: Vec<_> = ALL.iter().filter(|script| script.name.starts_with(name)).collect();
-    match found[..] {
-        [script] => Ok(script),
-        [] => Err(format!("no builtin script found for name \"{name}\"\n{}", list())),
-        _ => Err(format!(
-            "ambiguous builtin name: {} builtin scripts found for prefix \"{name}\"\n{}",
-            found.len(),
-            list()
-        )),
-    }
-}
-
-/// Splits `NAME@WEIGHT` at its last `@`; without one the weight is 1.
-///
-/// # Errors
-/// The weight is no number, or not in `0..=2147483647`.
-pub fn split_weight(option: &str) -> Result<(&str, u32), String> {
-    let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
-    let number: i64 = weight
-        .trim_ascii_start()
-        .parse()
-        .map_err(|_| format!("invalid weight specification: @{weight}"))?;
-    match u32::try_from(number) {
-        Ok(weight) if weight <= i32::MAX as u32 => Ok((name, weight)),
-        _ => Err(format!("weight specification out of range (0 .. {}): {number}", i32::MAX)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pgbench::{names::Names, reader};
-
-    #[test]
-    fn names_may_be_short_but_not_ambiguous() {
-        assert_eq!(find("t").map(|script| script.name), Ok("tpcb-like"));
-        assert_eq!(find("se").map(|script| script.name), Ok("select-only"));
-        let error = find("s").unwrap_err();
-        assert!(
-            error.starts_with("ambiguous builtin name: 2 builtin scripts found for prefix \"s\"")
-        );
-        assert!(find("x").unwrap_err().ends_with("    select-only: <builtin: select only>\n"));
-    }
-
-    #[test]
-    fn weights_follow_the_last_at() {
-        assert_eq!(split_weight("a@b@3"), Ok(("a@b", 3)));
-        assert_eq!(split_weight("a"), Ok(("a", 1)));
-        assert_eq!(split_weight("a@0"), Ok(("a", 0)));
-        assert_eq!(split_weight("a@x").unwrap_err(), "invalid weight specification: @x");
-        let error = split_weight("a@-1").unwrap_err();
-        assert_eq!(error, "weight specification out of range (0 .. 2147483647): -1");
-    }
 
     #[test]
     fn every_script_can_be_read() {

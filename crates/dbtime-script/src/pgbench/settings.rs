@@ -1,6 +1,6 @@
 //! What a run is told: its scripts, and how to run them.
 
-use super::builtin;
+use super::builtin::Builtin;
 use super::command::Script;
 use super::dialect::{Dialect, Mode};
 use super::loading::Loading;
@@ -38,12 +38,16 @@ impl Scripts {
         Ok(())
     }
 
-    /// Adds the built-in script whose name begins so.
+    /// Adds a built-in script, as a dialect has it.
     ///
     /// # Errors
-    /// There is none, or there are several; or there are too many scripts.
-    pub fn add_builtin(&mut self, name: &str, weight: u32, dialect: Dialect) -> Result<(), String> {
-        let script = builtin::find(name)?;
+    /// There are too many scripts.
+    pub fn add_builtin(
+        &mut self,
+        script: Builtin,
+        weight: u32,
+        dialect: Dialect,
+    ) -> Result<(), String> {
         self.add(script.description, &script.text(dialect), weight)
     }
 

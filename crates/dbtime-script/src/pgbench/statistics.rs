@@ -2,54 +2,8 @@
 //!
 //! Histograms are the engine's affair; here are only sums.
 
+use super::report::Moments;
 use dbtime_model::{Outcome, Sample};
-
-/// Count, sums and bounds of some values.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moments {
-    /// How many values.
-    pub count: u64,
-    /// Their sum.
-    pub sum: f64,
-    /// The sum of their squares.
-    pub sum2: f64,
-    /// The least; 0 where there are none.
-    pub min: f64,
-    /// The greatest; 0 where there are none.
-    pub max: f64,
-}
-
-impl Moments {
-    /// Adds a value.
-    pub fn add(&mut self, value: f64) {
-        let only = Self { count: 1, sum: value, sum2: value * value, min: value, max: value };
-        self.merge(&only);
-    }
-
-    /// Adds all values of another.
-    pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
-        let is_first = self.count == 0;
-        self.min = if is_first { other.min } else { self.min.min(other.min) };
-        self.max = if is_first { other.max } else { self.max.max(other.max) };
-        self.count += other.count;
-        self.sum += other.sum;
-        self.sum2 += other.sum2;
-    }
-
-    /// The mean; NaN where there are no values.
-    pub fn mean(&self) -> f64 {
-        self.sum / self.count as f64
-    }
-
-    /// The standard deviation of all values, not of a sample; NaN where there are none.
-    pub fn deviation(&self) -> f64 {
-        let mean = self.mean();
-        (self.sum2 / self.count as f64 - mean * mean).max(0.0).sqrt()
-    }
-}
 
 /// Why a transaction failed for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,17 +163,6 @@ mod tests {
             done: MonoNanos(3_000_999),
             retries: 0,
         }
-    }
-
-    #[test]
-    fn moments_of_parts_are_those_of_the_whole() {
-        let (mut left, mut right) = (Moments::default(), Moments::default());
-        [2.0, 4.0].into_iter().for_each(|value| left.add(value));
-        [6.0].into_iter().for_each(|value| right.add(value));
-        left.merge(&right);
-        left.merge(&Moments::default());
-        assert_eq!((left.count, left.min, left.max, left.mean()), (3, 2.0, 6.0, 4.0));
-        assert!((left.deviation() - (8f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]

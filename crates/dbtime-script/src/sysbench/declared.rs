@@ -41,8 +41,6 @@ pub struct Declared {
     /// Which of the functions that sysbench calls the script defines, `thread_run` only if it is
     /// the script's own.
     pub functions: Vec<&'static str>,
-    /// Which report hooks it sets.
-    pub hooks: Vec<&'static str>,
     /// Whether any of its files says how to get to a database.
     pub names_sql: bool,
 }
@@ -144,19 +142,11 @@ fn read(state: &State) -> mlua::Result<Declared> {
             functions.push(name);
         }
     }
-    let hooks: Table = sysbench.get("hooks")?;
-    let mut set = Vec::new();
-    for name in ["report_intermediate", "report_cumulative"] {
-        if hooks.contains_key(name)? {
-            set.push(name);
-        }
-    }
     let options: Option<Table> = cmdline.get("options")?;
     Ok(Declared {
         options: options.map(|options| read_options(state, &options)).transpose()?,
         commands: read_commands(cmdline.get("commands")?)?,
         functions,
-        hooks: set,
         names_sql: state.desk.names_sql.get(),
     })
 }

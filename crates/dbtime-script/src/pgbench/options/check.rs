@@ -1,12 +1,13 @@
 //! What goes together, and what is meant by what was not said.
 
 use super::error::{UsageError, quoted};
-use super::script::{Builtin, Choice, Source};
+use super::script::{Choice, Source};
 use super::wanted::{Run, Tables, Wanted};
 use super::{
     Asked, Benchmark, Common, Initialize, Length, Log, LogDetail, PartitionMethod, Partitions,
     Step, Vacuum,
 };
+use crate::pgbench::builtin::Builtin;
 
 /// Transactions of a client where nothing else is said.
 const TRANSACTIONS: u32 = 10;
@@ -88,7 +89,7 @@ impl Run {
     /// Without a script there is the first built-in one.
     fn choose(&mut self) -> Result<(), UsageError> {
         if self.scripts.is_empty() {
-            self.scripts = vec![Choice { source: Source::Builtin(Builtin::TpcbLike), weight: 1 }];
+            self.scripts = vec![Choice { source: Source::Builtin(Builtin::TPCB_LIKE), weight: 1 }];
         }
         if self.scripts.iter().all(|choice| choice.weight == 0) {
             return refuse("total script weight must not be zero");

@@ -1,6 +1,6 @@
 //! What can be wrong with a pgbench command line, in pgbench's own words. Exit code 1.
 
-use super::script::BUILTINS;
+use crate::pgbench::builtin::BUILTINS;
 use std::fmt;
 
 /// A wrong command line.
@@ -89,6 +89,6 @@ pub(super) fn quoted(text: &str) -> &str {
 pub fn list_builtins() -> String {
     let line = |(name, about): (&str, &str)| format!("  {name:>13}: {about}\n");
     let lines: String =
-        BUILTINS.iter().map(|script| line((script.name(), script.about()))).collect();
+        BUILTINS.iter().map(|script| line((script.name, script.description))).collect();
     format!("Available builtin scripts:\n{lines}\n")
 }

@@ -19,9 +19,10 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
+use super::builtin::Builtin;
 pub use error::{UsageError, list_builtins};
 pub use help::HELP;
-pub use script::{BUILTINS, Builtin, Choice, Source};
+pub use script::{Choice, Source};
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]

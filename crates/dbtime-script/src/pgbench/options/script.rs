@@ -1,59 +1,7 @@
 //! Which scripts a run chooses from, and how often it takes each.
 
 use super::error::UsageError;
-
-/// Scripts that pgbench brings along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Builtin {
-    /// Three updates, a query and an insert.
-    TpcbLike,
-    /// One update, a query and an insert.
-    SimpleUpdate,
-    /// A query.
-    SelectOnly,
-}
-
-/// All of them, in the order of their list.
-pub const BUILTINS: [Builtin; 3] = [Builtin::TpcbLike, Builtin::SimpleUpdate, Builtin::SelectOnly];
-
-impl Builtin {
-    /// The name behind `-b`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TpcbLike => "tpcb-like",
-            Self::SimpleUpdate => "simple-update",
-            Self::SelectOnly => "select-only",
-        }
-    }
-
-    /// The name in reports.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::TpcbLike => "<builtin: TPC-B (sort of)>",
-            Self::SimpleUpdate => "<builtin: simple update>",
-            Self::SelectOnly => "<builtin: select only>",
-        }
-    }
-
-    /// The one whose name begins so.
-    ///
-    /// # Errors
-    /// None does, or several do.
-    pub fn find(prefix: &str) -> Result<Self, UsageError> {
-        let found: Vec<_> = BUILTINS.iter().filter(|one| one.name().starts_with(prefix)).collect();
-        match found[..] {
-            [one] => Ok(*one),
-            [] => {
-                let text = format!("no builtin script found for name \"{prefix}\"");
-                Err(UsageError::of_builtin(text))
-            }
-            _ => Err(UsageError::of_builtin(format!(
-                "ambiguous builtin name: {} builtin scripts found for prefix \"{prefix}\"",
-                found.len()
-            ))),
-        }
-    }
-}
+use crate::pgbench::builtin::Builtin;
 
 /// Where a script is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +16,7 @@ impl Source {
     /// The name in reports.
     pub fn name(&self) -> &str {
         match self {
-            Self::Builtin(builtin) => builtin.about(),
+            Self::Builtin(builtin) => builtin.description,
             Self::File(path) => path,
         }
     }

@@ -1,6 +1,7 @@
 //! Command lines as people write them, and pgbench's own words for wrong ones.
 
 use super::*;
+use crate::pgbench::builtin::Builtin;
 
 fn asked(line: &str) -> Result<Asked, UsageError> {
     read(line.split_whitespace())
@@ -26,7 +27,7 @@ fn defaults_are_those_of_pgbench() {
     assert_eq!((run.clients, run.jobs, run.length), (1, 1, Length::Transactions(10)));
     assert_eq!((run.protocol, run.vacuum, run.max_tries), (Protocol::Simple, Vacuum::Some, 1));
     assert_eq!((run.rate, run.log, run.seed), (None, None, Seed::Time));
-    let source = Source::Builtin(Builtin::TpcbLike);
+    let source = Source::Builtin(Builtin::TPCB_LIKE);
     assert_eq!(run.scripts, [Choice { source, weight: 1 }]);
     let tables = initialize("-i");
     use Step::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
@@ -66,9 +67,9 @@ fn scripts_have_weights_and_prefixes() {
     let file = |path: &str| Source::File(path.into());
     let expected = [
         (file("a@b.sql"), 3),
-        (Source::Builtin(Builtin::SelectOnly), 2),
-        (Source::Builtin(Builtin::SelectOnly), 1),
-        (Source::Builtin(Builtin::SimpleUpdate), 1),
+        (Source::Builtin(Builtin::SELECT_ONLY), 2),
+        (Source::Builtin(Builtin::SELECT_ONLY), 1),
+        (Source::Builtin(Builtin::SIMPLE_UPDATE), 1),
         (file("c.sql"), 1),
     ];
     let expected = expected.map(|(source, weight)| Choice { source, weight });
@@ -117,7 +118,7 @@ fn making_tables_is_read() {
 #[test]
 fn some_switches_end_the_reading() {
     assert_eq!(asked("-i -b list"), Ok(Asked::ListBuiltins));
-    assert_eq!(asked("--show-script=se -i"), Ok(Asked::ShowScript(Builtin::SelectOnly)));
+    assert_eq!(asked("--show-script=se -i"), Ok(Asked::ShowScript(Builtin::SELECT_ONLY)));
     assert_eq!(asked("--help"), Ok(Asked::Help));
     assert_eq!(asked("-?"), Ok(Asked::Help));
     assert_eq!(asked("-V"), Ok(Asked::Version));
@@ -145,7 +146,7 @@ fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
     assert_eq!(benchmark(line).common.own, own);
     assert_eq!(initialize(&format!("-i {line}")).common.own, own);
     // It does not stand in the way of what is cut short.
-    assert_eq!(asked("--sh=se"), Ok(Asked::ShowScript(Builtin::SelectOnly)));
+    assert_eq!(asked("--sh=se"), Ok(Asked::ShowScript(Builtin::SELECT_ONLY)));
 }
 
 /// Wrong command lines and the first line that pgbench 15 was seen to say about them.
@@ -183,6 +184,7 @@ const WRONG: &[(&str, &str)] = &[
     ("-b s", "ambiguous builtin name: 2 builtin scripts found for prefix \"s\""),
     ("-b tpcb@x", "invalid weight specification: @x"),
     ("-b tpcb@-1", "weight specification out of range (0 .. 2147483647): -1"),
+    ("-b a@b@x", "invalid weight specification: @x"),
     ("-b tpcb@0", "total script weight must not be zero"),
     ("-f a.sql@", "invalid weight specification: @"),
     ("-f a.sql@99999999999", "weight specification out of range (0 .. 2147483647): 99999999999"),

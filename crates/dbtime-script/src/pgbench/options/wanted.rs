@@ -2,8 +2,9 @@
 
 use super::error::UsageError;
 use super::number::{MOST, real, tries, whole};
-use super::script::{Builtin, Choice, Source, weighted};
+use super::script::{Choice, Source, weighted};
 use super::{Asked, Common, PartitionMethod, Protocol, Seed, Step};
+use crate::pgbench::builtin::Builtin;
 
 /// How many scripts a run may choose from.
 const SCRIPTS: usize = 128;
@@ -75,7 +76,7 @@ impl Wanted {
             "help" => return Ok(Some(Asked::Help)),
             "version" => return Ok(Some(Asked::Version)),
             "builtin" if value == "list" => return Ok(Some(Asked::ListBuiltins)),
-            "show-script" => return Builtin::find(&value).map(Asked::ShowScript).map(Some),
+            "show-script" => return builtin(&value).map(Asked::ShowScript).map(Some),
             _ => {}
         }
         let taken = self.common(name, &value)? || self.tables(name, &value)?;
@@ -134,8 +135,8 @@ impl Wanted {
         let number = |option: &str| whole(value, option, 1, MOST).map(Some);
         match name {
             "builtin" => run.add_builtin(value)?,
-            "select-only" => run.add(Source::Builtin(Builtin::SelectOnly), 1)?,
-            "skip-some-updates" => run.add(Source::Builtin(Builtin::SimpleUpdate), 1)?,
+            "select-only" => run.add(Source::Builtin(Builtin::SELECT_ONLY), 1)?,
+            "skip-some-updates" => run.add(Source::Builtin(Builtin::SIMPLE_UPDATE), 1)?,
             "file" => run.add_file(value)?,
             "client" => run.clients = number("-c/--clients")?,
             "jobs" => run.jobs = number("-j/--jobs")?,
@@ -177,7 +178,7 @@ impl Run {
 
     fn add_builtin(&mut self, value: &str) -> Result<(), UsageError> {
         let (name, weight) = weighted(value)?;
-        self.add(Source::Builtin(Builtin::find(name)?), weight)
+        self.add(Source::Builtin(builtin(name)?), weight)
     }
 
     fn add_file(&mut self, value: &str) -> Result<(), UsageError> {
@@ -192,6 +193,10 @@ impl Run {
         self.scripts.push(Choice { source, weight });
         Ok(())
     }
+}
+
+fn builtin(prefix: &str) -> Result<Builtin, UsageError> {
+    Builtin::find(prefix).map_err(UsageError::of_builtin)
 }
 
 fn steps(text: &str) -> Result<Vec<Step>, UsageError> {

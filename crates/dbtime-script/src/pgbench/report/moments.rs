@@ -46,6 +46,17 @@ impl Moments {
         }
     }
 
+    /// The same values, each times `factor`: in another unit.
+    pub fn times(&self, factor: f64) -> Self {
+        Self {
+            count: self.count,
+            sum: self.sum * factor,
+            sum_of_squares: self.sum_of_squares * factor * factor,
+            least: self.least * factor,
+            most: self.most * factor,
+        }
+    }
+
     /// The mean; no number where nothing was added.
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
@@ -81,5 +92,19 @@ mod tests {
         assert_eq!(format!("{:.3}", all.deviation()), "2.236");
         assert_eq!((all.since(&earlier).count, all.since(&earlier).mean()), (2, 5.0));
         assert!(Moments::default().mean().is_nan());
+        let times = all.times(1e3);
+        assert_eq!((times.count, times.mean(), times.least, times.most), (4, 4e3, 1e3, 7e3));
+        assert!((times.deviation() - 1e3 * all.deviation()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn moments_of_parts_are_those_of_the_whole() {
+        let (mut left, mut right) = (Moments::default(), Moments::default());
+        [2.0, 4.0].into_iter().for_each(|value| left.add(value));
+        [6.0].into_iter().for_each(|value| right.add(value));
+        left.merge(&right);
+        left.merge(&Moments::default());
+        assert_eq!((left.count, left.least, left.most, left.mean()), (3, 2.0, 6.0, 4.0));
+        assert!((left.deviation() - (8f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 }

@@ -219,37 +219,6 @@ Initializing worker threads...
 }
 
 #[test]
-fn csv_has_ten_fields() {
-    let totals = Totals { events: 26, reads: 260, latencies: latencies(0.81), ..Totals::default() };
-    let at = Moment { threads: 1, ..moment(&totals, 1.0, 1.0035) };
-    assert_eq!(csv(&at), "1,1,25.91,259.09,259.09,0.00,0.00,0.81,0.00,0.00\n");
-}
-
-#[test]
-fn json_is_a_list_that_grows() {
-    let totals = Totals { events: 32, reads: 320, latencies: latencies(0.67), ..Totals::default() };
-    let at = Moment { threads: 1, ..moment(&totals, 1.0, 1.004_24) };
-    let entry = r#"  {
-    "time":    1,
-    "threads": 1,
-    "tps": 31.86,
-    "qps": {
-      "total": 318.65,
-      "reads": 318.65,
-      "writes": 0.00,
-      "other": 0.00
-    },
-    "latency": 0.67,
-    "errors": 0.00,
-    "reconnects": 0.00
-  }"#;
-    let mut list = JsonList::default();
-    assert_eq!(list.end(), "");
-    let text = list.entry(&at) + &list.entry(&at) + list.end();
-    assert_eq!(text, format!("[\n{entry},\n{entry}\n]\n"));
-}
-
-#[test]
 fn the_patterns_that_others_read_reports_by_match() {
     let totals = read_write();
     let at = moment(&totals, 3.0048, 3.006_241);

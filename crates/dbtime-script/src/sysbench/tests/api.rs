@@ -150,11 +150,40 @@ fn report_hooks_are_called_in_a_state_of_their_own() {
 }
 
 #[test]
+fn the_json_report_is_a_list_that_grows() {
+    let entry = r#"  {
+    "time":    5,
+    "threads": 16,
+    "tps": 5.00,
+    "qps": {
+      "total": 13.00,
+      "reads": 10.00,
+      "writes": 2.00,
+      "other": 1.00
+    },
+    "latency": 12.50,
+    "errors": 0.50,
+    "reconnects": 0.00
+  }"#;
+    let mut settings = own("reports", Driver::Mysql);
+    set(&mut settings, "report", text("json"));
+    let stage = Stage::new(settings);
+    let reporter = stage.script.reporter().expect("it is fine");
+    reporter.finish().expect("it is fine");
+    assert_eq!(stage.printed(), "");
+    for _ in 0..2 {
+        assert_eq!(reporter.intermediate(&FIGURES), Ok(true));
+    }
+    reporter.finish().expect("it is fine");
+    assert_eq!(stage.printed(), format!("[\n{entry},\n{entry}\n]\n"));
+}
+
+#[test]
 fn options_are_declared_with_their_types() {
     let path = own("reports", Driver::Mysql).path;
     let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));
     let declared = declared.expect("it is fine");
-    assert_eq!((declared.options, declared.hooks), (None, vec!["report_cumulative"]));
+    assert_eq!(declared.options, None);
     assert_eq!(declared.functions, ["event"]);
     let path = own("options", Driver::Mysql).path;
     let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));

@@ -18,7 +18,7 @@ use dbtime_lab::{LabError, Progress, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_script::pgbench::options::{self, Asked, Benchmark, HELP, Initialize, list_builtins};
-use dbtime_script::pgbench::{Dialect, builtin, report};
+use dbtime_script::pgbench::{Dialect, builtin::Builtin, report};
 use std::sync::Arc;
 use target::Place;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
         Asked::Help => told(screen::result, HELP),
         Asked::Version => told(screen::result, &report::banner(None)),
         Asked::ListBuiltins => told(screen::beside, &list_builtins()),
-        Asked::ShowScript(script) => show_script(script.name()),
+        Asked::ShowScript(script) => show_script(script),
         Asked::Initialize(what) => initialize(words, &what),
         Asked::Benchmark(what) => benchmark(words, &what),
     };
@@ -73,8 +73,7 @@ fn as_error(text: &str) -> String {
     told
 }
 
-fn show_script(name: &str) -> Result<Exit, Failure> {
-    let script = builtin::find(name).map_err(Failure::usage)?;
+fn show_script(script: Builtin) -> Result<Exit, Failure> {
     let text = script.text(Dialect::Postgres);
     let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
     told(screen::beside, &text)

@@ -4,6 +4,7 @@ use super::before::Known;
 use super::watch::Watch;
 use super::{Job, init};
 use crate::exit::Failure;
+use crate::foreign::PATIENCE;
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{RateChoice, RunRequest, operation};
@@ -24,7 +25,7 @@ pub(super) fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
     for choice in &what.scripts {
         let added = match &choice.source {
             Source::Builtin(script) => {
-                scripts.add_builtin(script.name(), choice.weight, job.place.dialect)
+                scripts.add_builtin(*script, choice.weight, job.place.dialect)
             }
             Source::File(path) => scripts.add(path, &text_of(path)?, choice.weight),
         };
@@ -175,8 +176,7 @@ pub(super) fn run(
         Protocol::Prepared => StatementProtocol::Prepared,
         Protocol::Simple | Protocol::Extended => StatementProtocol::Text,
     };
-    // As long as it takes.
-    request.rundown = Some(Nanos::from_secs(365 * 24 * 3600));
+    request.rundown = Some(PATIENCE);
     request.out = what.common.own.out.as_ref().map(Into::into);
     Ok(request)
 }
@@ -184,7 +184,7 @@ pub(super) fn run(
 /// A script's name in dbtime's own report.
 fn short(source: &Source) -> String {
     match source {
-        Source::Builtin(script) => script.name().to_owned(),
+        Source::Builtin(script) => script.name.to_owned(),
         Source::File(path) => {
             let stem = std::path::Path::new(path).file_stem();
             stem.map_or_else(|| path.clone(), |stem| stem.to_string_lossy().into_owned())

@@ -3,8 +3,8 @@
 use super::before::Known;
 use dbtime_lab::Finished;
 use dbtime_script::pgbench::PgbenchScript;
-use dbtime_script::pgbench::report::{CommandOutcome, Moments, Outcome, ScriptOutcome, Tally};
-use dbtime_script::pgbench::statistics::{self, Counts, ScriptCounts};
+use dbtime_script::pgbench::report::{CommandOutcome, Outcome, ScriptOutcome, Tally};
+use dbtime_script::pgbench::statistics::{Counts, ScriptCounts};
 
 /// What the report of a run tells.
 pub(super) fn outcome(script: &PgbenchScript, known: &Known, finished: &Finished) -> Outcome {
@@ -41,7 +41,7 @@ pub(super) fn outcome(script: &PgbenchScript, known: &Known, finished: &Finished
 fn of_script<'a>(texts: impl Iterator<Item = &'a String>, counts: &ScriptCounts) -> ScriptOutcome {
     let commands = texts.zip(&counts.commands).map(|(text, command)| CommandOutcome {
         text: text.clone(),
-        latency: moments(&command.time, 1e6),
+        latency: command.time.times(1e6),
         failures: command.failures,
         retries: command.retries,
     });
@@ -56,18 +56,7 @@ fn tally(counts: &Counts) -> Tally {
         deadlock_failures: counts.deadlock_failures,
         retried: counts.retried,
         retries: counts.retries,
-        latency: moments(&counts.latency, 1.0),
-        lag: moments(&counts.lag, 1.0),
-    }
-}
-
-/// The same values, each times `factor`.
-fn moments(of: &statistics::Moments, factor: f64) -> Moments {
-    Moments {
-        count: of.count,
-        sum: of.sum * factor,
-        sum_of_squares: of.sum2 * factor * factor,
-        least: of.min * factor,
-        most: of.max * factor,
+        latency: counts.latency,
+        lag: counts.lag,
     }
 }

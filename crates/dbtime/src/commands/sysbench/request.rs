@@ -2,7 +2,7 @@
 
 use super::{Job, output, target};
 use crate::exit::Failure;
-use crate::foreign;
+use crate::foreign::{self, PATIENCE};
 use crate::secrets;
 use dbtime_lab::{BudgetChoice, RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -15,9 +15,6 @@ use std::sync::Arc;
 
 /// Seed of what is the engine's: when events come. The script's own is sysbench's option.
 pub(super) const SEED: u64 = 1;
-
-/// How long events under way are waited for: as long as they take.
-const PATIENCE: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {

@@ -1,6 +1,7 @@
 //! Errors: which are tried again, which abort a client, and what is said of them.
 
 use super::*;
+use crate::pgbench::builtin::Builtin;
 use crate::pgbench::dialect::{Dialect, Mode};
 use dbtime_model::Nanos;
 
@@ -243,7 +244,10 @@ fn settings_have_to_go_together() {
     assert_eq!(of(Settings::default()), "no script is given, use -f or -b");
     let with = |weight| {
         let mut settings = Settings::default();
-        settings.scripts.add_builtin("se", weight, Dialect::Sqlite).expect("a script");
+        settings
+            .scripts
+            .add_builtin(Builtin::SELECT_ONLY, weight, Dialect::Sqlite)
+            .expect("a script");
         settings
     };
     assert_eq!(of(with(0)), "total script weight must not be zero");
