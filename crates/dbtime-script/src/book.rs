@@ -51,9 +51,9 @@ impl Book {
     }
 }
 
-/// A short name: the first words.
+/// Its name: the text in one line, as far as people read on.
 fn name(fingerprint: &str) -> String {
-    const LONGEST: usize = 40;
+    const LONGEST: usize = 120;
     let words = fingerprint.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &words[..end]),

@@ -64,10 +64,10 @@ impl Failure {
         Self::Environment(anyhow::anyhow!("{text}"))
     }
 
-    /// Prints it as it is, without a word of dbtime's.
-    pub(crate) fn tell_plainly(self) {
+    /// What it says, without a word of dbtime's.
+    pub(crate) fn words(&self) -> String {
         let (Self::Usage(error) | Self::Environment(error)) = self;
-        screen::note(&error.to_string());
+        error.to_string()
     }
 
     /// Prints it and gives the exit code.

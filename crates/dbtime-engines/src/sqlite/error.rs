@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum SqliteError {
     /// There is no such file.
-    #[error("there is no database {}; run `dbtime init {workload} --target {target}`", path.display(), workload = workload.as_deref().unwrap_or("WORKLOAD"))]
+    #[error("there is no database {}; {}", path.display(), made_by(workload.as_deref(), target))]
     Missing {
         /// The file.
         path: PathBuf,
@@ -155,6 +155,16 @@ impl SqliteError {
             return Self::System { what, source: is_folder.into() };
         }
         Self::Failed { what, failure }
+    }
+}
+
+/// What makes a database that is not there.
+fn made_by(workload: Option<&str>, target: &str) -> String {
+    match workload {
+        Some(workload) => format!("run `dbtime init {workload} --target {target}`"),
+        None => format!(
+            "let the script's `prepare` make it, or run `dbtime init WORKLOAD --target {target}`"
+        ),
     }
 }
 

@@ -12,28 +12,37 @@ pub(super) fn section(run: &Run, page: &mut Page) {
         return;
     }
     page.heading("Statements");
-    let mut table = Table::new(vec![
-        Column::text("Operation"),
-        Column::text("Statement"),
+    // Where there is but one operation, naming it in each row says nothing.
+    let names_operation =
+        record.statements.iter().any(|other| other.operation != record.statements[0].operation);
+    let mut columns = vec![
         Column::figure("Count"),
         Column::figure("Rows\neach"),
         Column::figure("Mean"),
         Column::figure("p99"),
         Column::text("Where its time goes"),
-    ]);
+        Column::wrapped("Statement"),
+    ];
+    if names_operation {
+        columns.insert(0, Column::text("Operation"));
+    }
+    let mut table = Table::new(columns);
     for statement in &record.statements {
         let executed = statement.count > 0;
         let time = |value| if executed { us(value) } else { NONE.to_owned() };
         let rows = statement.rows as f64 / statement.count.max(1) as f64;
-        table.row(vec![
-            clean(&statement.operation).into(),
-            clean(&statement.name).into(),
+        let mut cells: Vec<Cell> = vec![
             count(statement.count).into(),
             Cell::new(if executed { rate(rows) } else { NONE.to_owned() }, Ink::Dim),
             time(statement.latency_us.mean).into(),
             time(statement.latency_us.p99).into(),
             largest(statement).into(),
-        ]);
+            clean(&statement.name).into(),
+        ];
+        if names_operation {
+            cells.insert(0, clean(&statement.operation).into());
+        }
+        table.row(cells);
     }
     page.table(&table);
 }

@@ -15,17 +15,24 @@ pub(crate) struct Column {
     /// May hold line breaks.
     heading: String,
     right: bool,
+    /// Whether a text that is too long goes on in the next line; others are cut.
+    wraps: bool,
 }
 
 impl Column {
     /// A column of names.
     pub(crate) fn text(heading: &str) -> Self {
-        Self { heading: heading.to_owned(), right: false }
+        Self { heading: heading.to_owned(), right: false, wraps: false }
+    }
+
+    /// A column of texts that go on in the next line; single words that are too long are cut.
+    pub(crate) fn wrapped(heading: &str) -> Self {
+        Self { wraps: true, ..Self::text(heading) }
     }
 
     /// A column of figures.
     pub(crate) fn figure(heading: &str) -> Self {
-        Self { heading: heading.to_owned(), right: true }
+        Self { right: true, ..Self::text(heading) }
     }
 }
 
@@ -98,15 +105,39 @@ impl Table {
         let widths = self.widths(room);
         let mut lines = self.headings(&widths, &paint);
         for row in &self.rows {
-            lines.push(match row {
-                Row::Cells(cells) => {
-                    let cells = cells.iter().map(|cell| (cell.text.as_str(), cell.ink));
-                    self.line(cells, &widths, &paint)
-                }
-                Row::Group(name) => paint(&fit(name, room), Ink::Plain),
-            });
+            match row {
+                Row::Cells(cells) => self.row_lines(cells, &widths, &paint, &mut lines),
+                Row::Group(name) => lines.push(paint(&fit(name, room), Ink::Plain)),
+            }
         }
         lines
+    }
+
+    /// A row's line, and those that its longest texts go on in.
+    fn row_lines(
+        &self,
+        cells: &[Cell],
+        widths: &[usize],
+        paint: &impl Fn(&str, Ink) -> String,
+        lines: &mut Vec<String>,
+    ) {
+        let texts: Vec<Vec<String>> = cells
+            .iter()
+            .zip(&self.columns)
+            .zip(widths)
+            .map(|((cell, column), width)| match column.wraps {
+                true => wrapped(&cell.text, *width),
+                false => vec![cell.text.clone()],
+            })
+            .collect();
+        let height = texts.iter().map(Vec::len).max().unwrap_or(1).max(1);
+        for at in 0..height {
+            let line = texts
+                .iter()
+                .zip(cells)
+                .map(|(texts, cell)| (texts.get(at).map_or("", String::as_str), cell.ink));
+            lines.push(self.line(line, widths, paint));
+        }
     }
 
     fn headings(&self, widths: &[usize], paint: &impl Fn(&str, Ink) -> String) -> Vec<String> {
@@ -179,6 +210,24 @@ impl Table {
     }
 }
 
+/// A text in lines of at most `room` columns, broken between words; what follows the first line is
+/// indented.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    const INDENT: &str = "  ";
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{INDENT}{word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +246,17 @@ mod tests {
             "                    Mean\nName                time\na rather long name   123\nb"
         );
         assert_eq!(plain(&table, 16), "            Mean\nName        time\na rather…    123\nb");
+    }
+
+    #[test]
+    fn a_long_text_goes_on_in_the_next_line() {
+        let mut table = Table::new(vec![Column::figure("n"), Column::wrapped("Text")]);
+        table.row(vec!["1".into(), "SELECT c FROM t WHERE id=?".into()]);
+        table.row(vec!["22".into(), "COMMIT".into()]);
+        assert_eq!(
+            plain(&table, 18),
+            " n  Text\n 1  SELECT c FROM\n      t WHERE id=?\n22  COMMIT"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::statistics::{FailureKind, Statistics};
 use super::variables::Variables;
 use dbtime_load::program::Value as Parameter;
 use dbtime_load::request::Piped;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, now};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample, now};
 
 /// What a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub(super) struct Client {
     pub(super) in_pipeline: bool,
     pub(super) in_block: bool,
     is_connected: bool,
+    /// With `-C`, from when it was connected to when it was done with its commands.
+    connected: (MonoNanos, MonoNanos),
     /// Attempts so far, the present one included.
     pub(super) tries: u32,
     pub(super) due: MonoNanos,
@@ -90,6 +92,7 @@ impl Client {
             in_pipeline: false,
             in_block: false,
             is_connected: false,
+            connected: (MonoNanos(0), MonoNanos(0)),
             tries: 0,
             due: MonoNanos(0),
             command_began: MonoNanos(0),
@@ -135,9 +138,20 @@ impl Client {
         self.advance(plan)
     }
 
+    /// A transaction as the original times it: without making and closing its connection.
+    pub(super) fn without_connecting(&self, plan: &Plan, sample: &Sample) -> Sample {
+        let (begun, done) = self.connected;
+        let due = if plan.settings.is_paced { sample.due } else { begun };
+        match plan.settings.reconnects && sample.outcome == Outcome::Completed {
+            true => Sample { due, sent: begun, done, ..*sample },
+            false => *sample,
+        }
+    }
+
     /// There is a new connection, on which nothing is prepared.
     pub(super) fn connected(&mut self, plan: &Plan) -> Next {
         self.is_connected = true;
+        self.connected.0 = now();
         self.prepared.fill(false);
         self.advance(plan)
     }
@@ -235,6 +249,7 @@ impl Client {
     /// The transaction is over, one way or the other.
     pub(super) fn leave(&mut self, plan: &Plan) -> Next {
         if plan.settings.reconnects {
+            self.connected.1 = now();
             return self.ask(Awaits::Disconnect, Next::Disconnect);
         }
         self.end()

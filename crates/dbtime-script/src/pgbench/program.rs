@@ -188,6 +188,7 @@ impl Program for PgbenchProgram {
 
     fn ended(&mut self, sample: &Sample) {
         let Self { plan, client, ended } = self;
+        let sample = &client.without_connecting(plan, sample);
         let is_dropped = sample.outcome == Outcome::Dropped;
         // One that was never begun belongs to what came before it only by its place.
         let tries = if is_dropped { 1 } else { client.tries };

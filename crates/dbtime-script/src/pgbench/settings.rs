@@ -102,6 +102,8 @@ pub struct Settings {
     pub allow_shell: bool,
     /// Whether each transaction makes its own connection (`-C`).
     pub reconnects: bool,
+    /// Whether transactions come at a rate (`-R`), so that latencies begin when they are due.
+    pub is_paced: bool,
     /// Whether the times of commands are added up (`-r`).
     pub times_commands: bool,
     /// Whether errors that are tried again are told (`--verbose-errors`).
@@ -131,6 +133,7 @@ impl Default for Settings {
             latency_limit: None,
             allow_shell: false,
             reconnects: false,
+            is_paced: false,
             times_commands: false,
             verbose_errors: false,
             traces: false,

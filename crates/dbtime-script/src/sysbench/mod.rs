@@ -13,6 +13,7 @@
 mod api;
 mod declared;
 mod desk;
+mod dispatch;
 mod failure;
 pub mod fingerprint;
 pub mod help;

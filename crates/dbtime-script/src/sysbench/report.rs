@@ -88,6 +88,14 @@ pub fn banner(compat: Compat) -> String {
     format!("sysbench {name} (run by dbtime {ours})\n\n")
 }
 
+/// What a run says that `--forced-shutdown` has ended with so many events under way.
+pub fn forced(unfinished: u64) -> String {
+    format!(
+        "FATAL: The --max-time limit has expired, forcing shutdown...\n\n\
+         Number of unfinished transactions on forced shutdown: {unfinished}\n"
+    )
+}
+
 /// What a run says before it begins, after the banner.
 pub fn opening(general: &General) -> String {
     let mut text = "Running the test with following options:\n".to_owned();

@@ -49,6 +49,8 @@ pub(super) struct Setup {
     /// Whether a script has asked for a database.
     pub(super) uses_sql: AtomicBool,
     pub(super) trouble: Mutex<Option<String>>,
+    /// Whether a `thread_done` has failed, when all had been counted.
+    fails_late: AtomicBool,
 }
 
 impl Setup {
@@ -71,6 +73,7 @@ impl Setup {
             stats: Stats::new(settings.threads as usize),
             uses_sql: AtomicBool::new(false),
             trouble: Mutex::new(None),
+            fails_late: AtomicBool::new(false),
             settings,
         })
     }
@@ -79,6 +82,12 @@ impl Setup {
     pub(super) fn tell(&self, trouble: &str) {
         let mut told = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         told.get_or_insert_with(|| trouble.to_owned());
+    }
+
+    /// Says what is wrong with an end that loses nothing.
+    pub(super) fn tell_late(&self, trouble: &str) {
+        self.fails_late.store(true, Ordering::Relaxed);
+        self.settings.output.write(&format!("{trouble}\n"));
     }
 
     pub(super) fn trouble(&self) -> Option<String> {
@@ -131,6 +140,12 @@ impl SysbenchScript {
     /// What its clients count, readable while they run.
     pub fn stats(&self) -> &Stats {
         &self.setup.stats
+    }
+
+    /// Whether a `thread_done` has failed, which its script's output says: the figures are as good
+    /// as without it.
+    pub fn fails_late(&self) -> bool {
+        self.setup.fails_late.load(Ordering::Relaxed)
     }
 
     /// Whether any client has asked for a database so far.

@@ -12,6 +12,7 @@
 //! | `INSERT INTO t (id, …) VALUES (0, …)` | the 0, which asks MySQL for the next number | `NULL` |
 //! | `SELECT` | `FOR UPDATE`, `LOCK IN SHARE MODE`, `FORCE KEY (…)`, `FORCE INDEX (…)` | nothing |
 //! | `START TRANSACTION` | all of it | `BEGIN` |
+//! | `SET name = …` | all of it: no setting of MySQL's is SQLite's | a PRAGMA that does nothing |
 //! | `ANALYZE TABLE`, `TRUNCATE TABLE` | these words | `ANALYZE`, `DELETE FROM` |
 
 use std::borrow::Cow;
@@ -31,6 +32,10 @@ pub fn rewritten(sql: &str) -> Cow<'_, str> {
         selected(&bare)
     } else if begins("START TRANSACTION") {
         Some("BEGIN".to_owned())
+    } else if begins("SET ") {
+        // Unknown ones are ignored, and return neither rows nor columns
+        // (https://www.sqlite.org/pragma.html).
+        Some("PRAGMA no_setting_of_mysql".to_owned())
     } else if begins("ANALYZE TABLE") {
         Some(format!("ANALYZE{}", &bare.trim_start()["ANALYZE TABLE".len()..]))
     } else if begins("TRUNCATE TABLE") {
@@ -182,6 +187,7 @@ mod tests {
     fn the_rest_of_the_list() {
         assert_eq!(tidy("START TRANSACTION"), "BEGIN");
         assert_eq!(tidy("analyze table t1"), "ANALYZE t1");
+        assert_eq!(tidy("SET tmp_table_size=2*1024"), "PRAGMA no_setting_of_mysql");
         assert_eq!(tidy("TRUNCATE TABLE t1"), "DELETE FROM t1");
         assert_eq!(tidy("SELECT a FROM t FORCE KEY (PRIMARY) FOR UPDATE"), "SELECT a FROM t");
         assert_eq!(tidy("SELECT c FROM sbtest1 WHERE id=?"), "SELECT c FROM sbtest1 WHERE id=?");

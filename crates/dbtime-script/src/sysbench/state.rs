@@ -2,6 +2,7 @@
 
 use super::api;
 use super::desk::{Desk, Slot};
+use super::dispatch::Dispatch;
 use super::options::{Compat, OptionValue};
 use super::paths;
 use super::script::{ScriptError, Setup};
@@ -77,7 +78,7 @@ pub(super) enum Reply {
 /// A state. It stays on its thread.
 pub(super) struct State {
     lua: Lua,
-    dispatch: Function,
+    dispatch: Dispatch,
     runtime: Table,
     pub(super) desk: Rc<Desk>,
 }
@@ -106,7 +107,8 @@ impl State {
         for (name, source) in FILES {
             lua.load(source).set_name(name).call::<()>(&runtime)?;
         }
-        Ok(Self { dispatch: runtime.get("dispatch")?, lua, runtime, desk })
+        let dispatch = Dispatch::new(&lua, runtime.get("dispatch")?)?;
+        Ok(Self { dispatch, lua, runtime, desk })
     }
 
     /// A new client at its beginning; `life` says which of the lives of `client.lua` it leads.
@@ -126,12 +128,7 @@ impl State {
         let client = slot.client;
         self.desk.visits.enter(client);
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
-        let wants = match reply {
-            Reply::Answered(columns, rows) => self.dispatch.call((client, 0, columns, rows)),
-            Reply::Failed => self.dispatch.call((client, 1)),
-            Reply::Go => self.dispatch.call((client, true)),
-            Reply::Stop => self.dispatch.call((client, false)),
-        };
+        let wants = self.dispatch.call(client, reply);
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
         self.desk.visits.leave();
         match wants {

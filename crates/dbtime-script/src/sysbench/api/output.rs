@@ -30,9 +30,13 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     })?;
     host.set("log", log)?;
     let on = Rc::clone(desk);
-    let trouble = lua.create_function(move |_, (words, trace): (LuaString, LuaString)| {
+    type Trouble = (LuaString, LuaString, bool);
+    let trouble = lua.create_function(move |_, (words, trace, is_late): Trouble| {
         let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
-        on.tell(&words, &trace);
+        match is_late {
+            true => on.setup.tell_late(&format!("{words}{trace}")),
+            false => on.tell(&words, &trace),
+        }
         Ok(())
     })?;
     host.set("trouble", trouble)?;

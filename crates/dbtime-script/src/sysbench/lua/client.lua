@@ -66,8 +66,13 @@ local function die(client, problem)
   end
   local stage = client.stage
   local words = stage and ("`" .. stage .. "' function failed: ") or ""
-  host.trouble("FATAL: " .. words .. problem, trace)
-  return FAILED
+  -- What was counted until then stays, and the other clients are to end as well.
+  local is_late = stage == "thread_done"
+  if stage == "thread_init" then
+    problem = problem .. "\nFATAL: Thread initialization failed!"
+  end
+  host.trouble("FATAL: " .. words .. problem, trace, is_late)
+  return is_late and CLOSED or FAILED
 end
 
 -- Waits until the client is given the next transaction; false: there is none.

@@ -128,6 +128,7 @@ function Driver:connect()
   local con = setmetatable({
     driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
     is_open = true, is_bulk = false, client = client, number = free_number(client),
+    forgotten = {},
   }, connection_meta)
   turn_to(con)
   if client.is_connected[con.number] then

@@ -6,6 +6,7 @@ local yield = coroutine.yield
 local ffi = require("ffi")
 local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
 local select, getmetatable, setmetatable, concat = select, getmetatable, setmetatable, table.concat
+local newproxy, remove = newproxy, table.remove
 local ask_execute, ask_execute_many = host.execute, host.execute_many
 local rand_string = host.random.string
 local sql = rt.sql
@@ -15,13 +16,42 @@ local Connection = sql.Connection
 local Statement, statement_meta = sql.class("sql_statement")
 local Parameter, parameter_meta = sql.class("sql_param", { value = true })
 
+-- What tells that a script has forgotten a statement: LuaJIT calls `__gc` of userdata alone. It
+-- may do so while any client runs, so that the statement is only noted, and closed when its
+-- connection prepares the next one.
+local function guard(con, handle)
+  local proxy, generation = newproxy(true), con.generation
+  getmetatable(proxy).__gc = function()
+    local forgotten = con.forgotten
+    forgotten[#forgotten + 1] = { handle = handle, generation = generation }
+  end
+  return proxy
+end
+
+-- Gives the handle back, which may be another statement's from then on.
+local function free(statement)
+  getmetatable(statement.guard).__gc = nil
+  host.free_handle(statement.handle)
+  statement.handle = false
+end
+
+local function close_forgotten(con)
+  local forgotten = con.forgotten
+  while #forgotten > 0 do
+    local one = remove(forgotten)
+    host.free_handle(one.handle)
+    if host.prepares and one.generation == con.generation then
+      yield(host.close(one.handle) or ASK)
+    end
+  end
+end
+
 local function prepare_now(statement)
   local con = statement.connection
   turn_to(con)
   host.prepare(statement.handle, statement.sql)
   if host.prepares and yield(ASK) ~= 0 then
-    host.free_handle(statement.handle)
-    statement.handle = false
+    free(statement)
     failed(con, statement.sql)
   end
   statement.is_pending = false
@@ -32,9 +62,11 @@ function Connection:prepare(sql)
   if type(sql) ~= "string" then
     error("bad argument #1 to 'prepare' (string expected, got " .. type(sql) .. ")", 2)
   end
+  close_forgotten(self)
+  local handle = host.new_handle()
   local statement = setmetatable({
-    connection = self, sql = sql, handle = host.new_handle(), count = 0, is_pending = true,
-    generation = self.generation,
+    connection = self, sql = sql, handle = handle, count = 0, is_pending = true,
+    generation = self.generation, guard = guard(self, handle),
   }, statement_meta)
   if not (host.driver_name == "pgsql" and sql:find("?", 1, true)) then
     prepare_now(statement)
@@ -120,8 +152,7 @@ function Statement:close()
     return 0
   end
   local con, handle = self.connection, self.handle
-  self.handle = false
-  host.free_handle(handle)
+  free(self)
   local is_there = host.prepares and con.is_open and not self.is_pending
     and self.generation == con.generation
   if is_there then

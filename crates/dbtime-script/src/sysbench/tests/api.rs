@@ -241,6 +241,15 @@ fn statements_without_rows_give_what_the_version_gives() {
 }
 
 #[test]
+fn a_statement_that_a_script_forgets_is_closed_before_the_next_is_prepared() {
+    let client = Stage::own("forgotten", Driver::Mysql).run(5);
+    let log = &client.database;
+    // Two of thread_init, and one each event; the result still holds the last but one.
+    assert_eq!((log.count("prepare"), log.count("close")), (7, 1 + 3), "{:#?}", log.log);
+    assert_eq!(log.count("execute"), 10);
+}
+
+#[test]
 fn one_state_holds_thousands_of_clients() {
     let stage = Stage::own("events", Driver::Mysql);
     let mut clients = stage.clients(9000);

@@ -106,6 +106,7 @@ pub(super) fn settings(
         latency_limit: limit(what),
         allow_shell: what.common.own.allow_shell,
         reconnects: what.is_reconnecting,
+        is_paced: what.rate.is_some(),
         times_commands: what.is_reported_per_command,
         verbose_errors: what.is_error_verbose,
         traces: what.common.debug,

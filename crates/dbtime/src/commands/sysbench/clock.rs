@@ -27,6 +27,14 @@ pub(super) enum Told {
     Ended(Nanos),
 }
 
+/// How a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Own,
+    /// By `--forced-shutdown`, with events under way.
+    Forced,
+}
+
 /// What the next report is the difference to.
 struct Reports<'a> {
     clock: &'a Clock<'a>,
@@ -51,20 +59,20 @@ enum Due {
 
 impl Clock<'_> {
     /// Prints until the run has ended, or nobody can tell of it any more.
-    pub(super) fn tick(&self, told: &Receiver<Told>) -> Result<(), Failure> {
-        let Ok(Told::Started(start)) = told.recv() else { return Ok(()) };
+    pub(super) fn tick(&self, told: &Receiver<Told>) -> Result<End, Failure> {
+        let Ok(Told::Started(start)) = told.recv() else { return Ok(End::Own) };
         let hooks = self.script.reporter().map_err(Failure::usage)?;
         let mut reports = Reports::new(self, hooks, start);
         for (at, due) in self.instants(start) {
             match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
                 Ok(Told::Ended(length)) => return reports.conclude(length),
-                Ok(Told::Started(_)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Told::Started(_)) | Err(RecvTimeoutError::Disconnected) => return Ok(End::Own),
             }
         }
         match told.recv() {
             Ok(Told::Ended(length)) => reports.conclude(length),
-            _ => Ok(()),
+            _ => Ok(End::Own),
         }
     }
 
@@ -188,13 +196,22 @@ impl Reports<'_> {
     }
 
     /// The last report, of the whole window, which was so long.
-    fn conclude(&self, length: Nanos) -> Result<(), Failure> {
-        let totals = self.clock.script.stats().totals().since(&self.base);
+    fn conclude(&self, length: Nanos) -> Result<End, Failure> {
+        let totals = self.clock.script.stats().totals();
+        let is_forced = self.clock.job.options.general.forced_shutdown.is_some();
+        // An event that an error began anew has begun once.
+        let unfinished = totals.begun.saturating_sub(totals.events).min(totals.shares.len() as u64);
+        let end = if is_forced && unfinished > 0 { End::Forced } else { End::Own };
+        if end == End::Forced {
+            (self.clock.say)(&report::forced(unfinished));
+        }
+        let totals = totals.since(&self.base);
         let moment = self.moment(&totals, self.start + length, length);
         if self.clock.job.options.general.histogram {
             (self.clock.say)(&report::histogram(&totals.latencies));
         }
         self.cumulative(&moment)?;
-        self.hooks.finish().map_err(Failure::usage)
+        self.hooks.finish().map_err(Failure::usage)?;
+        Ok(end)
     }
 }

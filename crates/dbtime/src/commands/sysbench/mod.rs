@@ -15,16 +15,34 @@ use dbtime_script::sysbench::options::{Arguments, Compat, Options};
 use dbtime_script::sysbench::{
     Command, Declared, Output, SysbenchScript, declared_options, help, refused_option, report,
 };
+use std::path::Path;
 use std::sync::Arc;
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does.
 pub(crate) fn run(words: &[String]) -> Exit {
     match obey(words) {
-        Ok(()) => Exit::Fine,
+        Ok(exit) => exit,
         Err(failure) => {
-            failure.tell_plainly();
+            tell(failure, words.iter().any(|word| word == "--json"));
             Exit::OfCommand(1)
         }
+    }
+}
+
+/// Says why there is no more: sysbench's own words where it says them, on stdout unless that is for
+/// one JSON document, and everything else on stderr.
+fn tell(failure: Failure, is_json: bool) {
+    let text = failure.words();
+    let (fatal, rest) = match text.find("\nstack traceback:") {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text.as_str(), ""),
+    };
+    match fatal.starts_with("FATAL: ") && !is_json {
+        true => screen::result(&format!("{fatal}\n")),
+        false => screen::note(fatal),
+    }
+    if !rest.is_empty() {
+        screen::note(rest);
     }
 }
 
@@ -39,7 +57,7 @@ struct Job {
     stop: Arc<Stop>,
 }
 
-fn obey(words: &[String]) -> Result<(), Failure> {
+fn obey(words: &[String]) -> Result<Exit, Failure> {
     let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let arguments = Arguments::read(words, open).map_err(Failure::usage)?;
     let before = arguments.before_script().map_err(Failure::usage)?;
@@ -91,7 +109,7 @@ fn check_declared(
     }
 }
 
-fn without_script(arguments: &Arguments, options: &Options) -> Result<(), Failure> {
+fn without_script(arguments: &Arguments, options: &Options) -> Result<Exit, Failure> {
     // Nothing is left out: a wrong option is told.
     arguments.options(Some(&[])).map_err(Failure::usage)?;
     if options.general.version {
@@ -99,7 +117,7 @@ fn without_script(arguments: &Arguments, options: &Options) -> Result<(), Failur
     } else {
         screen::result(&help::general());
     }
-    Ok(())
+    Ok(Exit::Fine)
 }
 
 /// Where scripts print: stdout, unless that is for one JSON document.
@@ -111,23 +129,25 @@ fn output(is_json: bool) -> Output {
 }
 
 impl Job {
-    fn work(&self) -> Result<(), Failure> {
+    fn work(&self) -> Result<Exit, Failure> {
         let has = |name: &str| self.declared.functions.contains(&name);
         match self.command.as_deref() {
             // The script itself has been executed to see what it declares.
-            None => Ok(()),
+            None => Ok(Exit::Fine),
             Some("help") if !has("help") => {
                 let declared = self.declared.options.as_deref().unwrap_or_default();
-                let name = request::name(&self.script);
+                let file = Path::new(&self.script).file_name();
+                let name = file.map_or(self.script.as_str().into(), |file| file.to_string_lossy());
                 screen::result(&help::of_script(&name, declared));
-                Ok(())
+                Ok(Exit::Fine)
             }
             Some("run") => run::run(self),
             Some(name) => {
                 let request = self.named(name)?;
                 // A file that is not there yet is about to be filled.
                 request.target.create().map_err(fatal)?;
-                self.once(&request, &self.stop)
+                self.once(&request, &self.stop)?;
+                Ok(Exit::Fine)
             }
         }
     }

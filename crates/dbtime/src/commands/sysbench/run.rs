@@ -1,8 +1,8 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::{Clock, Told};
+use super::clock::{Clock, End, Told};
 use super::{Job, fatal, request};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::live::stuck;
 use crate::screen;
 use dbtime_lab::{Finished, Progress};
@@ -12,16 +12,16 @@ use dbtime_script::sysbench::{Command, SysbenchScript, report};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-/// Runs a script and reports.
-pub(super) fn run(job: &Job) -> Result<(), Failure> {
+/// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
+pub(super) fn run(job: &Job) -> Result<Exit, Failure> {
     let is_quiet = job.options.own.json;
     let say = |text: &str| {
         if !is_quiet {
             screen::result(text);
         }
     };
-    say(&report::opening(&job.options.general));
     job.around("init")?;
+    say(&report::opening(&job.options.general));
     if !job.declared.functions.contains(&"event") && !job.declared.functions.contains(&"thread_run")
     {
         let script = &job.script;
@@ -29,9 +29,14 @@ pub(super) fn run(job: &Job) -> Result<(), Failure> {
     }
     let script = Arc::new(job.script(Command::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
-    let finished = drive(job, &script, &request, &say)?;
+    let (finished, end) = drive(job, &script, &request, &say)?;
     show(job, &finished)?;
-    job.around("done")
+    job.around("done")?;
+    Ok(match end {
+        End::Forced => Exit::OfCommand(2),
+        End::Own if script.fails_late() => Exit::OfCommand(1),
+        End::Own => Exit::Fine,
+    })
 }
 
 /// Drives the load while the clock prints.
@@ -40,7 +45,7 @@ fn drive(
     script: &Arc<SysbenchScript>,
     request: &dbtime_lab::RunRequest,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Finished, Failure> {
+) -> Result<(Finished, End), Failure> {
     let clock = &Clock { job, script, say };
     let (tell, told) = channel::<Told>();
     std::thread::scope(|scope| {
@@ -69,8 +74,8 @@ fn drive(
         drop(tell);
         let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // A hook that failed has ended the run: its words say why.
-        reported?;
-        finished.map_err(fatal)
+        let end = reported?;
+        Ok((finished.map_err(fatal)?, end))
     })
 }
 

@@ -86,6 +86,27 @@ fn a_client_may_connect_anew_each_time() {
 }
 
 #[test]
+fn connecting_is_no_part_of_a_latency() {
+    let long = std::time::Duration::from_millis(20);
+    for (is_paced, least) in [(false, 0.0), (true, 20_000.0)] {
+        let settings = Settings { reconnects: true, is_paced, ..Settings::default() };
+        let mut stage = Stage::new("SELECT 1;", settings);
+        stage.play(&mut |line| {
+            if line == "connect" || line == "disconnect" {
+                std::thread::sleep(long);
+            }
+            well(line)
+        });
+        stage.program = None;
+        let total = stage.script.statistics().total();
+        let latency = total.latency.sum;
+        assert!((least..least + 20_000.0).contains(&latency), "{is_paced} {latency}");
+        assert_eq!(total.completed, 1);
+        assert!(total.lag.sum >= least, "{}", total.lag.sum);
+    }
+}
+
+#[test]
 fn programs_are_run_only_where_they_may_be() {
     let text = "\\setshell x echo :client_id 2> /dev/null\n\\shell true\nSELECT :x;";
     let mut stage = Stage::new(text, Settings::default());
