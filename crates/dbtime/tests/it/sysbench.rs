@@ -266,6 +266,37 @@ fn mistakes_are_told_as_sysbench_tells_them() {
     }
 }
 
+/// The lines of a report that hold no measured figure.
+fn words(out: &str) -> Vec<&str> {
+    let is_measured = |line: &str| {
+        line.starts_with("sysbench ") || line.starts_with("    ") || line.starts_with("[ ")
+    };
+    out.lines().filter(|line| !line.is_empty() && !is_measured(line)).collect()
+}
+
+#[test]
+fn what_ends_badly_says_so_in_sysbenchs_words() {
+    let sandbox = Sandbox::new();
+    let pause = "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'\n";
+    sandbox.write("long.lua", &format!("{pause}function event() ffi.C.usleep(5000000) end"));
+    let late = "function init() print('begun') end\nfunction event() end\n\
+                function thread_done() error('late') end";
+    sandbox.write("late.lua", late);
+    sandbox.write("wrong.lua", "function event() error('no') end");
+    for (line, code) in [
+        ("long.lua --threads=2 --time=1 --forced-shutdown=1 run", 2),
+        // There sysbench goes on and ends with 0.
+        ("late.lua --events=3 run", 1),
+        ("wrong.lua --events=3 run", 1),
+    ] {
+        let ours = sandbox.run(&format!("sysbench --classic {line}"));
+        let theirs = original(&sandbox, line);
+        assert_eq!(ours.code, Some(code), "{ours:?}");
+        let ours = ours.out.replace("stack traceback:\n", "").replace('\t', "    ");
+        assert_eq!(words(&ours), words(&theirs.out), "{line}");
+    }
+}
+
 #[test]
 fn a_script_that_never_comes_back_is_told() {
     let sandbox = Sandbox::new();
