@@ -18,16 +18,19 @@ help:
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
 
-# A C compiler builds the embedded SQLite; everything else is Rust.
+# A C compiler builds the embedded SQLite, LuaJIT and libbpf, which is linked to the system's libelf
+# and zlib; everything else is Rust.
 setup:
 	@command -v cc >/dev/null 2>&1 || sh scripts/setup-debian.sh gcc libc6-dev
+	@sh scripts/setup-debian.sh libelf-dev zlib1g-dev
 	@sh scripts/need-rust.sh
 
 # Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote; the servers, which are
-# not started, are what the tests start privately.
+# not started, are what the tests start privately. clang builds the kernel's side of the tracer again.
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
-		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench
+		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench \
+		clang-14 llvm-14 libbpf-dev
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime
@@ -38,6 +41,7 @@ demo: build
 
 # The floors and the tidiness of the workspace are tests of xtask.
 test: setup-test
+	sh crates/dbtime-observe/bpf/build.sh --check
 	$(CARGO) test --workspace $(LOCKED)
 
 # Where scripts/versions.sh keeps them follows from who runs it; the last folder it names is there.

@@ -21,6 +21,8 @@ if ! command -v apt-get >/dev/null 2>&1; then
     for package in $missing; do
         case $package in
         gcc | libc6-dev) program=cc ;;
+        # Headers have no program: the build says what it misses.
+        *-dev) continue ;;
         *) program=$package ;;
         esac
         command -v "$program" >/dev/null 2>&1 && continue

@@ -33,6 +33,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["dbtime", "xtask"]),
     ("clap", &["dbtime"]),
     ("ctrlc", &["dbtime"]),
+    ("libbpf-rs", &["dbtime-observe"]),
     ("nix", &["dbtime-observe"]),
     ("procfs", &["dbtime-observe"]),
     ("rusqlite", &["dbtime-engines"]),

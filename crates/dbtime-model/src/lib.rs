@@ -18,6 +18,7 @@ pub mod recorder;
 pub mod sample;
 pub mod series;
 pub mod trace;
+pub mod traced;
 pub mod units;
 
 pub use budget::{Budget, BudgetCells, Part, Parts};

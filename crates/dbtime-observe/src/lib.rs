@@ -7,3 +7,5 @@
 pub mod counters;
 pub mod machine;
 pub mod process;
+#[cfg(feature = "trace")]
+pub mod trace;

@@ -8,9 +8,9 @@ use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::script::{Crew, Script};
 use dbtime_model::{MonoNanos, OperationId};
-use dbtime_script::sysbench::fingerprint::fingerprint;
 use dbtime_script::sysbench::options::{Compat, OptionValue};
 use dbtime_script::sysbench::{Driver, Output, Settings, SysbenchScript, declared_options};
+use dbtime_sql::fingerprint;
 use divan::{Bencher, black_box};
 
 fn main() {

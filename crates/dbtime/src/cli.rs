@@ -1,9 +1,13 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
 mod ps;
+#[cfg(feature = "trace")]
+mod trace;
 mod usage;
 
 pub(crate) use ps::PsArgs;
+#[cfg(feature = "trace")]
+pub(crate) use trace::TraceArgs;
 pub(crate) use usage::UsageArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -66,6 +70,12 @@ pub(crate) enum Command {
     Counters(CountersArgs),
     /// Exact CPU time of processes over an interval.
     Ps(PsArgs),
+    /// Watch running servers from the kernel: a line for each request, as it ends.
+    ///
+    /// Without a restart, a setting or a login. From the read that brought a request to the write
+    /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON.
+    #[cfg(feature = "trace")]
+    Trace(TraceArgs),
     /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
 }

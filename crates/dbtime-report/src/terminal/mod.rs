@@ -12,6 +12,7 @@ mod layers;
 mod machine;
 mod operations;
 mod processes;
+mod requests;
 mod statements;
 mod style;
 mod sweep;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
+pub use requests::{ledger_lines, request_heading, request_line};
 pub use sweep::{SweepRow, SweepServer, sweep_table};
 pub use usage::usage_report;
 

@@ -2,7 +2,6 @@
 //! functions that Lua calls put its requests and find its answers.
 
 use super::failure::Judged;
-use super::fingerprint::fingerprint;
 use super::histogram::Histogram;
 use super::random::Random;
 use super::script::Setup;
@@ -13,6 +12,7 @@ use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_model::{Nanos, OperationId, StatementId};
+use dbtime_sql::fingerprint;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -15,7 +15,6 @@ mod declared;
 mod desk;
 mod dispatch;
 mod failure;
-pub mod fingerprint;
 pub mod help;
 pub mod histogram;
 mod literal;

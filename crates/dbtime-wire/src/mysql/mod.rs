@@ -21,8 +21,60 @@ pub mod command {
     pub const STMT_PREPARE: u8 = 0x16;
     /// Executes a prepared statement.
     pub const STMT_EXECUTE: u8 = 0x17;
+    /// Bytes of a long parameter; there is no answer.
+    pub const STMT_SEND_LONG_DATA: u8 = 0x18;
     /// Forgets a prepared statement; there is no answer.
     pub const STMT_CLOSE: u8 = 0x19;
+    /// Logs in as somebody else; prepared statements are gone.
+    pub const CHANGE_USER: u8 = 0x11;
+    /// A session as after logging in; prepared statements are gone.
+    pub const RESET_CONNECTION: u8 = 0x1f;
+    /// Forgets the cursor and the long parameters of a prepared statement.
+    pub const STMT_RESET: u8 = 0x1a;
+    /// More rows of a cursor.
+    pub const STMT_FETCH: u8 = 0x1c;
+    /// Executes a prepared statement for many rows of parameters (MariaDB).
+    pub const STMT_BULK_EXECUTE: u8 = 0xfa;
+
+    /// Names by number; what is not here is no command of any server's.
+    const NAMES: [(u8, &str); 31] = [
+        (0x01, "QUIT"),
+        (0x02, "INIT_DB"),
+        (0x03, "QUERY"),
+        (0x04, "FIELD_LIST"),
+        (0x05, "CREATE_DB"),
+        (0x06, "DROP_DB"),
+        (0x07, "REFRESH"),
+        (0x08, "SHUTDOWN"),
+        (0x09, "STATISTICS"),
+        (0x0a, "PROCESS_INFO"),
+        (0x0b, "CONNECT"),
+        (0x0c, "PROCESS_KILL"),
+        (0x0d, "DEBUG"),
+        (0x0e, "PING"),
+        (0x11, "CHANGE_USER"),
+        (0x12, "BINLOG_DUMP"),
+        (0x13, "TABLE_DUMP"),
+        (0x14, "CONNECT_OUT"),
+        (0x15, "REGISTER_SLAVE"),
+        (0x16, "PREPARE"),
+        (0x17, "EXECUTE"),
+        (0x18, "LONG_DATA"),
+        (0x19, "CLOSE_STMT"),
+        (0x1a, "RESET_STMT"),
+        (0x1b, "SET_OPTION"),
+        (0x1c, "FETCH"),
+        (0x1e, "BINLOG_GTID"),
+        (0x1f, "RESET_CONN"),
+        (0x20, "CLONE"),
+        (0xfa, "BULK_EXEC"),
+        (0xfe, "MULTI"),
+    ];
+
+    /// What a command is called, in at most eleven letters.
+    pub fn name(command: u8) -> Option<&'static str> {
+        NAMES.iter().find(|(number, _)| *number == command).map(|(_, name)| *name)
+    }
 }
 
 /// Bytes before each packet: three of length, one of sequence number.

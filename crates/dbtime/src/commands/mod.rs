@@ -8,6 +8,8 @@ mod ps;
 mod report;
 pub(crate) mod run;
 mod sysbench;
+#[cfg(feature = "trace")]
+mod trace;
 mod usage;
 mod workloads;
 
@@ -26,6 +28,8 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Ps(args) => ps::run(&args),
+        #[cfg(feature = "trace")]
+        Command::Trace(args) => trace::run(&args),
         Command::Usage(args) => usage::run(&args),
     }
 }

@@ -151,6 +151,14 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.push("4194305".to_owned());
             sandbox.run_words(&line).refused(3, &[]);
         }
+        "trace" => {
+            // Above every number that a process can have.
+            match line.iter().position(|word| word == "-p") {
+                Some(at) => "4194305".clone_into(&mut line[at + 1]),
+                None => line.extend(["-p", "4194305"].map(str::to_owned)),
+            }
+            sandbox.run_words(&line).refused(3, &["4194305"]);
+        }
         "usage" => {
             if let Some(at) = line.iter().position(|word| word == "--") {
                 line.truncate(at + 1);
@@ -173,7 +181,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in ["run", "init", "workloads", "report", "compare", "counters", "ps", "usage"] {
+    for command in
+        ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "usage"]
+    {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();

@@ -4,8 +4,8 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 8] =
-    ["run", "init", "workloads", "report", "compare", "counters", "ps", "usage"];
+const COMMANDS: [&str; 9] =
+    ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "usage"];
 
 #[test]
 fn version_and_help_go_to_stdout() {

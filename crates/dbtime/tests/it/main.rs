@@ -17,6 +17,8 @@ mod own_workload;
 mod pgbench;
 mod pipelining;
 mod ps;
+#[cfg(feature = "trace")]
+mod raw_client;
 mod records;
 mod regressions;
 mod relay;
@@ -29,6 +31,8 @@ mod sweep;
 mod sysbench;
 mod targets;
 mod tls;
+#[cfg(feature = "trace")]
+mod trace;
 mod usage;
 mod usage_command;
 #[cfg(feature = "versions")]

@@ -1,0 +1,169 @@
+//! Requests that a server was seen to serve, and the ledger of everything that was seen.
+
+use crate::{MonoNanos, Nanos};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It was answered, or is of a kind that has no answer.
+    Ended,
+    /// Its connection ended before the answer.
+    Aborted,
+}
+
+/// How sure a request's text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextState {
+    /// All of it is there.
+    Whole,
+    /// Its beginning is there.
+    Cut,
+    /// It is that of a statement which was prepared before the tracer looked.
+    Unknown,
+    /// It could not be read, or is none of the tracer's business.
+    None,
+}
+
+/// A request that is over, from the read that brought it to the write that ended its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracedRequest {
+    /// Its connection, from 1 in the order of first sight.
+    pub connection: u64,
+    /// The server's process.
+    pub process: u32,
+    /// The thread that read it.
+    pub thread: u32,
+    /// When its first byte had been read.
+    pub start: MonoNanos,
+    /// When the first piece of its answer had been handed to the kernel.
+    pub first_sent: Option<MonoNanos>,
+    /// When the last piece had been; without an answer, when the server turned to the next request.
+    pub end: MonoNanos,
+    /// Its command in the protocol.
+    pub command: u8,
+    /// Bytes of the command, also of those that were not kept.
+    pub length: u32,
+    /// Its statement. Unit: none; as the client sent it, control characters included.
+    pub text: Arc<str>,
+    /// What can be said of the text.
+    pub text_state: TextState,
+    /// Bytes of its answer.
+    pub sent_bytes: u64,
+    /// Writes of its answer.
+    pub sends: u32,
+    /// The server's error number, where the answer is one.
+    pub error: Option<u16>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl TracedRequest {
+    /// From the read that brought it to the write that ended its answer.
+    pub fn response(&self) -> Nanos {
+        self.end - self.start
+    }
+}
+
+/// Everything that was seen, counted by what became of it.
+///
+/// `started = ended + in flight + aborted + partial`, and `streamed + dropped = ended + aborted`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Requests that were seen to begin or to be under way.
+    pub started: u64,
+    /// Answered, or of a kind that has no answer.
+    pub ended: u64,
+    /// Still under way when the tracer left.
+    pub in_flight: u64,
+    /// Their connection ended before the answer.
+    pub aborted: u64,
+    /// Under way when the tracer came: their beginning was not seen.
+    pub partial: u64,
+    /// Handed on one by one.
+    pub streamed: u64,
+    /// Counted, but not handed on: the reader was too slow.
+    pub dropped: u64,
+    /// Their text was longer than what is kept.
+    pub cut: u64,
+    /// Their text could not be read.
+    pub unread: u64,
+    /// Another came on the same connection before they were answered.
+    pub overlaid: u64,
+    /// Reads and writes of connections that the kernel had no memory to follow.
+    pub no_storage: u64,
+    /// Connections that were lost track of, and followed again from the next request on.
+    pub out_of_step: u64,
+    /// Connections that turned to TLS and were not followed.
+    pub tls: u64,
+    /// Connections that turned to compression and were not followed.
+    pub compressed: u64,
+    /// Connections that were there before, and spoke without a request that was understood: they
+    /// may be in TLS or compressed.
+    pub not_understood: u64,
+    /// Connections that were followed.
+    pub connections: u64,
+}
+
+impl Ledger {
+    /// Requests that began and of which nothing more is known: their connection was gone when the
+    /// tracer left, and nothing had told of it. Negative never, unless the tracer is wrong.
+    pub fn vanished(&self) -> i64 {
+        let known = self.ended + self.in_flight + self.aborted + self.partial;
+        self.started.cast_signed() - known.cast_signed()
+    }
+
+    /// Whether every request is accounted for, and everything that ended was handed on.
+    pub fn is_whole(&self) -> bool {
+        self.vanished() == 0 && self.lost() == 0
+    }
+
+    /// Requests that were not followed to their end, or not handed on.
+    pub fn lost(&self) -> u64 {
+        self.dropped + self.overlaid + self.no_storage + self.out_of_step
+    }
+
+    /// Whether what was handed on and what was not add up to what was over.
+    pub fn adds_up(&self) -> bool {
+        self.streamed + self.dropped == self.ended + self.aborted && self.vanished() >= 0
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ended => "ended",
+            Self::Aborted => "aborted",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ledger_accounts_for_every_request() {
+        let ledger = Ledger {
+            started: 10,
+            ended: 6,
+            in_flight: 2,
+            aborted: 1,
+            partial: 1,
+            streamed: 7,
+            ..Ledger::default()
+        };
+        assert!(ledger.adds_up() && ledger.is_whole());
+        let dropped = Ledger { streamed: 5, dropped: 2, ..ledger };
+        assert!(dropped.adds_up() && !dropped.is_whole());
+        assert_eq!(dropped.lost(), 2);
+        let vanished = Ledger { started: 11, ..ledger };
+        assert_eq!(vanished.vanished(), 1);
+        assert!(vanished.adds_up() && !vanished.is_whole());
+        assert!(!Ledger { ended: 7, ..ledger }.adds_up());
+    }
+}

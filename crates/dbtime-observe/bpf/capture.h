@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * What the kernel's side and `src/trace/layout.rs` both know. Every number is little-endian on the
+ * machines that are built for; times are nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef DBTIME_CAPTURE_H
+#define DBTIME_CAPTURE_H
+
+/* Bytes of a statement's text that a connection has room for; a power of two. */
+#define TEXT_ROOM 1024
+
+/* What a request came to. */
+enum fate {
+	FATE_ENDED = 1,		/* answered, or of a kind that has no answer */
+	FATE_ABORTED = 2,	/* the connection ended before the answer */
+};
+
+enum request_flags {
+	REQUEST_CUT = 1,	/* the text is longer than what was kept */
+	REQUEST_UNREAD = 2,	/* the text was not in memory, or not where it was looked for */
+	REQUEST_OVERLAID = 4,	/* the next one came before this one was answered */
+};
+
+/* A request that is over, followed by `text_length` bytes. */
+struct request {
+	__u64 number;		/* of this stream, from 0, without a gap for what was dropped */
+	__u64 connection;	/* from 1, of this trace */
+	__u64 start;		/* its first byte was read */
+	__u64 first_sent;	/* the first and the last piece of its answer were handed over; 0: none */
+	__u64 end;		/* its last piece was; without any, when the server turned to the next */
+	__u64 sent_bytes;
+	__u32 sends;
+	__u32 length;		/* bytes of the command, its first byte included */
+	__u32 tgid;
+	__u32 tid;		/* the thread that read it */
+	__u32 statement;	/* the id in an answer to PREPARE */
+	__u32 text_length;
+	__u16 error;		/* the number in an answer that is an error */
+	__u16 flags;
+	__u8 command;
+	__u8 reply;		/* first byte of the answer */
+	__u8 fate;
+	__u8 reserved;
+};
+
+/* Every class of event is counted. The order is that of `Ledger` in `src/trace/ledger.rs`. */
+enum count {
+	COUNT_STARTED,
+	COUNT_ENDED,
+	COUNT_ABORTED,
+	COUNT_PARTIAL,		/* was under way at the attach: its beginning was not seen */
+	COUNT_STREAMED,
+	COUNT_DROPPED,		/* the stream had no room for it */
+	COUNT_CUT,
+	COUNT_UNREAD,
+	COUNT_OVERLAID,
+	COUNT_NO_STORAGE,	/* a connection that the kernel had no memory to follow */
+	COUNT_OUT_OF_STEP,	/* reads that fit no packet; followed again from the next one that does */
+	COUNT_TLS,		/* connections that turned to TLS, and are not followed */
+	COUNT_COMPRESSED,	/* that turned to compression */
+	COUNT_NOT_UNDERSTOOD,	/* that were there before, and of which no request was found */
+	COUNT_CONNECTIONS,
+	COUNTS,
+};
+
+/* Of a connection with a request under way, for whoever looks at the end. */
+struct under_way {
+	__u64 connection;
+	__u64 start;
+	__u32 tgid;
+	__u32 tid;
+};
+
+#endif

@@ -1,0 +1,160 @@
+//! The kernel's side, loaded and attached; it goes when this goes, and with the process in any
+//! case.
+
+use super::TraceError;
+use super::layout::{self, RawRequest, UNDER_WAY};
+use super::servers::TracedServer;
+use super::sessions::Sessions;
+use dbtime_model::traced::{Ledger, TracedRequest};
+use libbpf_rs::{
+    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType, RingBufferBuilder,
+};
+use std::cell::RefCell;
+use std::io::Read;
+use std::rc::Rc;
+
+/// The programs, as `bpf/build.sh` built them for this kind of machine.
+#[cfg(target_arch = "x86_64")]
+const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.x86_64.bpf.o");
+#[cfg(target_arch = "aarch64")]
+const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
+
+/// Requests of some servers, as they end.
+pub struct Capture {
+    object: Object,
+    links: Vec<Link>,
+    ring: libbpf_rs::RingBuffer<'static>,
+    /// What the ring has handed over and nobody has taken yet.
+    taken: Rc<RefCell<Vec<TracedRequest>>>,
+    /// Bytes from the kernel that are no request of this version.
+    strange: Rc<RefCell<u64>>,
+}
+
+impl Capture {
+    /// Begins to watch; requests wait in `buffer` bytes until they are taken. It takes CAP_BPF and
+    /// CAP_PERFMON. Shape: a power of two, and a multiple of the machine's pages.
+    ///
+    /// # Errors
+    /// The kernel refuses, for want of a right or because it lacks something.
+    pub fn attach(servers: &[TracedServer], buffer: u32) -> Result<Self, TraceError> {
+        libbpf_rs::set_print(None);
+        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
+        for mut map in open.maps_mut().filter(|map| map.name() == "stream") {
+            map.set_max_entries(buffer).map_err(kernel)?;
+        }
+        let object = open.load().map_err(refused)?;
+        for server in servers {
+            update(&object, "servers", &server.process.to_ne_bytes())?;
+            for port in &server.ports {
+                update(&object, "ports", &port.to_ne_bytes())?;
+            }
+        }
+        let taken = Rc::new(RefCell::new(Vec::new()));
+        let strange = Rc::new(RefCell::new(0));
+        let ring = ring(&object, &taken, &strange)?;
+        let mut links = Vec::new();
+        for program in object.progs_mut().filter(|p| p.prog_type() == ProgramType::Tracing) {
+            if program.section().to_string_lossy().starts_with("tp_btf/") {
+                links.push(program.attach().map_err(refused)?);
+            }
+        }
+        Ok(Self { object, links, ring, taken, strange })
+    }
+
+    /// Takes what has ended since the last time, oldest first; does not wait.
+    ///
+    /// # Errors
+    /// The stream cannot be read.
+    pub fn take(&mut self) -> Result<Vec<TracedRequest>, TraceError> {
+        self.ring.consume().map_err(kernel)?;
+        Ok(std::mem::take(&mut self.taken.borrow_mut()))
+    }
+
+    /// Leaves, and accounts for what was still under way. Requests that were answered and whose
+    /// connections have said nothing since are over, and among those that are returned.
+    ///
+    /// # Errors
+    /// What is left cannot be read.
+    pub fn detach(mut self) -> Result<(Vec<TracedRequest>, Ledger), TraceError> {
+        self.links.clear();
+        let in_flight = self.under_way()?;
+        let requests = self.take()?;
+        let mut ledger = self.ledger()?;
+        ledger.in_flight = in_flight;
+        Ok((requests, ledger))
+    }
+
+    /// What was counted so far; nothing is known yet of what is in flight.
+    ///
+    /// # Errors
+    /// The counts cannot be read.
+    pub fn ledger(&self) -> Result<Ledger, TraceError> {
+        let counts = map(&self.object, "ledger")?;
+        let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let mut ledger = Ledger::default();
+        for counts in of_processors.map_err(kernel)?.unwrap_or_default() {
+            layout::add_counts(&mut ledger, &counts);
+        }
+        ledger.out_of_step += *self.strange.borrow();
+        Ok(ledger)
+    }
+
+    /// Walks all connections: ends what was answered, and counts what was not.
+    fn under_way(&mut self) -> Result<u64, TraceError> {
+        let connections = map(&self.object, "connections")?;
+        let handle = MapHandle::try_from(&connections).map_err(kernel)?;
+        let mut programs = self.object.progs_mut();
+        let walk = programs.find(|program| program.name() == "left");
+        let walk = walk.ok_or_else(|| TraceError::Kernel("it lacks the program `left`".into()))?;
+        let link = walk.attach_iter(std::os::fd::AsFd::as_fd(&handle)).map_err(refused)?;
+        let mut left = Vec::new();
+        Iter::new(&link).map_err(kernel)?.read_to_end(&mut left).map_err(kernel)?;
+        Ok((left.len() / UNDER_WAY) as u64)
+    }
+}
+
+fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {
+    let found = object.maps().find(|map| map.name() == name);
+    found.ok_or_else(|| TraceError::Kernel(format!("it lacks the map `{name}`")))
+}
+
+fn update(object: &Object, name: &str, key: &[u8]) -> Result<(), TraceError> {
+    map(object, name)?.update(key, &[1], MapFlags::ANY).map_err(kernel)
+}
+
+fn ring(
+    object: &Object,
+    taken: &Rc<RefCell<Vec<TracedRequest>>>,
+    strange: &Rc<RefCell<u64>>,
+) -> Result<libbpf_rs::RingBuffer<'static>, TraceError> {
+    let (taken, strange) = (Rc::clone(taken), Rc::clone(strange));
+    let mut sessions = Sessions::default();
+    let stream = map(object, "stream")?;
+    let mut builder = RingBufferBuilder::new();
+    let added = builder.add(&stream, move |bytes| {
+        match RawRequest::read(bytes) {
+            Some(raw) => taken.borrow_mut().push(sessions.take(&raw)),
+            None => *strange.borrow_mut() += 1,
+        }
+        0
+    });
+    added.map_err(kernel)?;
+    builder.build().map_err(kernel)
+}
+
+fn kernel(error: impl std::fmt::Display) -> TraceError {
+    TraceError::Kernel(error.to_string())
+}
+
+/// Why the kernel says no: most often for want of a right.
+fn refused(error: libbpf_rs::Error) -> TraceError {
+    match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => TraceError::Refused(
+            "watching servers from the kernel takes CAP_BPF and CAP_PERFMON (and CAP_SYS_PTRACE for \
+             other users' servers); run dbtime as root, or grant them with \
+             `sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v dbtime)`"
+                .to_owned(),
+        ),
+        _ => kernel(error),
+    }
+}

@@ -1,0 +1,150 @@
+//! Requests that a server served, a line each, and the ledger of all that was seen.
+
+use crate::format::{clean, count, fit, us};
+use dbtime_model::MonoNanos;
+use dbtime_model::traced::{Fate, Ledger, TextState, TracedRequest};
+
+/// The headings of the lines below.
+pub fn request_heading() -> String {
+    format!("{}  Statement\n", cells("Time s", "Conn", "Thread", "Response", "Command", "Length"))
+}
+
+/// One request. `since` is when the watching began, `shown` its statement as it may be shown, and
+/// `room` the columns there are.
+pub fn request_line(
+    request: &TracedRequest,
+    since: MonoNanos,
+    (command, shown): (&str, &str),
+    room: Option<usize>,
+) -> String {
+    let cells = cells(
+        &format!("{:.6}", (request.start - since).as_secs()),
+        &request.connection.to_string(),
+        &request.thread.to_string(),
+        &us(request.response().as_micros()),
+        &format!("{:02x}:{command}", request.command),
+        &request.length.to_string(),
+    );
+    let mut words = Vec::new();
+    if request.fate == Fate::Aborted {
+        words.push("ABORTED".to_owned());
+    }
+    if let Some(error) = request.error {
+        words.push(format!("ERROR {error}"));
+    }
+    let text = clean(&shown.split_whitespace().collect::<Vec<_>>().join(" "));
+    match request.text_state {
+        TextState::Whole => words.push(text),
+        TextState::Cut => words.push(format!("{text}…")),
+        TextState::Unknown => words.push("(prepared before dbtime looked)".to_owned()),
+        TextState::None => {}
+    }
+    let line = format!("{cells}  {}", words.join(" "));
+    let line = line.trim_end();
+    match room {
+        Some(room) => format!("{}\n", fit(line, room)),
+        None => format!("{line}\n"),
+    }
+}
+
+fn cells(
+    time: &str,
+    connection: &str,
+    thread: &str,
+    response: &str,
+    command: &str,
+    length: &str,
+) -> String {
+    format!("{time:>11} {connection:>6} {thread:>7} {response:>8}  {command:<14} {length:>6}")
+}
+
+/// What became of everything that was seen; troubles only where there were some.
+pub fn ledger_lines(ledger: &Ledger) -> String {
+    let mut text = format!(
+        "requests     {} started = {} ended + {} in flight + {} aborted + {} under way before",
+        count(ledger.started),
+        count(ledger.ended),
+        count(ledger.in_flight),
+        count(ledger.aborted),
+        count(ledger.partial),
+    );
+    match ledger.vanished() {
+        0 => {}
+        vanished => text.push_str(&format!(" + {vanished} whose connection was gone")),
+    }
+    text.push_str(&format!(
+        "\nstream       {} handed on + {} dropped\nconnections  {} followed\n",
+        count(ledger.streamed),
+        count(ledger.dropped),
+        count(ledger.connections),
+    ));
+    for (trouble, what) in [
+        (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
+        (ledger.cut, "texts were longer than what is kept, and are shown with …"),
+        (ledger.unread, "texts could not be read"),
+        (ledger.overlaid, "were followed by another before they were answered"),
+        (ledger.out_of_step, "times a connection was lost track of, until its next request"),
+        (ledger.no_storage, "reads and writes for which the kernel had no memory"),
+        (ledger.tls, "connections spoke TLS and were not followed"),
+        (ledger.compressed, "connections were compressed and were not followed"),
+        (ledger.not_understood, "connections from before spoke what was not understood"),
+    ] {
+        if trouble > 0 {
+            text.push_str(&format!("! {} {what}\n", count(trouble)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> TracedRequest {
+        TracedRequest {
+            connection: 3,
+            process: 4711,
+            thread: 6487,
+            start: MonoNanos(1_010_071_000),
+            first_sent: Some(MonoNanos(1_010_100_000)),
+            end: MonoNanos(1_010_122_000),
+            command: 3,
+            length: 24,
+            text: "SELECT  1\nFROM\tt\x1b[2J".into(),
+            text_state: TextState::Cut,
+            sent_bytes: 64,
+            sends: 1,
+            error: Some(1146),
+            fate: Fate::Ended,
+        }
+    }
+
+    #[test]
+    fn a_request_is_one_line_whatever_its_text() {
+        let request = request();
+        let line = |room| {
+            let shown = ("QUERY", request.text.as_ref());
+            request_line(&request, MonoNanos(1_000_000_000), shown, room)
+        };
+        assert_eq!(
+            line(None),
+            "   0.010071      3    6487  51.0 µs  03:QUERY           24  ERROR 1146 SELECT 1 FROM \
+             t\u{fffd}[2J…\n"
+        );
+        assert_eq!(line(Some(40)).chars().count(), 41);
+    }
+
+    #[test]
+    fn a_ledger_tells_troubles_where_there_are_some() {
+        let fine =
+            Ledger { started: 3, ended: 3, streamed: 3, connections: 1, ..Ledger::default() };
+        assert_eq!(
+            ledger_lines(&fine),
+            "requests     3 started = 3 ended + 0 in flight + 0 aborted + 0 under way before\n\
+             stream       3 handed on + 0 dropped\nconnections  1 followed\n"
+        );
+        let lossy = Ledger { started: 4, dropped: 1, streamed: 2, ..fine };
+        let text = ledger_lines(&lossy);
+        assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
+    }
+}

@@ -1,0 +1,171 @@
+//! `dbtime trace`: what running servers are asked, and how long each answer took.
+
+use crate::cli::TraceArgs;
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
+use dbtime_model::traced::{Ledger, TracedRequest};
+use dbtime_model::{MonoNanos, now};
+use dbtime_observe::trace::{
+    Capture, ServerKind, TraceError, TracedServer, Wanted, command_name, servers,
+};
+use dbtime_report::terminal::{ledger_lines, request_heading, request_line};
+use std::io::Write as _;
+use std::time::Duration;
+
+/// How often the stream is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
+    let wanted = Wanted {
+        processes: args.processes.clone(),
+        kind: args.server_kind.as_ref().map(|_| ServerKind::Mysql),
+        ports: args.ports.clone(),
+    };
+    let servers = servers(&wanted)?;
+    let stop = interrupt::install();
+    let mut capture = Capture::attach(&servers, args.buffer << 10)?;
+    let mut view = View::new(args);
+    view.begin(&servers);
+    let end = args.time.map(|time| view.since + time);
+    while !stop.is_set() && end.is_none_or(|end| now() < end) && !view.is_done() {
+        std::thread::sleep(LOOK);
+        let requests = capture.take()?;
+        view.show(&requests)?;
+        if all_gone(&servers) {
+            screen::note("every server that was watched has ended");
+            stop.at(now());
+        }
+    }
+    finish(args, capture, view, &stop)
+}
+
+fn finish(args: &TraceArgs, capture: Capture, mut view: View, _: &Stop) -> Result<Exit, Failure> {
+    let (rest, ledger) = capture.detach()?;
+    view.show(&rest)?;
+    view.end(&ledger)?;
+    Ok(if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
+}
+
+fn all_gone(servers: &[TracedServer]) -> bool {
+    let is_there = |server: &TracedServer| {
+        std::path::Path::new("/proc").join(server.process.to_string()).exists()
+    };
+    !servers.iter().any(is_there)
+}
+
+/// What is printed of the requests.
+struct View<'a> {
+    args: &'a TraceArgs,
+    since: MonoNanos,
+    room: Option<usize>,
+    shown: u64,
+    fingerprint: String,
+}
+
+impl<'a> View<'a> {
+    fn new(args: &'a TraceArgs) -> Self {
+        let room = screen::columns();
+        Self { args, since: now(), room, shown: 0, fingerprint: String::new() }
+    }
+
+    fn is_done(&self) -> bool {
+        self.args.requests.is_some_and(|most| self.shown >= most)
+    }
+
+    fn begin(&self, servers: &[TracedServer]) {
+        for server in servers {
+            let TracedServer { process, program, ports, .. } = server;
+            let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+            let ports = match ports.len() {
+                0 => "its Unix socket".to_owned(),
+                _ => format!("port {} and its Unix socket", ports.join(", ")),
+            };
+            screen::note(&format!("watching {program}, process {process}, {ports}"));
+        }
+        if !self.args.json {
+            screen::result(&request_heading());
+        }
+    }
+
+    fn show(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
+        let mut text = String::new();
+        for request in requests {
+            if self.is_done() {
+                break;
+            }
+            if self.is_wanted(request) {
+                self.shown += 1;
+                self.line(request, &mut text)?;
+            }
+        }
+        if !text.is_empty() {
+            screen::result(&text);
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, request: &TracedRequest) -> bool {
+        let args = self.args;
+        let name = || command_name(request.command);
+        let holds = |wanted: &String| {
+            request.text.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
+        };
+        args.slow.is_none_or(|slow| request.response() >= slow)
+            && (!args.errors || request.error.is_some())
+            && (args.commands.is_empty()
+                || args.commands.iter().any(|command| command.eq_ignore_ascii_case(name())))
+            && args.matching.as_ref().is_none_or(holds)
+    }
+
+    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
+        let command = command_name(request.command);
+        let shown = match self.args.raw_sql {
+            true => &*request.text,
+            false => {
+                dbtime_sql::fingerprint(&request.text, &mut self.fingerprint);
+                &self.fingerprint
+            }
+        };
+        if self.args.json {
+            let line = serde_json::json!({
+                "time_us": (request.start - self.since).as_micros(),
+                "connection": request.connection,
+                "process": request.process,
+                "thread": request.thread,
+                "response_us": request.response().as_micros(),
+                "command": format!("{:02x}:{command}", request.command),
+                "length": request.length,
+                "text": shown,
+                "text_state": request.text_state,
+                "error": request.error,
+                "sent_bytes": request.sent_bytes,
+                "sends": request.sends,
+                "fate": request.fate,
+            });
+            *out += &serde_json::to_string(&line).map_err(Failure::environment)?;
+            out.push('\n');
+        } else {
+            *out += &request_line(request, self.since, (command, shown), self.room);
+        }
+        Ok(())
+    }
+
+    fn end(&self, ledger: &Ledger) -> Result<(), Failure> {
+        if self.args.json {
+            let line = serde_json::json!({ "ledger": ledger });
+            screen::result(&(serde_json::to_string(&line).map_err(Failure::environment)? + "\n"));
+        } else {
+            screen::result(&format!("\n{}", ledger_lines(ledger)));
+        }
+        // The last line is out before whoever waits for it is told that it was the last.
+        let _ = std::io::stdout().flush();
+        Ok(())
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Environment(error.into())
+    }
+}

@@ -1,0 +1,134 @@
+//! A client of MySQL's protocol that says nothing of its own accord: every request is the test's.
+
+use crate::given_server::GivenServer;
+use dbtime_wire::mysql::{HEADER, command, header, write_packet};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+/// 4.1's protocol, its way to log in, several statements in a text, results for each of them.
+const CAPABILITIES: u32 = 0x1 | 0x200 | 0x8000 | 0x1_0000 | 0x2_0000;
+
+/// Another result follows.
+const MORE: u8 = 0x08;
+
+pub(crate) struct RawClient {
+    stream: UnixStream,
+}
+
+impl RawClient {
+    /// Logs in without a password.
+    pub(crate) fn connect(server: &GivenServer) -> Self {
+        let stream = UnixStream::connect(server.server.socket()).expect("it listens");
+        let mut client = Self { stream };
+        client.packet();
+        let mut login = CAPABILITIES.to_le_bytes().to_vec();
+        login.extend_from_slice(&0x0100_0000u32.to_le_bytes());
+        login.push(45);
+        login.extend_from_slice(&[0; 23]);
+        login.extend_from_slice(server.server.user().as_bytes());
+        login.extend_from_slice(&[0, 0]);
+        client.send(&login, 1);
+        // It may want the password, of which there is none, in another way.
+        let answer = client.packet();
+        if answer[0] == 0xfe {
+            client.send(&[], 3);
+            assert_eq!(client.packet()[0], 0, "it lets us in");
+        } else {
+            assert_eq!(answer[0], 0, "it lets us in: {answer:?}");
+        }
+        client
+    }
+
+    /// Sends a statement and does not wait.
+    pub(crate) fn ask(&mut self, sql: &str) {
+        self.send(&[&[command::QUERY], sql.as_bytes()].concat(), 0);
+    }
+
+    /// Waits for the answer to a statement without rows.
+    pub(crate) fn answered(&mut self) {
+        loop {
+            let answer = self.packet();
+            assert_eq!(answer[0], 0, "no rows and no error: {answer:?}");
+            // Affected rows and last id are below 251 here, a byte each.
+            if answer[3] & MORE == 0 {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn query(&mut self, sql: &str) {
+        self.ask(sql);
+        self.answered();
+    }
+
+    pub(crate) fn query_fails(&mut self, sql: &str) {
+        self.ask(sql);
+        assert_eq!(self.packet()[0], 0xff);
+    }
+
+    /// Sends a statement so many times at once, and then takes the answers.
+    pub(crate) fn queries_at_once(&mut self, sql: &str, times: usize) {
+        let mut one = Vec::new();
+        write_packet(&[&[command::QUERY], sql.as_bytes()].concat(), 0, &mut one);
+        self.stream.write_all(&one.repeat(times)).expect("it reads");
+        (0..times).for_each(|_| self.answered());
+    }
+
+    /// Prepares a statement with one parameter; returns its number.
+    pub(crate) fn prepare(&mut self, sql: &str) -> u32 {
+        self.send(&[&[command::STMT_PREPARE], sql.as_bytes()].concat(), 0);
+        let answer = self.packet();
+        assert_eq!(answer[0], 0);
+        // The parameter and the end of their list.
+        self.packet();
+        self.packet();
+        u32::from_le_bytes([answer[1], answer[2], answer[3], answer[4]])
+    }
+
+    /// Executes it with a whole number.
+    pub(crate) fn execute(&mut self, id: u32, parameter: u64) {
+        let mut packet = vec![command::STMT_EXECUTE];
+        packet.extend_from_slice(&id.to_le_bytes());
+        // No cursor, once, nothing is NULL, the type is BIGINT.
+        packet.extend_from_slice(&[0, 1, 0, 0, 0, 0, 1, 8, 0]);
+        packet.extend_from_slice(&parameter.to_le_bytes());
+        self.send(&packet, 0);
+        self.answered();
+    }
+
+    pub(crate) fn ping(&mut self) {
+        self.send(&[command::PING], 0);
+        self.answered();
+    }
+
+    /// Goes without a word.
+    pub(crate) fn hang_up(self) {
+        self.stream.shutdown(std::net::Shutdown::Both).expect("it was open");
+        std::mem::forget(self);
+    }
+
+    fn send(&mut self, payload: &[u8], sequence: u8) {
+        let mut bytes = Vec::new();
+        write_packet(payload, sequence, &mut bytes);
+        self.stream.write_all(&bytes).expect("it reads");
+    }
+
+    fn packet(&mut self) -> Vec<u8> {
+        let mut head = [0; HEADER];
+        self.stream.read_exact(&mut head).expect("it answers");
+        let (length, _) = header(&head).expect("a whole header");
+        let mut payload = vec![0; length];
+        self.stream.read_exact(&mut payload).expect("all of it");
+        payload
+    }
+}
+
+impl Drop for RawClient {
+    /// Says goodbye, so that the server does not write of a client that was lost.
+    fn drop(&mut self) {
+        let mut bytes = Vec::new();
+        write_packet(&[command::QUIT], 0, &mut bytes);
+        // The server may have gone first.
+        let _ = self.stream.write_all(&bytes);
+    }
+}

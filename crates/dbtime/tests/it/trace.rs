@@ -1,0 +1,323 @@
+//! `dbtime trace` against servers whose every request is known.
+//!
+//! It takes a kernel that permits eBPF to whoever runs the tests; where it does not, they say so
+//! and do nothing. In CI that is a failure.
+
+use crate::given_server::GivenServer;
+use crate::raw_client::RawClient;
+use crate::sandbox::Sandbox;
+use dbtime_lab::servers::Product;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// A prime, so that no loop hits it by chance.
+const MANY: u64 = 1009;
+
+/// A tracer that is attached.
+struct Tracer<'a> {
+    sandbox: &'a Sandbox,
+    child: Child,
+    told: BufReader<std::process::ChildStderr>,
+}
+
+/// What a tracer saw.
+struct Seen {
+    code: Option<i32>,
+    requests: Vec<Value>,
+    ledger: Value,
+}
+
+impl<'a> Tracer<'a> {
+    /// Attaches to a server; `None` where the kernel permits no eBPF.
+    fn attach(sandbox: &'a Sandbox, server: &GivenServer, options: &str) -> Option<Self> {
+        let pid = server.server.pid();
+        let mut command = sandbox.command(&format!("trace -p {pid} --json --raw-sql {options}"));
+        let out = File::create(sandbox.path("trace.json")).expect("a file");
+        let mut child = command.stdout(Stdio::from(out)).spawn().expect("dbtime starts");
+        let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut first = String::new();
+        told.read_line(&mut first).expect("a line");
+        if first.contains("CAP_BPF") {
+            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here: {first}");
+            // The test harness would hide what is printed.
+            let note = format!("NOT TESTED: no eBPF here: {first}");
+            std::io::stderr().write_all(note.as_bytes()).expect("somebody listens");
+            child.wait().expect("it has ended");
+            return None;
+        }
+        assert!(first.starts_with("watching "), "{first}");
+        Some(Self { sandbox, child, told })
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("it is there");
+    }
+
+    /// Ends it by Ctrl-C.
+    fn end(self) -> Seen {
+        // What was said a moment ago has been read by the server, and is over.
+        std::thread::sleep(Duration::from_millis(100));
+        self.signal(rustix::process::Signal::INT);
+        self.ended()
+    }
+
+    /// Waits until it ends by itself.
+    fn ended(mut self) -> Seen {
+        let code = self.child.wait().expect("it ends").code();
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.told, &mut said).expect("text");
+        assert!(!said.contains("panicked"), "{said}");
+        let out = std::fs::read_to_string(self.sandbox.path("trace.json")).expect("its output");
+        let line = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+        let mut requests: Vec<Value> = out.lines().map(line).collect();
+        let ledger = requests.pop().expect("a ledger")["ledger"].clone();
+        Seen { code, requests, ledger }
+    }
+}
+
+impl Seen {
+    /// Requests with this command and text.
+    fn count(&self, command: &str, text: &str) -> u64 {
+        let is_one = |request: &&Value| request["command"] == command && request["text"] == text;
+        self.requests.iter().filter(is_one).count() as u64
+    }
+
+    fn one(&self, text: &str) -> &Value {
+        let mut found = self.requests.iter().filter(|request| request["text"] == text);
+        let one = found.next().unwrap_or_else(|| panic!("{text} in {:?}", self.requests));
+        assert!(found.next().is_none(), "{text} is there twice");
+        one
+    }
+
+    fn counted(&self, name: &str) -> u64 {
+        self.ledger[name].as_u64().unwrap_or_else(|| panic!("{name} in {}", self.ledger))
+    }
+
+    /// Everything that began is accounted for, and nothing else.
+    fn adds_up(&self) -> &Self {
+        let of = |name: &str| self.counted(name);
+        let known = of("ended") + of("in_flight") + of("aborted") + of("partial");
+        assert_eq!(of("started"), known, "{}", self.ledger);
+        assert_eq!(of("streamed") + of("dropped"), of("ended") + of("aborted"), "{}", self.ledger);
+        assert_eq!(of("streamed"), self.requests.len() as u64, "{}", self.ledger);
+        self
+    }
+
+    /// Nothing went wrong on the way.
+    fn is_clean(&self) -> &Self {
+        for trouble in ["dropped", "unread", "overlaid", "no_storage", "out_of_step", "aborted"] {
+            assert_eq!(self.counted(trouble), 0, "{trouble}: {}", self.ledger);
+        }
+        self.adds_up()
+    }
+}
+
+/// A counter of the server's own.
+fn status(server: &GivenServer, name: &str) -> u64 {
+    let sql = format!(
+        "SELECT variable_value FROM information_schema.global_status \
+         WHERE variable_name = '{name}'"
+    );
+    server.sql(&sql).value().expect("a counter").parse().expect("a number")
+}
+
+#[test]
+fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let before = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawClient::connect(&server);
+    (0..MANY).for_each(|_| client.query("DO 1"));
+    client.queries_at_once("DO 2", MANY as usize);
+    let id = client.prepare("DO ?+3");
+    (0..MANY).for_each(|_| client.execute(id, 5));
+    client.ping();
+    drop(client);
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    assert_eq!(seen.count("03:QUERY", "DO 1"), MANY);
+    assert_eq!(seen.count("03:QUERY", "DO 2"), MANY);
+    assert_eq!(seen.count("16:PREPARE", "DO ?+3"), 1);
+    assert_eq!(seen.count("17:EXECUTE", "DO ?+3"), MANY);
+    assert_eq!((seen.count("0e:PING", ""), seen.count("01:QUIT", "")), (1, 1));
+    let after = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
+    // MariaDB counts what a prepared statement does as well.
+    assert_eq!([after[0] - before[0], after[1] - before[1]], [3 * MANY, MANY]);
+}
+
+#[test]
+fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
+    for settings in [&[][..], &[("thread_handling", "pool-of-threads")][..]] {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
+        let run = |target: &str, protocol: &str| {
+            let line = format!(
+                "run --query 'SELECT 4711' --connections 16 --transactions 5003 \
+                 --protocol {protocol} --target '{target}' --no-record"
+            );
+            sandbox.run(&line).exits(0);
+        };
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let before = [status(&server, "Com_select"), status(&server, "Com_stmt_execute")];
+        run(&server.target(), "text");
+        run(&server.target_tcp(), "prepared");
+        let after = [status(&server, "Com_select"), status(&server, "Com_stmt_execute")];
+        let seen = tracer.end();
+        seen.is_clean();
+        // What asks for the counters is a SELECT itself, and the driver looks around with others.
+        let is_select = |request: &&Value| {
+            let text = request["text"].as_str().unwrap_or_default().trim_start();
+            let begins = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("SELECT"));
+            begins && request["command"] != "16:PREPARE" && request["command"] != "19:CLOSE_STMT"
+        };
+        let selects = seen.requests.iter().filter(is_select).count() as u64;
+        let executed =
+            seen.requests.iter().filter(|request| request["command"] == "17:EXECUTE").count();
+        // The first request for a counter is not among its differences, the last two are.
+        assert_eq!(executed as u64, after[1] - before[1], "{settings:?}");
+        assert!(seen.count("03:QUERY", "SELECT 4711") >= 5003, "{settings:?}");
+        assert!(selects >= after[0] - before[0] && selects <= after[0] - before[0] + 4);
+    }
+}
+
+#[test]
+fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO SLEEP(0.05)");
+    let long = format!("DO '{}'", "x".repeat(5000));
+    client.query(&long);
+    client.query_fails("DO nothing_of_the_kind()");
+    client.query("DO 1; DO 2; DO 3");
+    drop(client);
+    let seen = tracer.end();
+    seen.is_clean();
+    let slept = seen.one("DO SLEEP(0.05)")["response_us"].as_f64().expect("a time");
+    assert!((50_000.0..1_000_000.0).contains(&slept), "{slept}");
+    let cut = seen.requests.iter().find(|request| request["text_state"] == "cut").expect("one");
+    assert_eq!(cut["length"], long.len() as u64 + 1);
+    let text = cut["text"].as_str().expect("a text");
+    assert!(long.starts_with(text) && text.len() == 1023, "{}", text.len());
+    assert_eq!(seen.counted("cut"), 1);
+    assert_eq!(seen.one("DO nothing_of_the_kind()")["error"], 1305);
+    assert_eq!(seen.one("DO 1; DO 2; DO 3")["fate"], "ended");
+}
+
+#[test]
+fn what_is_under_way_at_either_end_is_accounted_for() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (mut early, mut late) = (RawClient::connect(&server), RawClient::connect(&server));
+    early.ask("DO SLEEP(0.8)");
+    std::thread::sleep(Duration::from_millis(100));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    early.answered();
+    early.query("DO 1");
+    late.ask("DO SLEEP(2)");
+    let seen = tracer.end();
+    late.answered();
+    seen.adds_up();
+    assert_eq!((seen.counted("partial"), seen.counted("in_flight")), (1, 1), "{}", seen.ledger);
+    assert_eq!(seen.requests.len(), 1);
+    seen.one("DO 1");
+}
+
+#[test]
+fn a_client_that_does_not_wait_leaves_an_aborted_request() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.ask("DO SLEEP(0.3)");
+    client.hang_up();
+    std::thread::sleep(Duration::from_millis(600));
+    let seen = tracer.end();
+    seen.adds_up();
+    assert_eq!(seen.counted("aborted"), 1, "{}", seen.ledger);
+    assert_eq!(seen.one("DO SLEEP(0.3)")["fate"], "aborted");
+}
+
+#[test]
+fn a_flood_into_a_tiny_buffer_is_counted_to_the_unit() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--buffer 4 --strict") else { return };
+    let before = status(&server, "Com_do");
+    tracer.signal(rustix::process::Signal::STOP);
+    let mut client = RawClient::connect(&server);
+    (0..MANY).for_each(|_| client.query("DO 1"));
+    drop(client);
+    tracer.signal(rustix::process::Signal::CONT);
+    let done = status(&server, "Com_do") - before;
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(4), "{}", seen.ledger);
+    seen.adds_up();
+    assert_eq!(done, MANY);
+    assert!(seen.counted("dropped") > MANY / 2, "{}", seen.ledger);
+    assert!(seen.counted("ended") >= MANY, "{}", seen.ledger);
+}
+
+#[test]
+fn it_ends_with_its_server() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    drop(server);
+    let seen = tracer.ended();
+    assert_eq!(seen.code, Some(0));
+    assert_eq!(seen.count("03:QUERY", "DO 1"), 1);
+}
+
+#[test]
+fn filters_and_lines_show_what_is_wanted() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let options = "--command query --match 'do ' --slow 20ms -n 1";
+    let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    client.ping();
+    client.query("DO SLEEP(0.03)");
+    let seen = tracer.ended();
+    assert_eq!(seen.requests.len(), 1);
+    seen.one("DO SLEEP(0.03)");
+    // Without --raw-sql no literal is shown.
+    let pid = server.server.pid();
+    let running = sandbox.start(&format!("trace -p {pid} --time 1s"));
+    std::thread::sleep(Duration::from_millis(500));
+    client.query("DO 'secret', 4711");
+    let ran = running.end();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("03:QUERY") && ran.out.contains("DO ?, ?"), "{ran:?}");
+    assert!(!ran.out.contains("secret") && ran.out.contains("1 started = 1 ended"), "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_watched_is_said_with_a_remedy() {
+    let sandbox = Sandbox::new();
+    let own = std::process::id();
+    sandbox.run(&format!("trace -p {own}")).refused(3, &["is no server", "--server-kind"]);
+    sandbox.run("trace -p 4194305").refused(3, &["4194305"]);
+    sandbox.run("trace --buffer 5").refused(2, &["power of two"]);
+    sandbox.run("trace --slow 5").refused(2, &["--slow"]);
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    // As nobody, from a place that nobody may enter.
+    let program = sandbox.path("dbtime");
+    std::fs::copy(env!("CARGO_BIN_EXE_dbtime"), &program).expect("a copy");
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    for path in [sandbox.path("."), program.clone()] {
+        std::fs::set_permissions(path, std::fs::Permissions::clone(&everybody)).expect("allowed");
+    }
+    let mut command = std::process::Command::new(program);
+    command.args(["trace", "-p", &server.server.pid().to_string()]).current_dir("/");
+    if rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("CAP_SYS_PTRACE") || told.contains("CAP_BPF"), "{told}");
+}
