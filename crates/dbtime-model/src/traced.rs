@@ -60,12 +60,109 @@ pub struct TracedRequest {
     pub error: Option<u16>,
     /// What became of it.
     pub fate: Fate,
+    /// How long it was there before it was read; `None` where that was not seen. Not part of the
+    /// response.
+    pub server_queue: Option<Nanos>,
+    /// Where the response went.
+    pub parts: RequestParts,
+    /// Who ended its longest wait for a lock.
+    pub blocker: Option<Blocker>,
+    /// Who had the CPU in its longest wait for one.
+    pub preemptor: Option<Preemptor>,
+}
+
+/// Where the time of a request went, each part measured on its own.
+///
+/// Source: the scheduler's own events, and the system call that a thread was in when it lost the
+/// CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestParts {
+    /// On a CPU.
+    pub cpu: Nanos,
+    /// Runnable, but another thread had the CPU.
+    pub runq_preempted: Nanos,
+    /// Woken, and not yet on a CPU.
+    pub runq_woken: Nanos,
+    /// Asleep for a lock or a condition.
+    pub lock: Nanos,
+    /// Asleep in reads of files, pages of mapped ones included.
+    pub io_read: Nanos,
+    /// Asleep in writes to files.
+    pub io_write: Nanos,
+    /// Asleep until files were on disk.
+    pub sync: Nanos,
+    /// Asleep for the client: one that does not read, or sends a file.
+    pub net: Nanos,
+    /// Asleep because it wanted to.
+    pub sleep: Nanos,
+    /// Asleep in another system call.
+    pub other: Nanos,
+    /// The number of the last such call.
+    pub other_call: Option<u16>,
+}
+
+impl RequestParts {
+    /// The parts with their names, in the order of reports.
+    pub fn named(&self) -> [(&'static str, Nanos); 10] {
+        [
+            ("cpu", self.cpu),
+            ("runq_preempted", self.runq_preempted),
+            ("runq_woken", self.runq_woken),
+            ("lock", self.lock),
+            ("io_read", self.io_read),
+            ("io_write", self.io_write),
+            ("sync", self.sync),
+            ("net", self.net),
+            ("sleep", self.sleep),
+            ("other", self.other),
+        ]
+    }
+
+    /// All parts together.
+    pub fn sum(&self) -> Nanos {
+        Nanos(self.named().iter().map(|(_, part)| part.0).sum())
+    }
+
+    /// The longest part that is not CPU, if there is any.
+    pub fn longest_wait(&self) -> Option<(&'static str, Nanos)> {
+        let waits = self.named().into_iter().skip(1);
+        waits.max_by_key(|(_, part)| *part).filter(|(_, part)| *part > Nanos::ZERO)
+    }
+}
+
+/// Who ended a wait for a lock: mostly whoever held it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    /// Its thread.
+    pub thread: u32,
+    /// The connection whose request it served; `None`: none that is watched.
+    pub connection: Option<u64>,
+    /// What the server calls what was waited for, where it says so.
+    pub lock: Option<&'static str>,
+    /// How long the wait was.
+    pub length: Nanos,
+}
+
+/// Who had the CPU that a request waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preemptor {
+    /// Its thread.
+    pub thread: u32,
+    /// The thread's name.
+    pub name: String,
+    /// How long the wait was.
+    pub length: Nanos,
 }
 
 impl TracedRequest {
     /// From the read that brought it to the write that ended its answer.
     pub fn response(&self) -> Nanos {
         self.end - self.start
+    }
+
+    /// What no part explains. Signed: negative where parts overlap. Unit: nanoseconds.
+    pub fn unexplained_ns(&self) -> i64 {
+        self.response().0.cast_signed() - self.parts.sum().0.cast_signed()
     }
 }
 

@@ -18,6 +18,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "capture.h"
+#include "threads.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -170,7 +171,7 @@ static __always_inline struct connection *followed(struct sock *sk, __u32 tgid)
 static __always_inline const char *buffer(void)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	const char *at = (const char *)ARGUMENT(regs);
+	const char *at = (const char *)SECOND_ARGUMENT(regs);
 	struct iovec first = {};
 	void *pieces = NULL;
 
@@ -198,12 +199,33 @@ static __always_inline const char *buffer(void)
 	return first.iov_base;
 }
 
+/* The thread that runs, if it serves this connection's request. */
+static __always_inline struct thread *serving(struct connection *connection)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	return thread && thread->connection == connection->request.connection ? thread : NULL;
+}
+
+/* The request has come so far. */
+static __always_inline void reach(struct connection *connection, __u64 now)
+{
+	struct thread *thread = serving(connection);
+
+	connection->request.end = now;
+	if (thread)
+		tell(thread, &connection->request, now);
+}
+
 /* The request is over: its story goes out, and the connection is free for the next. */
 static __always_inline void close_request(struct connection *connection, enum fate fate)
 {
 	struct request *request = &connection->request;
 	__u32 length = request->text_length;
+	struct thread *thread = serving(connection);
 
+	if (thread)
+		thread->connection = 0;
 	request->start = connection->start;
 	connection->start = 0;
 	request->fate = fate;
@@ -238,7 +260,7 @@ static __always_inline void turn(struct connection *connection, __u64 now)
 	if (request->sends) {
 		close_request(connection, FATE_ENDED);
 	} else if (!connection->wants_command && has_no_answer(request->command)) {
-		request->end = now;
+		reach(connection, now);
 		close_request(connection, FATE_ENDED);
 	}
 }
@@ -246,18 +268,30 @@ static __always_inline void turn(struct connection *connection, __u64 now)
 static __always_inline void begin(struct connection *connection, __u64 now)
 {
 	struct request *request = &connection->request;
+	struct thread *thread;
 
 	if (connection->start) {
 		/* Servers answer before they read on; one that does not is told of. */
 		request->flags |= REQUEST_OVERLAID;
 		count(COUNT_OVERLAID);
-		request->end = now;
+		reach(connection, now);
 		close_request(connection, FATE_ABORTED);
 	}
 	connection->start = now;
 	connection->wants_command = 1;
 	connection->takes_file = 0;
 	connection->answers = 1;
+	request->server_queue = NOT_KNOWN;
+	thread = running();
+	if (thread) {
+		/* Woken since the last answer: by these bytes. */
+		if (thread->called > request->end)
+			request->server_queue = now - thread->called;
+		bind(thread, request->connection, now);
+		tell(thread, request, now);
+	} else {
+		count(COUNT_NO_STORAGE);
+	}
 	request->first_sent = 0;
 	request->end = 0;
 	request->sent_bytes = 0;
@@ -440,7 +474,7 @@ static __always_inline void received(struct connection *connection, __u32 length
 	else if (connection->start && connection->request.command == COM_QUIT &&
 		 !connection->wants_command && !connection->rest) {
 		/* The server closes the socket without another read. */
-		connection->request.end = now;
+		reach(connection, now);
 		close_request(connection, FATE_ENDED);
 	}
 }
@@ -450,7 +484,7 @@ static __always_inline void hang_up(struct connection *connection, __u64 now)
 {
 	turn(connection, now);
 	if (connection->start) {
-		connection->request.end = now;
+		reach(connection, now);
 		close_request(connection, FATE_ABORTED);
 	}
 	lose(connection);
@@ -547,7 +581,7 @@ int BPF_PROG(on_send, struct sock *sk, int result, int flags)
 		connection->answers = 0;
 		first_of_answer(connection, result);
 	}
-	request->end = now;
+	reach(connection, now);
 	request->sent_bytes += result;
 	return 0;
 }

@@ -21,6 +21,54 @@ enum request_flags {
 	REQUEST_OVERLAID = 4,	/* the next one came before this one was answered */
 };
 
+/* Where the time of a request goes. The order is that of `PARTS` in `src/trace/layout.rs`. */
+enum part {
+	PART_CPU,
+	PART_RUNQ_PREEMPTED,	/* runnable, but another had the CPU */
+	PART_RUNQ_WOKEN,	/* woken, and not yet on a CPU */
+	PART_LOCK,
+	PART_IO_READ,
+	PART_IO_WRITE,
+	PART_SYNC,
+	PART_NET,
+	PART_SLEEP,
+	PART_OTHER,
+	PARTS,
+};
+
+/* Who ended the longest wait for a lock. */
+struct blocker {
+	__u64 length;
+	__u64 connection;	/* whose request it served; 0: none's */
+	__u32 tid;
+	__u32 wait;		/* what the server called it: enum wait; 0: nothing */
+};
+
+/* What servers say that they wait for (include/mysql/service_thd_wait.h). */
+enum wait {
+	WAIT_SLEEP = 1,
+	WAIT_DISK,
+	WAIT_ROW_LOCK,
+	WAIT_GLOBAL_LOCK,
+	WAIT_METADATA_LOCK,
+	WAIT_TABLE_LOCK,
+	WAIT_USER_LOCK,
+	WAIT_BINLOG,
+	WAIT_GROUP_COMMIT,
+	WAIT_SYNC,
+	WAIT_NET,
+};
+
+/* Who had the CPU in the longest wait for one; tid 0: it was free, or nobody is known. */
+struct preemptor {
+	__u64 length;
+	__u32 tid;
+	char name[16];
+	__u32 reserved;
+};
+
+#define NOT_KNOWN (~0ull)
+
 /* A request that is over, followed by `text_length` bytes. */
 struct request {
 	__u64 number;		/* of this stream, from 0, without a gap for what was dropped */
@@ -41,6 +89,12 @@ struct request {
 	__u8 reply;		/* first byte of the answer */
 	__u8 fate;
 	__u8 reserved;
+	__u16 other_call;	/* the system call of the last wait that is `other` */
+	__u16 reserved2[3];
+	__u64 server_queue;	/* it was there and nobody read it; NOT_KNOWN: that was not seen */
+	__u64 parts[PARTS];
+	struct blocker blocker;
+	struct preemptor preemptor;
 };
 
 /* Every class of event is counted. The order is that of `Ledger` in `src/trace/ledger.rs`. */

@@ -15,6 +15,12 @@
 #define AF_INET6 10
 #define SOCK_STREAM 1
 #define MSG_PEEK 2
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define TASK_INTERRUPTIBLE 1
+#define TASK_UNINTERRUPTIBLE 2
+
+typedef _Bool bool;
 
 #define EINTR 4
 #define EAGAIN 11
@@ -53,6 +59,7 @@ struct bpf_iter__bpf_sk_storage_map {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
+	unsigned long di;
 	unsigned long si;
 	unsigned long orig_ax;
 };
@@ -65,7 +72,28 @@ struct pt_regs {
 #error "this machine is not known"
 #endif
 
-struct task_struct;
+struct inode {
+	unsigned short i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct {
+	int pid;
+	char comm[16];
+	struct files_struct *files;
+};
 
 struct iovec {
 	void *iov_base;
@@ -74,17 +102,29 @@ struct iovec {
 
 #pragma clang attribute pop
 
-/* The system calls that hand a buffer over, and how. */
+/* The system calls that are told apart, and where their arguments are. */
 #if defined(__TARGET_ARCH_x86)
-#define CALL(regs) ((int)(regs)->orig_ax)
-#define ARGUMENT(regs) ((regs)->si)
-enum { NR_READ = 0, NR_WRITE = 1, NR_READV = 19, NR_WRITEV = 20, NR_SENDTO = 44, NR_RECVFROM = 45,
-       NR_SENDMSG = 46, NR_RECVMSG = 47 };
+#define CALL(from) ((int)(from)->orig_ax)
+#define FIRST_ARGUMENT(from) ((from)->di)
+#define SECOND_ARGUMENT(from) ((from)->si)
+#define NR_POLL 7
+enum { NR_READ = 0, NR_WRITE = 1, NR_PREAD = 17, NR_PWRITE = 18, NR_READV = 19, NR_WRITEV = 20,
+       NR_MSYNC = 26, NR_NANOSLEEP = 35, NR_SENDTO = 44, NR_RECVFROM = 45, NR_SENDMSG = 46,
+       NR_RECVMSG = 47, NR_SEMOP = 65, NR_FSYNC = 74, NR_FDATASYNC = 75, NR_FUTEX = 202,
+       NR_SEMTIMEDOP = 220, NR_CLOCK_NANOSLEEP = 230, NR_PPOLL = 271, NR_SYNC_FILE_RANGE = 277,
+       NR_FALLOCATE = 285, NR_PREADV = 295, NR_PWRITEV = 296, NR_PREADV2 = 327, NR_PWRITEV2 = 328 };
 #else
-#define CALL(regs) ((regs)->syscallno)
-#define ARGUMENT(regs) ((regs)->regs[1])
-enum { NR_READ = 63, NR_WRITE = 64, NR_READV = 65, NR_WRITEV = 66, NR_SENDTO = 206,
-       NR_RECVFROM = 207, NR_SENDMSG = 211, NR_RECVMSG = 212 };
+#define CALL(from) ((from)->syscallno)
+#define FIRST_ARGUMENT(from) ((from)->regs[0])
+#define SECOND_ARGUMENT(from) ((from)->regs[1])
+enum { NR_FALLOCATE = 47, NR_READ = 63, NR_WRITE = 64, NR_READV = 65, NR_WRITEV = 66, NR_PREAD = 67,
+       NR_PWRITE = 68, NR_PREADV = 69, NR_PWRITEV = 70, NR_PPOLL = 73, NR_FSYNC = 82,
+       NR_FDATASYNC = 83, NR_SYNC_FILE_RANGE = 84, NR_FUTEX = 98, NR_NANOSLEEP = 101,
+       NR_CLOCK_NANOSLEEP = 115, NR_SEMTIMEDOP = 192, NR_SEMOP = 193, NR_SENDTO = 206,
+       NR_RECVFROM = 207, NR_SENDMSG = 211, NR_RECVMSG = 212, NR_MSYNC = 227, NR_PREADV2 = 286,
+       NR_PWRITEV2 = 287 };
 #endif
+/* The same number everywhere. */
+enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 
 #endif

@@ -10,7 +10,9 @@ use libbpf_rs::{
     Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType, RingBufferBuilder,
 };
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
@@ -23,6 +25,7 @@ const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
 pub struct Capture {
     object: Object,
     links: Vec<Link>,
+    left_out: Vec<(&'static str, String)>,
     ring: libbpf_rs::RingBuffer<'static>,
     /// What the ring has handed over and nobody has taken yet.
     taken: Rc<RefCell<Vec<TracedRequest>>>,
@@ -42,7 +45,7 @@ impl Capture {
         for mut map in open.maps_mut().filter(|map| map.name() == "stream") {
             map.set_max_entries(buffer).map_err(kernel)?;
         }
-        let object = open.load().map_err(refused)?;
+        let mut object = open.load().map_err(refused)?;
         for server in servers {
             update(&object, "servers", &server.process.to_ne_bytes())?;
             for port in &server.ports {
@@ -58,7 +61,13 @@ impl Capture {
                 links.push(program.attach().map_err(refused)?);
             }
         }
-        Ok(Self { object, links, ring, taken, strange })
+        let left_out = attach_waits(&mut object, servers, &mut links);
+        Ok(Self { object, links, left_out, ring, taken, strange })
+    }
+
+    /// What this kernel or these servers do not give, and why.
+    pub fn left_out(&self) -> &[(&'static str, String)] {
+        &self.left_out
     }
 
     /// Takes what has ended since the last time, oldest first; does not wait.
@@ -111,6 +120,43 @@ impl Capture {
         Iter::new(&link).map_err(kernel)?.read_to_end(&mut left).map_err(kernel)?;
         Ok((left.len() / UNDER_WAY) as u64)
     }
+}
+
+/// The functions by which servers say what they wait for, and the programs that listen.
+const WAITS: [(&str, &str); 2] =
+    [("thd_wait_begin", "on_wait_begin"), ("thd_wait_end", "on_wait_end")];
+
+/// Listens to what servers say; those of the same program file share it.
+fn attach_waits(
+    object: &mut Object,
+    servers: &[TracedServer],
+    links: &mut Vec<Link>,
+) -> Vec<(&'static str, String)> {
+    let mut files = HashSet::new();
+    let mut left_out = Vec::new();
+    for server in servers {
+        let program = format!("/proc/{}/exe", server.process);
+        let file = std::fs::metadata(&program).map(|file| (file.dev(), file.ino()));
+        if file.is_ok_and(|file| !files.insert(file)) {
+            continue;
+        }
+        for (function, name) in WAITS {
+            let mut programs = object.progs_mut();
+            let listener = programs.find(|program| program.name() == name);
+            // Every process of the file: which of them are watched is looked up there.
+            let attached = listener
+                .map(|listener| listener.attach_uprobe_multi(-1, &program, function, false, false));
+            match attached {
+                Some(Ok(link)) => links.push(link),
+                Some(Err(error)) => {
+                    left_out.push(("the names of locks, and SLEEP()", error.to_string()))
+                }
+                None => {}
+            }
+        }
+    }
+    left_out.dedup();
+    left_out
 }
 
 fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {

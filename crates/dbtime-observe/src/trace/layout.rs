@@ -1,9 +1,13 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
-use dbtime_model::traced::{Fate, Ledger};
+use dbtime_model::Nanos;
+use dbtime_model::traced::{Blocker, Fate, Ledger, Preemptor, RequestParts};
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 80;
+const REQUEST: usize = 232;
+
+/// What the kernel's side says of what it has not seen.
+const NOT_KNOWN: u64 = u64::MAX;
 
 /// Bytes of `struct under_way`.
 pub(super) const UNDER_WAY: usize = 24;
@@ -14,7 +18,7 @@ pub(super) const CUT: u16 = 1;
 pub(super) const UNREAD: u16 = 2;
 
 /// A request as the kernel's side tells of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawRequest<'a> {
     pub(super) number: u64,
     pub(super) connection: u64,
@@ -32,6 +36,10 @@ pub(super) struct RawRequest<'a> {
     pub(super) command: u8,
     pub(super) reply: u8,
     pub(super) fate: Fate,
+    pub(super) server_queue: Option<u64>,
+    pub(super) parts: RequestParts,
+    pub(super) blocker: Option<Blocker>,
+    pub(super) preemptor: Option<Preemptor>,
     /// Behind the command's first byte.
     pub(super) text: &'a [u8],
 }
@@ -62,9 +70,69 @@ impl<'a> RawRequest<'a> {
                 2 => Fate::Aborted,
                 _ => return None,
             },
+            server_queue: Some(u64_at(head, 88)).filter(|length| *length != NOT_KNOWN),
+            parts: parts(head),
+            blocker: blocker(head),
+            preemptor: preemptor(head),
             text: rest.get(..text_length)?,
         })
     }
+}
+
+/// In the order of `enum part`.
+fn parts(head: &[u8; REQUEST]) -> RequestParts {
+    let part = |index: usize| Nanos(u64_at(head, 96 + 8 * index));
+    let other = part(9);
+    RequestParts {
+        cpu: part(0),
+        runq_preempted: part(1),
+        runq_woken: part(2),
+        lock: part(3),
+        io_read: part(4),
+        io_write: part(5),
+        sync: part(6),
+        net: part(7),
+        sleep: part(8),
+        other,
+        other_call: (other > Nanos::ZERO).then(|| u16_at(head, 80)),
+    }
+}
+
+/// What servers call the waits of `enum wait` that are for locks.
+const LOCKS: [Option<&str>; 12] = [
+    None,
+    None,
+    None,
+    Some("row lock"),
+    Some("global lock"),
+    Some("metadata lock"),
+    Some("table lock"),
+    Some("user lock"),
+    Some("binlog"),
+    Some("group commit"),
+    None,
+    None,
+];
+
+fn blocker(head: &[u8; REQUEST]) -> Option<Blocker> {
+    let (length, connection) = (Nanos(u64_at(head, 176)), u64_at(head, 184));
+    let thread = u32_at(head, 192);
+    (length > Nanos::ZERO).then(|| Blocker {
+        thread,
+        connection: (connection > 0).then_some(connection),
+        lock: LOCKS.get(u32_at(head, 196) as usize).copied().flatten(),
+        length,
+    })
+}
+
+fn preemptor(head: &[u8; REQUEST]) -> Option<Preemptor> {
+    let thread = u32_at(head, 208);
+    let name = head[212..228].split(|byte| *byte == 0).next().unwrap_or_default();
+    (thread > 0).then(|| Preemptor {
+        thread,
+        name: String::from_utf8_lossy(name).into_owned(),
+        length: Nanos(u64_at(head, 200)),
+    })
 }
 
 /// One processor's counts, added to what others have counted. Shape: `counts` in the order of

@@ -6,8 +6,8 @@
 //! longest lose theirs.
 
 use super::layout::{CUT, RawRequest, UNREAD};
-use dbtime_model::MonoNanos;
 use dbtime_model::traced::{TextState, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_wire::mysql::command;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -62,6 +62,10 @@ impl Sessions {
             sends: raw.sends,
             error: (raw.error > 0).then_some(raw.error),
             fate: raw.fate,
+            server_queue: raw.server_queue.map(Nanos),
+            parts: raw.parts,
+            blocker: raw.blocker,
+            preemptor: raw.preemptor.clone(),
         }
     }
 

@@ -6,7 +6,9 @@ use dbtime_model::traced::{Fate, Ledger, TextState, TracedRequest};
 
 /// The headings of the lines below.
 pub fn request_heading() -> String {
-    format!("{}  Statement\n", cells("Time s", "Conn", "Thread", "Response", "Command", "Length"))
+    let names =
+        ["Time s", "Conn", "Thread", "Response", "CPU", "Longest wait", "Command", "Length"];
+    format!("{}  Statement\n", cells(names))
 }
 
 /// One request. `since` is when the watching began, `shown` its statement as it may be shown, and
@@ -17,20 +19,25 @@ pub fn request_line(
     (command, shown): (&str, &str),
     room: Option<usize>,
 ) -> String {
-    let cells = cells(
+    let cells = cells([
         &format!("{:.6}", (request.start - since).as_secs()),
         &request.connection.to_string(),
         &request.thread.to_string(),
         &us(request.response().as_micros()),
+        &us(request.parts.cpu.as_micros()),
+        &longest_wait(request),
         &format!("{:02x}:{command}", request.command),
         &request.length.to_string(),
-    );
+    ]);
     let mut words = Vec::new();
     if request.fate == Fate::Aborted {
         words.push("ABORTED".to_owned());
     }
     if let Some(error) = request.error {
         words.push(format!("ERROR {error}"));
+    }
+    if let Some(blocker) = weighty_blocker(request) {
+        words.push(blocker);
     }
     let text = clean(&shown.split_whitespace().collect::<Vec<_>>().join(" "));
     match request.text_state {
@@ -47,15 +54,36 @@ pub fn request_line(
     }
 }
 
-fn cells(
-    time: &str,
-    connection: &str,
-    thread: &str,
-    response: &str,
-    command: &str,
-    length: &str,
-) -> String {
-    format!("{time:>11} {connection:>6} {thread:>7} {response:>8}  {command:<14} {length:>6}")
+/// What lock it waited for and who ended that, where the wait was most of its waiting.
+fn weighty_blocker(request: &TracedRequest) -> Option<String> {
+    let blocker = request.blocker?;
+    let (name, _) = request.parts.longest_wait()?;
+    let lock = blocker.lock.unwrap_or("lock");
+    let from = match blocker.connection {
+        Some(connection) => format!("connection {connection}"),
+        None => format!("thread {}", blocker.thread),
+    };
+    (name == "lock" && !longest_wait(request).is_empty()).then(|| format!("[{lock} from {from}]"))
+}
+
+/// The longest part that is not CPU, where it is of any weight.
+fn longest_wait(request: &TracedRequest) -> String {
+    const WEIGHT: u64 = 20;
+    let wait = request.parts.longest_wait();
+    let wait = wait.filter(|(_, length)| length.0.saturating_mul(WEIGHT) >= request.response().0);
+    let Some((name, length)) = wait else { return String::new() };
+    let name = match name {
+        "runq_preempted" | "runq_woken" => "runq",
+        other => other,
+    };
+    format!("{name} {}", us(length.as_micros()))
+}
+
+fn cells([time, connection, thread, response, cpu, wait, command, length]: [&str; 8]) -> String {
+    format!(
+        "{time:>10} {connection:>5} {thread:>7} {response:>8} {cpu:>8}  {wait:<17} {command:<10} \
+         {length:>6}"
+    )
 }
 
 /// What became of everything that was seen; troubles only where there were some.
@@ -99,6 +127,8 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::Nanos;
+    use dbtime_model::traced::{Blocker, RequestParts};
 
     fn request() -> TracedRequest {
         TracedRequest {
@@ -116,6 +146,10 @@ mod tests {
             sends: 1,
             error: Some(1146),
             fate: Fate::Ended,
+            server_queue: None,
+            parts: RequestParts { cpu: Nanos(30_000), lock: Nanos(20_000), ..Default::default() },
+            blocker: None,
+            preemptor: None,
         }
     }
 
@@ -128,10 +162,27 @@ mod tests {
         };
         assert_eq!(
             line(None),
-            "   0.010071      3    6487  51.0 µs  03:QUERY           24  ERROR 1146 SELECT 1 FROM \
-             t\u{fffd}[2J…\n"
+            "  0.010071     3    6487  51.0 µs  30.0 µs  lock 20.0 µs      03:QUERY       24  \
+             ERROR 1146 SELECT 1 FROM t\u{fffd}[2J…\n"
         );
         assert_eq!(line(Some(40)).chars().count(), 41);
+    }
+
+    #[test]
+    fn who_let_a_lock_go_is_named() {
+        let blocker = Blocker {
+            thread: 12,
+            connection: Some(8),
+            lock: Some("row lock"),
+            length: Nanos(20_000),
+        };
+        let line = |blocker| {
+            let request = TracedRequest { blocker: Some(blocker), error: None, ..request() };
+            request_line(&request, MonoNanos(0), ("QUERY", "COMMIT"), None)
+        };
+        assert!(line(blocker).ends_with("  [row lock from connection 8] COMMIT…\n"));
+        let other = Blocker { connection: None, lock: None, ..blocker };
+        assert!(line(other).ends_with("  [lock from thread 12] COMMIT…\n"));
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let stop = interrupt::install();
     let mut capture = Capture::attach(&servers, args.buffer << 10)?;
     let mut view = View::new(args);
+    for (what, why) in capture.left_out() {
+        screen::note(&format!("not measured: {what} ({why})"));
+    }
     view.begin(&servers);
     let end = args.time.map(|time| view.since + time);
     while !stop.is_set() && end.is_none_or(|end| now() < end) && !view.is_done() {
@@ -128,7 +131,27 @@ impl<'a> View<'a> {
             }
         };
         if self.args.json {
+            let parts = request.parts.named();
+            let parts: serde_json::Map<String, serde_json::Value> = parts
+                .into_iter()
+                .map(|(name, part)| (name.to_owned(), part.as_micros().into()))
+                .collect();
             let line = serde_json::json!({
+                "parts_us": parts,
+                "unexplained_us": request.unexplained_ns() as f64 / 1e3,
+                "other_call": request.parts.other_call,
+                "server_queue_us": request.server_queue.map(dbtime_model::Nanos::as_micros),
+                "blocker": request.blocker.map(|blocker| serde_json::json!({
+                    "connection": blocker.connection,
+                    "thread": blocker.thread,
+                    "lock": blocker.lock,
+                    "wait_us": blocker.length.as_micros(),
+                })),
+                "preemptor": request.preemptor.as_ref().map(|preemptor| serde_json::json!({
+                    "thread": preemptor.thread,
+                    "name": preemptor.name,
+                    "wait_us": preemptor.length.as_micros(),
+                })),
                 "time_us": (request.start - self.since).as_micros(),
                 "connection": request.connection,
                 "process": request.process,

@@ -66,6 +66,15 @@ impl RawClient {
         assert_eq!(self.packet()[0], 0xff);
     }
 
+    /// Asks for one value of so many bytes, and does not read until `later` has passed.
+    pub(crate) fn value_read_late(&mut self, bytes: usize, later: std::time::Duration) {
+        self.ask(&format!("SELECT REPEAT('x', {bytes})"));
+        std::thread::sleep(later);
+        // The number of columns, the column, the end of them, the row, the end of rows.
+        let lengths: Vec<usize> = (0..5).map(|_| self.packet().len()).collect();
+        assert!(lengths[3] > bytes, "{lengths:?}");
+    }
+
     /// Sends a statement so many times at once, and then takes the answers.
     pub(crate) fn queries_at_once(&mut self, sql: &str, times: usize) {
         let mut one = Vec::new();

@@ -117,6 +117,24 @@ impl Seen {
     }
 }
 
+/// A part of a request, in milliseconds.
+fn part_ms(request: &Value, name: &str) -> f64 {
+    let part = request["parts_us"][name].as_f64();
+    part.unwrap_or_else(|| panic!("{name} in {request}")) / 1e3
+}
+
+/// Waits of a request for a CPU, in milliseconds.
+fn runq_ms(request: &Value) -> f64 {
+    part_ms(request, "runq_preempted") + part_ms(request, "runq_woken")
+}
+
+/// The parts of a request add up to its response, to 5 µs or 3 %.
+fn parts_add_up(request: &Value) {
+    let of = |name: &str| request[name].as_f64().expect("a time");
+    let (response, unexplained) = (of("response_us"), of("unexplained_us"));
+    assert!(unexplained.abs() <= (0.03 * response).max(5.0), "{request}");
+}
+
 /// A counter of the server's own.
 fn status(server: &GivenServer, name: &str) -> u64 {
     let sql = format!(
@@ -207,6 +225,91 @@ fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
     assert_eq!(seen.counted("cut"), 1);
     assert_eq!(seen.one("DO nothing_of_the_kind()")["error"], 1305);
     assert_eq!(seen.one("DO 1; DO 2; DO 3")["fate"], "ended");
+}
+
+#[test]
+fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO SLEEP(0.05)");
+    client.value_read_late(8_000_000, Duration::from_millis(200));
+    client.query("DO BENCHMARK(300000, MD5('a'))");
+    drop(client);
+    let seen = tracer.end();
+    seen.is_clean();
+    seen.requests.iter().for_each(parts_add_up);
+    let slept = seen.one("DO SLEEP(0.05)");
+    assert!(part_ms(slept, "sleep") >= 50.0 && part_ms(slept, "lock") < 1.0, "{slept}");
+    let unread = seen.one("SELECT REPEAT('x', 8000000)");
+    assert!(part_ms(unread, "net") >= 150.0, "{unread}");
+    let busy = seen.one("DO BENCHMARK(300000, MD5('a'))");
+    assert!(part_ms(busy, "cpu") > 5.0 && part_ms(busy, "sleep") == 0.0, "{busy}");
+}
+
+#[test]
+fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    server.sql("CREATE TABLE l (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
+    server.sql("INSERT INTO l VALUES (1, 1)");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let (mut holder, mut waiter) = (RawClient::connect(&server), RawClient::connect(&server));
+    holder.query("BEGIN");
+    holder.query("UPDATE d.l SET n = n + 1 WHERE id = 1");
+    waiter.ask("UPDATE d.l SET n = n + 10 WHERE id = 1");
+    std::thread::sleep(Duration::from_millis(200));
+    holder.query("COMMIT");
+    waiter.answered();
+    let seen = tracer.end();
+    seen.adds_up();
+    seen.requests.iter().for_each(parts_add_up);
+    let (waited, commit) = (seen.one("UPDATE d.l SET n = n + 10 WHERE id = 1"), seen.one("COMMIT"));
+    let blocker = &waited["blocker"];
+    assert_eq!(blocker["lock"], "row lock", "{waited}");
+    assert_eq!(blocker["connection"], commit["connection"], "{waited}");
+    assert_eq!(blocker["thread"], commit["thread"], "{waited}");
+    // It was blocked soon after it came, until some moment of the holder's COMMIT.
+    let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
+    let (came, length) = (at(waited, "time_us"), at(blocker, "wait_us"));
+    let (begun, took) = (at(commit, "time_us"), at(commit, "response_us"));
+    assert!(came + length <= begun + took, "{waited} {commit}");
+    assert!(length >= begun - came - 20_000.0, "{waited} {commit}");
+    assert!(part_ms(waited, "lock") * 1e3 >= length);
+}
+
+#[test]
+fn who_has_the_cpu_is_named() {
+    let sandbox = Sandbox::new();
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    let cpu = rustix::thread::sched_getaffinity(None).expect("CPUs");
+    let only = (0..1024).find(|cpu_number| cpu.is_set(*cpu_number)).expect("a CPU");
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(only);
+    let all_threads = std::fs::read_dir(format!("/proc/{}/task", server.server.pid()));
+    for thread in all_threads.expect("its threads").flatten() {
+        let id: i32 = thread.file_name().to_string_lossy().parse().expect("a number");
+        let id = rustix::process::Pid::from_raw(id);
+        // Some of them have ended meanwhile.
+        let _ = rustix::thread::sched_setaffinity(id, &set);
+    }
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut hog = std::process::Command::new("sh")
+        .args(["-c", "while :; do :; done"])
+        .spawn()
+        .expect("a shell");
+    let pid = rustix::process::Pid::from_child(&hog);
+    rustix::thread::sched_setaffinity(Some(pid), &set).expect("it is ours");
+    let mut client = RawClient::connect(&server);
+    client.query("DO BENCHMARK(3000000, MD5('a'))");
+    hog.kill().expect("it is there");
+    hog.wait().expect("it ends");
+    drop(client);
+    let seen = tracer.end();
+    seen.requests.iter().for_each(parts_add_up);
+    let busy = seen.one("DO BENCHMARK(3000000, MD5('a'))");
+    assert!(runq_ms(busy) > 0.2 * part_ms(busy, "cpu"), "{busy}");
+    assert_eq!(busy["preemptor"]["name"], "sh", "{busy}");
+    assert_eq!(busy["preemptor"]["thread"], hog.id(), "{busy}");
 }
 
 #[test]
