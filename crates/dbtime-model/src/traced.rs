@@ -69,6 +69,8 @@ pub struct TracedRequest {
     pub blocker: Option<Blocker>,
     /// Who had the CPU in its longest wait for one.
     pub preemptor: Option<Preemptor>,
+    /// The file of its longest wait for one.
+    pub file: Option<FileWait>,
 }
 
 /// Where the time of a request went, each part measured on its own.
@@ -131,7 +133,7 @@ impl RequestParts {
 }
 
 /// Who ended a wait for a lock: mostly whoever held it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
     /// Its thread.
     pub thread: u32,
@@ -139,6 +141,17 @@ pub struct Blocker {
     pub connection: Option<u64>,
     /// What the server calls what was waited for, where it says so.
     pub lock: Option<&'static str>,
+    /// The statement of that request, where it is known.
+    pub statement: Option<Arc<str>>,
+    /// How long the wait was.
+    pub length: Nanos,
+}
+
+/// A wait for a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileWait {
+    /// The file's name, without its folder; at most 39 bytes of it.
+    pub name: String,
     /// How long the wait was.
     pub length: Nanos,
 }

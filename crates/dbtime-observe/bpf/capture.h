@@ -40,6 +40,7 @@ enum part {
 struct blocker {
 	__u64 length;
 	__u64 connection;	/* whose request it served; 0: none's */
+	__u64 start;		/* when that request had begun */
 	__u32 tid;
 	__u32 wait;		/* what the server called it: enum wait; 0: nothing */
 };
@@ -65,6 +66,14 @@ struct preemptor {
 	__u32 tid;
 	char name[16];
 	__u32 reserved;
+};
+
+#define FILE_NAME 40
+
+/* The file of the longest wait for one. */
+struct file_wait {
+	__u64 length;
+	char name[FILE_NAME];
 };
 
 #define NOT_KNOWN (~0ull)
@@ -95,6 +104,7 @@ struct request {
 	__u64 parts[PARTS];
 	struct blocker blocker;
 	struct preemptor preemptor;
+	struct file_wait file;
 };
 
 /* Every class of event is counted. The order is that of `Ledger` in `src/trace/ledger.rs`. */

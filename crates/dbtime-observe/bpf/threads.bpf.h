@@ -14,6 +14,7 @@
 
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
+	__u64 start;		/* when that began */
 	__u64 on;		/* since when it has the CPU */
 	__u64 off;		/* since when it has not; 0: it has */
 	__u64 woken;		/* when it was woken since then; 0: it was not */
@@ -22,11 +23,14 @@ struct thread {
 	__u64 longest_lock;
 	__u64 longest_runq;
 	__u64 waker_connection;	/* who ended the present wait */
+	__u64 waker_start;
 	__u32 waker_tid;
 	__u32 next_tid;		/* who got the CPU instead */
 	char next_name[16];
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct preemptor preemptor;	/* of the longest wait for a CPU */
+	struct file_wait file;	/* of the longest wait for a file */
+	char file_name[FILE_NAME];	/* of the present one */
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u8 cause;
 	__u8 wait;		/* what the server says that it waits for; 0: nothing */
@@ -40,16 +44,43 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-static __always_inline int is_socket(struct task_struct *task, unsigned long number)
+static __always_inline struct file *file_of(struct task_struct *task, unsigned long number)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **files = BPF_CORE_READ(table, fd);
 	struct file *file = NULL;
 
-	if (number >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), files + number);
+	if (number < BPF_CORE_READ(table, max_fds))
+		bpf_probe_read_kernel(&file, sizeof(file), files + number);
+	return file;
+}
+
+static __always_inline int is_socket(struct task_struct *task, unsigned long number)
+{
+	struct file *file = file_of(task, number);
+
 	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
+}
+
+/* Remembers which file it is that a thread waits for. */
+static __always_inline void name_file(struct thread *thread, struct task_struct *task, int call)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct file *file;
+	const unsigned char *name;
+
+	thread->file_name[0] = 0;
+	/* Those name an address. */
+	if (call == -1 || call == NR_MSYNC)
+		return;
+	file = file_of(task, FIRST_ARGUMENT(regs));
+	name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	bpf_probe_read_kernel_str(thread->file_name, sizeof(thread->file_name), name);
+}
+
+static __always_inline int is_for_file(__u8 cause)
+{
+	return cause == PART_IO_READ || cause == PART_IO_WRITE || cause == PART_SYNC;
 }
 
 /* What a thread waits for in its present system call. */
@@ -128,6 +159,8 @@ static __always_inline void goes_off(struct thread *thread, struct task_struct *
 	thread->cause = thread->wait == WAIT_SLEEP ? PART_SLEEP : cause_of(task, &call);
 	if (thread->cause == PART_OTHER)
 		thread->other_call = call;
+	else if (is_for_file(thread->cause))
+		name_file(thread, task, call);
 }
 
 static __always_inline void waited_for_cpu(struct thread *thread, __u64 length, int is_preempted)
@@ -159,10 +192,15 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 			thread->parts[cause] += woken - off;
 		thread->parts[PART_RUNQ_WOKEN] += now - woken;
 		waited_for_cpu(thread, now - woken, 0);
+		if (is_for_file(cause) && woken - off > thread->file.length) {
+			thread->file.length = woken - off;
+			__builtin_memcpy(thread->file.name, thread->file_name, FILE_NAME);
+		}
 		if (cause == PART_LOCK && woken - off > thread->longest_lock) {
 			thread->longest_lock = woken - off;
 			thread->blocker.length = woken - off;
 			thread->blocker.connection = thread->waker_connection;
+			thread->blocker.start = thread->waker_start;
 			thread->blocker.tid = thread->waker_tid;
 			thread->blocker.wait = thread->cause_wait;
 		}
@@ -199,6 +237,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	thread->called = thread->woken;
 	waker = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 	thread->waker_connection = waker ? waker->connection : 0;
+	thread->waker_start = waker ? waker->start : 0;
 	thread->waker_tid = (__u32)bpf_get_current_pid_tgid();
 	return 0;
 }
@@ -238,6 +277,7 @@ static __always_inline struct thread *running(void)
 static __always_inline void bind(struct thread *thread, __u64 connection, __u64 now)
 {
 	thread->connection = connection;
+	thread->start = now;
 	thread->on = now;
 	thread->off = 0;
 	__builtin_memset(thread->parts, 0, sizeof(thread->parts));
@@ -247,6 +287,7 @@ static __always_inline void bind(struct thread *thread, __u64 connection, __u64 
 	thread->wait = 0;
 	__builtin_memset(&thread->blocker, 0, sizeof(thread->blocker));
 	__builtin_memset(&thread->preemptor, 0, sizeof(thread->preemptor));
+	__builtin_memset(&thread->file, 0, sizeof(thread->file));
 }
 
 /* What it has spent on the request by now. */
@@ -256,6 +297,7 @@ static __always_inline void tell(struct thread *thread, struct request *request,
 	request->parts[PART_CPU] += now - thread->on;
 	request->blocker = thread->blocker;
 	request->preemptor = thread->preemptor;
+	request->file = thread->file;
 	request->other_call = thread->other_call;
 }
 

@@ -2,6 +2,7 @@
 //! case.
 
 use super::TraceError;
+use super::blockers::Blockers;
 use super::layout::{self, RawRequest, UNDER_WAY};
 use super::servers::TracedServer;
 use super::sessions::Sessions;
@@ -27,10 +28,29 @@ pub struct Capture {
     links: Vec<Link>,
     left_out: Vec<(&'static str, String)>,
     ring: libbpf_rs::RingBuffer<'static>,
-    /// What the ring has handed over and nobody has taken yet.
-    taken: Rc<RefCell<Vec<TracedRequest>>>,
-    /// Bytes from the kernel that are no request of this version.
-    strange: Rc<RefCell<u64>>,
+    inbox: Rc<RefCell<Inbox>>,
+}
+
+/// Where the ring puts what it hands over.
+#[derive(Default)]
+struct Inbox {
+    sessions: Sessions,
+    blockers: Blockers,
+    /// What nobody has taken yet.
+    requests: Vec<TracedRequest>,
+    /// Records of the kernel's side that are no request of this version.
+    strange: u64,
+}
+
+impl Inbox {
+    fn put(&mut self, bytes: &[u8]) {
+        let Some(raw) = RawRequest::read(bytes) else {
+            self.strange += 1;
+            return;
+        };
+        let request = self.sessions.take(&raw);
+        self.blockers.take(request, raw.blocker_start, &mut self.requests);
+    }
 }
 
 impl Capture {
@@ -52,9 +72,8 @@ impl Capture {
                 update(&object, "ports", &port.to_ne_bytes())?;
             }
         }
-        let taken = Rc::new(RefCell::new(Vec::new()));
-        let strange = Rc::new(RefCell::new(0));
-        let ring = ring(&object, &taken, &strange)?;
+        let inbox = Rc::<RefCell<Inbox>>::default();
+        let ring = ring(&object, &inbox)?;
         let mut links = Vec::new();
         for program in object.progs_mut().filter(|p| p.prog_type() == ProgramType::Tracing) {
             if program.section().to_string_lossy().starts_with("tp_btf/") {
@@ -62,7 +81,7 @@ impl Capture {
             }
         }
         let left_out = attach_waits(&mut object, servers, &mut links);
-        Ok(Self { object, links, left_out, ring, taken, strange })
+        Ok(Self { object, links, left_out, ring, inbox })
     }
 
     /// What this kernel or these servers do not give, and why.
@@ -70,13 +89,21 @@ impl Capture {
         &self.left_out
     }
 
-    /// Takes what has ended since the last time, oldest first; does not wait.
+    /// Takes what has ended since the last time, in the order of their ends; does not wait. Those
+    /// that waited for a lock may come some calls later, with the statement that let it go.
     ///
     /// # Errors
     /// The stream cannot be read.
     pub fn take(&mut self) -> Result<Vec<TracedRequest>, TraceError> {
+        self.take_some(false)
+    }
+
+    fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
         self.ring.consume().map_err(kernel)?;
-        Ok(std::mem::take(&mut self.taken.borrow_mut()))
+        let inbox = &mut *self.inbox.borrow_mut();
+        inbox.blockers.settle(is_end, &mut inbox.requests);
+        inbox.requests.sort_by_key(|request| request.end);
+        Ok(std::mem::take(&mut inbox.requests))
     }
 
     /// Leaves, and accounts for what was still under way. Requests that were answered and whose
@@ -87,7 +114,7 @@ impl Capture {
     pub fn detach(mut self) -> Result<(Vec<TracedRequest>, Ledger), TraceError> {
         self.links.clear();
         let in_flight = self.under_way()?;
-        let requests = self.take()?;
+        let requests = self.take_some(true)?;
         let mut ledger = self.ledger()?;
         ledger.in_flight = in_flight;
         Ok((requests, ledger))
@@ -104,7 +131,7 @@ impl Capture {
         for counts in of_processors.map_err(kernel)?.unwrap_or_default() {
             layout::add_counts(&mut ledger, &counts);
         }
-        ledger.out_of_step += *self.strange.borrow();
+        ledger.out_of_step += self.inbox.borrow().strange;
         Ok(ledger)
     }
 
@@ -170,18 +197,13 @@ fn update(object: &Object, name: &str, key: &[u8]) -> Result<(), TraceError> {
 
 fn ring(
     object: &Object,
-    taken: &Rc<RefCell<Vec<TracedRequest>>>,
-    strange: &Rc<RefCell<u64>>,
+    inbox: &Rc<RefCell<Inbox>>,
 ) -> Result<libbpf_rs::RingBuffer<'static>, TraceError> {
-    let (taken, strange) = (Rc::clone(taken), Rc::clone(strange));
-    let mut sessions = Sessions::default();
+    let inbox = Rc::clone(inbox);
     let stream = map(object, "stream")?;
     let mut builder = RingBufferBuilder::new();
     let added = builder.add(&stream, move |bytes| {
-        match RawRequest::read(bytes) {
-            Some(raw) => taken.borrow_mut().push(sessions.take(&raw)),
-            None => *strange.borrow_mut() += 1,
-        }
+        inbox.borrow_mut().put(bytes);
         0
     });
     added.map_err(kernel)?;

@@ -1,10 +1,10 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
 use dbtime_model::Nanos;
-use dbtime_model::traced::{Blocker, Fate, Ledger, Preemptor, RequestParts};
+use dbtime_model::traced::{Blocker, Fate, FileWait, Ledger, Preemptor, RequestParts};
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 232;
+const REQUEST: usize = 288;
 
 /// What the kernel's side says of what it has not seen.
 const NOT_KNOWN: u64 = u64::MAX;
@@ -39,7 +39,10 @@ pub(super) struct RawRequest<'a> {
     pub(super) server_queue: Option<u64>,
     pub(super) parts: RequestParts,
     pub(super) blocker: Option<Blocker>,
+    /// When the blocker's request had begun.
+    pub(super) blocker_start: u64,
     pub(super) preemptor: Option<Preemptor>,
+    pub(super) file: Option<FileWait>,
     /// Behind the command's first byte.
     pub(super) text: &'a [u8],
 }
@@ -73,7 +76,9 @@ impl<'a> RawRequest<'a> {
             server_queue: Some(u64_at(head, 88)).filter(|length| *length != NOT_KNOWN),
             parts: parts(head),
             blocker: blocker(head),
+            blocker_start: u64_at(head, 192),
             preemptor: preemptor(head),
+            file: file(head),
             text: rest.get(..text_length)?,
         })
     }
@@ -116,23 +121,33 @@ const LOCKS: [Option<&str>; 12] = [
 
 fn blocker(head: &[u8; REQUEST]) -> Option<Blocker> {
     let (length, connection) = (Nanos(u64_at(head, 176)), u64_at(head, 184));
-    let thread = u32_at(head, 192);
+    let thread = u32_at(head, 200);
     (length > Nanos::ZERO).then(|| Blocker {
         thread,
         connection: (connection > 0).then_some(connection),
-        lock: LOCKS.get(u32_at(head, 196) as usize).copied().flatten(),
+        lock: LOCKS.get(u32_at(head, 204) as usize).copied().flatten(),
+        statement: None,
         length,
     })
 }
 
 fn preemptor(head: &[u8; REQUEST]) -> Option<Preemptor> {
-    let thread = u32_at(head, 208);
-    let name = head[212..228].split(|byte| *byte == 0).next().unwrap_or_default();
+    let thread = u32_at(head, 216);
     (thread > 0).then(|| Preemptor {
         thread,
-        name: String::from_utf8_lossy(name).into_owned(),
-        length: Nanos(u64_at(head, 200)),
+        name: text_until_zero(&head[220..236]),
+        length: Nanos(u64_at(head, 208)),
     })
+}
+
+fn file(head: &[u8; REQUEST]) -> Option<FileWait> {
+    let name = text_until_zero(&head[248..288]);
+    (!name.is_empty()).then(|| FileWait { name, length: Nanos(u64_at(head, 240)) })
+}
+
+fn text_until_zero(bytes: &[u8]) -> String {
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// One processor's counts, added to what others have counted. Shape: `counts` in the order of

@@ -15,6 +15,7 @@
 //! The kernel's side is C (`bpf/`); it counts everything and loses nothing silently. All that comes
 //! from clients is understood here, and treated as hostile.
 
+mod blockers;
 mod capture;
 mod layout;
 mod servers;

@@ -64,8 +64,9 @@ impl Sessions {
             fate: raw.fate,
             server_queue: raw.server_queue.map(Nanos),
             parts: raw.parts,
-            blocker: raw.blocker,
+            blocker: raw.blocker.clone(),
             preemptor: raw.preemptor.clone(),
+            file: raw.file.clone(),
         }
     }
 

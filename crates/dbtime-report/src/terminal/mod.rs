@@ -22,7 +22,7 @@ mod usage;
 
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
-pub use requests::{ledger_lines, request_heading, request_line};
+pub use requests::{Shown, ledger_lines, request_heading, request_line};
 pub use sweep::{SweepRow, SweepServer, sweep_table};
 pub use usage::usage_report;
 

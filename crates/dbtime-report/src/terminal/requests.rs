@@ -4,6 +4,17 @@ use crate::format::{clean, count, fit, us};
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::{Fate, Ledger, TextState, TracedRequest};
 
+/// What is shown of a request's texts, as they may be shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown<'a> {
+    /// The name of its command.
+    pub command: &'a str,
+    /// Its statement.
+    pub statement: &'a str,
+    /// That of the request that let a lock go which it waited for; nothing where it is not known.
+    pub blocker: &'a str,
+}
+
 /// The headings of the lines below.
 pub fn request_heading() -> String {
     let names =
@@ -11,12 +22,11 @@ pub fn request_heading() -> String {
     format!("{}  Statement\n", cells(names))
 }
 
-/// One request. `since` is when the watching began, `shown` its statement as it may be shown, and
-/// `room` the columns there are.
+/// One request. `since` is when the watching began, and `room` the columns there are.
 pub fn request_line(
     request: &TracedRequest,
     since: MonoNanos,
-    (command, shown): (&str, &str),
+    shown: Shown<'_>,
     room: Option<usize>,
 ) -> String {
     let cells = cells([
@@ -26,7 +36,7 @@ pub fn request_line(
         &us(request.response().as_micros()),
         &us(request.parts.cpu.as_micros()),
         &longest_wait(request),
-        &format!("{:02x}:{command}", request.command),
+        &format!("{:02x}:{}", request.command, shown.command),
         &request.length.to_string(),
     ]);
     let mut words = Vec::new();
@@ -36,10 +46,10 @@ pub fn request_line(
     if let Some(error) = request.error {
         words.push(format!("ERROR {error}"));
     }
-    if let Some(blocker) = weighty_blocker(request) {
+    if let Some(blocker) = weighty_blocker(request, shown.blocker) {
         words.push(blocker);
     }
-    let text = clean(&shown.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = one_line(shown.statement);
     match request.text_state {
         TextState::Whole => words.push(text),
         TextState::Cut => words.push(format!("{text}…")),
@@ -54,14 +64,21 @@ pub fn request_line(
     }
 }
 
+fn one_line(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// What lock it waited for and who ended that, where the wait was most of its waiting.
-fn weighty_blocker(request: &TracedRequest) -> Option<String> {
-    let blocker = request.blocker?;
+fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<String> {
+    let blocker = request.blocker.as_ref()?;
     let (name, _) = request.parts.longest_wait()?;
     let lock = blocker.lock.unwrap_or("lock");
-    let from = match blocker.connection {
-        Some(connection) => format!("connection {connection}"),
-        None => format!("thread {}", blocker.thread),
+    let from = match (blocker.connection, &blocker.statement) {
+        (Some(connection), Some(_)) if !blocker_shown.is_empty() => {
+            format!("connection {connection}: {}", one_line(blocker_shown))
+        }
+        (Some(connection), _) => format!("connection {connection}"),
+        (None, _) => format!("thread {}", blocker.thread),
     };
     (name == "lock" && !longest_wait(request).is_empty()).then(|| format!("[{lock} from {from}]"))
 }
@@ -150,6 +167,7 @@ mod tests {
             parts: RequestParts { cpu: Nanos(30_000), lock: Nanos(20_000), ..Default::default() },
             blocker: None,
             preemptor: None,
+            file: None,
         }
     }
 
@@ -157,7 +175,7 @@ mod tests {
     fn a_request_is_one_line_whatever_its_text() {
         let request = request();
         let line = |room| {
-            let shown = ("QUERY", request.text.as_ref());
+            let shown = Shown { command: "QUERY", statement: &request.text, ..Shown::default() };
             request_line(&request, MonoNanos(1_000_000_000), shown, room)
         };
         assert_eq!(
@@ -174,15 +192,18 @@ mod tests {
             thread: 12,
             connection: Some(8),
             lock: Some("row lock"),
+            statement: Some("COMMIT".into()),
             length: Nanos(20_000),
         };
         let line = |blocker| {
             let request = TracedRequest { blocker: Some(blocker), error: None, ..request() };
-            request_line(&request, MonoNanos(0), ("QUERY", "COMMIT"), None)
+            let shown = Shown { command: "QUERY", statement: "UPDATE t", blocker: "COMMIT" };
+            request_line(&request, MonoNanos(0), shown, None)
         };
-        assert!(line(blocker).ends_with("  [row lock from connection 8] COMMIT…\n"));
+        let end = "  [row lock from connection 8: COMMIT] UPDATE t…\n";
+        assert!(line(blocker.clone()).ends_with(end));
         let other = Blocker { connection: None, lock: None, ..blocker };
-        assert!(line(other).ends_with("  [lock from thread 12] COMMIT…\n"));
+        assert!(line(other).ends_with("  [lock from thread 12] UPDATE t…\n"));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use dbtime_model::{MonoNanos, now};
 use dbtime_observe::trace::{
     Capture, ServerKind, TraceError, TracedServer, Wanted, command_name, servers,
 };
-use dbtime_report::terminal::{ledger_lines, request_heading, request_line};
+use dbtime_report::terminal::{Shown, ledger_lines, request_heading, request_line};
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -123,13 +124,10 @@ impl<'a> View<'a> {
 
     fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
         let command = command_name(request.command);
-        let shown = match self.args.raw_sql {
-            true => &*request.text,
-            false => {
-                dbtime_sql::fingerprint(&request.text, &mut self.fingerprint);
-                &self.fingerprint
-            }
-        };
+        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref());
+        let [statement, blocker] = [request.text.as_ref(), blocker.unwrap_or_default()]
+            .map(|text| self.may_be_shown(text));
+        let shown = Shown { command, statement: &statement, blocker: &blocker };
         if self.args.json {
             let parts = request.parts.named();
             let parts: serde_json::Map<String, serde_json::Value> = parts
@@ -141,10 +139,11 @@ impl<'a> View<'a> {
                 "unexplained_us": request.unexplained_ns() as f64 / 1e3,
                 "other_call": request.parts.other_call,
                 "server_queue_us": request.server_queue.map(dbtime_model::Nanos::as_micros),
-                "blocker": request.blocker.map(|blocker| serde_json::json!({
+                "blocker": request.blocker.as_ref().map(|blocker| serde_json::json!({
                     "connection": blocker.connection,
                     "thread": blocker.thread,
                     "lock": blocker.lock,
+                    "statement": blocker.statement.as_ref().map(|_| shown.blocker),
                     "wait_us": blocker.length.as_micros(),
                 })),
                 "preemptor": request.preemptor.as_ref().map(|preemptor| serde_json::json!({
@@ -159,7 +158,11 @@ impl<'a> View<'a> {
                 "response_us": request.response().as_micros(),
                 "command": format!("{:02x}:{command}", request.command),
                 "length": request.length,
-                "text": shown,
+                "file": request.file.as_ref().map(|file| serde_json::json!({
+                    "name": file.name,
+                    "wait_us": file.length.as_micros(),
+                })),
+                "text": shown.statement,
                 "text_state": request.text_state,
                 "error": request.error,
                 "sent_bytes": request.sent_bytes,
@@ -169,9 +172,18 @@ impl<'a> View<'a> {
             *out += &serde_json::to_string(&line).map_err(Failure::environment)?;
             out.push('\n');
         } else {
-            *out += &request_line(request, self.since, (command, shown), self.room);
+            *out += &request_line(request, self.since, shown, self.room);
         }
         Ok(())
+    }
+
+    /// A text without its literals, unless they are wanted.
+    fn may_be_shown<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        if self.args.raw_sql {
+            return Cow::Borrowed(text);
+        }
+        dbtime_sql::fingerprint(text, &mut self.fingerprint);
+        Cow::Owned(self.fingerprint.clone())
     }
 
     fn end(&self, ledger: &Ledger) -> Result<(), Failure> {

@@ -268,6 +268,7 @@ fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
     assert_eq!(blocker["lock"], "row lock", "{waited}");
     assert_eq!(blocker["connection"], commit["connection"], "{waited}");
     assert_eq!(blocker["thread"], commit["thread"], "{waited}");
+    assert_eq!(blocker["statement"], "COMMIT", "{waited}");
     // It was blocked soon after it came, until some moment of the holder's COMMIT.
     let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
     let (came, length) = (at(waited, "time_us"), at(blocker, "wait_us"));
