@@ -23,7 +23,7 @@ load() {
 }
 
 status() {
-    mariadb_execute "SHOW GLOBAL STATUS LIKE '$1'" | awk '{ print $2 }'
+    mariadb_execute "SHOW GLOBAL STATUS LIKE '$1'" | awk 'END { print $2 }'
 }
 
 busy() {

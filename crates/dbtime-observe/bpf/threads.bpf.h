@@ -244,7 +244,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /*
  * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
- * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *).
+ * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *). These are attached to calls of them
+ * (`src/trace/waits.rs`): the arguments are there already.
  */
 SEC("uprobe.multi")
 int on_wait_begin(struct pt_regs *context)

@@ -6,14 +6,17 @@ use super::blockers::Blockers;
 use super::layout::{self, RawRequest, UNDER_WAY};
 use super::servers::TracedServer;
 use super::sessions::Sessions;
+use super::waits::waits;
 use dbtime_model::traced::{Ledger, TracedRequest};
 use libbpf_rs::{
-    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType, RingBufferBuilder,
+    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType,
+    RingBufferBuilder, UprobeMultiOpts,
 };
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
@@ -149,11 +152,7 @@ impl Capture {
     }
 }
 
-/// The functions by which servers say what they wait for, and the programs that listen.
-const WAITS: [(&str, &str); 2] =
-    [("thd_wait_begin", "on_wait_begin"), ("thd_wait_end", "on_wait_end")];
-
-/// Listens to what servers say; those of the same program file share it.
+/// Listens to what servers say that they wait for; those of the same program file share it.
 fn attach_waits(
     object: &mut Object,
     servers: &[TracedServer],
@@ -162,28 +161,36 @@ fn attach_waits(
     let mut files = HashSet::new();
     let mut left_out = Vec::new();
     for server in servers {
-        let program = format!("/proc/{}/exe", server.process);
+        let program = PathBuf::from(format!("/proc/{}/exe", server.process));
         let file = std::fs::metadata(&program).map(|file| (file.dev(), file.ino()));
         if file.is_ok_and(|file| !files.insert(file)) {
             continue;
         }
-        for (function, name) in WAITS {
-            let mut programs = object.progs_mut();
-            let listener = programs.find(|program| program.name() == name);
-            // Every process of the file: which of them are watched is looked up there.
-            let attached = listener
-                .map(|listener| listener.attach_uprobe_multi(-1, &program, function, false, false));
-            match attached {
-                Some(Ok(link)) => links.push(link),
-                Some(Err(error)) => {
-                    left_out.push(("the names of locks, and SLEEP()", error.to_string()))
-                }
-                None => {}
-            }
+        let attached = waits(&program).and_then(|waits| {
+            links.push(listen(object, "on_wait_begin", &program, waits.begins)?);
+            links.push(listen(object, "on_wait_end", &program, waits.ends)?);
+            Ok(())
+        });
+        if let Err(why) = attached {
+            left_out.push(("SLEEP() apart from locks, and the names of locks", why));
         }
     }
-    left_out.dedup();
     left_out
+}
+
+/// Attaches a program to places in a file, in every process that runs it: which of them are watched
+/// is looked up there.
+fn listen(
+    object: &mut Object,
+    name: &str,
+    file: &Path,
+    offsets: Vec<usize>,
+) -> Result<Link, String> {
+    let mut programs = object.progs_mut();
+    let program = programs.find(|program| program.name() == name);
+    let program = program.ok_or_else(|| format!("the program `{name}` is missing"))?;
+    let places = UprobeMultiOpts { offsets, ..UprobeMultiOpts::default() };
+    program.attach_uprobe_multi_with_opts(-1, file, "", places).map_err(|error| error.to_string())
 }
 
 fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {

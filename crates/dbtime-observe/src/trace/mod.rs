@@ -20,6 +20,7 @@ mod capture;
 mod layout;
 mod servers;
 mod sessions;
+mod waits;
 
 pub use capture::Capture;
 pub use servers::{ServerKind, TracedServer, Wanted, servers};
