@@ -279,6 +279,33 @@ fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
 }
 
 #[test]
+fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    for id in 0..50 {
+        // The server has gone to sleep before each, and is woken by it.
+        std::thread::sleep(Duration::from_millis(5));
+        client.query(&format!("INSERT INTO d.f VALUES ({id}, 1)"));
+    }
+    drop(client);
+    let seen = tracer.end();
+    seen.requests.iter().for_each(parts_add_up);
+    let inserts: Vec<&Value> =
+        seen.requests.iter().filter(|request| request["command"] == "03:QUERY").collect();
+    assert_eq!(inserts.len(), 50);
+    let named = |request: &&&Value| request["file"]["name"] == "ib_logfile0";
+    assert!(inserts.iter().filter(named).count() > 0, "{:?}", inserts[1]);
+    let waits = |name| inserts.iter().map(|request| part_ms(request, name)).sum::<f64>();
+    assert!(waits("sync") + waits("io_write") > 0.0, "each is on disk before it is answered");
+    let queued = inserts.iter().filter(|request| {
+        request["server_queue_us"].as_f64().is_some_and(|queue| queue > 0.0 && queue < 1e6)
+    });
+    assert!(queued.count() > 40, "{:?}", inserts[1]);
+}
+
+#[test]
 fn who_has_the_cpu_is_named() {
     let sandbox = Sandbox::new();
     let server = GivenServer::start(Product::MariaDb, &[]);

@@ -1,9 +1,10 @@
 //! `dbtime trace`: what running servers are asked, and how long each answer took.
 
+mod json;
+
 use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
 use dbtime_model::traced::{Ledger, TracedRequest};
 use dbtime_model::{MonoNanos, now};
 use dbtime_observe::trace::{
@@ -41,10 +42,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
             stop.at(now());
         }
     }
-    finish(args, capture, view, &stop)
+    finish(args, capture, view)
 }
 
-fn finish(args: &TraceArgs, capture: Capture, mut view: View, _: &Stop) -> Result<Exit, Failure> {
+fn finish(args: &TraceArgs, capture: Capture, mut view: View) -> Result<Exit, Failure> {
     let (rest, ledger) = capture.detach()?;
     view.show(&rest)?;
     view.end(&ledger)?;
@@ -129,50 +130,10 @@ impl<'a> View<'a> {
             .map(|text| self.may_be_shown(text));
         let shown = Shown { command, statement: &statement, blocker: &blocker };
         if self.args.json {
-            let parts = request.parts.named();
-            let parts: serde_json::Map<String, serde_json::Value> = parts
-                .into_iter()
-                .map(|(name, part)| (name.to_owned(), part.as_micros().into()))
-                .collect();
-            let line = serde_json::json!({
-                "parts_us": parts,
-                "unexplained_us": request.unexplained_ns() as f64 / 1e3,
-                "other_call": request.parts.other_call,
-                "server_queue_us": request.server_queue.map(dbtime_model::Nanos::as_micros),
-                "blocker": request.blocker.as_ref().map(|blocker| serde_json::json!({
-                    "connection": blocker.connection,
-                    "thread": blocker.thread,
-                    "lock": blocker.lock,
-                    "statement": blocker.statement.as_ref().map(|_| shown.blocker),
-                    "wait_us": blocker.length.as_micros(),
-                })),
-                "preemptor": request.preemptor.as_ref().map(|preemptor| serde_json::json!({
-                    "thread": preemptor.thread,
-                    "name": preemptor.name,
-                    "wait_us": preemptor.length.as_micros(),
-                })),
-                "time_us": (request.start - self.since).as_micros(),
-                "connection": request.connection,
-                "process": request.process,
-                "thread": request.thread,
-                "response_us": request.response().as_micros(),
-                "command": format!("{:02x}:{command}", request.command),
-                "length": request.length,
-                "file": request.file.as_ref().map(|file| serde_json::json!({
-                    "name": file.name,
-                    "wait_us": file.length.as_micros(),
-                })),
-                "text": shown.statement,
-                "text_state": request.text_state,
-                "error": request.error,
-                "sent_bytes": request.sent_bytes,
-                "sends": request.sends,
-                "fate": request.fate,
-            });
-            *out += &serde_json::to_string(&line).map_err(Failure::environment)?;
+            *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
             out.push('\n');
         } else {
-            *out += &request_line(request, self.since, shown, self.room);
+            request_line(request, self.since, shown, self.room, out);
         }
         Ok(())
     }

@@ -1,0 +1,121 @@
+//! A request as a line of JSON. Times are microseconds.
+
+use dbtime_model::MonoNanos;
+use dbtime_model::traced::{Blocker, Fate, FileWait, Preemptor, TextState, TracedRequest};
+use dbtime_report::terminal::Shown;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+#[derive(Serialize)]
+struct Line<'a> {
+    time_us: f64,
+    connection: u64,
+    process: u32,
+    thread: u32,
+    response_us: f64,
+    parts_us: Parts<'a>,
+    unexplained_us: f64,
+    other_call: Option<u16>,
+    server_queue_us: Option<f64>,
+    blocker: Option<BlockerOf<'a>>,
+    preemptor: Option<PreemptorOf<'a>>,
+    file: Option<FileOf<'a>>,
+    command: String,
+    length: u32,
+    text: &'a str,
+    text_state: TextState,
+    error: Option<u16>,
+    sent_bytes: u64,
+    sends: u32,
+    fate: Fate,
+}
+
+#[derive(Serialize)]
+struct BlockerOf<'a> {
+    connection: Option<u64>,
+    thread: u32,
+    lock: Option<&'a str>,
+    statement: Option<&'a str>,
+    wait_us: f64,
+}
+
+#[derive(Serialize)]
+struct PreemptorOf<'a> {
+    thread: u32,
+    name: &'a str,
+    wait_us: f64,
+}
+
+#[derive(Serialize)]
+struct FileOf<'a> {
+    name: &'a str,
+    wait_us: f64,
+}
+
+/// The parts by their names.
+struct Parts<'a>(&'a TracedRequest);
+
+impl Serialize for Parts<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let parts = self.0.parts.named();
+        let mut map = to.serialize_map(Some(parts.len()))?;
+        for (name, part) in parts {
+            map.serialize_entry(name, &part.as_micros())?;
+        }
+        map.end()
+    }
+}
+
+/// The line of a request, without its end.
+///
+/// # Errors
+/// None but a bug's.
+pub(super) fn line(
+    request: &TracedRequest,
+    since: MonoNanos,
+    shown: Shown<'_>,
+) -> serde_json::Result<String> {
+    serde_json::to_string(&Line {
+        time_us: (request.start - since).as_micros(),
+        connection: request.connection,
+        process: request.process,
+        thread: request.thread,
+        response_us: request.response().as_micros(),
+        parts_us: Parts(request),
+        unexplained_us: request.unexplained_ns() as f64 / 1e3,
+        other_call: request.parts.other_call,
+        server_queue_us: request.server_queue.map(|queue| queue.as_micros()),
+        blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker, shown)),
+        preemptor: request.preemptor.as_ref().map(preemptor_of),
+        file: request.file.as_ref().map(file_of),
+        command: format!("{:02x}:{}", request.command, shown.command),
+        length: request.length,
+        text: shown.statement,
+        text_state: request.text_state,
+        error: request.error,
+        sent_bytes: request.sent_bytes,
+        sends: request.sends,
+        fate: request.fate,
+    })
+}
+
+fn blocker_of<'a>(blocker: &Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
+    BlockerOf {
+        connection: blocker.connection,
+        thread: blocker.thread,
+        lock: blocker.lock,
+        statement: blocker.statement.as_ref().map(|_| shown.blocker),
+        wait_us: blocker.length.as_micros(),
+    }
+}
+
+fn preemptor_of(preemptor: &Preemptor) -> PreemptorOf<'_> {
+    PreemptorOf {
+        thread: preemptor.thread,
+        name: &preemptor.name,
+        wait_us: preemptor.length.as_micros(),
+    }
+}
+
+fn file_of(file: &FileWait) -> FileOf<'_> {
+    FileOf { name: &file.name, wait_us: file.length.as_micros() }
+}
