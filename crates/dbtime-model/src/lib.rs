@@ -19,6 +19,7 @@ pub mod sample;
 pub mod series;
 pub mod trace;
 pub mod traced;
+pub mod traced_totals;
 pub mod units;
 
 pub use budget::{Budget, BudgetCells, Part, Parts};

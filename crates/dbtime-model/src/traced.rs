@@ -120,6 +120,25 @@ impl RequestParts {
         ]
     }
 
+    /// Adds another's parts.
+    pub fn add(&mut self, other: &Self) {
+        for (part, more) in [
+            (&mut self.cpu, other.cpu),
+            (&mut self.runq_preempted, other.runq_preempted),
+            (&mut self.runq_woken, other.runq_woken),
+            (&mut self.lock, other.lock),
+            (&mut self.io_read, other.io_read),
+            (&mut self.io_write, other.io_write),
+            (&mut self.sync, other.sync),
+            (&mut self.net, other.net),
+            (&mut self.sleep, other.sleep),
+            (&mut self.other, other.other),
+        ] {
+            *part += more;
+        }
+        self.other_call = self.other_call.or(other.other_call);
+    }
+
     /// All parts together.
     pub fn sum(&self) -> Nanos {
         Nanos(self.named().iter().map(|(_, part)| part.0).sum())

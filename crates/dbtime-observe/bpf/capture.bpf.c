@@ -99,6 +99,13 @@ struct {
 	__uint(max_entries, 8 << 20);
 } stream SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct settings);
+} settings SEC(".maps");
+
 struct counts {
 	__u64 count[COUNTS];
 };
@@ -217,13 +224,35 @@ static __always_inline void reach(struct connection *connection, __u64 now)
 		tell(thread, &connection->request, now);
 }
 
-/* The request is over: its story goes out, and the connection is free for the next. */
-static __always_inline void close_request(struct connection *connection, enum fate fate)
+static __always_inline int is_statement(__u8 command)
 {
-	struct request *request = &connection->request;
-	__u32 length = request->text_length;
-	struct thread *thread = serving(connection);
+	return command == COM_QUERY || command == COM_STMT_EXECUTE ||
+	       command == COM_STMT_BULK_EXECUTE;
+}
 
+static __always_inline int streams(void)
+{
+	__u32 zero = 0;
+	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
+
+	return wanted && wanted->streams;
+}
+
+/*
+ * The request is over: its story goes out, and the connection is free for the next. Global, so that
+ * the verifier looks at it once and not wherever it is called.
+ */
+int close_request(struct connection *connection, __u32 fate)
+{
+	struct request *request;
+	struct thread *thread;
+	__u32 length;
+
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	length = request->text_length;
+	thread = serving(connection);
 	if (thread)
 		thread->connection = 0;
 	request->start = connection->start;
@@ -235,6 +264,10 @@ static __always_inline void close_request(struct connection *connection, enum fa
 		count(COUNT_CUT);
 	if (request->flags & REQUEST_UNREAD)
 		count(COUNT_UNREAD);
+	if (fate == FATE_ENDED && is_statement(request->command))
+		add_up(request, request->parts[PART_RUNQ_PREEMPTED] ? ROW_PREEMPTED : ROW_UNDISTURBED);
+	if (!streams())
+		return 0;
 	if (length > TEXT_ROOM)
 		length = TEXT_ROOM;
 	/* The reader looks by a timer: waking it for each would cost more than all of this. */
@@ -242,6 +275,7 @@ static __always_inline void close_request(struct connection *connection, enum fa
 		count(COUNT_DROPPED);
 	else
 		count(COUNT_STREAMED);
+	return 0;
 }
 
 static __always_inline int has_no_answer(__u8 command)

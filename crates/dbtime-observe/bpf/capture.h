@@ -127,6 +127,39 @@ enum count {
 	COUNTS,
 };
 
+#define FINE 368		/* buckets of responses, eight to each power of two nanoseconds */
+#define COARSE 40		/* buckets of powers of two microseconds; the first from 0 */
+#define PREEMPTORS 256
+
+/* What the statements of a row come to in all. The order is that of `src/trace/layout.rs`. */
+struct totals {
+	__u64 count;
+	__u64 length;
+	__u64 errors;
+	__u64 longest;
+	__u64 parts[PARTS];
+	__u64 fine[FINE];
+	__u64 coarse[COARSE];
+};
+
+/* Statements that kept the CPU, and those that were pre-empted. */
+enum row { ROW_UNDISTURBED, ROW_PREEMPTED, ROWS };
+
+/* Who had the CPU, and what that came to. No name: all for whom there was no room. */
+struct name {
+	char text[16];
+};
+
+struct preemption {
+	__u64 count;
+	__u64 length;
+};
+
+/* How it is to work. */
+struct settings {
+	__u32 streams;		/* whether requests are handed on one by one */
+};
+
 /* Of a connection with a request under way, for whoever looks at the end. */
 struct under_way {
 	__u64 connection;

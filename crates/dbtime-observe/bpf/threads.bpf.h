@@ -12,6 +12,8 @@
 #ifndef DBTIME_THREADS_H
 #define DBTIME_THREADS_H
 
+#include "totals.bpf.h"
+
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
 	__u64 start;		/* when that began */
@@ -31,6 +33,7 @@ struct thread {
 	struct preemptor preemptor;	/* of the longest wait for a CPU */
 	struct file_wait file;	/* of the longest wait for a file */
 	char file_name[FILE_NAME];	/* of the present one */
+	__u32 switches;		/* how often it has got the CPU */
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u8 cause;
 	__u8 wait;		/* what the server says that it waits for; 0: nothing */
@@ -178,6 +181,7 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 {
 	__u64 off = thread->off, woken = thread->woken;
 
+	thread->switches++;
 	thread->on = now;
 	thread->off = 0;
 	if (!thread->connection || !off)
@@ -185,9 +189,13 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 	if (thread->cause == PART_RUNQ_PREEMPTED) {
 		thread->parts[PART_RUNQ_PREEMPTED] += now - off;
 		waited_for_cpu(thread, now - off, 1);
-	} else if (woken >= off) {
+		add_preemptor(thread->next_name, now - off);
+	} else {
 		__u32 cause = thread->cause;
 
+		/* It sleeps no more, so it was woken: on its way off, if nothing was seen since. */
+		if (woken < off)
+			woken = off;
 		if (cause < PARTS)
 			thread->parts[cause] += woken - off;
 		thread->parts[PART_RUNQ_WOKEN] += now - woken;
@@ -274,10 +282,17 @@ static __always_inline struct thread *running(void)
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* The thread that runs begins to serve a request. */
-static __always_inline void bind(struct thread *thread, __u64 connection, __u64 now)
+/* How often the thread that runs has got the CPU: programs may be pre-empted half way. */
+static __always_inline __u32 switches(struct thread *thread)
 {
-	thread->connection = connection;
+	return *(volatile __u32 *)&thread->switches;
+}
+
+/* What is done to a thread's sums is done again if it lost the CPU meanwhile. */
+#define MOST_TRIES 4
+
+static __always_inline void begin_sums(struct thread *thread, __u64 now)
+{
 	thread->start = now;
 	thread->on = now;
 	thread->off = 0;
@@ -291,11 +306,33 @@ static __always_inline void bind(struct thread *thread, __u64 connection, __u64 
 	__builtin_memset(&thread->file, 0, sizeof(thread->file));
 }
 
+/* The thread that runs begins to serve a request. */
+static __always_inline void bind(struct thread *thread, __u64 connection, __u64 now)
+{
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		__u32 before = switches(thread);
+
+		begin_sums(thread, now);
+		thread->connection = connection;
+		barrier();
+		if (switches(thread) == before)
+			break;
+	}
+}
+
 /* What it has spent on the request by now. */
 static __always_inline void tell(struct thread *thread, struct request *request, __u64 now)
 {
-	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
-	request->parts[PART_CPU] += now - thread->on;
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		__u32 before = switches(thread);
+
+		barrier();
+		__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
+		request->parts[PART_CPU] += now - *(volatile __u64 *)&thread->on;
+		barrier();
+		if (switches(thread) == before)
+			break;
+	}
 	request->blocker = thread->blocker;
 	request->preemptor = thread->preemptor;
 	request->file = thread->file;

@@ -8,6 +8,7 @@ use super::servers::TracedServer;
 use super::sessions::Sessions;
 use super::waits::waits;
 use dbtime_model::traced::{Ledger, TracedRequest};
+use dbtime_model::traced_totals::{Totals, TracedTotals};
 use libbpf_rs::{
     Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType,
     RingBufferBuilder, UprobeMultiOpts,
@@ -25,6 +26,16 @@ const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.x86_64.bpf.o");
 #[cfg(target_arch = "aarch64")]
 const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
 
+/// How requests are handed on one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Whether they are at all; they are added up in any case.
+    pub is_on: bool,
+    /// Where they wait until they are taken. Unit: bytes. Shape: a power of two, and a multiple of
+    /// the machine's pages.
+    pub buffer: u32,
+}
+
 /// Requests of some servers, as they end.
 pub struct Capture {
     object: Object,
@@ -32,6 +43,16 @@ pub struct Capture {
     left_out: Vec<(&'static str, String)>,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
+}
+
+/// What there is at the end.
+pub struct Left {
+    /// Requests that nobody has taken.
+    pub requests: Vec<TracedRequest>,
+    /// What became of everything.
+    pub ledger: Ledger,
+    /// What statements came to.
+    pub totals: TracedTotals,
 }
 
 /// Where the ring puts what it hands over.
@@ -57,16 +78,15 @@ impl Inbox {
 }
 
 impl Capture {
-    /// Begins to watch; requests wait in `buffer` bytes until they are taken. It takes CAP_BPF and
-    /// CAP_PERFMON. Shape: a power of two, and a multiple of the machine's pages.
+    /// Begins to watch. It takes CAP_BPF and CAP_PERFMON.
     ///
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
-    pub fn attach(servers: &[TracedServer], buffer: u32) -> Result<Self, TraceError> {
+    pub fn attach(servers: &[TracedServer], wanted: Stream) -> Result<Self, TraceError> {
         libbpf_rs::set_print(None);
         let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
         for mut map in open.maps_mut().filter(|map| map.name() == "stream") {
-            map.set_max_entries(buffer).map_err(kernel)?;
+            map.set_max_entries(wanted.buffer).map_err(kernel)?;
         }
         let mut object = open.load().map_err(refused)?;
         for server in servers {
@@ -75,6 +95,10 @@ impl Capture {
                 update(&object, "ports", &port.to_ne_bytes())?;
             }
         }
+        let streams = u32::from(wanted.is_on);
+        write(&object, "settings", &0u32.to_ne_bytes(), &streams.to_ne_bytes())?;
+        // The row for all for whom there is no room has to be there before it is needed.
+        write(&object, "preemptors", &[0; 16], &[0; 16])?;
         let inbox = Rc::<RefCell<Inbox>>::default();
         let ring = ring(&object, &inbox)?;
         let mut links = Vec::new();
@@ -114,13 +138,13 @@ impl Capture {
     ///
     /// # Errors
     /// What is left cannot be read.
-    pub fn detach(mut self) -> Result<(Vec<TracedRequest>, Ledger), TraceError> {
+    pub fn detach(mut self) -> Result<Left, TraceError> {
         self.links.clear();
         let in_flight = self.under_way()?;
         let requests = self.take_some(true)?;
         let mut ledger = self.ledger()?;
         ledger.in_flight = in_flight;
-        Ok((requests, ledger))
+        Ok(Left { requests, ledger, totals: self.totals()? })
     }
 
     /// What was counted so far; nothing is known yet of what is in flight.
@@ -136,6 +160,32 @@ impl Capture {
         }
         ledger.out_of_step += self.inbox.borrow().strange;
         Ok(ledger)
+    }
+
+    /// What statements came to so far.
+    ///
+    /// # Errors
+    /// The sums cannot be read.
+    pub fn totals(&self) -> Result<TracedTotals, TraceError> {
+        let rows = map(&self.object, "totals")?;
+        let row = |index: u32| -> Result<Totals, TraceError> {
+            let of_processors = rows.lookup_percpu(&index.to_ne_bytes(), MapFlags::ANY);
+            let mut sum = Totals::default();
+            for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
+                sum.add(&layout::totals(&bytes));
+            }
+            Ok(sum)
+        };
+        let table = map(&self.object, "preemptors")?;
+        let mut preemptors = Vec::new();
+        for name in table.keys() {
+            if let Some(row) = table.lookup(&name, MapFlags::ANY).map_err(kernel)? {
+                preemptors.push(layout::preemption(&name, &row));
+            }
+        }
+        preemptors.retain(|row| row.count > 0);
+        preemptors.sort_by_key(|row| std::cmp::Reverse(row.length));
+        Ok(TracedTotals { undisturbed: row(0)?, preempted: row(1)?, preemptors })
     }
 
     /// Walks all connections: ends what was answered, and counts what was not.
@@ -199,7 +249,11 @@ fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceEr
 }
 
 fn update(object: &Object, name: &str, key: &[u8]) -> Result<(), TraceError> {
-    map(object, name)?.update(key, &[1], MapFlags::ANY).map_err(kernel)
+    write(object, name, key, &[1])
+}
+
+fn write(object: &Object, name: &str, key: &[u8], value: &[u8]) -> Result<(), TraceError> {
+    map(object, name)?.update(key, value, MapFlags::ANY).map_err(kernel)
 }
 
 fn ring(

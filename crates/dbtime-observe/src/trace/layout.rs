@@ -2,6 +2,7 @@
 
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Blocker, Fate, FileWait, Ledger, Preemptor, RequestParts};
+use dbtime_model::traced_totals::{Preemption, Totals};
 
 /// Bytes of `struct request`.
 const REQUEST: usize = 288;
@@ -84,10 +85,14 @@ impl<'a> RawRequest<'a> {
     }
 }
 
-/// In the order of `enum part`.
 fn parts(head: &[u8; REQUEST]) -> RequestParts {
-    let part = |index: usize| Nanos(u64_at(head, 96 + 8 * index));
-    let other = part(9);
+    let parts = parts_of(|index| Nanos(u64_at(head, 96 + 8 * index)));
+    let other_call = (parts.other > Nanos::ZERO).then(|| u16_at(head, 80));
+    RequestParts { other_call, ..parts }
+}
+
+/// In the order of `enum part`.
+fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
     RequestParts {
         cpu: part(0),
         runq_preempted: part(1),
@@ -98,8 +103,42 @@ fn parts(head: &[u8; REQUEST]) -> RequestParts {
         sync: part(6),
         net: part(7),
         sleep: part(8),
-        other,
-        other_call: (other > Nanos::ZERO).then(|| u16_at(head, 80)),
+        other: part(9),
+        other_call: None,
+    }
+}
+
+/// Buckets of `struct totals`.
+const FINE: usize = 368;
+const COARSE: usize = 40;
+const PARTS: usize = 10;
+
+/// One processor's `struct totals`; nothing of what is too short.
+pub(super) fn totals(bytes: &[u8]) -> Totals {
+    let numbers: Vec<u64> =
+        bytes.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
+    let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
+    let some = |from: usize, length: usize| (from..from + length).map(at).collect();
+    Totals {
+        count: at(0),
+        response: Nanos(at(1)),
+        errors: at(2),
+        longest: Nanos(at(3)),
+        parts: parts_of(|index| Nanos(at(4 + index))),
+        fine: some(4 + PARTS, FINE),
+        coarse: some(4 + PARTS + FINE, COARSE),
+    }
+}
+
+/// A row of the table of those who had the CPU: `struct name` and `struct preemption`.
+pub(super) fn preemption(name: &[u8], row: &[u8]) -> Preemption {
+    let name = text_until_zero(name);
+    let number = |at: usize| row.get(at..at + 8).and_then(|bytes| bytes.first_chunk());
+    let number = |at| number(at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    Preemption {
+        name: (!name.is_empty()).then_some(name),
+        count: number(0),
+        length: Nanos(number(8)),
     }
 }
 
@@ -224,6 +263,20 @@ pub(super) mod tests {
         assert_eq!((request.sends, request.length, request.statement), (2, 9, 4711));
         assert_eq!((request.error, request.fate), (1064, Fate::Aborted));
         assert_eq!((request.command, request.text), (3, &b"SELECT 1"[..]));
+    }
+
+    #[test]
+    fn totals_are_read_in_the_kernels_order() {
+        let numbers: Vec<u8> =
+            (0..(4 + PARTS + FINE + COARSE) as u64).flat_map(u64::to_le_bytes).collect();
+        let read = totals(&numbers);
+        assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
+        assert_eq!((read.parts.cpu, read.parts.other), (Nanos(4), Nanos(13)));
+        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (14, 382, 421));
+        assert_eq!(totals(&numbers[..9]).fine.len(), FINE);
+        let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));
+        assert_eq!(preemption(&[0; 16], &[]).name, None);
     }
 
     #[test]

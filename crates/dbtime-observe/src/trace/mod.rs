@@ -22,7 +22,7 @@ mod servers;
 mod sessions;
 mod waits;
 
-pub use capture::Capture;
+pub use capture::{Capture, Left, Stream};
 pub use servers::{ServerKind, TracedServer, Wanted, servers};
 
 use crate::process::ProcessError;

@@ -136,12 +136,12 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
         0 => {}
         vanished => text.push_str(&format!(" + {vanished} whose connection was gone")),
     }
-    text.push_str(&format!(
-        "\nstream       {} handed on + {} dropped\nconnections  {} followed\n",
-        count(ledger.streamed),
-        count(ledger.dropped),
-        count(ledger.connections),
-    ));
+    text.push('\n');
+    if ledger.streamed + ledger.dropped > 0 {
+        let (streamed, dropped) = (count(ledger.streamed), count(ledger.dropped));
+        text.push_str(&format!("stream       {streamed} handed on + {dropped} dropped\n"));
+    }
+    text.push_str(&format!("connections  {} followed\n", count(ledger.connections)));
     for (trouble, what) in [
         (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
         (ledger.cut, "texts were longer than what is kept, and are shown with …"),

@@ -25,6 +25,8 @@ Examples:
       those of 5 ms and more, with what stands in their literals
   dbtime trace --time 10s --errors --json
       ten seconds of failed requests, a JSON line each
+  dbtime trace --summary
+      throughput every 3 s; at the end averages, parts, the distribution and who had the CPU
   dbtime trace --port 3307 --command PREPARE,EXECUTE --match sbtest";
 
 #[derive(Args, Debug)]
@@ -42,6 +44,19 @@ pub(crate) struct TraceArgs {
     /// Only servers that listen on this port, and their clients by TCP. Repeatable.
     #[arg(long = "port", value_name = "PORT")]
     pub(crate) ports: Vec<u16>,
+
+    /// Instead of a line for each request: throughput as it goes, and at the end averages, parts,
+    /// the distribution, and who had the CPU. It is added up in the kernel, where nothing is lost.
+    #[arg(long, conflicts_with_all = ["json", "requests", "raw_sql"])]
+    pub(crate) summary: bool,
+
+    /// The same, but of the end only the distribution.
+    #[arg(long, conflicts_with_all = ["summary", "json", "requests", "raw_sql"])]
+    pub(crate) histogram: bool,
+
+    /// How often --summary tells of throughput.
+    #[arg(long, value_name = "TIME", value_parser = length, default_value = "3s")]
+    pub(crate) every: Nanos,
 
     /// Ends after so long [default: with Ctrl-C].
     #[arg(long, value_name = "TIME", value_parser = length)]

@@ -6,11 +6,13 @@ use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_model::traced::{Ledger, TracedRequest};
-use dbtime_model::{MonoNanos, now};
+use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::{
-    Capture, ServerKind, TraceError, TracedServer, Wanted, command_name, servers,
+    Capture, Left, ServerKind, Stream, TraceError, TracedServer, Wanted, command_name, servers,
 };
-use dbtime_report::terminal::{Shown, ledger_lines, request_heading, request_line};
+use dbtime_report::terminal::{
+    Shown, ledger_lines, request_heading, request_line, trace_histogram, trace_summary,
+};
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::time::Duration;
@@ -26,7 +28,8 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     };
     let servers = servers(&wanted)?;
     let stop = interrupt::install();
-    let mut capture = Capture::attach(&servers, args.buffer << 10)?;
+    let is_on = !args.summary && !args.histogram;
+    let mut capture = Capture::attach(&servers, Stream { is_on, buffer: args.buffer << 10 })?;
     let mut view = View::new(args);
     for (what, why) in capture.left_out() {
         screen::note(&format!("not measured: {what} ({why})"));
@@ -35,8 +38,13 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let end = args.time.map(|time| view.since + time);
     while !stop.is_set() && end.is_none_or(|end| now() < end) && !view.is_done() {
         std::thread::sleep(LOOK);
-        let requests = capture.take()?;
-        view.show(&requests)?;
+        match &mut view.ticks {
+            Some(ticks) => ticks.look(&capture)?,
+            None => {
+                let requests = capture.take()?;
+                view.show(&requests)?;
+            }
+        }
         if all_gone(&servers) {
             screen::note("every server that was watched has ended");
             stop.at(now());
@@ -46,8 +54,15 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
 }
 
 fn finish(args: &TraceArgs, capture: Capture, mut view: View) -> Result<Exit, Failure> {
-    let (rest, ledger) = capture.detach()?;
-    view.show(&rest)?;
+    let length = now() - view.since;
+    let Left { requests, ledger, totals } = capture.detach()?;
+    view.show(&requests)?;
+    if args.summary {
+        screen::result(&format!("Tracing ended   at {}\n", clock_time()));
+        screen::result(&trace_summary(&totals, length, screen::wants_color()));
+    } else if args.histogram {
+        screen::result(&trace_histogram(&totals));
+    }
     view.end(&ledger)?;
     Ok(if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
 }
@@ -59,6 +74,36 @@ fn all_gone(servers: &[TracedServer]) -> bool {
     !servers.iter().any(is_there)
 }
 
+/// The time of day, where this machine is.
+fn clock_time() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// Throughput, every so often.
+struct Ticks {
+    every: Nanos,
+    due: MonoNanos,
+    last: (MonoNanos, u64),
+}
+
+impl Ticks {
+    fn new(every: Nanos, since: MonoNanos) -> Self {
+        Self { every, due: since + every, last: (since, 0) }
+    }
+
+    fn look(&mut self, capture: &Capture) -> Result<(), Failure> {
+        let at = now();
+        if at < self.due {
+            return Ok(());
+        }
+        let count = capture.totals()?.all().count;
+        let rate = (count - self.last.1) as f64 / (at - self.last.0).as_secs();
+        screen::result(&format!("{}   throughput {rate:.0} queries/sec\n", clock_time()));
+        (self.last, self.due) = ((at, count), at + self.every);
+        Ok(())
+    }
+}
+
 /// What is printed of the requests.
 struct View<'a> {
     args: &'a TraceArgs,
@@ -66,12 +111,15 @@ struct View<'a> {
     room: Option<usize>,
     shown: u64,
     fingerprint: String,
+    /// Instead of requests.
+    ticks: Option<Ticks>,
 }
 
 impl<'a> View<'a> {
     fn new(args: &'a TraceArgs) -> Self {
-        let room = screen::columns();
-        Self { args, since: now(), room, shown: 0, fingerprint: String::new() }
+        let (room, since) = (screen::columns(), now());
+        let ticks = args.summary.then(|| Ticks::new(args.every, since));
+        Self { args, since, room, shown: 0, fingerprint: String::new(), ticks }
     }
 
     fn is_done(&self) -> bool {
@@ -88,7 +136,9 @@ impl<'a> View<'a> {
             };
             screen::note(&format!("watching {program}, process {process}, {ports}"));
         }
-        if !self.args.json {
+        if self.args.summary {
+            screen::result(&format!("Tracing started at {}\n", clock_time()));
+        } else if !self.args.json && !self.args.histogram {
             screen::result(&request_heading());
         }
     }
