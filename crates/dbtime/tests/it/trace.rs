@@ -248,7 +248,7 @@ fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
     client.query("DO SLEEP(0.05)");
-    client.value_read_late(8_000_000, Duration::from_millis(200));
+    client.value_read_late(8_000_000, Duration::from_millis(600));
     client.query("DO BENCHMARK(300000, MD5('a'))");
     drop(client);
     let seen = tracer.end();
