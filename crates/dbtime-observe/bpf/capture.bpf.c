@@ -132,12 +132,28 @@ static __always_inline void count(enum count what)
 		__sync_fetch_and_add(&counts->count[what], 1);
 }
 
+static __always_inline int streams(void)
+{
+	__u32 zero = 0;
+	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
+
+	return wanted && wanted->streams;
+}
+
+static __always_inline int follows_unix(void)
+{
+	__u32 zero = 0;
+	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
+
+	return wanted && wanted->follows_unix;
+}
+
 /* Whether a client is at the other end. */
 static __always_inline enum role role_of(struct sock *sk)
 {
 	__u16 family = sk->__sk_common.skc_family;
 
-	if (family == AF_UNIX) {
+	if (family == AF_UNIX && follows_unix()) {
 		/* What was accepted has the address of the socket that listened; clients have none. */
 		struct unix_sock *local = (struct unix_sock *)sk;
 
@@ -228,14 +244,6 @@ static __always_inline int is_statement(__u8 command)
 {
 	return command == COM_QUERY || command == COM_STMT_EXECUTE ||
 	       command == COM_STMT_BULK_EXECUTE;
-}
-
-static __always_inline int streams(void)
-{
-	__u32 zero = 0;
-	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
-
-	return wanted && wanted->streams;
 }
 
 /*
@@ -428,14 +436,20 @@ static __always_inline void login(struct connection *connection, const char *at,
 	}
 }
 
-/* Loses its step, until a read fits a header again. */
-static __always_inline void lose(struct connection *connection)
+/* It is not known where the next packet begins. */
+static __always_inline void forget_step(struct connection *connection)
 {
-	count(COUNT_OUT_OF_STEP);
 	connection->step = STEP_LOST;
 	connection->rest = 0;
 	connection->header_length = 0;
 	connection->goes_on = 0;
+}
+
+/* Loses its step, until a read fits a header again. */
+static __always_inline void lose(struct connection *connection)
+{
+	count(COUNT_OUT_OF_STEP);
+	forget_step(connection);
 }
 
 /* Without a step: is this the header of a command? Servers read it by itself. */
@@ -521,7 +535,7 @@ static __always_inline void hang_up(struct connection *connection, __u64 now)
 		reach(connection, now);
 		close_request(connection, FATE_ABORTED);
 	}
-	lose(connection);
+	forget_step(connection);
 }
 
 static __always_inline int is_passing(int result)

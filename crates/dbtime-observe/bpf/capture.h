@@ -158,6 +158,7 @@ struct preemption {
 /* How it is to work. */
 struct settings {
 	__u32 streams;		/* whether requests are handed on one by one */
+	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
 };
 
 /* Of a connection with a request under way, for whoever looks at the end. */

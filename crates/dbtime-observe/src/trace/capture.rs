@@ -31,6 +31,8 @@ const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
 pub struct Stream {
     /// Whether they are at all; they are added up in any case.
     pub is_on: bool,
+    /// Whether clients by Unix sockets are followed, beside those of the servers' ports.
+    pub follows_unix: bool,
     /// Where they wait until they are taken. Unit: bytes. Shape: a power of two, and a multiple of
     /// the machine's pages.
     pub buffer: u32,
@@ -95,8 +97,8 @@ impl Capture {
                 update(&object, "ports", &port.to_ne_bytes())?;
             }
         }
-        let streams = u32::from(wanted.is_on);
-        write(&object, "settings", &0u32.to_ne_bytes(), &streams.to_ne_bytes())?;
+        let settings = [wanted.is_on, wanted.follows_unix].map(|is| u32::from(is).to_ne_bytes());
+        write(&object, "settings", &0u32.to_ne_bytes(), settings.as_flattened())?;
         // The row for all for whom there is no room has to be there before it is needed.
         write(&object, "preemptors", &[0; 16], &[0; 16])?;
         let inbox = Rc::<RefCell<Inbox>>::default();

@@ -399,6 +399,28 @@ fn a_client_that_does_not_wait_leaves_an_aborted_request() {
 }
 
 #[test]
+fn clients_that_go_without_a_word_are_no_trouble_and_those_of_other_sockets_are_not_seen() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    client.hang_up();
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean().one("DO 1");
+    let port = server.server.port();
+    let tracer = Tracer::attach(&sandbox, &server, &format!("--port {port}")).expect("as before");
+    let mut client = RawClient::connect(&server);
+    client.query("DO 2");
+    let line = format!("run --query 'DO 3' --transactions 3 --target '{}'", server.target_tcp());
+    sandbox.run(&format!("{line} --connections 1 --protocol text --no-record")).exits(0);
+    let seen = tracer.end();
+    seen.is_clean();
+    assert_eq!(seen.count("03:QUERY", "DO 2"), 0);
+    assert!(seen.count("03:QUERY", "DO 3") >= 3, "{:?}", seen.requests);
+}
+
+#[test]
 fn a_flood_into_a_tiny_buffer_is_counted_to_the_unit() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--buffer 4 --strict") else { return };

@@ -29,7 +29,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let servers = servers(&wanted)?;
     let stop = interrupt::install();
     let is_on = !args.summary && !args.histogram;
-    let mut capture = Capture::attach(&servers, Stream { is_on, buffer: args.buffer << 10 })?;
+    let follows_unix = args.ports.is_empty();
+    let stream = Stream { is_on, follows_unix, buffer: args.buffer << 10 };
+    let mut capture = Capture::attach(&servers, stream)?;
     let mut view = View::new(args);
     for (what, why) in capture.left_out() {
         screen::note(&format!("not measured: {what} ({why})"));
@@ -130,9 +132,10 @@ impl<'a> View<'a> {
         for server in servers {
             let TracedServer { process, program, ports, .. } = server;
             let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+            let socket = if self.args.ports.is_empty() { " and its Unix socket" } else { "" };
             let ports = match ports.len() {
                 0 => "its Unix socket".to_owned(),
-                _ => format!("port {} and its Unix socket", ports.join(", ")),
+                _ => format!("port {}{socket}", ports.join(", ")),
             };
             screen::note(&format!("watching {program}, process {process}, {ports}"));
         }
