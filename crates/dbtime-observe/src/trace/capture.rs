@@ -104,12 +104,13 @@ impl Capture {
         let inbox = Rc::<RefCell<Inbox>>::default();
         let ring = ring(&object, &inbox)?;
         let mut links = Vec::new();
+        // What it waits for has to be heard when the first request is seen.
+        let left_out = attach_waits(&mut object, servers, &mut links);
         for program in object.progs_mut().filter(|p| p.prog_type() == ProgramType::Tracing) {
             if program.section().to_string_lossy().starts_with("tp_btf/") {
                 links.push(program.attach().map_err(refused)?);
             }
         }
-        let left_out = attach_waits(&mut object, servers, &mut links);
         Ok(Self { object, links, left_out, ring, inbox })
     }
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * MySQL's protocol, as far as it takes to find where packets and answers begin, and what a command
+ * says. Source: MySQL internals manual, "Client/Server Protocol".
+ */
+#ifndef DBTIME_MYSQL_H
+#define DBTIME_MYSQL_H
+
+#include "requests.bpf.h"
+
+/* How much of a command is kept behind its first byte: never a password or a parameter. */
+static __always_inline __u32 kept(__u8 command)
+{
+	switch (command) {
+	case COM_CHANGE_USER:
+		return 0;
+	case COM_STMT_EXECUTE:
+	case COM_STMT_SEND_LONG_DATA:
+	case COM_STMT_CLOSE:
+	case COM_STMT_RESET:
+	case COM_STMT_FETCH:
+	case COM_STMT_BULK_EXECUTE:
+		return PARAMETERS;
+	default:
+		return text_limit;
+	}
+}
+
+/* The first bytes of a command. */
+static __always_inline void body(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+	__u32 wanted, all = request->length;
+
+	connection->wants_command = 0;
+	if (!at || bpf_probe_read_user(&request->command, 1, at)) {
+		request->flags |= REQUEST_UNREAD;
+		return;
+	}
+	wanted = kept(request->command);
+	length -= 1;
+	if (wanted > length)
+		wanted = length;
+	if (wanted >= TEXT_ROOM)
+		wanted = TEXT_ROOM - 1;
+	if (wanted && bpf_probe_read_user(connection->text, wanted, at + 1)) {
+		request->flags |= REQUEST_UNREAD;
+		return;
+	}
+	request->text_length = wanted;
+	if (kept(request->command) == text_limit && wanted + 1 < all)
+		request->flags |= REQUEST_CUT;
+}
+
+/* A packet's header is there. */
+static __always_inline void packet(struct connection *connection, __u64 now)
+{
+	__u8 *h = connection->header;
+	__u32 length = h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16;
+
+	connection->header_length = 0;
+	connection->rest = length;
+	if (connection->goes_on) {
+		connection->request.length += length;
+	} else if (h[3] == 0) {
+		turn(connection, now);
+		begin(connection, now);
+		connection->request.length = length;
+	} else if (h[3] == 1 && !connection->start) {
+		connection->logs_in = 1;
+	} else if (connection->takes_file && length == 0) {
+		/* The file is whole; what the server says next is the answer. */
+		connection->takes_file = 0;
+		connection->answers = 1;
+		connection->request.sends = 0;
+	}
+	connection->goes_on = length == LONGEST;
+}
+
+/* Of a login only what says whether the rest can be read. */
+static __always_inline void login(struct connection *connection, const char *at, __u32 length)
+{
+	__u32 wants = 0;
+
+	connection->logs_in = 0;
+	if (!at || length < sizeof(wants) || bpf_probe_read_user(&wants, sizeof(wants), at))
+		return;
+	if (wants & CLIENT_SSL && length == SSL_REQUEST) {
+		count(COUNT_TLS);
+		connection->role = ROLE_IGNORED;
+	} else if (wants & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
+		count(COUNT_COMPRESSED);
+		connection->role = ROLE_IGNORED;
+	}
+}
+
+/* It is not known where the next packet begins. */
+static __always_inline void forget_step(struct connection *connection)
+{
+	connection->step = STEP_LOST;
+	connection->rest = 0;
+	connection->header_length = 0;
+	connection->goes_on = 0;
+}
+
+/* Loses its step, until a read fits a header again. */
+static __always_inline void lose(struct connection *connection)
+{
+	count(COUNT_OUT_OF_STEP);
+	forget_step(connection);
+}
+
+/* Without a step: is this the header of a command? Servers read it by itself. */
+static __always_inline int finds_step(struct connection *connection, const char *at, __u32 length)
+{
+	__u8 h[HEADER] = {};
+
+	if (length != HEADER || !at || bpf_probe_read_user(h, HEADER, at))
+		return 0;
+	if (h[3] != 0 || (h[0] | h[1] | h[2]) == 0)
+		return 0;
+	connection->step = STEP_KEPT;
+	return 1;
+}
+
+/*
+ * Takes the next piece of what was read, a header or what belongs to the packet at hand. Returns how
+ * many bytes that was; 0: it could not be read. Global, so that the verifier looks at it once and not
+ * in every round of the loop.
+ */
+__u32 take(struct connection *connection, __u64 address, __u32 length, __u64 now)
+{
+	const char *at = (const char *)address;
+	__u32 have;
+
+	if (!connection)
+		return 0;
+	if (connection->rest) {
+		__u32 piece = connection->rest < length ? connection->rest : length;
+
+		if (connection->wants_command)
+			body(connection, at, piece);
+		else if (connection->logs_in)
+			login(connection, at, piece);
+		connection->rest -= piece;
+		return piece;
+	}
+	have = connection->header_length & (HEADER - 1);
+	if (!have && length >= HEADER) {
+		if (bpf_probe_read_user(connection->header, HEADER, at))
+			return 0;
+		packet(connection, now);
+		return HEADER;
+	}
+	if (bpf_probe_read_user(&connection->header[have], 1, at))
+		return 0;
+	connection->header_length = have + 1;
+	if (have + 1 == HEADER)
+		packet(connection, now);
+	return 1;
+}
+
+static __always_inline void received(struct connection *connection, __u32 length, __u64 now)
+{
+	const char *at = buffer();
+	__u32 done = 0;
+
+	connection->reads = 1;
+	if (connection->step == STEP_LOST && !finds_step(connection, at, length))
+		return;
+	for (int i = 0; i < 2 * MOST_PACKETS && done < length; i++) {
+		__u32 taken = at ? take(connection, (__u64)(at + done), length - done, now) : 0;
+
+		if (!taken)
+			break;
+		done += taken;
+	}
+	if (done < length)
+		lose(connection);
+	else if (connection->start && connection->request.command == COM_QUIT &&
+		 !connection->wants_command && !connection->rest) {
+		/* The server closes the socket without another read. */
+		reach(connection, now);
+		close_request(connection, FATE_ENDED);
+	}
+}
+
+/* What the first bytes of an answer say. */
+static __always_inline void first_of_answer(struct connection *connection, __u32 length)
+{
+	struct request *request = &connection->request;
+	const char *at = buffer();
+	__u8 h[HEADER + 5] = {};
+
+	if (!at || length < HEADER + 1)
+		return;
+	if (length < sizeof(h) ? bpf_probe_read_user(h, HEADER + 1, at)
+			       : bpf_probe_read_user(h, sizeof(h), at))
+		return;
+	request->reply = h[4];
+	/* MariaDB reports progress as an error with this number; the answer is still to come. */
+	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff)
+		connection->answers = 1;
+	else if (h[4] == REPLY_ERROR)
+		request->error = h[5] | (__u16)h[6] << 8;
+	else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1)
+		connection->takes_file = 1;
+	else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE)
+		request->statement = h[5] | (__u32)h[6] << 8 | (__u32)h[7] << 16 | (__u32)h[8] << 24;
+}
+
+/* A server that speaks first greets a new client: packets begin here. */
+static __always_inline int greets(__u32 length)
+{
+	const char *at = buffer();
+	__u8 h[HEADER + 1] = {};
+
+	if (!at || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
+		return 0;
+	return h[3] == 0 && h[4] == 10;
+}
+
+#endif
