@@ -3,9 +3,11 @@
 //! A prepared statement costs one round trip from its first execution on: Parse, Bind, Execute and
 //! Sync go out together, and whether the server took the statement shows in the one answer.
 
+mod opening;
+
 use super::asking::Asking;
 use super::certificate::certificate_hash;
-use super::failure::{failure, malformed, refusal};
+use super::failure::{failure, malformed};
 use super::kept::Kept;
 use super::login::Login;
 use super::request;
@@ -17,8 +19,7 @@ use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_wire::postgres::{
-    AnswerReader, HEADER, ServerError, Transaction, Wants, backend, begin_message, end_message,
-    frontend, header, parameter_status,
+    AnswerReader, ServerError, Transaction, Wants, begin_message, end_message, frontend,
 };
 use dbtime_wire::{Malformed, Progress as Reading};
 use std::collections::VecDeque;
@@ -77,9 +78,6 @@ struct Server {
     /// Number of the process behind the connection.
     pid: Option<u32>,
 }
-
-/// No message before the first statement is longer.
-const LONGEST_LOGIN: usize = 64 << 10;
 
 /// The statement was prepared on another connection, or is forgotten.
 const UNKNOWN_STATEMENT: &str = "26000";
@@ -229,96 +227,10 @@ impl PostgresProtocol {
             _ => {}
         }
     }
-
-    /// Reads the one byte that says whether the server encrypts.
-    fn may_encrypt(
-        &mut self,
-        shared: &PostgresShared,
-        tls: TlsWish,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
-        match (input.first(), tls) {
-            (None, _) => (0, Progress::More),
-            (Some(b'S'), _) if input.len() == 1 => (1, Progress::Encrypt),
-            // Whoever put more behind it wants it taken for the server's encrypted words.
-            (Some(b'S'), _) => (input.len(), broken(malformed(&UNREADABLE))),
-            (Some(b'N'), TlsWish::Must) => {
-                let text = "the server offers no TLS: set ssl = on with a certificate, or use \
-                            sslmode=prefer or disable";
-                (1, broken(Failure::connection("tls", text)))
-            }
-            (Some(b'N'), _) => {
-                self.stage = Stage::LoggingIn;
-                out.extend_from_slice(&shared.startup);
-                (1, Progress::More)
-            }
-            _ => {
-                self.stage = Stage::LoggingIn;
-                self.log_in(shared, input, out)
-            }
-        }
-    }
-
-    /// Reads a message of the time before statements.
-    fn log_in(
-        &mut self,
-        shared: &PostgresShared,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
-        let (tag, length) = match header(input) {
-            Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
-            Ok(None) => return (0, Progress::More),
-            _ if is_old_error(input) => return (0, Progress::More),
-            _ => return (input.len(), broken(old_error(input))),
-        };
-        let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
-        (HEADER + length, self.greet(shared, (tag, payload), out))
-    }
-
-    fn greet(
-        &mut self,
-        shared: &PostgresShared,
-        (tag, payload): (u8, &[u8]),
-        out: &mut Vec<u8>,
-    ) -> Progress {
-        match (tag, payload) {
-            (backend::AUTHENTICATION, _) => {
-                match self.login.answer(payload, &shared.identity, out) {
-                    Ok(()) => Progress::More,
-                    Err(failure) => broken(failure),
-                }
-            }
-            (backend::PARAMETER_STATUS, _) => {
-                if let Some(("server_version", version)) = parameter_status(payload) {
-                    version.clone_into(&mut self.server.version);
-                }
-                Progress::More
-            }
-            // Behind it a secret for cancelling, which nobody does.
-            (backend::KEY_DATA, &[a, b, c, d, ..]) => {
-                self.server.pid = Some(u32::from_be_bytes([a, b, c, d]));
-                Progress::More
-            }
-            (backend::KEY_DATA | backend::NOTICE, _) => Progress::More,
-            (backend::READY, _) => {
-                self.stage = Stage::Idle;
-                Progress::Connected
-            }
-            (backend::ERROR, _) => broken(refusal(&ServerError::read(payload))),
-            (backend::NEGOTIATE, _) => {
-                broken(Failure::connection("protocol", "the server does not speak protocol 3.0"))
-            }
-            _ => broken(malformed(&UNREADABLE)),
-        }
-    }
 }
 
 /// Asks whether the server encrypts: length and 1234, 5679.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
-
-const UNREADABLE: Malformed = Malformed("something that makes no sense");
 
 /// Nobody has data for a COPY of a workload.
 #[cold]
@@ -334,21 +246,6 @@ fn refuse_copy(is_prepared: bool, out: &mut Vec<u8>) {
 
 fn broken(failure: Failure) -> Progress {
     Progress::Broken(Box::new(failure))
-}
-
-/// Whether this may become an error in the form of old: a line of text, ended by a zero byte.
-fn is_old_error(input: &[u8]) -> bool {
-    input[0] == backend::ERROR && input.len() < 1024 && !input.contains(&0)
-}
-
-/// A server that cannot start a process says so in the form of old.
-fn old_error(input: &[u8]) -> Failure {
-    let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
-    let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
-    match input[0] == backend::ERROR && is_text {
-        true => Failure::connection("refused", String::from_utf8_lossy(line).trim()),
-        false => malformed(&UNREADABLE),
-    }
 }
 
 impl Protocol for PostgresProtocol {

@@ -133,6 +133,17 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
+    /// Closes a link's socket. The kernel forgets a socket by itself only when nobody has it any
+    /// more, and a process that is forked at that moment has it for a while.
+    fn close(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if let Some(socket) = &link.socket {
+            // One that could not be added is not there.
+            let _ = epoll::delete(&self.epoll, socket);
+        }
+        link.close();
+    }
+
     /// What is said of trouble with this server.
     #[cold]
     fn said(&self, trouble: impl Into<Trouble>) -> Failure {
@@ -246,7 +257,9 @@ impl<P: Protocol> SocketReactor<P> {
             if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
                 self.flush(id);
             }
-            if flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+            // Sending may have found it broken.
+            let is_there = self.links[id as usize].socket.is_some();
+            if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
                 self.readable(id);
             }
         }
@@ -381,7 +394,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             self.opening -= 1;
         }
         link.pending = None;
-        link.close();
+        self.close(connection);
     }
 
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
@@ -411,7 +424,7 @@ impl<P: Protocol> SocketReactor<P> {
         link.protocol.farewell(&mut link.out);
         // Whoever does not listen to a goodbye finds the connection closed.
         let _ = link.send();
-        link.close();
+        self.close(id);
     }
 }
 
@@ -420,5 +433,53 @@ impl<P: Protocol> Drop for SocketReactor<P> {
         for id in 0..self.links.len() as u32 {
             self.hang_up(id);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::{Identity, PostgresProtocol, PostgresShared};
+    use crate::server::StatementProtocol;
+    use crate::socket::Address;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn what_others_still_hold_of_a_closed_socket_says_nothing_of_the_next() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).expect("a free name");
+        // Lets nobody in.
+        let server = std::thread::spawn(move || {
+            (0..2).for_each(|_| drop(listener.accept().expect("a client")));
+        });
+        let shared = PostgresShared::of_workload(Identity::default(), &[], StatementProtocol::Text);
+        let settings = SocketSettings {
+            address: Address::unix(&path).expect("a path"),
+            connect_timeout: Nanos::from_secs(5),
+            statement_timeout: None,
+            reconnect: Reconnect::WhenLost,
+            tls: None,
+        };
+        let reactor = SocketReactor::<PostgresProtocol>::new(shared.into(), settings.into(), 1);
+        let mut reactor = reactor.expect("epoll");
+        let mut codes = Vec::new();
+        let mut copies = Vec::new();
+        for _ in 0..2 {
+            assert_eq!(reactor.ask(0, Request::Connect), None);
+            // As a process has them that was forked a moment ago.
+            copies.extend(
+                reactor.links[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
+            );
+            let mut events = Vec::new();
+            reactor.wait(now() + Nanos::from_secs(5), &mut events);
+            let Some(Event { kind: Happened::Answered(answer), .. }) = events.pop() else {
+                panic!("no answer")
+            };
+            codes.push(answer.rows.expect_err("refused").code.clone());
+        }
+        assert_eq!(copies.len(), 1, "the second waits for its turn");
+        assert!(codes.iter().all(|code| !code.starts_with("errno")), "{codes:?}");
+        server.join().expect("two clients came");
     }
 }

@@ -94,10 +94,10 @@ impl<P: Protocol> SocketReactor<P> {
         if !self.may_try_another(id) {
             return self.broken(id, self.said(error));
         }
-        let link = &mut self.links[id as usize];
-        self.nth = self.nth.max(link.tried + 1);
+        self.nth = self.nth.max(self.links[id as usize].tried + 1);
         self.opening -= 1;
-        link.close();
+        self.close(id);
+        let link = &mut self.links[id as usize];
         link.since = None;
         link.stage = Stage::Waiting;
         self.queued.push_back(id);
@@ -216,7 +216,7 @@ impl<P: Protocol> SocketReactor<P> {
             link.lost = Some(failure.clone());
         }
         link.is_used = false;
-        link.close();
+        self.close(id);
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
             // Whatever was under way has failed with it.
