@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # What watching costs: CPU of the whole machine per statement that `dbtime trace` adds while it writes
-# a line for every request to a file, and what the slow log with long_query_time=0 adds; point selects
-# of dbtime's own driver on a private MariaDB, over a Unix socket, at half of the rate it carries and
-# flat out. Each measurement is a pair, with and without, one behind the other; every other pair
-# begins with the other one.
+# a line for every request to a file (stream) and while it adds them up (summary), and what others add:
+# a bpftrace script that tells of responses, CPU and pre-emptors, the slow log with long_query_time=0,
+# and performance_schema with statements and waits. Point selects of dbtime's own driver on a private
+# MariaDB, over a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a
+# private PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and without, one
+# behind the other; every other pair begins with the other one.
+#
+# What the kernel spends in dbtime's programs alone comes from its own statistics of them
+# (kernel.bpf_stats_enabled), in rounds of their own: taking those costs as well. What dbtime says of
+# itself in that round stands beside it.
 #
 # The CPU is that of all processes and the kernel (/proc/stat), by the server's own count of
 # statements.
@@ -18,12 +24,26 @@ connections=${CONNECTIONS:-8}
 turn=0
 
 load() {
-    on_client_cpu "$dbtime" run point-select --target "mysql://root@/bench?socket=$socket" \
+    on_client_cpu "$dbtime" run point-select --target "$target" \
         --connections "$connections" --warmup 0s --time "${length}s" --no-budget --no-record --json "$@"
 }
 
 status() {
     mariadb_execute "SHOW GLOBAL STATUS LIKE '$1'" | awk 'END { print $2 }'
+}
+
+statements_of_mariadb() { status Questions; }
+
+postgres_execute() {
+    "$pg_bin/psql" -XAtq -h "$folder" -U postgres -c "$1"
+}
+
+# A server's process counts what it did as it leaves.
+statements_of_postgres() {
+    until [ "$(postgres_execute "SELECT count(*) FROM pg_stat_activity WHERE datname = 'bench'")" = 0 ]; do
+        sleep 0.05
+    done
+    postgres_execute "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'"
 }
 
 busy() {
@@ -34,10 +54,10 @@ busy() {
 once() {
     local begun statements ended
     begun=$(busy)
-    statements=$(status Questions)
+    statements=$("statements_of_$kind")
     load "${more[@]}"
     ended=$(busy)
-    statements=$(($(status Questions) - statements))
+    statements=$(($("statements_of_$kind") - statements))
     cost=$(awk -v ticks=$((ended - begun)) -v hz="$(getconf CLK_TCK)" -v n="$statements" \
         'BEGIN { printf "%.3f", 1e6 * ticks / hz / n }')
     rate=$(field throughput_tps)
@@ -45,6 +65,7 @@ once() {
 }
 
 watched() {
+    watching=$1
     "begin_$1"
     once
     "end_$1"
@@ -73,22 +94,80 @@ pair() {
     measure "$case" "$1" 'response p50 added, µs' "$(difference "${with[2]}" "${without[2]}")"
 }
 
-begin_stream() {
-    "$dbtime" trace -p "$server" --raw-sql >"$folder/trace" 2>"$folder/trace.err" &
+begin_trace() {
+    "$dbtime" trace -p "$server" "$@" >"$folder/trace" 2>"$folder/trace.err" &
     tracer=$!
-    until grep -q watching "$folder/trace.err"; do
-        kill -0 "$tracer" || fail "the tracer: $(cat "$folder/trace.err")"
-        sleep 0.02
-    done
+    wait_for watching "$folder/trace.err"
 }
 
-end_stream() {
+# Waits until a file holds a word of the program that was started last.
+wait_for() {
+    for _ in $(seq 500); do
+        grep -qs "$1" "$2" && return
+        kill -0 "$tracer" || break
+        sleep 0.02
+    done
+    fail "the tracer: $(cat "$folder/trace.err")"
+}
+
+begin_stream() { begin_trace --raw-sql; }
+begin_summary() { begin_trace --summary; }
+
+end_trace() {
     kill -INT "$tracer"
     wait "$tracer" || true
-    measure "$case" stream 'dropped' \
-        "$(sed -n 's/^stream .* \([0-9,]*\) dropped$/\1/p' "$folder/trace" | tr -d ,)"
+    tail -n 5 "$folder/trace" >"$folder/trace.end"
+}
+
+end_summary() { end_trace; }
+
+end_stream() {
+    end_trace
+    measure "$case" "$watching" 'dropped' \
+        "$(sed -n 's/^stream .* \([0-9,]*\) dropped$/\1/p' "$folder/trace.end" | tr -d ,)"
     rm "$folder/trace"
 }
+
+begin_bpftrace() {
+    local dispatch
+    dispatch=$(nm -D "$(command -v mariadbd)" | awk '/ _Z16dispatch_command19enum/ && !n++ { print $3 }')
+    dispatch=${dispatch%%@*}
+    bpftrace -e "
+        uprobe:$(command -v mariadbd):$dispatch { @start[tid] = nsecs; @on[tid] = nsecs; }
+        uretprobe:$(command -v mariadbd):$dispatch /@start[tid]/ {
+            @response = hist((nsecs - @start[tid]) / 1000);
+            @cpu = hist((@ran[tid] + nsecs - @on[tid]) / 1000);
+            @statements = count();
+            delete(@start[tid]); delete(@on[tid]); delete(@ran[tid]);
+        }
+        tracepoint:sched:sched_switch {
+            if (@start[args->prev_pid]) {
+                @ran[args->prev_pid] += nsecs - @on[args->prev_pid];
+                if (args->prev_state == 0) { @preemptors[args->next_comm] = count(); }
+            }
+            if (@start[args->next_pid]) { @on[args->next_pid] = nsecs; }
+        }
+        BEGIN { printf(\"watching\\n\"); }" >"$folder/trace.err" 2>&1 &
+    tracer=$!
+    wait_for watching "$folder/trace.err"
+    # Its other probes come behind that word.
+    sleep 1
+}
+
+# It has been seen not to mind an interrupt.
+end_bpftrace() {
+    kill "$tracer"
+    wait "$tracer" || true
+}
+
+schema() {
+    mariadb_execute "UPDATE performance_schema.setup_instruments SET ENABLED='$1', TIMED='$1' \
+        WHERE NAME LIKE 'statement/%' OR NAME LIKE 'wait/%'; \
+        UPDATE performance_schema.setup_consumers SET ENABLED='$1'"
+}
+
+begin_schema() { schema YES; }
+end_schema() { schema NO; }
 
 begin_slowlog() {
     mariadb_execute "SET GLOBAL slow_query_log_file='$folder/slow.log'; SET GLOBAL long_query_time=0; \
@@ -100,19 +179,86 @@ end_slowlog() {
     rm -f "$folder/slow.log"
 }
 
-side_stream() { pair stream; }
-side_slowlog() { pair slowlog; }
+begin_statements() { track all; }
+end_statements() { track none; }
 
-start_mariadb
+track() {
+    postgres_execute "ALTER SYSTEM SET pg_stat_statements.track = '$1'"
+    postgres_execute 'SELECT pg_reload_conf()' >"$folder/reload"
+}
+
+# What the kernel spends in the programs of a way to watch, by its own statistics.
+in_kernel() {
+    local statements spent before
+    before=$(sysctl -n kernel.bpf_stats_enabled)
+    sysctl -q kernel.bpf_stats_enabled=1
+    watching="$1, in the kernel"
+    "begin_$1"
+    statements=$("statements_of_$kind")
+    load "${more[@]}"
+    statements=$(($("statements_of_$kind") - statements))
+    spent=$(cat "/proc/$tracer"/fdinfo/* 2>/dev/null | awk '/^run_time_ns/ { s += $2 } END { print s }')
+    "end_$1"
+    measure "$case" "$1, in the kernel" 'CPU as dbtime tells, µs' "$(own_word)"
+    sysctl -q kernel.bpf_stats_enabled="$before"
+    measure "$case" "$1, in the kernel" 'CPU, µs' \
+        "$(awk -v ns="$spent" -v n="$statements" 'BEGIN { printf "%.3f", ns / 1e3 / n }')"
+}
+
+# What dbtime says that a request has cost in the kernel, in microseconds.
+own_word() {
+    sed -n 's/^cost .*: a request \([0-9.]* [nµ]s\) in the kernel.*/\1/p' "$folder/trace.end" |
+        awk '{ print $2 == "ns" ? $1 / 1000 : $1 }'
+}
+
+side_stream() { pair stream; in_kernel stream; }
+side_summary() { pair summary; in_kernel summary; }
+side_bpftrace() { pair bpftrace; }
+side_slowlog() { pair slowlog; }
+side_schema() { pair schema; }
+
+side_statements() { pair statements; }
+
+# A key and a certificate for the server of 127.0.0.1.
+certify() {
+    need openssl
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout "$folder/key.pem" \
+        -out "$folder/cert.pem" 2>"$folder/openssl.err" || fail "$(tail -n 3 "$folder/openssl.err")"
+}
+
+ways=(stream summary slowlog schema)
+if command -v bpftrace >/dev/null; then ways+=(bpftrace); fi
+certify
+port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+start_mariadb --performance-schema=ON "--performance-schema-instrument=%=OFF" --skip-networking=0 \
+    --bind-address=127.0.0.1 --port="$port" --ssl-cert="$folder/cert.pem" --ssl-key="$folder/key.pem"
+schema NO
 mariadb_execute 'CREATE DATABASE bench'
-"$dbtime" init point-select --target "mysql://root@/bench?socket=$socket" --scale 1
+kind=mariadb target="mysql://root@/bench?socket=$socket"
+"$dbtime" init point-select --target "$target" --scale 1
 more=()
 once
 half=$(awk -v rate="$rate" 'BEGIN { printf "%.0f", rate / 2 }')
+limits() {
+    limit "$case" 'CPU added, µs' stream '<=' 6
+    limit "$case" 'CPU added, µs' summary '<=' 3
+    limit "$case" 'CPU, µs' 'stream, in the kernel' '<=' 2
+    limit "$case" 'CPU, µs' 'summary, in the kernel' '<=' 2
+}
 case="flat out, $connections connections"
-alternate stream slowlog
-limit "$case" 'CPU added, µs' stream '<=' 6
+alternate "${ways[@]}"
+limits
 case="$half a second, half of that" more=(--rate "$half/s")
-alternate stream slowlog
-limit "$case" 'CPU added, µs' stream '<=' 6
+alternate "${ways[@]}"
+limits
+case="flat out by TLS, $connections connections" more=()
+target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
+alternate stream summary
+stop_server
+start_postgres -c shared_preload_libraries=pg_stat_statements -c pg_stat_statements.track=none
+postgres_execute 'CREATE DATABASE bench'
+kind=postgres target="postgres://postgres@/bench?host=$folder"
+"$dbtime" init point-select --target "$target" --scale 1
+case="PostgreSQL flat out, $connections connections"
+alternate stream summary statements
 verdict

@@ -19,6 +19,8 @@ pub mod sample;
 pub mod series;
 pub mod trace;
 pub mod traced;
+pub mod traced_file;
+pub mod traced_live;
 pub mod traced_totals;
 pub mod units;
 

@@ -2,6 +2,7 @@
 
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub enum TextState {
 }
 
 /// A request that is over, from the read that brought it to the write that ended its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedRequest {
     /// Its connection, from 1 in the order of first sight.
     pub connection: u64,
@@ -39,13 +40,27 @@ pub struct TracedRequest {
     /// The thread that read it.
     pub thread: u32,
     /// When its first byte had been read.
+    #[serde(rename = "start_us")]
     pub start: MonoNanos,
     /// When the first piece of its answer had been handed to the kernel.
+    #[serde(rename = "first_sent_us")]
     pub first_sent: Option<MonoNanos>,
     /// When the last piece had been; without an answer, when the server turned to the next request.
+    #[serde(rename = "end_us")]
     pub end: MonoNanos,
-    /// Its command in the protocol.
+    /// Whose connection it is; `None` where the client logged in before that could be seen.
+    #[serde(default)]
+    pub login: Option<Arc<Login>>,
+    /// What its client speaks.
+    pub protocol: Protocol,
+    /// Its command in the protocol: a number of MySQL's, a message's first byte of PostgreSQL's.
     pub command: u8,
+    /// PostgreSQL: how often it executes something; 0 elsewhere.
+    #[serde(default)]
+    pub executes: u32,
+    /// Whether these are several statements; the text is the first's.
+    #[serde(default)]
+    pub is_several: bool,
     /// Bytes of the command, also of those that were not kept.
     pub length: u32,
     /// Its statement. Unit: none; as the client sent it, control characters included.
@@ -56,12 +71,13 @@ pub struct TracedRequest {
     pub sent_bytes: u64,
     /// Writes of its answer.
     pub sends: u32,
-    /// The server's error number, where the answer is one.
-    pub error: Option<u16>,
+    /// The server's error, where the answer begins with one.
+    pub error: Option<ErrorCode>,
     /// What became of it.
     pub fate: Fate,
     /// How long it was there before it was read; `None` where that was not seen. Not part of the
     /// response.
+    #[serde(rename = "server_queue_us")]
     pub server_queue: Option<Nanos>,
     /// Where the response went.
     pub parts: RequestParts,
@@ -71,33 +87,54 @@ pub struct TracedRequest {
     pub preemptor: Option<Preemptor>,
     /// The file of its longest wait for one.
     pub file: Option<FileWait>,
+    /// What became of it in the query cache.
+    pub cache: QueryCache,
+}
+
+/// Whose a connection is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Login {
+    /// The user, as the client named it; at most 63 bytes of the name.
+    pub user: String,
+    /// The database, likewise; empty: none.
+    pub database: String,
 }
 
 /// Where the time of a request went, each part measured on its own.
 ///
 /// Source: the scheduler's own events, and the system call that a thread was in when it lost the
 /// CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestParts {
     /// On a CPU.
+    #[serde(rename = "cpu_us")]
     pub cpu: Nanos,
     /// Runnable, but another thread had the CPU.
+    #[serde(rename = "runq_preempted_us")]
     pub runq_preempted: Nanos,
     /// Woken, and not yet on a CPU.
+    #[serde(rename = "runq_woken_us")]
     pub runq_woken: Nanos,
     /// Asleep for a lock or a condition.
+    #[serde(rename = "lock_us")]
     pub lock: Nanos,
     /// Asleep in reads of files, pages of mapped ones included.
+    #[serde(rename = "io_read_us")]
     pub io_read: Nanos,
     /// Asleep in writes to files.
+    #[serde(rename = "io_write_us")]
     pub io_write: Nanos,
     /// Asleep until files were on disk.
+    #[serde(rename = "sync_us")]
     pub sync: Nanos,
     /// Asleep for the client: one that does not read, or sends a file.
+    #[serde(rename = "net_us")]
     pub net: Nanos,
     /// Asleep because it wanted to.
+    #[serde(rename = "sleep_us")]
     pub sleep: Nanos,
     /// Asleep in another system call.
+    #[serde(rename = "other_us")]
     pub other: Nanos,
     /// The number of the last such call.
     pub other_call: Option<u16>,
@@ -122,7 +159,21 @@ impl RequestParts {
 
     /// Adds another's parts.
     pub fn add(&mut self, other: &Self) {
-        for (part, more) in [
+        self.with(other).into_iter().for_each(|(part, more)| *part += more);
+        self.other_call = self.other_call.or(other.other_call);
+    }
+
+    /// What has come since they were `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let mut since = *self;
+        since.with(before).into_iter().for_each(|(part, before)| *part = *part - before);
+        since
+    }
+
+    /// Each part beside another's.
+    fn with(&mut self, other: &Self) -> [(&mut Nanos, Nanos); 10] {
+        [
             (&mut self.cpu, other.cpu),
             (&mut self.runq_preempted, other.runq_preempted),
             (&mut self.runq_woken, other.runq_woken),
@@ -133,10 +184,7 @@ impl RequestParts {
             (&mut self.net, other.net),
             (&mut self.sleep, other.sleep),
             (&mut self.other, other.other),
-        ] {
-            *part += more;
-        }
-        self.other_call = self.other_call.or(other.other_call);
+        ]
     }
 
     /// All parts together.
@@ -152,41 +200,54 @@ impl RequestParts {
 }
 
 /// Who ended a wait for a lock: mostly whoever held it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocker {
     /// Its thread.
     pub thread: u32,
     /// The connection whose request it served; `None`: none that is watched.
     pub connection: Option<u64>,
     /// What the server calls what was waited for, where it says so.
-    pub lock: Option<&'static str>,
+    pub lock: Option<Cow<'static, str>>,
     /// The statement of that request, where it is known.
     pub statement: Option<Arc<str>>,
     /// How long the wait was.
+    #[serde(rename = "length_us")]
     pub length: Nanos,
 }
 
 /// A wait for a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileWait {
     /// The file's name, without its folder; at most 39 bytes of it.
     pub name: String,
     /// How long the wait was.
+    #[serde(rename = "length_us")]
     pub length: Nanos,
 }
 
 /// Who had the CPU that a request waited for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// Its thread.
     pub thread: u32,
     /// The thread's name.
     pub name: String,
     /// How long the wait was.
+    #[serde(rename = "length_us")]
     pub length: Nanos,
 }
 
 impl TracedRequest {
+    /// Whose connection it is, where that is known.
+    pub fn user(&self) -> Option<&str> {
+        self.login.as_ref().map(|login| &*login.user)
+    }
+
+    /// The database it is in, where that is known.
+    pub fn database(&self) -> Option<&str> {
+        self.login.as_ref().map(|login| &*login.database)
+    }
+
     /// From the read that brought it to the write that ended its answer.
     pub fn response(&self) -> Nanos {
         self.end - self.start
@@ -198,9 +259,75 @@ impl TracedRequest {
     }
 }
 
+/// What servers and their clients speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// MySQL and MariaDB.
+    Mysql,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// What a server calls an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ErrorCode {
+    /// MySQL's number.
+    Number(u16),
+    /// PostgreSQL's SQLSTATE, letters and digits.
+    SqlState(String),
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::SqlState(signs) => f.write_str(signs),
+        }
+    }
+}
+
+/// What became of a statement in a query cache (MariaDB's).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueryCache {
+    /// It was not looked for.
+    #[default]
+    NotAsked,
+    /// Its answer was not there, or must not be used.
+    Miss,
+    /// Its answer came from there.
+    Hit,
+}
+
+/// What watching took of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceCost {
+    /// CPU time of the programs in the kernel, estimated: one of 61 runs is timed.
+    #[serde(rename = "kernel_us")]
+    pub kernel: Nanos,
+    /// Hits of probes in servers and their libraries. Each costs a trap, which is not in `kernel`.
+    pub probe_hits: u64,
+    /// What such a trap takes on this machine.
+    #[serde(default, rename = "trap_us")]
+    pub trap: Nanos,
+    /// CPU time of dbtime itself, counted by the kernel.
+    #[serde(rename = "own_us")]
+    pub own: Nanos,
+}
+
+impl TraceCost {
+    /// CPU time of everything together.
+    pub fn all(&self) -> Nanos {
+        self.kernel + self.own + Nanos(self.probe_hits.saturating_mul(self.trap.0))
+    }
+}
+
 /// Everything that was seen, counted by what became of it.
 ///
-/// `started = ended + in flight + aborted + partial`, and `streamed + dropped = ended + aborted`.
+/// `started = ended + in flight + aborted + partial`, and
+/// `streamed + dropped + withheld = ended + aborted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Requests that were seen to begin or to be under way.
@@ -236,6 +363,17 @@ pub struct Ledger {
     pub not_understood: u64,
     /// Connections that were followed.
     pub connections: u64,
+    /// Statements that were prepared before that could be seen, among those that were added up.
+    pub nameless: u64,
+    /// Times that a thread got a CPU and the kernel did not tell: taken from the scheduler's own
+    /// record instead, which leaves out what interrupts took.
+    pub unseen_arrivals: u64,
+    /// Not handed on either, for the watching was to cost less (`--max-cost`).
+    #[serde(default)]
+    pub withheld: u64,
+    /// Connections whose user is known.
+    #[serde(default)]
+    pub logins: u64,
 }
 
 impl Ledger {
@@ -258,7 +396,8 @@ impl Ledger {
 
     /// Whether what was handed on and what was not add up to what was over.
     pub fn adds_up(&self) -> bool {
-        self.streamed + self.dropped == self.ended + self.aborted && self.vanished() >= 0
+        self.streamed + self.dropped + self.withheld == self.ended + self.aborted
+            && self.vanished() >= 0
     }
 }
 

@@ -1,27 +1,35 @@
 //! What traced statements come to in all: counts, parts and distributions, added up where they end.
 
 use crate::Nanos;
-use crate::traced::RequestParts;
+use crate::traced::{QueryCache, RequestParts};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Buckets to each power of two of the fine distribution.
 const FINENESS: u64 = 8;
 
 /// What the statements of one kind come to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// How many have ended.
     pub count: u64,
     /// Their responses together.
+    #[serde(rename = "response_us")]
     pub response: Nanos,
     /// Those that were answered with an error.
     pub errors: u64,
     /// The longest response.
+    #[serde(rename = "longest_us")]
     pub longest: Nanos,
+    /// How often something was executed, of PostgreSQL's clients; 0 elsewhere.
+    #[serde(default)]
+    pub executes: u64,
     /// Where their responses went.
     pub parts: RequestParts,
     /// Responses in buckets, eight to each power of two nanoseconds.
     pub fine: Vec<u64>,
-    /// Responses by powers of two microseconds: below 2 µs, below 4 µs, ….
+    /// Responses by powers of two microseconds: below 2 µs, below 4 µs, …; or by equal steps. The
+    /// last holds all that is longer.
     pub coarse: Vec<u64>,
 }
 
@@ -32,9 +40,29 @@ impl Totals {
         self.response += other.response;
         self.errors += other.errors;
         self.longest = self.longest.max(other.longest);
+        self.executes += other.executes;
         self.parts.add(&other.parts);
         add_all(&mut self.fine, &other.fine);
         add_all(&mut self.coarse, &other.coarse);
+    }
+
+    /// What has come since they were `before`. The longest of that is not kept: it is the upper end
+    /// of the highest bucket with something new in it, at most 12.5 % above.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let fine = difference(&self.fine, &before.fine);
+        let highest = fine.iter().rposition(|count| *count > 0);
+        let longest = highest.map_or(0, |bucket| below(bucket as u64 + 1).saturating_sub(1));
+        Self {
+            count: self.count.saturating_sub(before.count),
+            response: self.response - before.response,
+            errors: self.errors.saturating_sub(before.errors),
+            longest: Nanos(longest).min(self.longest),
+            executes: self.executes.saturating_sub(before.executes),
+            parts: self.parts.since(&before.parts),
+            fine,
+            coarse: difference(&self.coarse, &before.coarse),
+        }
     }
 
     /// The mean response; `None` where there is none.
@@ -69,34 +97,98 @@ fn add_all(counts: &mut Vec<u64>, others: &[u64]) {
     counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
 }
 
+fn difference(counts: &[u64], before: &[u64]) -> Vec<u64> {
+    let before = before.iter().copied().chain(std::iter::repeat(0));
+    counts.iter().zip(before).map(|(count, before)| count.saturating_sub(before)).collect()
+}
+
 /// Who had the CPU while statements could have run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemption {
     /// The thread's name; `None`: all for whom the table had no room.
     pub name: Option<String>,
     /// How often.
     pub count: u64,
     /// For how long in all.
+    #[serde(rename = "length_us")]
     pub length: Nanos,
 }
 
+/// Waits for a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileTotals {
+    /// Which file.
+    pub file: FileName,
+    /// Which part of responses they were: a name as in
+    /// [`RequestParts::named`](crate::traced::RequestParts::named).
+    pub part: String,
+    /// How many.
+    pub count: u64,
+    /// How long in all.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
+}
+
+/// What a file is called that was waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FileName {
+    /// Without its folder; at most 39 bytes of it.
+    Named(String),
+    /// Pages of some mapped file.
+    Mapped,
+    /// Several, or all for which the table had no room.
+    Others,
+}
+
+/// What a row of statements is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatementName {
+    /// By the text of the first of them; one of the others differs in literals.
+    Text(Arc<str>),
+    /// Prepared before they could be seen.
+    PreparedBefore,
+    /// Several in one request of PostgreSQL's.
+    Several,
+    /// All for whom the table had no row.
+    Other,
+}
+
+/// What statements come to that have the same text but for literals, and fared alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementTotals {
+    /// Which they are.
+    pub name: StatementName,
+    /// Whether they had to wait for a CPU that another one took.
+    pub was_preempted: bool,
+    /// What became of them in the query cache.
+    pub cache: QueryCache,
+    /// What they come to.
+    pub totals: Totals,
+}
+
 /// Everything that was traced, in sums.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedTotals {
-    /// Statements that kept the CPU as long as they wanted it.
-    pub undisturbed: Totals,
-    /// Statements that were pre-empted.
-    pub preempted: Totals,
+    /// In no order; a text may be there several times.
+    pub statements: Vec<StatementTotals>,
     /// Who pre-empted them, longest first.
     pub preemptors: Vec<Preemption>,
+    /// What files they waited for, longest first.
+    #[serde(default)]
+    pub files: Vec<FileTotals>,
 }
 
 impl TracedTotals {
+    /// Statements of some kind, together.
+    pub fn of(&self, is_one: impl Fn(&StatementTotals) -> bool) -> Totals {
+        let mut sum = Totals::default();
+        self.statements.iter().filter(|row| is_one(row)).for_each(|row| sum.add(&row.totals));
+        sum
+    }
+
     /// All statements.
     pub fn all(&self) -> Totals {
-        let mut all = self.undisturbed.clone();
-        all.add(&self.preempted);
-        all
+        self.of(|_| true)
     }
 }
 
@@ -149,13 +241,30 @@ mod tests {
     }
 
     #[test]
+    fn what_has_come_since_is_what_was_added() {
+        let before = totals(&[1000, 2000, 9_000_000]);
+        let added = totals(&[3000, 4000]);
+        let mut after = before.clone();
+        after.add(&added);
+        let since = after.since(&before);
+        assert!(since.longest >= added.longest && since.longest.0 <= 4500, "{:?}", since.longest);
+        assert_eq!(Totals { longest: added.longest, ..since }, added);
+        assert_eq!(after.since(&after).longest, Nanos::ZERO);
+        assert_eq!(after.since(&Totals::default()), after);
+    }
+
+    #[test]
     fn sums_add_up() {
-        let all = TracedTotals {
-            undisturbed: totals(&[1000, 2000]),
-            preempted: totals(&[4_000_000]),
-            preemptors: Vec::new(),
-        }
-        .all();
+        let row = |was_preempted, lengths: &[u64]| StatementTotals {
+            name: StatementName::Other,
+            was_preempted,
+            cache: QueryCache::NotAsked,
+            totals: totals(lengths),
+        };
+        let statements = vec![row(false, &[1000, 2000]), row(true, &[4_000_000])];
+        let totals = TracedTotals { statements, ..TracedTotals::default() };
+        assert_eq!(totals.of(|row| row.was_preempted).count, 1);
+        let all = totals.all();
         assert_eq!((all.count, all.longest), (3, Nanos(4_000_000)));
         assert_eq!(all.coarse.iter().sum::<u64>(), 3);
         assert_eq!(all.fine.iter().sum::<u64>(), 3);

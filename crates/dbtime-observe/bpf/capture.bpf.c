@@ -18,16 +18,17 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "capture.h"
-#include "mysql.bpf.h"
+#include "tls.bpf.h"
+#include "walks.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* The client has gone, or what was sent cannot reach it. */
-static __always_inline void hang_up(struct connection *connection, __u64 now)
+static __always_inline void hang_up(struct connection *connection)
 {
-	turn(connection, now);
+	turn(connection);
 	if (connection->start) {
-		reach(connection, now);
+		reach(connection, bpf_ktime_get_ns());
 		close_request(connection, FATE_ABORTED);
 	}
 	forget_step(connection);
@@ -38,81 +39,155 @@ static __always_inline int is_passing(int result)
 	return result == -EAGAIN || result == -EINTR || result <= -ERESTARTSYS;
 }
 
+static __always_inline void receives(struct sock *sk, int result, int flags)
+{
+	struct connection *connection = followed(sk);
+
+	if (!connection || flags & MSG_PEEK)
+		return;
+	if (result > 0 && is_encrypted(connection))
+		received_record(connection, result);
+	else if (result > 0)
+		received(connection, buffer(), result);
+	else if (!is_passing(result))
+		hang_up(connection);
+	else if (!connection->rest && !connection->header_length)
+		turn(connection);
+}
+
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 {
-	struct connection *connection = followed(sk, bpf_get_current_pid_tgid() >> 32);
-	__u64 now = bpf_ktime_get_ns();
+	__u64 since = runs();
 
-	if (!connection || flags & MSG_PEEK)
-		return 0;
-	if (result > 0)
-		received(connection, result, now);
-	else if (!is_passing(result))
-		hang_up(connection, now);
-	else if (!connection->rest && !connection->header_length)
-		turn(connection, now);
+	receives(sk, result, flags);
+	has_run(since);
 	return 0;
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(on_send, struct sock *sk, int result, int flags)
+static __always_inline void sends(struct sock *sk, int result)
 {
-	struct connection *connection = followed(sk, bpf_get_current_pid_tgid() >> 32);
-	__u64 now = bpf_ktime_get_ns();
+	struct connection *connection = followed(sk);
 	struct request *request;
+	__u64 now;
 
 	if (!connection)
-		return 0;
+		return;
+	now = bpf_ktime_get_ns();
 	request = &connection->request;
 	if (result <= 0) {
 		if (!is_passing(result))
-			hang_up(connection, now);
-		return 0;
+			hang_up(connection);
+		return;
 	}
 	if (!connection->start) {
-		if (connection->step == STEP_LOST && request->end == 0) {
+		/* PostgreSQL's connections begin with reads of what is no request. */
+		int is_first = request->protocol == PROTOCOL_MYSQL || !connection->reads;
+
+		if (connection->step == STEP_LOST && request->end == 0 && is_first) {
 			/* The first that is seen of it. */
 			request->end = now;
-			if (greets(result)) {
+			if (request->protocol == PROTOCOL_MYSQL && greets(result)) {
 				connection->step = STEP_KEPT;
 			} else {
 				count(COUNT_STARTED);
 				count(COUNT_PARTIAL);
 			}
 		}
-		return 0;
+		return;
 	}
 	if (!request->sends++)
 		request->first_sent = now;
-	if (connection->answers) {
-		connection->answers = 0;
-		first_of_answer(connection, result);
+	if (!is_encrypted(connection)) {
+		request->sent_bytes += result;
+		answered(connection, buffer(), result);
 	}
 	reach(connection, now);
-	request->sent_bytes += result;
+	if (connection->ahead_length)
+		go_on(connection);
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(on_send, struct sock *sk, int result, int flags)
+{
+	__u64 since = runs();
+
+	sends(sk, result);
+	has_run(since);
 	return 0;
 }
 
-/* Looks at what is left when nothing is followed any more: what was answered is over, the rest is
- * told. */
-SEC("iter/bpf_sk_storage_map")
-int left(struct bpf_iter__bpf_sk_storage_map *context)
+/* A socket of TCP ends, or begins to listen: the clients of a server that has just started come to
+ * that port. */
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
-	struct connection *connection = context->value;
-	struct under_way open = {};
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u16 port = sk->__sk_common.skc_num;
+	__u8 yes = 1;
 
-	if (!context->sk || !connection || connection->role != ROLE_FOLLOWED)
+	if (to == TCP_CLOSE)
+		forget(sk);
+	else if (settings.follows_new && to == TCP_LISTEN && bpf_map_lookup_elem(&servers, &tgid))
+		bpf_map_update_elem(&ports, &port, &yes, BPF_ANY);
+	return 0;
+}
+
+/* What programs of servers are called: filled where servers that start later are wanted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16);
+	__type(key, struct name);
+	__type(value, __u8);
+} programs SEC(".maps");
+
+/* Processes that have become what may be a server. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 256);
+	__type(value, __u32);
+} started SEC(".maps");
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct name name = {};
+
+	if (bpf_probe_read_kernel_str(name.text, sizeof(name.text), task->comm) > 0 &&
+	    bpf_map_lookup_elem(&programs, &name))
+		bpf_map_push_elem(&started, &tgid, 0);
+	return 0;
+}
+
+/* A server that serves each client by a process of its own starts one. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 tgid = parent->tgid, new_tgid = child->tgid;
+	struct server *server, new_server;
+
+	if (tgid == new_tgid)
 		return 0;
-	if (connection->step == STEP_LOST && connection->reads && !connection->request.length)
-		count(COUNT_NOT_UNDERSTOOD);
-	turn(connection, bpf_ktime_get_ns());
-	if (!connection->start)
+	server = bpf_map_lookup_elem(&servers, &tgid);
+	if (!server || server->protocol != PROTOCOL_POSTGRES)
 		return 0;
-	open.connection = connection->request.connection;
-	open.start = connection->start;
-	open.tgid = connection->request.tgid;
-	open.tid = connection->request.tid;
-	bpf_seq_write(context->meta->seq, &open, sizeof(open));
+	new_server = *server;
+	new_server.is_child = 1;
+	bpf_map_update_elem(&servers, &new_tgid, &new_server, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct server *server;
+
+	if (task->pid != task->tgid)
+		return 0;
+	server = bpf_map_lookup_elem(&servers, &tgid);
+	if (server && server->is_child)
+		bpf_map_delete_elem(&servers, &tgid);
 	return 0;
 }

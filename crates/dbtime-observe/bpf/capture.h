@@ -9,6 +9,14 @@
 /* Bytes of a statement's text that a connection has room for; a power of two. */
 #define TEXT_ROOM 1024
 
+/* Where a text begins that the server told of, behind what the request said of itself. */
+#define TOLD_AT 64
+#define TOLD_ROOM (TEXT_ROOM - TOLD_AT)
+
+struct text {
+	char bytes[TEXT_ROOM];
+};
+
 /* What a request came to. */
 enum fate {
 	FATE_ENDED = 1,		/* answered, or of a kind that has no answer */
@@ -18,7 +26,29 @@ enum fate {
 enum request_flags {
 	REQUEST_CUT = 1,	/* the text is longer than what was kept */
 	REQUEST_UNREAD = 2,	/* the text was not in memory, or not where it was looked for */
-	REQUEST_OVERLAID = 4,	/* the next one came before this one was answered */
+	REQUEST_NAMED = 4,	/* it names a statement that was prepared by an earlier one */
+	REQUEST_TOLD = 8,	/* the server told of the text: it stands behind TOLD_AT bytes */
+	REQUEST_SEVERAL = 16,	/* it executes several statements, of which it names the first */
+};
+
+/* What a server speaks. */
+enum protocol { PROTOCOL_MYSQL = 1, PROTOCOL_POSTGRES };
+
+/* A server's process. */
+struct server {
+	__u64 wait_event;	/* where it has the address of what it waits for (PostgreSQL); or 0 */
+	__u32 protocol;
+	__u16 is_child;		/* of one that is followed */
+	__u16 hears_tls;	/* whether there are probes on its TLS library */
+};
+
+#define NAME_ROOM 64	/* of a user's or a database's name, its zero included */
+
+/* Whose a connection is. Behind each name there are zeros. */
+struct login {
+	__u64 connection;	/* 0: it is not known */
+	char user[NAME_ROOM];
+	char database[NAME_ROOM];
 };
 
 /* Where the time of a request goes. The order is that of `PARTS` in `src/trace/layout.rs`. */
@@ -42,7 +72,7 @@ struct blocker {
 	__u64 connection;	/* whose request it served; 0: none's */
 	__u64 start;		/* when that request had begun */
 	__u32 tid;
-	__u32 wait;		/* what the server called it: enum wait; 0: nothing */
+	__u32 wait;		/* what the server called it: enum wait, or PostgreSQL's; 0: nothing */
 };
 
 /* What servers say that they wait for (include/mysql/service_thd_wait.h). */
@@ -60,11 +90,27 @@ enum wait {
 	WAIT_NET,
 };
 
+/* A thread's. */
+struct name {
+	char text[16];
+} __attribute__((aligned(8)));
+
+/* The highest byte of what PostgreSQL says that it waits for (utils/wait_classes.h). */
+enum wait_class {
+	CLASS_LWLOCK = 1,
+	CLASS_LOCK = 3,
+	CLASS_BUFFER = 4,
+	CLASS_CLIENT = 6,
+	CLASS_IPC = 8,
+	CLASS_TIMEOUT = 9,
+	CLASS_IO = 10,
+};
+
 /* Who had the CPU in the longest wait for one; tid 0: it was free, or nobody is known. */
 struct preemptor {
 	__u64 length;
+	struct name name;
 	__u32 tid;
-	char name[16];
 	__u32 reserved;
 };
 
@@ -78,9 +124,8 @@ struct file_wait {
 
 #define NOT_KNOWN (~0ull)
 
-/* A request that is over, followed by `text_length` bytes. */
+/* A request that is over, followed by `text_length` bytes and a name of `name_length`. */
 struct request {
-	__u64 number;		/* of this stream, from 0, without a gap for what was dropped */
 	__u64 connection;	/* from 1, of this trace */
 	__u64 start;		/* its first byte was read */
 	__u64 first_sent;	/* the first and the last piece of its answer were handed over; 0: none */
@@ -92,44 +137,93 @@ struct request {
 	__u32 tid;		/* the thread that read it */
 	__u32 statement;	/* the id in an answer to PREPARE */
 	__u32 text_length;
-	__u16 error;		/* the number in an answer that is an error */
+	__u32 error;		/* the number in an answer that is an error */
 	__u16 flags;
+	__u16 other_call;	/* the system call of the last wait that is `other` */
 	__u8 command;
 	__u8 reply;		/* first byte of the answer */
 	__u8 fate;
-	__u8 reserved;
-	__u16 other_call;	/* the system call of the last wait that is `other` */
-	__u16 reserved2[3];
+	__u8 cache;		/* enum cache */
+	__u8 protocol;		/* enum protocol */
+	__u8 name_length;	/* of the name of a prepared statement, which stands behind the text */
+	__u16 executes;		/* PostgreSQL: how often it executes something */
 	__u64 server_queue;	/* it was there and nobody read it; NOT_KNOWN: that was not seen */
 	__u64 parts[PARTS];
-	struct blocker blocker;
+	struct blocker blocker;	/* this and those behind it hold nothing where their length is 0 */
 	struct preemptor preemptor;
 	struct file_wait file;
+};
+
+/* What watching itself takes: of all runs of the programs that are timed, one of TIMED_EACH is. That is a
+ * prime, so that it is not the same program's each time. */
+#define TIMED_EACH 61
+
+struct cost {
+	__u64 runs;
+	__u64 timed;
+	__u64 length;		/* of those that were timed */
+	__u64 traps;		/* hits of probes in servers and libraries */
+	__u64 left;		/* runs until the next that is timed */
+};
+
+/* A connection as it is at some instant, followed by the request that is under way, or by its last, as
+ * it would be handed on. */
+struct glance {
+	__u64 now;
+	__u32 is_at_work;	/* the request is under way */
+	__u32 part;		/* which part of the response goes on (enum part); PARTS: that is not known */
+	__u32 wait;		/* what the server calls what it waits for, as in struct blocker */
+	__u32 reserved;
 };
 
 /* Every class of event is counted. The order is that of `Ledger` in `src/trace/ledger.rs`. */
 enum count {
 	COUNT_STARTED,
 	COUNT_ENDED,
+	COUNT_IN_FLIGHT,	/* under way at the end */
 	COUNT_ABORTED,
 	COUNT_PARTIAL,		/* was under way at the attach: its beginning was not seen */
 	COUNT_STREAMED,
 	COUNT_DROPPED,		/* the stream had no room for it */
 	COUNT_CUT,
 	COUNT_UNREAD,
-	COUNT_OVERLAID,
+	COUNT_OVERLAID,		/* the next one came before this one was answered */
 	COUNT_NO_STORAGE,	/* a connection that the kernel had no memory to follow */
 	COUNT_OUT_OF_STEP,	/* reads that fit no packet; followed again from the next one that does */
-	COUNT_TLS,		/* connections that turned to TLS, and are not followed */
+	COUNT_TLS,		/* connections that turned to TLS where nobody hears what is said */
 	COUNT_COMPRESSED,	/* that turned to compression */
 	COUNT_NOT_UNDERSTOOD,	/* that were there before, and of which no request was found */
 	COUNT_CONNECTIONS,
+	COUNT_NAMELESS,		/* statements, added up, whose text was not seen when they were prepared */
+	COUNT_UNSEEN,		/* arrivals on a CPU that the kernel did not tell of */
+	COUNT_LOGINS,		/* connections whose user is known */
+	COUNT_WITHHELD,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
 };
 
 #define FINE 368		/* buckets of responses, eight to each power of two nanoseconds */
-#define COARSE 40		/* buckets of powers of two microseconds; the first from 0 */
+#define COARSE 40		/* buckets of powers of two microseconds, or of steps; from 0 */
 #define PREEMPTORS 256
+#define FILES 512
+
+#define STATEMENTS 2048		/* rows of statements */
+
+/* Which statements share a row. */
+struct row {
+	__u64 shape;		/* of their text, or one of enum shape */
+	__u32 is_preempted;
+	__u32 cache;		/* enum cache */
+};
+
+enum shape {
+	SHAPE_OTHER,		/* there was no row left */
+	SHAPE_NOT_KNOWN,	/* it was prepared before it could be seen */
+	SHAPE_SEVERAL,		/* several statements in one request */
+	SHAPES,
+};
+
+/* What became of a statement that was looked for in the query cache. */
+enum cache { CACHE_NOT_ASKED, CACHE_MISS, CACHE_HIT, CACHES };
 
 /* What the statements of a row come to in all. The order is that of `src/trace/layout.rs`. */
 struct totals {
@@ -137,36 +231,51 @@ struct totals {
 	__u64 length;
 	__u64 errors;
 	__u64 longest;
+	__u64 executes;
 	__u64 parts[PARTS];
 	__u64 fine[FINE];
 	__u64 coarse[COARSE];
 };
 
-/* Statements that kept the CPU, and those that were pre-empted. */
-enum row { ROW_UNDISTURBED, ROW_PREEMPTED, ROWS };
-
-/* Who had the CPU, and what that came to. No name: all for whom there was no room. */
-struct name {
-	char text[16];
-};
-
-struct preemption {
+/* How often, and how long in all. Of pre-emptors no name stands for several of them, or for all for
+ * whom there was no room. */
+struct tally {
 	__u64 count;
 	__u64 length;
 };
 
-/* How it is to work. */
-struct settings {
-	__u32 streams;		/* whether requests are handed on one by one */
-	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
+/* Waits that are added up: for one file, in one part. Behind the name there are zeros. */
+struct file_row {
+	char name[FILE_NAME];
+	__u32 part;
+	__u32 kind;
 };
 
-/* Of a connection with a request under way, for whoever looks at the end. */
-struct under_way {
-	__u64 connection;
-	__u64 start;
-	__u32 tgid;
-	__u32 tid;
+enum file_kind {
+	FILE_NAMED,
+	FILE_MAPPED,	/* pages of some mapped file */
+	FILE_OTHERS,	/* several, or all for which there was no room */
+};
+
+/* How much is done for a request. It may become less while servers are watched. */
+enum depth {
+	DEPTH_EVERYTHING,	/* it is handed on, where that is wanted */
+	DEPTH_SUMS,		/* it is added up, and not handed on */
+	DEPTH_COUNTS,		/* it is counted */
+};
+
+/* How it is to work; all numbers but the step 0 or 1. */
+struct settings {
+	__u32 streams;		/* whether requests are handed on one by one */
+	__u32 sums;		/* whether statements are added up */
+	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
+	__u32 step;		/* of the coarse distribution, in microseconds; 0: by powers of two */
+	__u32 follows_new;	/* whether servers that start are told of, and followed at any port */
+	__u32 wants_user;	/* whether only statements of this user are added up */
+	__u32 wants_database;	/* whether only those in this database are */
+	__u32 follows_threads;	/* whether the scheduler's events are told of: without, there are no parts */
+	char user[NAME_ROOM];
+	char database[NAME_ROOM];
 };
 
 #endif

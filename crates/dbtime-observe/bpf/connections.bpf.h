@@ -5,32 +5,65 @@
 #ifndef DBTIME_CONNECTIONS_H
 #define DBTIME_CONNECTIONS_H
 
+#include "mysql_commands.h"
 #include "threads.bpf.h"
 
 #define HEADER 4		/* bytes before each packet of MySQL's protocol */
+#define TAGGED 5		/* before each message of PostgreSQL's */
 
-enum role { ROLE_UNKNOWN, ROLE_FOLLOWED, ROLE_IGNORED };
+enum role {
+	ROLE_IGNORED,
+	ROLE_FOLLOWED,
+	ROLE_ENCRYPTED,		/* followed, and kept apart: see `encrypted` */
+};
 
 enum step {
 	STEP_LOST,		/* it is not known where packets begin */
 	STEP_KEPT,
 };
 
+/* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
+ * is in memory the verifier knows nothing, and need not try all that it could be. */
+struct shaper {
+	__u64 hash;
+	__u32 from;
+	__u32 length;
+	__u8 inside;		/* enum inside */
+	__u8 quote;		/* that ends what is quoted */
+	__u8 last;		/* the byte before */
+	__u8 follows_literal;	/* but for spaces and commas */
+	__u8 has_comma;		/* among those */
+};
+
 struct connection {
 	struct request request;	/* its text follows it, so that both are copied at once */
-	char text[TEXT_ROOM];
+	struct text text;
 	__u64 start;		/* of the request under way; 0: there is none */
+	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
+	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u32 rest;		/* bytes of the packet that are still to come */
-	__u8 header[HEADER];
+	struct shaper shaper;
+	__u32 last_prepared;	/* number of the statement that was prepared last */
+	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
+	__u8 header[8];
 	__u8 header_length;
 	__u8 role;
 	__u8 step;
 	__u8 reads;		/* whether anything was read of it */
 	__u8 logs_in;		/* the next bytes are the first of a login */
 	__u8 wants_command;	/* the next byte is the first of a command */
-	__u8 goes_on;		/* the next packet continues this one */
+	__u8 goes_on;		/* the next packet continues this one; the next read this text */
 	__u8 takes_file;	/* the client sends a file: LOCAL INFILE */
 	__u8 answers;		/* the next bytes sent are the first of an answer */
+	__u8 is_whole;		/* PostgreSQL: all of the request is there */
+	__u8 names;		/* PostgreSQL: names of a Bind that are still to come */
+	__u8 hears_tls;		/* as in struct server */
+	__u8 is_unwanted;	/* its statements are not added up: see struct settings */
+	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
+	__u64 wait_event;	/* as in struct server */
+	struct login login;
+	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
+	__u32 ahead_length;
 };
 
 struct {
@@ -40,12 +73,24 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
+/*
+ * Those that are encrypted, by number. What is said over them is told by probes on the server's TLS
+ * library, and a probe cannot reach what a socket holds.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct connection);
+} encrypted SEC(".maps");
+
 /* The servers' processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, struct server);
 } servers SEC(".maps");
 
 /* The ports they listen on: what else they read is none of their clients'. */
@@ -61,61 +106,14 @@ struct {
 	__uint(max_entries, 8 << 20);
 } stream SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct settings);
-} settings SEC(".maps");
-
-struct counts {
-	__u64 count[COUNTS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct counts);
-} ledger SEC(".maps");
-
 __u64 last_connection;
-__u64 last_request;
-
-/* Bytes of a text that are kept. */
-const volatile __u32 text_limit = TEXT_ROOM - 1;
-
-static __always_inline void count(enum count what)
-{
-	__u32 zero = 0;
-	struct counts *counts = bpf_map_lookup_elem(&ledger, &zero);
-
-	if (counts)
-		__sync_fetch_and_add(&counts->count[what], 1);
-}
-
-static __always_inline int streams(void)
-{
-	__u32 zero = 0;
-	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
-
-	return wanted && wanted->streams;
-}
-
-static __always_inline int follows_unix(void)
-{
-	__u32 zero = 0;
-	struct settings *wanted = bpf_map_lookup_elem(&settings, &zero);
-
-	return wanted && wanted->follows_unix;
-}
 
 /* Whether a client is at the other end. */
 static __always_inline enum role role_of(struct sock *sk)
 {
 	__u16 family = sk->__sk_common.skc_family;
 
-	if (family == AF_UNIX && follows_unix()) {
+	if (family == AF_UNIX && settings.follows_unix) {
 		/* What was accepted has the address of the socket that listened; clients have none. */
 		struct unix_sock *local = (struct unix_sock *)sk;
 
@@ -129,27 +127,89 @@ static __always_inline enum role role_of(struct sock *sk)
 	return ROLE_IGNORED;
 }
 
-/* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed(struct sock *sk, __u32 tgid)
+/* A socket that is seen for the first time. */
+static __always_inline struct connection *meet(struct sock *sk)
 {
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct server *server = bpf_map_lookup_elem(&servers, &tgid);
 	struct connection *connection;
 
-	if (!sk || !bpf_map_lookup_elem(&servers, &tgid))
+	if (!server)
 		return NULL;
 	connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!connection) {
 		count(COUNT_NO_STORAGE);
 		return NULL;
 	}
-	if (connection->role == ROLE_UNKNOWN) {
-		connection->role = role_of(sk);
-		if (connection->role == ROLE_FOLLOWED) {
-			connection->request.connection =
-				__sync_fetch_and_add(&last_connection, 1) + 1;
-			count(COUNT_CONNECTIONS);
-		}
+	connection->role = role_of(sk);
+	if (connection->role == ROLE_FOLLOWED) {
+		connection->request.connection = __sync_fetch_and_add(&last_connection, 1) + 1;
+		connection->request.protocol = server->protocol;
+		connection->wait_event = server->wait_event;
+		connection->hears_tls = server->hears_tls;
+		connection->is_unwanted = settings.wants_user || settings.wants_database;
+		count(COUNT_CONNECTIONS);
 	}
-	return connection->role == ROLE_FOLLOWED ? connection : NULL;
+	return connection;
+}
+
+static __always_inline int is_encrypted(struct connection *connection)
+{
+	return connection->role == ROLE_ENCRYPTED;
+}
+
+/* Whether a TLS record begins here, or what turns to TLS. */
+static __always_inline int is_record(const __u8 *at)
+{
+	return at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3;
+}
+
+/* From here on it is encrypted; what is kept of it moves to where probes can reach it. */
+static __always_inline void encrypt(struct connection *connection, enum step step)
+{
+	__u64 number = connection->request.connection;
+
+	connection->role = ROLE_IGNORED;
+	if (!connection->hears_tls) {
+		count(COUNT_TLS);
+		return;
+	}
+	connection->role = ROLE_ENCRYPTED;
+	connection->step = step;
+	connection->rest = 0;
+	connection->header_length = 0;
+	if (bpf_map_update_elem(&encrypted, &number, connection, BPF_ANY)) {
+		count(COUNT_NO_STORAGE);
+		connection->role = ROLE_IGNORED;
+	}
+}
+
+/* Where that is kept which is known of a connection; NULL: it is not followed. */
+static __always_inline struct connection *kept_of(struct connection *connection)
+{
+	__u64 number = connection->request.connection;
+
+	switch (connection->role) {
+	case ROLE_FOLLOWED:
+		return connection;
+	case ROLE_ENCRYPTED:
+		return bpf_map_lookup_elem(&encrypted, &number);
+	default:
+		return NULL;
+	}
+}
+
+/* The connection, if it is one of a server with a client. */
+static __always_inline struct connection *followed(struct sock *sk)
+{
+	struct connection *connection;
+
+	if (!sk)
+		return NULL;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!connection)
+		connection = meet(sk);
+	return connection ? kept_of(connection) : NULL;
 }
 
 /* Where the present system call has its bytes; the first piece where there are several. */

@@ -17,6 +17,8 @@
 #define MSG_PEEK 2
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
+#define TCP_CLOSE 7
+#define TCP_LISTEN 10
 #define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
 
@@ -61,6 +63,9 @@ struct bpf_iter__bpf_sk_storage_map {
 struct pt_regs {
 	unsigned long di;
 	unsigned long si;
+	unsigned long dx;
+	unsigned long cx;
+	unsigned long ax;
 	unsigned long orig_ax;
 };
 #elif defined(__TARGET_ARCH_arm64)
@@ -102,10 +107,16 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct sched_info {
+	unsigned long long last_arrival;	/* on a CPU, by the scheduler's clock */
+};
+
 struct task_struct {
 	int pid;
+	int tgid;
 	char comm[16];
 	struct files_struct *files;
+	struct sched_info sched_info;
 };
 
 struct iovec {
@@ -120,6 +131,9 @@ struct iovec {
 #define CALL(from) ((int)(from)->orig_ax)
 #define FIRST_ARGUMENT(from) ((from)->di)
 #define SECOND_ARGUMENT(from) ((from)->si)
+#define THIRD_ARGUMENT(from) ((from)->dx)
+#define FOURTH_ARGUMENT(from) ((from)->cx)
+#define RETURNED(from) ((from)->ax)
 #define NR_POLL 7
 enum { NR_READ = 0, NR_WRITE = 1, NR_PREAD = 17, NR_PWRITE = 18, NR_READV = 19, NR_WRITEV = 20,
        NR_MSYNC = 26, NR_NANOSLEEP = 35, NR_SENDTO = 44, NR_RECVFROM = 45, NR_SENDMSG = 46,
@@ -130,6 +144,9 @@ enum { NR_READ = 0, NR_WRITE = 1, NR_PREAD = 17, NR_PWRITE = 18, NR_READV = 19, 
 #define CALL(from) ((from)->syscallno)
 #define FIRST_ARGUMENT(from) ((from)->regs[0])
 #define SECOND_ARGUMENT(from) ((from)->regs[1])
+#define THIRD_ARGUMENT(from) ((from)->regs[2])
+#define FOURTH_ARGUMENT(from) ((from)->regs[3])
+#define RETURNED(from) ((from)->regs[0])
 enum { NR_FALLOCATE = 47, NR_READ = 63, NR_WRITE = 64, NR_READV = 65, NR_WRITEV = 66, NR_PREAD = 67,
        NR_PWRITE = 68, NR_PREADV = 69, NR_PWRITEV = 70, NR_PPOLL = 73, NR_FSYNC = 82,
        NR_FDATASYNC = 83, NR_SYNC_FILE_RANGE = 84, NR_FUTEX = 98, NR_NANOSLEEP = 101,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
  * MySQL's protocol, as far as it takes to find where packets and answers begin, and what a command
- * says. Source: MySQL internals manual, "Client/Server Protocol".
+ * says.
  */
 #ifndef DBTIME_MYSQL_H
 #define DBTIME_MYSQL_H
 
+#include "logins.bpf.h"
 #include "requests.bpf.h"
 
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
@@ -22,7 +23,7 @@ static __always_inline __u32 kept(__u8 command)
 	case COM_STMT_BULK_EXECUTE:
 		return PARAMETERS;
 	default:
-		return text_limit;
+		return TEXT_ROOM - 1;
 	}
 }
 
@@ -37,36 +38,39 @@ static __always_inline void body(struct connection *connection, const char *at, 
 		request->flags |= REQUEST_UNREAD;
 		return;
 	}
-	wanted = kept(request->command);
+	if (request->command == COM_CHANGE_USER)
+		take_login(connection, (__u64)(at + 1), length - 1, CLIENT_DATABASE | CLIENT_SHORT_PROOF);
+	wanted = only_counts() ? 0 : kept(request->command);
 	length -= 1;
 	if (wanted > length)
 		wanted = length;
 	if (wanted >= TEXT_ROOM)
 		wanted = TEXT_ROOM - 1;
-	if (wanted && bpf_probe_read_user(connection->text, wanted, at + 1)) {
+	if (wanted && bpf_probe_read_user(connection->text.bytes, wanted, at + 1)) {
 		request->flags |= REQUEST_UNREAD;
 		return;
 	}
 	request->text_length = wanted;
-	if (kept(request->command) == text_limit && wanted + 1 < all)
+	if (kept(request->command) == TEXT_ROOM - 1 && wanted + 1 < all)
 		request->flags |= REQUEST_CUT;
 }
 
 /* A packet's header is there. */
-static __always_inline void packet(struct connection *connection, __u64 now)
+static __always_inline void packet(struct connection *connection)
 {
 	__u8 *h = connection->header;
 	__u32 length = h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16;
 
 	connection->header_length = 0;
 	connection->rest = length;
+	connection->logs_in = 0;
 	if (connection->goes_on) {
 		connection->request.length += length;
 	} else if (h[3] == 0) {
-		turn(connection, now);
-		begin(connection, now);
+		turn(connection);
+		begin(connection, bpf_ktime_get_ns());
 		connection->request.length = length;
-	} else if (h[3] == 1 && !connection->start) {
+	} else if (h[3] == (is_encrypted(connection) ? 2 : 1) && !connection->start) {
 		connection->logs_in = 1;
 	} else if (connection->takes_file && length == 0) {
 		/* The file is whole; what the server says next is the answer. */
@@ -77,7 +81,7 @@ static __always_inline void packet(struct connection *connection, __u64 now)
 	connection->goes_on = length == LONGEST;
 }
 
-/* Of a login only what says whether the rest can be read. */
+/* Of a login what says whether the rest can be read, and whose it is. */
 static __always_inline void login(struct connection *connection, const char *at, __u32 length)
 {
 	__u32 wants = 0;
@@ -86,36 +90,27 @@ static __always_inline void login(struct connection *connection, const char *at,
 	if (!at || length < sizeof(wants) || bpf_probe_read_user(&wants, sizeof(wants), at))
 		return;
 	if (wants & CLIENT_SSL && length == SSL_REQUEST) {
-		count(COUNT_TLS);
-		connection->role = ROLE_IGNORED;
+		encrypt(connection, STEP_KEPT);
 	} else if (wants & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
 		count(COUNT_COMPRESSED);
 		connection->role = ROLE_IGNORED;
+	} else if (length > LOGIN_USER) {
+		if (!(wants & (CLIENT_SHORT_PROOF | CLIENT_LONG_PROOF)))
+			wants &= ~CLIENT_DATABASE;
+		take_login(connection, (__u64)(at + LOGIN_USER), length - LOGIN_USER, wants);
 	}
-}
-
-/* It is not known where the next packet begins. */
-static __always_inline void forget_step(struct connection *connection)
-{
-	connection->step = STEP_LOST;
-	connection->rest = 0;
-	connection->header_length = 0;
-	connection->goes_on = 0;
-}
-
-/* Loses its step, until a read fits a header again. */
-static __always_inline void lose(struct connection *connection)
-{
-	count(COUNT_OUT_OF_STEP);
-	forget_step(connection);
 }
 
 /* Without a step: is this the header of a command? Servers read it by itself. */
 static __always_inline int finds_step(struct connection *connection, const char *at, __u32 length)
 {
-	__u8 h[HEADER] = {};
+	__u8 h[TAGGED] = {};
 
-	if (length != HEADER || !at || bpf_probe_read_user(h, HEADER, at))
+	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_record(h)) {
+		encrypt(connection, STEP_LOST);
+		return 0;
+	}
+	if (length != HEADER || bpf_probe_read_user(h, HEADER, at))
 		return 0;
 	if (h[3] != 0 || (h[0] | h[1] | h[2]) == 0)
 		return 0;
@@ -123,76 +118,34 @@ static __always_inline int finds_step(struct connection *connection, const char 
 	return 1;
 }
 
-/*
- * Takes the next piece of what was read, a header or what belongs to the packet at hand. Returns how
- * many bytes that was; 0: it could not be read. Global, so that the verifier looks at it once and not
- * in every round of the loop.
- */
-__u32 take(struct connection *connection, __u64 address, __u32 length, __u64 now)
+/* What belongs to the packet at hand. */
+static __always_inline void packet_piece(struct connection *connection, const char *at,
+					 __u32 length)
 {
-	const char *at = (const char *)address;
-	__u32 have;
-
-	if (!connection)
-		return 0;
-	if (connection->rest) {
-		__u32 piece = connection->rest < length ? connection->rest : length;
-
-		if (connection->wants_command)
-			body(connection, at, piece);
-		else if (connection->logs_in)
-			login(connection, at, piece);
-		connection->rest -= piece;
-		return piece;
-	}
-	have = connection->header_length & (HEADER - 1);
-	if (!have && length >= HEADER) {
-		if (bpf_probe_read_user(connection->header, HEADER, at))
-			return 0;
-		packet(connection, now);
-		return HEADER;
-	}
-	if (bpf_probe_read_user(&connection->header[have], 1, at))
-		return 0;
-	connection->header_length = have + 1;
-	if (have + 1 == HEADER)
-		packet(connection, now);
-	return 1;
+	if (connection->wants_command)
+		body(connection, at, length);
+	else if (connection->logs_in)
+		login(connection, at, length);
+	connection->rest -= length;
 }
 
-static __always_inline void received(struct connection *connection, __u32 length, __u64 now)
+/* A QUIT that was read to its end: the server closes the socket without another read. */
+static __always_inline void quits(struct connection *connection)
 {
-	const char *at = buffer();
-	__u32 done = 0;
-
-	connection->reads = 1;
-	if (connection->step == STEP_LOST && !finds_step(connection, at, length))
+	if (!connection->start || connection->request.command != COM_QUIT ||
+	    connection->wants_command || connection->rest)
 		return;
-	for (int i = 0; i < 2 * MOST_PACKETS && done < length; i++) {
-		__u32 taken = at ? take(connection, (__u64)(at + done), length - done, now) : 0;
-
-		if (!taken)
-			break;
-		done += taken;
-	}
-	if (done < length)
-		lose(connection);
-	else if (connection->start && connection->request.command == COM_QUIT &&
-		 !connection->wants_command && !connection->rest) {
-		/* The server closes the socket without another read. */
-		reach(connection, now);
-		close_request(connection, FATE_ENDED);
-	}
+	end_unanswered(connection);
 }
 
 /* What the first bytes of an answer say. */
-static __always_inline void first_of_answer(struct connection *connection, __u32 length)
+static __always_inline void first_of_answer(struct connection *connection, const char *at,
+					    __u32 length)
 {
 	struct request *request = &connection->request;
-	const char *at = buffer();
 	__u8 h[HEADER + 5] = {};
 
-	if (!at || length < HEADER + 1)
+	if (length < HEADER + 1)
 		return;
 	if (length < sizeof(h) ? bpf_probe_read_user(h, HEADER + 1, at)
 			       : bpf_probe_read_user(h, sizeof(h), at))
@@ -207,6 +160,9 @@ static __always_inline void first_of_answer(struct connection *connection, __u32
 		connection->takes_file = 1;
 	else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE)
 		request->statement = h[5] | (__u32)h[6] << 8 | (__u32)h[7] << 16 | (__u32)h[8] << 24;
+	else if (h[4] == REPLY_OK &&
+		 (request->command == COM_INIT_DB || request->command == COM_QUERY))
+		use_database(connection);
 }
 
 /* A server that speaks first greets a new client: packets begin here. */

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * The life of a request: it begins, comes so far, and is over. What it says is in `mysql.bpf.h`.
+ * The life of a request: it begins, comes so far, and is over. What it says is in `mysql.bpf.h` and
+ * `postgres.bpf.h`.
  */
 #ifndef DBTIME_REQUESTS_H
 #define DBTIME_REQUESTS_H
 
-#include "connections.bpf.h"
-
-#define LONGEST 0xffffff	/* a payload of this length goes on in the next packet */
-#define MOST_PACKETS 64		/* in a single read; servers read one at a time */
-#define PARAMETERS 9		/* bytes of an EXECUTE before its parameters, command included */
-
-enum command {
-	COM_QUIT = 0x01,
-	COM_QUERY = 0x03,
-	COM_CHANGE_USER = 0x11,
-	COM_STMT_PREPARE = 0x16,
-	COM_STMT_EXECUTE = 0x17,
-	COM_STMT_SEND_LONG_DATA = 0x18,
-	COM_STMT_CLOSE = 0x19,
-	COM_STMT_RESET = 0x1a,
-	COM_STMT_FETCH = 0x1c,
-	COM_STMT_BULK_EXECUTE = 0xfa,
-};
-
-/* What a client wants, in the first bytes of its login. */
-enum capability { CLIENT_COMPRESS = 1 << 5, CLIENT_SSL = 1 << 11, CLIENT_ZSTD = 1 << 26 };
-
-#define SSL_REQUEST 32		/* bytes of a login that goes on in TLS */
-
-enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_ERROR = 0xff };
+#include "words.bpf.h"
+#include "totals.bpf.h"
 
 /* The thread that runs, if it serves this connection's request. */
 static __always_inline struct thread *serving(struct connection *connection)
 {
-	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	struct thread *thread = present();
 
 	return thread && thread->connection == connection->request.connection ? thread : NULL;
+}
+
+static __always_inline int is_reference(struct request *request)
+{
+	return is_execute(request->command) || request->flags & REQUEST_NAMED;
+}
+
+/* The text of a prepared statement, as the server has told of it. */
+static __always_inline void take_told(struct connection *connection)
+{
+	struct request *request = &connection->request;
+	struct told *told = bpf_task_storage_get(&told_texts, bpf_get_current_task_btf(), 0, 0);
+	__u32 length;
+
+	if (!told || !is_reference(request))
+		return;
+	length = told->length;
+	if (length > TOLD_ROOM)
+		return;
+	bpf_probe_read_kernel(connection->text.bytes + TOLD_AT, length, told->bytes);
+	request->text_length = TOLD_AT + length;
+	request->flags |= told->is_cut ? REQUEST_TOLD | REQUEST_CUT : REQUEST_TOLD;
 }
 
 /* The request has come so far. */
@@ -45,14 +45,12 @@ static __always_inline void reach(struct connection *connection, __u64 now)
 	struct thread *thread = serving(connection);
 
 	connection->request.end = now;
-	if (thread)
-		tell(thread, &connection->request, now);
-}
-
-static __always_inline int is_statement(__u8 command)
-{
-	return command == COM_QUERY || command == COM_STMT_EXECUTE ||
-	       command == COM_STMT_BULK_EXECUTE;
+	if (!thread || only_counts())
+		return;
+	tell(thread, &connection->request, now);
+	if (thread->is_told && !thread->has_answered)
+		take_told(connection);
+	thread->has_answered = 1;
 }
 
 /*
@@ -64,27 +62,34 @@ int close_request(struct connection *connection, __u32 fate)
 	struct request *request;
 	struct thread *thread;
 	__u32 length;
+	__u64 start;
 
 	if (!connection)
 		return 0;
+	/* Once: a sweep may have come before. */
+	start = __sync_lock_test_and_set(&connection->start, 0);
+	if (!start)
+		return 0;
 	request = &connection->request;
-	length = request->text_length;
+	length = request->text_length + request->name_length;
 	thread = serving(connection);
 	if (thread)
 		thread->connection = 0;
-	request->start = connection->start;
-	connection->start = 0;
+	request->start = start;
 	request->fate = fate;
-	request->number = __sync_fetch_and_add(&last_request, 1);
 	count(fate == FATE_ENDED ? COUNT_ENDED : COUNT_ABORTED);
 	if (request->flags & REQUEST_CUT)
 		count(COUNT_CUT);
 	if (request->flags & REQUEST_UNREAD)
 		count(COUNT_UNREAD);
-	if (fate == FATE_ENDED && is_statement(request->command))
-		add_up(request, request->parts[PART_RUNQ_PREEMPTED] ? ROW_PREEMPTED : ROW_UNDISTURBED);
-	if (!streams())
+	if (settings.sums && fate == FATE_ENDED && !connection->is_unwanted && !only_counts())
+		sum_up(connection);
+	if (!settings.streams)
 		return 0;
+	if (depth != DEPTH_EVERYTHING) {
+		count(COUNT_WITHHELD);
+		return 0;
+	}
 	if (length > TEXT_ROOM)
 		length = TEXT_ROOM;
 	/* The reader looks by a timer: waking it for each would cost more than all of this. */
@@ -95,60 +100,89 @@ int close_request(struct connection *connection, __u32 fate)
 	return 0;
 }
 
-static __always_inline int has_no_answer(__u8 command)
+/* A request that has no answer is over. */
+static __always_inline void end_unanswered(struct connection *connection)
 {
-	return command == COM_QUIT || command == COM_STMT_CLOSE ||
-	       command == COM_STMT_SEND_LONG_DATA;
+	reach(connection, bpf_ktime_get_ns());
+	close_request(connection, FATE_ENDED);
 }
 
 /* The server has turned to what the client says next, or finds that it says nothing. */
-static __always_inline void turn(struct connection *connection, __u64 now)
+static __always_inline void turn(struct connection *connection)
 {
 	struct request *request = &connection->request;
 
 	if (!connection->start || connection->takes_file)
 		return;
-	if (request->sends) {
+	if (request->protocol == PROTOCOL_POSTGRES) {
+		/* What a TLS library was given may not have been sent. */
+		if (connection->is_ready && request->sends)
+			close_request(connection, FATE_ENDED);
+	} else if (request->sends) {
 		close_request(connection, FATE_ENDED);
 	} else if (!connection->wants_command && has_no_answer(request->command)) {
-		reach(connection, now);
-		close_request(connection, FATE_ENDED);
+		end_unanswered(connection);
 	}
+}
+
+/* Bytes of what may be a request were read. */
+static __always_inline void arrive(struct connection *connection, __u64 now)
+{
+	struct request *request = &connection->request;
+	struct thread *thread;
+
+	connection->arrived = now;
+	request->server_queue = NOT_KNOWN;
+	if (only_counts())
+		return;
+	thread = running();
+	if (!thread) {
+		count(COUNT_NO_STORAGE);
+		return;
+	}
+	/* Woken since the last answer: by these bytes. */
+	if (thread->called > request->end)
+		request->server_queue = now - thread->called;
+	bind(thread, request->connection, connection->wait_event, now);
+	thread->is_summed = settings.sums && !connection->is_unwanted;
 }
 
 static __always_inline void begin(struct connection *connection, __u64 now)
 {
 	struct request *request = &connection->request;
-	struct thread *thread;
 
 	if (connection->start) {
 		/* Servers answer before they read on; one that does not is told of. */
-		request->flags |= REQUEST_OVERLAID;
 		count(COUNT_OVERLAID);
 		reach(connection, now);
 		close_request(connection, FATE_ABORTED);
 	}
-	connection->start = now;
+	if (!connection->arrived)
+		arrive(connection, now);
+	connection->start = connection->arrived;
+	connection->arrived = 0;
 	connection->wants_command = 1;
 	connection->takes_file = 0;
 	connection->answers = 1;
-	request->server_queue = NOT_KNOWN;
-	thread = running();
-	if (thread) {
-		/* Woken since the last answer: by these bytes. */
-		if (thread->called > request->end)
-			request->server_queue = now - thread->called;
-		bind(thread, request->connection, now);
-		tell(thread, request, now);
-	} else {
-		count(COUNT_NO_STORAGE);
-	}
+	connection->is_whole = 0;
+	connection->names = 0;
+	connection->goes_on = 0;
+	connection->is_ready = 0;
+	/* What was not seen is not told, whatever it says of the one before. */
+	__builtin_memset(request->parts, 0, sizeof(request->parts));
+	request->blocker.length = 0;
+	request->preemptor.length = 0;
+	request->file.length = 0;
+	request->other_call = 0;
+	request->cache = CACHE_NOT_ASKED;
 	request->first_sent = 0;
 	request->end = 0;
 	request->sent_bytes = 0;
 	request->sends = 0;
 	request->length = 0;
 	request->text_length = 0;
+	request->name_length = 0;
+	request->executes = 0;
 	request->statement = 0;
 	request->error = 0;
 	request->flags = 0;
@@ -157,6 +191,22 @@ static __always_inline void begin(struct connection *connection, __u64 now)
 	request->tgid = bpf_get_current_pid_tgid() >> 32;
 	request->tid = (__u32)bpf_get_current_pid_tgid();
 	count(COUNT_STARTED);
+}
+
+/* It is not known where the next packet begins. */
+static __always_inline void forget_step(struct connection *connection)
+{
+	connection->step = STEP_LOST;
+	connection->rest = 0;
+	connection->header_length = 0;
+	connection->goes_on = 0;
+}
+
+/* Loses its step, until a read fits a header again. */
+static __always_inline void lose(struct connection *connection)
+{
+	count(COUNT_OUT_OF_STEP);
+	forget_step(connection);
 }
 
 #endif

@@ -12,7 +12,10 @@
 #ifndef DBTIME_THREADS_H
 #define DBTIME_THREADS_H
 
-#include "totals.bpf.h"
+#include "causes.bpf.h"
+#include "files.bpf.h"
+#include "ledger.bpf.h"
+#include "preemptors.bpf.h"
 
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
@@ -21,23 +24,35 @@ struct thread {
 	__u64 off;		/* since when it has not; 0: it has */
 	__u64 woken;		/* when it was woken since then; 0: it was not */
 	__u64 called;		/* when it was woken last, whatever it did then */
+	__u64 arrived;		/* when it was seen to get the CPU; 0: it was not */
+	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last */
+	__u64 wait_event;	/* as in struct server */
+	__u64 encrypted;	/* the connection that it read last, of those that are */
+	__u64 tls;		/* the TLS session that it reads from; 0: none */
+	__u64 tls_buffer;	/* where to */
+	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
 	__u64 parts[PARTS];
-	__u64 longest_lock;
-	__u64 longest_runq;
 	__u64 waker_connection;	/* who ended the present wait */
 	__u64 waker_start;
 	__u32 waker_tid;
 	__u32 next_tid;		/* who got the CPU instead */
-	char next_name[16];
+	struct name next_name;
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct preemptor preemptor;	/* of the longest wait for a CPU */
 	struct file_wait file;	/* of the longest wait for a file */
 	char file_name[FILE_NAME];	/* of the present one */
-	__u32 switches;		/* how often it has got the CPU */
+	struct tally late;	/* since the last piece of an answer, which may be the last of all */
+	struct name late_name;	/* by whom; none: by several */
+	struct tally late_files;	/* the same of waits for files */
+	struct file_row late_file;
 	__u16 other_call;	/* the system call of the last part `other` */
+	__u32 wait;		/* what the server says that it waits for; 0: nothing */
+	__u32 cause_wait;	/* what it said when it lost the CPU */
 	__u8 cause;
-	__u8 wait;		/* what the server says that it waits for; 0: nothing */
-	__u8 cause_wait;	/* what it said when it lost the CPU */
+	__u8 is_told;		/* of the text of what it executes: see told_texts */
+	__u8 has_answered;	/* at least in part */
+	__u8 is_summed;		/* what it serves is added up */
+	__u8 cache;		/* what became of its look into the query cache */
 };
 
 struct {
@@ -47,133 +62,51 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-static __always_inline struct file *file_of(struct task_struct *task, unsigned long number)
-{
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd);
-	struct file *file = NULL;
-
-	if (number < BPF_CORE_READ(table, max_fds))
-		bpf_probe_read_kernel(&file, sizeof(file), files + number);
-	return file;
-}
-
-static __always_inline int is_socket(struct task_struct *task, unsigned long number)
-{
-	struct file *file = file_of(task, number);
-
-	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
-}
-
-/* Remembers which file it is that a thread waits for. */
-static __always_inline void name_file(struct thread *thread, struct task_struct *task, int call)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct file *file;
-	const unsigned char *name;
-
-	thread->file_name[0] = 0;
-	/* Those name an address. */
-	if (call == -1 || call == NR_MSYNC)
-		return;
-	file = file_of(task, FIRST_ARGUMENT(regs));
-	name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
-	bpf_probe_read_kernel_str(thread->file_name, sizeof(thread->file_name), name);
-}
-
-static __always_inline int is_for_file(__u8 cause)
-{
-	return cause == PART_IO_READ || cause == PART_IO_WRITE || cause == PART_SYNC;
-}
-
-/* What a thread waits for in its present system call. */
-static __always_inline __u8 cause_of(struct task_struct *task, int *call)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-
-	*call = CALL(regs);
-	switch (*call) {
-	case -1:		/* none: a page that has to come from a file */
-		return PART_IO_READ;
-	case NR_FUTEX:
-	case NR_FUTEX_WAITV:
-	case NR_FUTEX_WAIT:
-	case NR_SEMOP:
-	case NR_SEMTIMEDOP:
-		return PART_LOCK;
-	case NR_FSYNC:
-	case NR_FDATASYNC:
-	case NR_SYNC_FILE_RANGE:
-	case NR_MSYNC:
-		return PART_SYNC;
-	case NR_READ:
-	case NR_READV:
-		return is_socket(task, FIRST_ARGUMENT(regs)) ? PART_NET : PART_IO_READ;
-	case NR_PREAD:
-	case NR_PREADV:
-	case NR_PREADV2:
-		return PART_IO_READ;
-	case NR_WRITE:
-	case NR_WRITEV:
-		return is_socket(task, FIRST_ARGUMENT(regs)) ? PART_NET : PART_IO_WRITE;
-	case NR_PWRITE:
-	case NR_PWRITEV:
-	case NR_PWRITEV2:
-	case NR_FALLOCATE:
-		return PART_IO_WRITE;
-	case NR_SENDTO:
-	case NR_SENDMSG:
-	case NR_RECVFROM:
-	case NR_RECVMSG:
-#ifdef NR_POLL
-	case NR_POLL:
-#endif
-	case NR_PPOLL:
-		return PART_NET;
-	case NR_NANOSLEEP:
-	case NR_CLOCK_NANOSLEEP:
-		return PART_SLEEP;
-	default:
-		return PART_OTHER;
-	}
-}
-
-/* A thread that is not running any more. */
-static __always_inline void goes_off(struct thread *thread, struct task_struct *task,
-				     struct task_struct *next, unsigned int state, __u64 now)
-{
-	int call = 0;
-
-	if (thread->connection)
-		thread->parts[PART_CPU] += now - thread->on;
-	thread->off = now;
-	thread->woken = 0;
-	if (!thread->connection)
-		return;
-	/* Further bits (freezable, killable) say how it sleeps, not whether. */
-	if (!(state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE))) {
-		thread->cause = PART_RUNQ_PREEMPTED;
-		thread->next_tid = BPF_CORE_READ(next, pid);
-		BPF_CORE_READ_STR_INTO(&thread->next_name, next, comm);
-		return;
-	}
-	thread->cause_wait = thread->wait;
-	/* SLEEP() waits for a condition that never comes. */
-	thread->cause = thread->wait == WAIT_SLEEP ? PART_SLEEP : cause_of(task, &call);
-	if (thread->cause == PART_OTHER)
-		thread->other_call = call;
-	else if (is_for_file(thread->cause))
-		name_file(thread, task, call);
-}
-
 static __always_inline void waited_for_cpu(struct thread *thread, __u64 length, int is_preempted)
 {
-	if (length <= thread->longest_runq)
+	if (length <= thread->preemptor.length)
 		return;
-	thread->longest_runq = length;
-	thread->preemptor.tid = is_preempted ? thread->next_tid : 0;
 	thread->preemptor.length = length;
-	__builtin_memcpy(thread->preemptor.name, thread->next_name, sizeof(thread->next_name));
+	thread->preemptor.tid = is_preempted ? thread->next_tid : 0;
+	if (is_preempted)
+		thread->preemptor.name = thread->next_name;
+}
+
+/* Whoever got the CPU behind the answer was in nobody's way. */
+static __always_inline void preempted(struct thread *thread, __u64 length)
+{
+	if (!thread->has_answered) {
+		add_preemptor(&thread->next_name, 1, length);
+		return;
+	}
+	if (!thread->late.count)
+		thread->late_name = thread->next_name;
+	else if (!is_same(&thread->late_name, &thread->next_name, sizeof(struct name)))
+		__builtin_memset(&thread->late_name, 0, sizeof(thread->late_name));
+	thread->late.count++;
+	thread->late.length += length;
+}
+
+/* What was waited for behind the answer is not part of it. */
+static __always_inline void waited_for_file(struct thread *thread, __u32 part, __u64 length)
+{
+	struct file_row row = { .part = part, .kind = FILE_MAPPED };
+
+	if (thread->file_name[0]) {
+		row.kind = FILE_NAMED;
+		bpf_probe_read_kernel_str(row.name, sizeof(row.name), thread->file_name);
+	}
+	if (!thread->has_answered) {
+		add_file(&row, 1, length);
+		return;
+	}
+	if (thread->late_files.count && !is_same(&thread->late_file, &row, sizeof(row))) {
+		__builtin_memset(row.name, 0, sizeof(row.name));
+		row.kind = FILE_OTHERS;
+	}
+	thread->late_file = row;
+	thread->late_files.count++;
+	thread->late_files.length += length;
 }
 
 /* A thread that runs again. */
@@ -181,15 +114,16 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 {
 	__u64 off = thread->off, woken = thread->woken;
 
-	thread->switches++;
 	thread->on = now;
+	thread->arrived = now;
 	thread->off = 0;
 	if (!thread->connection || !off)
 		return;
 	if (thread->cause == PART_RUNQ_PREEMPTED) {
 		thread->parts[PART_RUNQ_PREEMPTED] += now - off;
 		waited_for_cpu(thread, now - off, 1);
-		add_preemptor(thread->next_name, now - off);
+		if (settings.sums && thread->is_summed)
+			preempted(thread, now - off);
 	} else {
 		__u32 cause = thread->cause;
 
@@ -204,8 +138,9 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 			thread->file.length = woken - off;
 			__builtin_memcpy(thread->file.name, thread->file_name, FILE_NAME);
 		}
-		if (cause == PART_LOCK && woken - off > thread->longest_lock) {
-			thread->longest_lock = woken - off;
+		if (settings.sums && thread->is_summed && is_for_file(cause))
+			waited_for_file(thread, cause, woken - off);
+		if (cause == PART_LOCK && woken - off > thread->blocker.length) {
 			thread->blocker.length = woken - off;
 			thread->blocker.connection = thread->waker_connection;
 			thread->blocker.start = thread->waker_start;
@@ -215,63 +150,110 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 	}
 }
 
+/*
+ * A thread that runs, and was not seen to get the CPU: kernels have been met that leave out
+ * switches from certain threads. The scheduler's own record says when it was, on its own clock.
+ */
+static __always_inline void came_on(struct thread *thread, struct task_struct *task, __u64 now)
+{
+	__u64 at = thread->off;
+
+	if (bpf_core_field_exists(task->sched_info))
+		at = task->sched_info.last_arrival - thread->clock_ahead;
+	if (at > now)
+		at = now;
+	if (at < thread->off)
+		at = thread->off;
+	if (thread->woken > at)
+		thread->woken = at;
+	count(COUNT_UNSEEN);
+	comes_on(thread, at);
+}
+
+/* A thread that is not running any more. */
+static __always_inline void goes_off(struct thread *thread, struct task_struct *task,
+				     struct task_struct *next, unsigned int state, __u64 now)
+{
+	int call = 0;
+
+	if (thread->off)
+		came_on(thread, task, now);
+	else if (thread->arrived && bpf_core_field_exists(task->sched_info))
+		thread->clock_ahead = task->sched_info.last_arrival - thread->arrived;
+	if (thread->connection)
+		thread->parts[PART_CPU] += now - thread->on;
+	thread->off = now;
+	thread->woken = 0;
+	if (!thread->connection)
+		return;
+	/* Further bits (freezable, killable) say how it sleeps, not whether. */
+	if (!(state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE))) {
+		thread->cause = PART_RUNQ_PREEMPTED;
+		thread->next_tid = next->pid;
+		bpf_probe_read_kernel(&thread->next_name, sizeof(thread->next_name), next->comm);
+		return;
+	}
+	if (thread->wait_event)
+		thread->wait = event_of(thread->wait_event);
+	thread->cause_wait = thread->wait;
+	thread->cause = cause_said(thread->wait);
+	if (thread->cause == PARTS)
+		thread->cause = cause_of(task, &call);
+	if (thread->cause == PART_OTHER)
+		thread->other_call = call;
+	else if (is_for_file(thread->cause))
+		name_file(thread->file_name, task, call);
+}
+
+/* What is kept of the thread that runs; NULL: nothing. */
+static __always_inline struct thread *present(void)
+{
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
+	__u64 now = 0, since = runs();
 	struct thread *thread = bpf_task_storage_get(&threads, prev, 0, 0);
-	__u64 now;
 
-	if (thread)
-		goes_off(thread, prev, next, preempt ? 0 : state, bpf_ktime_get_ns());
+	if (thread) {
+		now = bpf_ktime_get_ns();
+		goes_off(thread, prev, next, preempt ? 0 : state, now);
+	}
 	thread = bpf_task_storage_get(&threads, next, 0, 0);
-	if (!thread)
-		return 0;
-	now = bpf_ktime_get_ns();
-	comes_on(thread, now);
+	if (thread)
+		comes_on(thread, now ? now : bpf_ktime_get_ns());
+	has_run(since);
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *task)
+static __always_inline void waking(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	struct thread *waker;
 
 	/* One that runs, or has been woken already, is told of twice. */
 	if (!thread || !thread->off || thread->woken)
-		return 0;
+		return;
 	thread->woken = bpf_ktime_get_ns();
 	thread->called = thread->woken;
-	waker = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	if (!thread->connection)
+		return;
+	waker = present();
 	thread->waker_connection = waker ? waker->connection : 0;
 	thread->waker_start = waker ? waker->start : 0;
 	thread->waker_tid = (__u32)bpf_get_current_pid_tgid();
-	return 0;
 }
 
-/*
- * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
- * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *). These are attached to calls of them
- * (`src/trace/waits.rs`): the arguments are there already.
- */
-SEC("uprobe.multi")
-int on_wait_begin(struct pt_regs *context)
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u64 since = runs();
 
-	if (thread)
-		thread->wait = SECOND_ARGUMENT(context);
-	return 0;
-}
-
-SEC("uprobe.multi")
-int on_wait_end(struct pt_regs *context)
-{
-	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-
-	if (thread)
-		thread->wait = 0;
+	waking(task);
+	has_run(since);
 	return 0;
 }
 
@@ -282,60 +264,58 @@ static __always_inline struct thread *running(void)
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* How often the thread that runs has got the CPU: programs may be pre-empted half way. */
-static __always_inline __u32 switches(struct thread *thread)
+/* The thread that runs begins to serve a request. */
+static __always_inline void bind(struct thread *thread, __u64 connection, __u64 wait_event,
+				 __u64 now)
 {
-	return *(volatile __u32 *)&thread->switches;
-}
-
-/* What is done to a thread's sums is done again if it lost the CPU meanwhile. */
-#define MOST_TRIES 4
-
-static __always_inline void begin_sums(struct thread *thread, __u64 now)
-{
+	if (thread->off)
+		thread->arrived = 0;
+	thread->connection = connection;
+	thread->wait_event = wait_event;
 	thread->start = now;
 	thread->on = now;
 	thread->off = 0;
-	__builtin_memset(thread->parts, 0, sizeof(thread->parts));
-	thread->longest_lock = 0;
-	thread->longest_runq = 0;
 	thread->other_call = 0;
 	thread->wait = 0;
-	__builtin_memset(&thread->blocker, 0, sizeof(thread->blocker));
-	__builtin_memset(&thread->preemptor, 0, sizeof(thread->preemptor));
-	__builtin_memset(&thread->file, 0, sizeof(thread->file));
+	thread->blocker.length = 0;
+	thread->preemptor.length = 0;
+	thread->file.length = 0;
+	thread->cache = CACHE_NOT_ASKED;
+	thread->has_answered = 0;
+	thread->is_told = 0;
+	thread->late.count = 0;
+	thread->late.length = 0;
+	thread->late_files.count = 0;
+	thread->late_files.length = 0;
+	__builtin_memset(thread->parts, 0, sizeof(thread->parts));
 }
 
-/* The thread that runs begins to serve a request. */
-static __always_inline void bind(struct thread *thread, __u64 connection, __u64 now)
-{
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		__u32 before = switches(thread);
-
-		begin_sums(thread, now);
-		thread->connection = connection;
-		barrier();
-		if (switches(thread) == before)
-			break;
-	}
-}
-
-/* What it has spent on the request by now. */
+/* What the thread that runs has spent on its request by now. */
 static __always_inline void tell(struct thread *thread, struct request *request, __u64 now)
 {
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		__u32 before = switches(thread);
-
-		barrier();
-		__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
-		request->parts[PART_CPU] += now - *(volatile __u64 *)&thread->on;
-		barrier();
-		if (switches(thread) == before)
-			break;
+	request->cache = thread->cache;
+	if (!settings.follows_threads)
+		return;
+	if (thread->off)
+		came_on(thread, bpf_get_current_task_btf(), now);
+	if (settings.sums && thread->late.count) {
+		add_preemptor(&thread->late_name, thread->late.count, thread->late.length);
+		thread->late.count = 0;
+		thread->late.length = 0;
 	}
-	request->blocker = thread->blocker;
-	request->preemptor = thread->preemptor;
-	request->file = thread->file;
+	if (settings.sums && thread->late_files.count) {
+		add_file(&thread->late_file, thread->late_files.count, thread->late_files.length);
+		thread->late_files.count = 0;
+		thread->late_files.length = 0;
+	}
+	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
+	request->parts[PART_CPU] += now - thread->on;
+	if (thread->blocker.length)
+		request->blocker = thread->blocker;
+	if (thread->preemptor.length)
+		request->preemptor = thread->preemptor;
+	if (thread->file.length)
+		request->file = thread->file;
 	request->other_call = thread->other_call;
 }
 

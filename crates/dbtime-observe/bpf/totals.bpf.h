@@ -1,56 +1,77 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What requests come to in all, added up where they end: nothing of it can be dropped.
+ * What statements come to in all, added up where they end: nothing of it can be dropped. Those whose
+ * text has the same shape share a row.
  */
 #ifndef DBTIME_TOTALS_H
 #define DBTIME_TOTALS_H
 
+#include "mysql_commands.h"
+#include "postgres_messages.h"
+#include "shape.bpf.h"
+
+/* The rows of SHAPE_OTHER are there from the beginning. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, ROWS);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STATEMENTS);
+	__type(key, struct row);
 	__type(value, struct totals);
 } totals SEC(".maps");
 
+/* A row to begin with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct totals);
+} nothing SEC(".maps");
+
+struct example {
+	struct request request;
+	struct text text;
+};
+
+/* The first request of each shape, with its text. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PREEMPTORS);
-	__type(key, struct name);
-	__type(value, struct preemption);
-} preemptors SEC(".maps");
+	__uint(max_entries, STATEMENTS);
+	__type(key, __u64);
+	__type(value, struct example);
+} examples SEC(".maps");
 
-/* The position of the highest bit; 0 of 0. */
-static __always_inline __u32 log2(__u64 value)
+struct prepared {
+	__u64 connection;
+	__u32 statement;
+	__u32 reserved;
+};
+
+/* The shapes of what was prepared; those that have not been used for longest go first. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct prepared);
+	__type(value, __u64);
+} prepared_shapes SEC(".maps");
+
+/* The position of the highest bit; 0 of 0. Global: of what it returns the verifier knows nothing, and
+ * need not follow each of 64 ways on. */
+__noinline __u32 highest_bit(__u64 value)
 {
 	__u32 bits = 0;
 
-	if (value >> 32) {
-		value >>= 32;
-		bits += 32;
+	for (__u32 shift = 32; shift; shift >>= 1) {
+		if (value >> shift) {
+			value >>= shift;
+			bits += shift;
+		}
 	}
-	if (value >> 16) {
-		value >>= 16;
-		bits += 16;
-	}
-	if (value >> 8) {
-		value >>= 8;
-		bits += 8;
-	}
-	if (value >> 4) {
-		value >>= 4;
-		bits += 4;
-	}
-	if (value >> 2) {
-		value >>= 2;
-		bits += 2;
-	}
-	return bits + (value >> 1 & 1);
+	return bits;
 }
 
 /* Eight buckets to each power of two: the same as in `crates/dbtime-model/src/traced_totals.rs`. */
 static __always_inline __u32 fine_bucket(__u64 value)
 {
-	__u32 shift, power = log2(value);
+	__u32 shift, power = highest_bit(value);
 
 	if (power < 3)
 		return value & 7;
@@ -60,18 +81,27 @@ static __always_inline __u32 fine_bucket(__u64 value)
 	return (shift + 1) * 8 + (value >> shift & 7);
 }
 
-static __always_inline void add_up(struct request *request, __u32 row)
+static __always_inline __u32 coarse_bucket(__u64 us)
 {
-	struct totals *sums = bpf_map_lookup_elem(&totals, &row);
-	__u64 length = request->end - request->start;
-	__u32 fine = fine_bucket(length), coarse = log2(length / 1000);
+	__u64 bucket = settings.step ? us / settings.step : highest_bit(us);
 
-	if (!sums)
-		return;
+	return bucket < COARSE ? bucket : COARSE - 1;
+}
+
+static __always_inline void add_up(struct totals *sums, struct request *request)
+{
+	__u64 length = request->end - request->start;
+	__u32 fine = fine_bucket(length), coarse = coarse_bucket(length / 1000);
+
+	/* The compiler knows more of these than the verifier: the checks below are to stay. */
+	barrier_var(fine);
+	barrier_var(coarse);
 	__sync_fetch_and_add(&sums->count, 1);
 	__sync_fetch_and_add(&sums->length, length);
 	if (request->error)
 		__sync_fetch_and_add(&sums->errors, 1);
+	if (request->executes)
+		__sync_fetch_and_add(&sums->executes, request->executes);
 	/* A few at the same instant on one CPU may lose one of them. */
 	if (length > sums->longest)
 		sums->longest = length;
@@ -80,33 +110,167 @@ static __always_inline void add_up(struct request *request, __u32 row)
 			__sync_fetch_and_add(&sums->parts[part], request->parts[part]);
 	if (fine < FINE)
 		__sync_fetch_and_add(&sums->fine[fine], 1);
-	if (coarse >= COARSE)
-		coarse = COARSE - 1;
-	__sync_fetch_and_add(&sums->coarse[coarse], 1);
+	if (coarse < COARSE)
+		__sync_fetch_and_add(&sums->coarse[coarse], 1);
 }
 
-/* Somebody else had the CPU for so long. */
-static __always_inline void add_preemptor(const char *comm, __u64 length)
+/* The first of a shape shows what it looks like. */
+static __always_inline void show(struct request *request, __u64 shape)
 {
-	struct preemption *known, first = {};
-	struct name name = {};
+	bpf_map_update_elem(&examples, &shape, request, BPF_NOEXIST);
+}
 
-	/* What stands behind the end of the name is not part of it. */
-	bpf_probe_read_kernel_str(name.text, sizeof(name.text), comm);
-	known = bpf_map_lookup_elem(&preemptors, &name);
-	if (!known) {
-		bpf_map_update_elem(&preemptors, &name, &first, BPF_NOEXIST);
-		known = bpf_map_lookup_elem(&preemptors, &name);
+/* The row of a statement; that of SHAPE_OTHER where there is none left. */
+static __always_inline struct totals *row_of(struct connection *connection, __u64 shape)
+{
+	struct request *request = &connection->request;
+	struct row row = {
+		.shape = shape,
+		.is_preempted = request->parts[PART_RUNQ_PREEMPTED] != 0,
+		.cache = request->cache,
+	};
+	struct totals *sums = bpf_map_lookup_elem(&totals, &row);
+	__u32 zero = 0;
+
+	if (sums)
+		return sums;
+	sums = bpf_map_lookup_elem(&nothing, &zero);
+	if (!sums)
+		return NULL;
+	bpf_map_update_elem(&totals, &row, sums, BPF_NOEXIST);
+	sums = bpf_map_lookup_elem(&totals, &row);
+	if (sums) {
+		/* Of a prepared one that is what prepared it. */
+		if (shape >= SHAPES && request->text_length && (!is_execute(request->command) ||
+					     request->flags & REQUEST_TOLD))
+			show(request, shape);
+		return sums;
 	}
-	if (!known) {
-		/* The table is full: the rest shares a row, which is there from the beginning. */
-		__builtin_memset(name.text, 0, sizeof(name.text));
-		known = bpf_map_lookup_elem(&preemptors, &name);
+	row.shape = SHAPE_OTHER;
+	return bpf_map_lookup_elem(&totals, &row);
+}
+
+/* Global: see `take`. */
+__u32 hash_of_name(struct connection *connection)
+{
+	__u64 hash = FNV_BASIS;
+	__u32 from;
+
+	if (!connection)
+		return 0;
+	/* It is what the request began with, or stands behind the text that it brought. */
+	from = connection->request.flags & REQUEST_NAMED ? 0 : connection->request.text_length;
+	for (__u32 i = 0; i < 64 && i < connection->request.name_length; i++)
+		hash = (hash ^ connection->text.bytes[(from + i) & (TEXT_ROOM - 1)]) * FNV_PRIME;
+	return hash ^ hash >> 32;
+}
+
+/* Which statement of the connection an EXECUTE names; PostgreSQL's names count by a hash. */
+static __always_inline struct prepared prepared_of(struct connection *connection)
+{
+	struct prepared prepared = { .connection = connection->request.connection };
+	const unsigned char *text = (const unsigned char *)connection->text.bytes;
+
+	if (connection->request.protocol == PROTOCOL_POSTGRES) {
+		prepared.statement = hash_of_name(connection);
+		return prepared;
 	}
-	if (known) {
-		__sync_fetch_and_add(&known->count, 1);
-		__sync_fetch_and_add(&known->length, length);
+	prepared.statement = text[0] | (__u32)text[1] << 8 | (__u32)text[2] << 16 | (__u32)text[3] << 24;
+	if (prepared.statement == LAST_STATEMENT)
+		prepared.statement = connection->last_prepared;
+	return prepared;
+}
+
+/* PostgreSQL: the statement without a name, which most requests bring anew. */
+static __always_inline int is_unnamed(struct request *request)
+{
+	return request->protocol == PROTOCOL_POSTGRES && !request->name_length;
+}
+
+/* What was prepared has this shape: EXECUTE will name it. */
+static __always_inline void remember(struct connection *connection, struct prepared prepared,
+				     __u64 shape)
+{
+	if (is_unnamed(&connection->request))
+		connection->unnamed_shape = shape;
+	else
+		bpf_map_update_elem(&prepared_shapes, &prepared, &shape, BPF_ANY);
+}
+
+/* The shape of what was prepared, or of what the server told of it. */
+static __always_inline __u64 known_shape(struct connection *connection, struct prepared prepared)
+{
+	__u64 *known = is_unnamed(&connection->request)
+			       ? NULL : bpf_map_lookup_elem(&prepared_shapes, &prepared);
+	__u64 shape;
+
+	if (known)
+		return *known;
+	if (is_unnamed(&connection->request) && connection->unnamed_shape)
+		return connection->unnamed_shape;
+	count(COUNT_NAMELESS);
+	if (!(connection->request.flags & REQUEST_TOLD))
+		return SHAPE_NOT_KNOWN;
+	shape = shape_of(connection);
+	remember(connection, prepared, shape);
+	return shape;
+}
+
+/* Adds a request to its row, if it is a statement. Global, as all that is long. */
+int sum_up(struct connection *connection)
+{
+	struct request *request;
+	struct prepared prepared;
+	struct totals *sums;
+	__u64 shape = SHAPE_NOT_KNOWN;
+
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	switch (request->command) {
+	case COM_QUERY:
+	case PG_QUERY:
+	case PG_FUNCTION:
+		shape = shape_of(connection);
+		break;
+	case PG_PARSE:
+	case PG_EXECUTE:
+		prepared = prepared_of(connection);
+		if (!(request->flags & REQUEST_NAMED)) {
+			shape = shape_of(connection);
+			if (!request->error)
+				remember(connection, prepared, shape);
+			if (request->command == PG_EXECUTE)
+				break;
+			show(request, shape);
+			return 0;
+		}
+		shape = known_shape(connection, prepared);
+		break;
+	case COM_STMT_EXECUTE:
+	case COM_STMT_BULK_EXECUTE:
+		shape = known_shape(connection, prepared_of(connection));
+		break;
+	case COM_STMT_PREPARE:
+		if (request->sends && request->reply == REPLY_OK) {
+			prepared.connection = request->connection;
+			prepared.statement = request->statement;
+			prepared.reserved = 0;
+			connection->last_prepared = request->statement;
+			shape = shape_of(connection);
+			remember(connection, prepared, shape);
+			show(request, shape);
+		}
+		return 0;
+	default:
+		return 0;
 	}
+	if (request->flags & REQUEST_SEVERAL)
+		shape = SHAPE_SEVERAL;
+	sums = row_of(connection, shape);
+	if (sums)
+		add_up(sums, request);
+	return 0;
 }
 
 #endif

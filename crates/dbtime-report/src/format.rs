@@ -67,7 +67,7 @@ pub(crate) fn if_any<T>(value: Option<T>, shown: impl FnOnce(T) -> String) -> St
 }
 
 /// A share in percent: `62 %`, `3.1 %`, `< 0.1 %`.
-pub(crate) fn percent(value: f64) -> String {
+pub fn percent(value: f64) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }
@@ -230,7 +230,10 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
             }
             if line.is_empty() {
                 let head = fit(&word, columns).trim_end_matches('…').to_owned();
-                word = word.chars().skip(head.chars().count()).collect();
+                // A sign that is wider than a line has one to itself all the same.
+                let signs = head.chars().count().max(1);
+                let head: String = word.chars().take(signs).collect();
+                word = word.chars().skip(signs).collect();
                 line.push_str(&head);
             }
             lines.push(String::new());
@@ -242,6 +245,18 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_any_width_have_all_of_a_text() {
+        for columns in 0..6 {
+            assert_eq!(
+                wrap("ab 表cde…", columns).concat().replace(' ', ""),
+                "ab表cde…",
+                "{columns}"
+            );
+        }
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+    }
 
     #[test]
     fn counts_get_separators() {

@@ -20,5 +20,8 @@ pub mod charts;
 pub mod compare;
 pub mod html;
 pub mod terminal;
+#[cfg(feature = "top")]
+pub mod top;
 
+pub use format::percent;
 pub use terminal::{SweepRow, TerminalOptions};

@@ -2,12 +2,16 @@
 
 mod ps;
 #[cfg(feature = "trace")]
+mod top;
+#[cfg(feature = "trace")]
 mod trace;
 mod usage;
 
 pub(crate) use ps::PsArgs;
 #[cfg(feature = "trace")]
-pub(crate) use trace::TraceArgs;
+pub(crate) use top::TopArgs;
+#[cfg(feature = "trace")]
+pub(crate) use trace::{ServersArgs, TraceArgs};
 pub(crate) use usage::UsageArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -76,6 +80,12 @@ pub(crate) enum Command {
     /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON.
     #[cfg(feature = "trace")]
     Trace(TraceArgs),
+    /// The same, live, full screen: statements, connections, blockers and pre-emptors.
+    ///
+    /// Statements by the time they take, with where it goes as bars; what every connection is at;
+    /// who waited for whose locks; who had the CPU. `?` explains the keys.
+    #[cfg(feature = "trace")]
+    Top(TopArgs),
     /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
 }

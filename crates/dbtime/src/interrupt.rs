@@ -24,3 +24,16 @@ pub(crate) fn install() -> Arc<Stop> {
     }
     stop
 }
+
+/// The same for a command that has the screen to itself: it says nothing, and ends what it does.
+#[cfg(feature = "trace")]
+pub(crate) fn quietly() -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    let told = Arc::clone(&stop);
+    // Without it a signal would leave the screen as it is.
+    let set = ctrlc::set_handler(move || told.at(now()));
+    if let Err(error) = set {
+        crate::screen::note(&format!("signals will leave the screen as it is: {error}"));
+    }
+    stop
+}

@@ -49,6 +49,12 @@ pub(crate) fn columns() -> Option<usize> {
     size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// Whether somebody sits at a terminal, to see and to type.
+#[cfg(feature = "trace")]
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal() && io::stdin().is_terminal()
+}
+
 /// Whether results go to a terminal and colour is welcome.
 pub(crate) fn wants_color() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()

@@ -88,8 +88,8 @@ mod tests {
     fn request(connection: u64, text: &str, blocker: Option<u64>) -> TracedRequest {
         let bytes = written(connection, 3, text.as_bytes(), |head| {
             if let Some(blocker) = blocker {
-                head[176] = 9;
-                head[184..192].copy_from_slice(&blocker.to_le_bytes());
+                head[168] = 9;
+                head[176..184].copy_from_slice(&blocker.to_le_bytes());
             }
         });
         Sessions::default().take(&RawRequest::read(&bytes).expect("a request"))

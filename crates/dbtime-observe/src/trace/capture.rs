@@ -3,63 +3,67 @@
 
 use super::TraceError;
 use super::blockers::Blockers;
-use super::layout::{self, RawRequest, UNDER_WAY};
-use super::servers::TracedServer;
+use super::layout::{self, RawRequest};
+use super::loading::{THREADS, attach, load};
+use super::logins::login;
+use super::probes::{Known, LeftOut, Probes};
+use super::refusal::kernel;
+use super::servers::{PROGRAMS, TracedServer, has_clients};
 use super::sessions::Sessions;
-use super::waits::waits;
-use dbtime_model::traced::{Ledger, TracedRequest};
-use dbtime_model::traced_totals::{Totals, TracedTotals};
-use libbpf_rs::{
-    Iter, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramType,
-    RingBufferBuilder, UprobeMultiOpts,
-};
+use super::stream::{Depth, Stream};
+use super::sum_layout;
+use super::sums;
+use super::texts::Texts;
+use super::trap::trap_time;
+use super::walks::{connections, walk};
+use dbtime_model::clock::process_cpu;
+use dbtime_model::traced::{Ledger, TraceCost, TracedRequest};
+use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_totals::TracedTotals;
+use dbtime_model::{MonoNanos, Nanos, now};
+use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBufferBuilder};
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
-/// The programs, as `bpf/build.sh` built them for this kind of machine.
-#[cfg(target_arch = "x86_64")]
-const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.x86_64.bpf.o");
-#[cfg(target_arch = "aarch64")]
-const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
-
-/// How requests are handed on one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stream {
-    /// Whether they are at all; they are added up in any case.
-    pub is_on: bool,
-    /// Whether clients by Unix sockets are followed, beside those of the servers' ports.
-    pub follows_unix: bool,
-    /// Where they wait until they are taken. Unit: bytes. Shape: a power of two, and a multiple of
-    /// the machine's pages.
-    pub buffer: u32,
-}
+/// What was answered without a word that it is over is shown so much later.
+const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 /// Requests of some servers, as they end.
 pub struct Capture {
     object: Object,
+    /// Of the programs that the kernel itself runs, by their names.
+    watching: Vec<(String, Link)>,
     links: Vec<Link>,
-    left_out: Vec<(&'static str, String)>,
+    probes: Probes,
+    texts: Texts,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
+    since: MonoNanos,
+    /// CPU time of this process before that.
+    spent: Nanos,
+    departures: u64,
+    swept: Instant,
+    /// What the hit of a probe takes, once somebody wanted to know.
+    trap: Option<Nanos>,
 }
 
 /// What there is at the end.
+#[derive(Debug)]
 pub struct Left {
     /// Requests that nobody has taken.
     pub requests: Vec<TracedRequest>,
     /// What became of everything.
     pub ledger: Ledger,
+    /// What watching took.
+    pub cost: TraceCost,
     /// What statements came to.
     pub totals: TracedTotals,
 }
 
 /// Where the ring puts what it hands over.
 #[derive(Default)]
-struct Inbox {
+pub(super) struct Inbox {
     sessions: Sessions,
     blockers: Blockers,
     /// What nobody has taken yet.
@@ -69,13 +73,23 @@ struct Inbox {
 }
 
 impl Inbox {
-    fn put(&mut self, bytes: &[u8]) {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        if let Some((connection, login)) = login(bytes) {
+            return self.sessions.logged_in(connection, login);
+        }
         let Some(raw) = RawRequest::read(bytes) else {
             self.strange += 1;
             return;
         };
         let request = self.sessions.take(&raw);
         self.blockers.take(request, raw.blocker_start, &mut self.requests);
+    }
+
+    /// What has come to an end, in the order of that; at the end of all everything.
+    pub(super) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
+        self.blockers.settle(is_end, &mut self.requests);
+        self.requests.sort_by_key(|request| request.end);
+        std::mem::take(&mut self.requests)
     }
 }
 
@@ -84,39 +98,136 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
-    pub fn attach(servers: &[TracedServer], wanted: Stream) -> Result<Self, TraceError> {
-        libbpf_rs::set_print(None);
-        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
-        for mut map in open.maps_mut().filter(|map| map.name() == "stream") {
-            map.set_max_entries(wanted.buffer).map_err(kernel)?;
+    pub fn attach(servers: &[TracedServer], wanted: &Stream) -> Result<Self, TraceError> {
+        let (object, refused) = load(wanted, |_| {})?;
+        if wanted.adds_up {
+            sums::prepare(&object)?;
         }
-        let mut object = open.load().map_err(refused)?;
-        for server in servers {
-            update(&object, "servers", &server.process.to_ne_bytes())?;
-            for port in &server.ports {
-                update(&object, "ports", &port.to_ne_bytes())?;
-            }
+        if wanted.follows_new {
+            name_programs(&object)?;
         }
-        let settings = [wanted.is_on, wanted.follows_unix].map(|is| u32::from(is).to_ne_bytes());
-        write(&object, "settings", &0u32.to_ne_bytes(), settings.as_flattened())?;
-        // The row for all for whom there is no room has to be there before it is needed.
-        write(&object, "preemptors", &[0; 16], &[0; 16])?;
         let inbox = Rc::<RefCell<Inbox>>::default();
         let ring = ring(&object, &inbox)?;
-        let mut links = Vec::new();
-        // What it waits for has to be heard when the first request is seen.
-        let left_out = attach_waits(&mut object, servers, &mut links);
-        for program in object.progs_mut().filter(|p| p.prog_type() == ProgramType::Tracing) {
-            if program.section().to_string_lossy().starts_with("tp_btf/") {
-                links.push(program.attach().map_err(refused)?);
+        let mut capture = Self {
+            object,
+            watching: Vec::new(),
+            links: Vec::new(),
+            probes: Probes::new(refused),
+            texts: Texts::new(has_clients(servers)),
+            ring,
+            inbox,
+            since: now(),
+            spent: process_cpu(),
+            departures: 0,
+            swept: Instant::now(),
+            trap: None,
+        };
+        // What they say has to be heard when the first request is seen.
+        for server in servers {
+            capture.follow(server)?;
+        }
+        capture.tend_texts(0);
+        (capture.since, capture.spent) = (now(), process_cpu());
+        capture.watching = attach(&mut capture.object, &capture.probes.refused)?;
+        Ok(capture)
+    }
+
+    /// Does less for each request from now on, so that watching costs less.
+    ///
+    /// # Errors
+    /// The kernel does not take it.
+    pub fn reduce(&mut self, depth: Depth) -> Result<(), TraceError> {
+        write(&self.object, ".data.depth", &0u32.to_ne_bytes(), &(depth as u32).to_ne_bytes())?;
+        if depth == Depth::Counts {
+            self.watching.retain(|(program, _)| !THREADS.contains(&&**program));
+        }
+        Ok(())
+    }
+
+    /// Watches another server as well.
+    ///
+    /// # Errors
+    /// The kernel does not take its name.
+    pub fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
+        // Its first clients may come before its program has been read.
+        name(&self.object, server, Known::default())?;
+        self.look_again(server).map(drop)
+    }
+
+    /// Finds out what a server that is watched has to say; of one that has just started again, for
+    /// its libraries may not have been there. Returns whether its TLS library is.
+    ///
+    /// # Errors
+    /// As [`follow`](Self::follow).
+    pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
+        let known = self.probes.attach(&mut self.object, server, &mut self.links);
+        self.texts.add(self.probes.tellers.drain(..));
+        name(&self.object, server, known)?;
+        Ok(known.hears_tls)
+    }
+
+    /// Forgets a server that has ended.
+    pub fn forget(&mut self, server: &TracedServer) {
+        if let Ok(servers) = map(&self.object, "servers") {
+            for process in &server.processes {
+                // Some have been forgotten as they ended.
+                let _ = servers.delete(&process.to_ne_bytes());
             }
         }
-        Ok(Self { object, links, left_out, ring, inbox })
+    }
+
+    /// Processes that have become what may be servers since the last call.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn started(&self) -> Result<Vec<u32>, TraceError> {
+        let queue = map(&self.object, "started")?;
+        let mut started = Vec::new();
+        while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel)? {
+            started.extend(process.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes)));
+        }
+        Ok(started)
+    }
+
+    /// Looks after what is not there all the time; to be called some times a second.
+    ///
+    /// # Errors
+    /// The counts cannot be read, or a probe cannot be attached.
+    pub fn tend(&mut self) -> Result<(), TraceError> {
+        let nameless = self.ledger()?.nameless + self.inbox.borrow().sessions.nameless();
+        self.tend_texts(nameless);
+        self.sweep()
+    }
+
+    fn tend_texts(&mut self, nameless: u64) {
+        let probes = &mut self.probes;
+        if let Err(why) = self.texts.tend(&mut self.object, &probes.refused, nameless) {
+            self.texts.give_up();
+            self.probes.miss_texts(why);
+        }
+    }
+
+    /// Ends what was answered by threads that have left, where some have: not often, for it looks
+    /// at every connection.
+    fn sweep(&mut self) -> Result<(), TraceError> {
+        let departures = departures(&self.object)?;
+        if departures != self.departures && self.swept.elapsed() >= BETWEEN_SWEEPS {
+            (self.departures, self.swept) = (departures, Instant::now());
+            if !self.probes.refused.contains_key("sweep") {
+                walk(&mut self.object, "sweep")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When the watching began.
+    pub fn since(&self) -> MonoNanos {
+        self.since
     }
 
     /// What this kernel or these servers do not give, and why.
-    pub fn left_out(&self) -> &[(&'static str, String)] {
-        &self.left_out
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.probes.left_out
     }
 
     /// Takes what has ended since the last time, in the order of their ends; does not wait. Those
@@ -130,10 +241,7 @@ impl Capture {
 
     fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
         self.ring.consume().map_err(kernel)?;
-        let inbox = &mut *self.inbox.borrow_mut();
-        inbox.blockers.settle(is_end, &mut inbox.requests);
-        inbox.requests.sort_by_key(|request| request.end);
-        Ok(std::mem::take(&mut inbox.requests))
+        Ok(self.inbox.borrow_mut().take(is_end))
     }
 
     /// Leaves, and accounts for what was still under way. Requests that were answered and whose
@@ -142,12 +250,34 @@ impl Capture {
     /// # Errors
     /// What is left cannot be read.
     pub fn detach(mut self) -> Result<Left, TraceError> {
+        self.watching.clear();
         self.links.clear();
-        let in_flight = self.under_way()?;
+        self.texts.cease();
+        walk(&mut self.object, "left")?;
         let requests = self.take_some(true)?;
-        let mut ledger = self.ledger()?;
-        ledger.in_flight = in_flight;
-        Ok(Left { requests, ledger, totals: self.totals()? })
+        let (ledger, cost) = (self.ledger()?, self.cost()?);
+        Ok(Left { requests, ledger, cost, totals: sums::totals(&self.object)? })
+    }
+
+    /// What watching has taken so far.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn cost(&mut self) -> Result<TraceCost, TraceError> {
+        let costs = map(&self.object, "costs")?;
+        let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let own = process_cpu() - self.spent;
+        let mut cost = TraceCost { own, ..TraceCost::default() };
+        for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
+            let (kernel, hits) = sum_layout::cost(&bytes);
+            cost.kernel += kernel;
+            cost.probe_hits += hits;
+        }
+        if cost.probe_hits > 0 {
+            // Not before: to take the probe away again takes long.
+            cost.trap = *self.trap.get_or_insert_with(|| trap_time(&mut self.object));
+        }
+        Ok(cost)
     }
 
     /// What was counted so far; nothing is known yet of what is in flight.
@@ -159,10 +289,22 @@ impl Capture {
         let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
         let mut ledger = Ledger::default();
         for counts in of_processors.map_err(kernel)?.unwrap_or_default() {
-            layout::add_counts(&mut ledger, &counts);
+            sum_layout::add_counts(&mut ledger, &counts);
         }
         ledger.out_of_step += self.inbox.borrow().strange;
         Ok(ledger)
+    }
+
+    /// What every connection is at that has asked anything since the watching began.
+    ///
+    /// # Errors
+    /// The kernel does not let it look.
+    pub fn connections(&mut self) -> Result<Vec<LiveConnection>, TraceError> {
+        if self.probes.refused.contains_key("look") {
+            return Ok(Vec::new());
+        }
+        let said = walk(&mut self.object, "look")?;
+        Ok(connections(&said, &mut self.inbox.borrow_mut().sessions))
     }
 
     /// What statements came to so far.
@@ -170,89 +312,54 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn totals(&self) -> Result<TracedTotals, TraceError> {
-        let rows = map(&self.object, "totals")?;
-        let row = |index: u32| -> Result<Totals, TraceError> {
-            let of_processors = rows.lookup_percpu(&index.to_ne_bytes(), MapFlags::ANY);
-            let mut sum = Totals::default();
-            for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
-                sum.add(&layout::totals(&bytes));
-            }
-            Ok(sum)
-        };
-        let table = map(&self.object, "preemptors")?;
-        let mut preemptors = Vec::new();
-        for name in table.keys() {
-            if let Some(row) = table.lookup(&name, MapFlags::ANY).map_err(kernel)? {
-                preemptors.push(layout::preemption(&name, &row));
-            }
-        }
-        preemptors.retain(|row| row.count > 0);
-        preemptors.sort_by_key(|row| std::cmp::Reverse(row.length));
-        Ok(TracedTotals { undisturbed: row(0)?, preempted: row(1)?, preemptors })
+        sums::totals(&self.object)
     }
 
-    /// Walks all connections: ends what was answered, and counts what was not.
-    fn under_way(&mut self) -> Result<u64, TraceError> {
-        let connections = map(&self.object, "connections")?;
-        let handle = MapHandle::try_from(&connections).map_err(kernel)?;
-        let mut programs = self.object.progs_mut();
-        let walk = programs.find(|program| program.name() == "left");
-        let walk = walk.ok_or_else(|| TraceError::Kernel("it lacks the program `left`".into()))?;
-        let link = walk.attach_iter(std::os::fd::AsFd::as_fd(&handle)).map_err(refused)?;
-        let mut left = Vec::new();
-        Iter::new(&link).map_err(kernel)?.read_to_end(&mut left).map_err(kernel)?;
-        Ok((left.len() / UNDER_WAY) as u64)
+    /// How many statements there have been so far, among those that are added up.
+    ///
+    /// # Errors
+    /// The sums cannot be read.
+    pub fn statements(&self) -> Result<u64, TraceError> {
+        sums::statements(&self.object)
     }
 }
 
-/// Listens to what servers say that they wait for; those of the same program file share it.
-fn attach_waits(
-    object: &mut Object,
-    servers: &[TracedServer],
-    links: &mut Vec<Link>,
-) -> Vec<(&'static str, String)> {
-    let mut files = HashSet::new();
-    let mut left_out = Vec::new();
-    for server in servers {
-        let program = PathBuf::from(format!("/proc/{}/exe", server.process));
-        let file = std::fs::metadata(&program).map(|file| (file.dev(), file.ino()));
-        if file.is_ok_and(|file| !files.insert(file)) {
-            continue;
-        }
-        let attached = waits(&program).and_then(|waits| {
-            links.push(listen(object, "on_wait_begin", &program, waits.begins)?);
-            links.push(listen(object, "on_wait_end", &program, waits.ends)?);
-            Ok(())
-        });
-        if let Err(why) = attached {
-            left_out.push(("SLEEP() apart from locks, and the names of locks", why));
-        }
-    }
-    left_out
-}
-
-/// Attaches a program to places in a file, in every process that runs it: which of them are watched
-/// is looked up there.
-fn listen(
-    object: &mut Object,
-    name: &str,
-    file: &Path,
-    offsets: Vec<usize>,
-) -> Result<Link, String> {
-    let mut programs = object.progs_mut();
-    let program = programs.find(|program| program.name() == name);
-    let program = program.ok_or_else(|| format!("the program `{name}` is missing"))?;
-    let places = UprobeMultiOpts { offsets, ..UprobeMultiOpts::default() };
-    program.attach_uprobe_multi_with_opts(-1, file, "", places).map_err(|error| error.to_string())
-}
-
-fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {
+pub(super) fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {
     let found = object.maps().find(|map| map.name() == name);
-    found.ok_or_else(|| TraceError::Kernel(format!("it lacks the map `{name}`")))
+    found.ok_or_else(|| lacks(&format!("map `{name}`")))
 }
 
-fn update(object: &Object, name: &str, key: &[u8]) -> Result<(), TraceError> {
-    write(object, name, key, &[1])
+/// How often a thread left a request that it had answered and that is not known to be over.
+fn departures(object: &Object) -> Result<u64, TraceError> {
+    let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+    let count = counts.map_err(kernel)?;
+    Ok(count.and_then(|count| count.first_chunk().copied()).map_or(0, u64::from_ne_bytes))
+}
+
+pub(super) fn lacks(what: &str) -> TraceError {
+    TraceError::Kernel(format!("it lacks the {what}"))
+}
+
+/// Tells the kernel's side of a server's processes and ports.
+fn name(object: &Object, server: &TracedServer, known: Known) -> Result<(), TraceError> {
+    let row = layout::server(server.protocol, known.wait_event, known.hears_tls);
+    for process in &server.processes {
+        write(object, "servers", &process.to_ne_bytes(), &row)?;
+    }
+    for port in &server.ports {
+        write(object, "ports", &port.to_ne_bytes(), &[1])?;
+    }
+    Ok(())
+}
+
+/// Tells the kernel's side what programs of servers are called.
+fn name_programs(object: &Object) -> Result<(), TraceError> {
+    for (program, _) in PROGRAMS {
+        let mut name = [0; 16];
+        name[..program.len()].copy_from_slice(program.as_bytes());
+        write(object, "programs", &name, &[1])?;
+    }
+    Ok(())
 }
 
 fn write(object: &Object, name: &str, key: &[u8], value: &[u8]) -> Result<(), TraceError> {
@@ -272,21 +379,4 @@ fn ring(
     });
     added.map_err(kernel)?;
     builder.build().map_err(kernel)
-}
-
-fn kernel(error: impl std::fmt::Display) -> TraceError {
-    TraceError::Kernel(error.to_string())
-}
-
-/// Why the kernel says no: most often for want of a right.
-fn refused(error: libbpf_rs::Error) -> TraceError {
-    match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => TraceError::Refused(
-            "watching servers from the kernel takes CAP_BPF and CAP_PERFMON (and CAP_SYS_PTRACE for \
-             other users' servers); run dbtime as root, or grant them with \
-             `sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v dbtime)`"
-                .to_owned(),
-        ),
-        _ => kernel(error),
-    }
 }

@@ -1,27 +1,33 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
+use super::locks::lock;
 use dbtime_model::Nanos;
-use dbtime_model::traced::{Blocker, Fate, FileWait, Ledger, Preemptor, RequestParts};
-use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::traced::{
+    Blocker, ErrorCode, Fate, FileWait, Preemptor, Protocol, QueryCache, RequestParts,
+};
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 288;
+const REQUEST: usize = 280;
 
 /// What the kernel's side says of what it has not seen.
 const NOT_KNOWN: u64 = u64::MAX;
-
-/// Bytes of `struct under_way`.
-pub(super) const UNDER_WAY: usize = 24;
 
 /// The text is longer than what was kept.
 pub(super) const CUT: u16 = 1;
 /// The text was not in memory.
 pub(super) const UNREAD: u16 = 2;
+/// The statement is one that an earlier request prepared.
+pub(super) const NAMED: u16 = 4;
+/// The server told of the text, which stands behind what the request said of itself.
+pub(super) const TOLD: u16 = 8;
+/// It executes several statements, and names the first.
+pub(super) const SEVERAL: u16 = 16;
+/// `TOLD_AT`.
+const TOLD_AT: usize = 64;
 
 /// A request as the kernel's side tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawRequest<'a> {
-    pub(super) number: u64,
     pub(super) connection: u64,
     pub(super) start: u64,
     pub(super) first_sent: u64,
@@ -32,9 +38,11 @@ pub(super) struct RawRequest<'a> {
     pub(super) process: u32,
     pub(super) thread: u32,
     pub(super) statement: u32,
-    pub(super) error: u16,
+    pub(super) error: Option<ErrorCode>,
+    pub(super) protocol: Protocol,
     pub(super) flags: u16,
     pub(super) command: u8,
+    pub(super) executes: u16,
     pub(super) reply: u8,
     pub(super) fate: Fate,
     pub(super) server_queue: Option<u64>,
@@ -44,55 +52,125 @@ pub(super) struct RawRequest<'a> {
     pub(super) blocker_start: u64,
     pub(super) preemptor: Option<Preemptor>,
     pub(super) file: Option<FileWait>,
-    /// Behind the command's first byte.
+    pub(super) cache: QueryCache,
+    /// Behind the command's first byte; of PostgreSQL's the text alone.
     pub(super) text: &'a [u8],
+    /// That of the statement which is prepared or executed (PostgreSQL).
+    pub(super) name: &'a [u8],
 }
 
 impl<'a> RawRequest<'a> {
+    /// The text that the server told of.
+    pub(super) fn told(&self) -> Option<&'a [u8]> {
+        (self.flags & TOLD != 0).then(|| self.text.get(TOLD_AT..)).flatten()
+    }
+
+    /// Reads one that others follow; what follows it.
+    pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let head = bytes.first_chunk::<REQUEST>()?;
+        let length = REQUEST + u32_at(head, 60) as usize + usize::from(head[77]);
+        let (own, rest) = bytes.split_at_checked(length)?;
+        Some((Self::read(own)?, rest))
+    }
+
     /// Reads one; `None` where it is none of this version.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<REQUEST>()?;
-        let text_length = u32_at(head, 68) as usize;
+        let text_length = u32_at(head, 60) as usize;
+        let protocol = match head[76] {
+            1 => Protocol::Mysql,
+            2 => Protocol::Postgres,
+            _ => return None,
+        };
         Some(Self {
-            number: u64_at(head, 0),
-            connection: u64_at(head, 8),
-            start: u64_at(head, 16),
-            first_sent: u64_at(head, 24),
-            end: u64_at(head, 32),
-            sent_bytes: u64_at(head, 40),
-            sends: u32_at(head, 48),
-            length: u32_at(head, 52),
-            process: u32_at(head, 56),
-            thread: u32_at(head, 60),
-            statement: u32_at(head, 64),
-            error: u16_at(head, 72),
-            flags: u16_at(head, 74),
-            command: head[76],
-            reply: head[77],
-            fate: match head[78] {
+            connection: u64_at(head, 0),
+            start: u64_at(head, 8),
+            first_sent: u64_at(head, 16),
+            end: u64_at(head, 24),
+            sent_bytes: u64_at(head, 32),
+            sends: u32_at(head, 40),
+            length: u32_at(head, 44),
+            process: u32_at(head, 48),
+            thread: u32_at(head, 52),
+            statement: u32_at(head, 56),
+            error: error(head, protocol),
+            protocol,
+            flags: u16_at(head, 68),
+            command: head[72],
+            executes: u16_at(head, 78),
+            reply: head[73],
+            fate: match head[74] {
                 1 => Fate::Ended,
                 2 => Fate::Aborted,
                 _ => return None,
             },
-            server_queue: Some(u64_at(head, 88)).filter(|length| *length != NOT_KNOWN),
+            server_queue: Some(u64_at(head, 80)).filter(|length| *length != NOT_KNOWN),
             parts: parts(head),
             blocker: blocker(head),
-            blocker_start: u64_at(head, 192),
+            blocker_start: u64_at(head, 184),
             preemptor: preemptor(head),
             file: file(head),
+            cache: query_cache(head[75].into()),
             text: rest.get(..text_length)?,
+            name: name(head, rest, text_length)?,
         })
     }
 }
 
+/// A `struct glance`: what goes before a request that may be under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Glance {
+    pub(super) now: u64,
+    pub(super) is_at_work: bool,
+    /// An index of `RequestParts::named`; their number: not known.
+    pub(super) part: u32,
+    pub(super) wait: u32,
+}
+
+impl Glance {
+    /// Reads one, and what follows it.
+    pub(super) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (head, rest) = bytes.split_first_chunk::<24>()?;
+        let number = |at: usize| head[at..at + 4].first_chunk().map(|b| u32::from_le_bytes(*b));
+        let now = u64::from(number(0)?) | u64::from(number(4)?) << 32;
+        let is_at_work = number(8)? > 0;
+        Some((Self { now, is_at_work, part: number(12)?, wait: number(16)? }, rest))
+    }
+}
+
+/// PostgreSQL's five signs have six bits each, from the sign `0`.
+fn error(head: &[u8; REQUEST], protocol: Protocol) -> Option<ErrorCode> {
+    let error = u32_at(head, 64);
+    let sign = |index: u32| char::from(b'0' + (error >> (24 - 6 * index) & 63) as u8);
+    (error > 0).then(|| match protocol {
+        Protocol::Mysql => ErrorCode::Number(error as u16),
+        Protocol::Postgres => ErrorCode::SqlState((0..5).map(sign).collect()),
+    })
+}
+
+/// `enum cache`.
+pub(super) fn query_cache(number: u32) -> QueryCache {
+    match number {
+        1 => QueryCache::Miss,
+        2 => QueryCache::Hit,
+        _ => QueryCache::NotAsked,
+    }
+}
+
+/// It is what the request began with, or stands behind the text that it brought.
+fn name<'a>(head: &[u8; REQUEST], rest: &'a [u8], text_length: usize) -> Option<&'a [u8]> {
+    let from = if u16_at(head, 68) & NAMED != 0 { 0 } else { text_length };
+    rest.get(from..from + usize::from(head[77]))
+}
+
 fn parts(head: &[u8; REQUEST]) -> RequestParts {
-    let parts = parts_of(|index| Nanos(u64_at(head, 96 + 8 * index)));
-    let other_call = (parts.other > Nanos::ZERO).then(|| u16_at(head, 80));
+    let parts = parts_of(|index| Nanos(u64_at(head, 88 + 8 * index)));
+    let other_call = (parts.other > Nanos::ZERO).then(|| u16_at(head, 70));
     RequestParts { other_call, ..parts }
 }
 
 /// In the order of `enum part`.
-fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
+pub(super) fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
     RequestParts {
         cpu: part(0),
         runq_preempted: part(1),
@@ -108,110 +186,48 @@ fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
     }
 }
 
-/// Buckets of `struct totals`.
-const FINE: usize = 368;
-const COARSE: usize = 40;
-const PARTS: usize = 10;
-
-/// One processor's `struct totals`; nothing of what is too short.
-pub(super) fn totals(bytes: &[u8]) -> Totals {
-    let numbers: Vec<u64> =
-        bytes.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
-    let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
-    let some = |from: usize, length: usize| (from..from + length).map(at).collect();
-    Totals {
-        count: at(0),
-        response: Nanos(at(1)),
-        errors: at(2),
-        longest: Nanos(at(3)),
-        parts: parts_of(|index| Nanos(at(4 + index))),
-        fine: some(4 + PARTS, FINE),
-        coarse: some(4 + PARTS + FINE, COARSE),
-    }
+/// A `struct server`.
+pub(super) fn server(protocol: Protocol, wait_event: u64, hears_tls: bool) -> [u8; 16] {
+    let mut row = [0; 16];
+    row[..8].copy_from_slice(&wait_event.to_ne_bytes());
+    row[8] = match protocol {
+        Protocol::Mysql => 1,
+        Protocol::Postgres => 2,
+    };
+    row[14] = u8::from(hears_tls);
+    row
 }
-
-/// A row of the table of those who had the CPU: `struct name` and `struct preemption`.
-pub(super) fn preemption(name: &[u8], row: &[u8]) -> Preemption {
-    let name = text_until_zero(name);
-    let number = |at: usize| row.get(at..at + 8).and_then(|bytes| bytes.first_chunk());
-    let number = |at| number(at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    Preemption {
-        name: (!name.is_empty()).then_some(name),
-        count: number(0),
-        length: Nanos(number(8)),
-    }
-}
-
-/// What servers call the waits of `enum wait` that are for locks.
-const LOCKS: [Option<&str>; 12] = [
-    None,
-    None,
-    None,
-    Some("row lock"),
-    Some("global lock"),
-    Some("metadata lock"),
-    Some("table lock"),
-    Some("user lock"),
-    Some("binlog"),
-    Some("group commit"),
-    None,
-    None,
-];
 
 fn blocker(head: &[u8; REQUEST]) -> Option<Blocker> {
-    let (length, connection) = (Nanos(u64_at(head, 176)), u64_at(head, 184));
-    let thread = u32_at(head, 200);
+    let (length, connection) = (Nanos(u64_at(head, 168)), u64_at(head, 176));
+    let thread = u32_at(head, 192);
     (length > Nanos::ZERO).then(|| Blocker {
         thread,
         connection: (connection > 0).then_some(connection),
-        lock: LOCKS.get(u32_at(head, 204) as usize).copied().flatten(),
+        lock: lock(u32_at(head, 196)),
         statement: None,
         length,
     })
 }
 
 fn preemptor(head: &[u8; REQUEST]) -> Option<Preemptor> {
-    let thread = u32_at(head, 216);
-    (thread > 0).then(|| Preemptor {
+    let thread = u32_at(head, 224);
+    let length = Nanos(u64_at(head, 200));
+    (thread > 0 && length > Nanos::ZERO).then(|| Preemptor {
         thread,
-        name: text_until_zero(&head[220..236]),
-        length: Nanos(u64_at(head, 208)),
+        name: text_until_zero(&head[208..224]),
+        length,
     })
 }
 
 fn file(head: &[u8; REQUEST]) -> Option<FileWait> {
-    let name = text_until_zero(&head[248..288]);
-    (!name.is_empty()).then(|| FileWait { name, length: Nanos(u64_at(head, 240)) })
+    let (length, name) = (Nanos(u64_at(head, 232)), text_until_zero(&head[240..280]));
+    (length > Nanos::ZERO && !name.is_empty()).then_some(FileWait { name, length })
 }
 
-fn text_until_zero(bytes: &[u8]) -> String {
+pub(super) fn text_until_zero(bytes: &[u8]) -> String {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
-}
-
-/// One processor's counts, added to what others have counted. Shape: `counts` in the order of
-/// `enum count`; what is not there counts nothing.
-pub(super) fn add_counts(ledger: &mut Ledger, counts: &[u8]) {
-    let fields = [
-        &mut ledger.started,
-        &mut ledger.ended,
-        &mut ledger.aborted,
-        &mut ledger.partial,
-        &mut ledger.streamed,
-        &mut ledger.dropped,
-        &mut ledger.cut,
-        &mut ledger.unread,
-        &mut ledger.overlaid,
-        &mut ledger.no_storage,
-        &mut ledger.out_of_step,
-        &mut ledger.tls,
-        &mut ledger.compressed,
-        &mut ledger.not_understood,
-        &mut ledger.connections,
-    ];
-    for (field, count) in fields.into_iter().zip(counts.as_chunks::<8>().0) {
-        *field += u64::from_le_bytes(*count);
-    }
 }
 
 fn u64_at(bytes: &[u8; REQUEST], at: usize) -> u64 {
@@ -239,13 +255,14 @@ pub(super) mod tests {
         change: impl FnOnce(&mut [u8; REQUEST]),
     ) -> Vec<u8> {
         let mut head = [0; REQUEST];
-        head[8..16].copy_from_slice(&connection.to_le_bytes());
-        head[16] = 1;
-        head[32] = 9;
-        head[52..56].copy_from_slice(&(text.len() as u32 + 1).to_le_bytes());
-        head[68..72].copy_from_slice(&(text.len() as u32).to_le_bytes());
-        head[76] = command;
-        head[78] = 1;
+        head[..8].copy_from_slice(&connection.to_le_bytes());
+        head[8] = 1;
+        head[24] = 9;
+        head[44..48].copy_from_slice(&(text.len() as u32 + 1).to_le_bytes());
+        head[60..64].copy_from_slice(&(text.len() as u32).to_le_bytes());
+        head[72] = command;
+        head[74] = 1;
+        head[76] = 1;
         change(&mut head);
         [&head[..], text].concat()
     }
@@ -253,45 +270,47 @@ pub(super) mod tests {
     #[test]
     fn a_request_is_read_where_the_kernel_wrote_it() {
         let bytes = written(7, 3, b"SELECT 1", |head| {
-            head[48] = 2;
-            head[64..68].copy_from_slice(&4711u32.to_le_bytes());
-            head[72..74].copy_from_slice(&1064u16.to_le_bytes());
-            head[78] = 2;
+            head[40] = 2;
+            head[56..60].copy_from_slice(&4711u32.to_le_bytes());
+            head[64..66].copy_from_slice(&1064u16.to_le_bytes());
+            head[74] = 2;
         });
         let request = RawRequest::read(&bytes).expect("a request");
         assert_eq!((request.connection, request.start, request.end), (7, 1, 9));
         assert_eq!((request.sends, request.length, request.statement), (2, 9, 4711));
-        assert_eq!((request.error, request.fate), (1064, Fate::Aborted));
+        let error = Some(ErrorCode::Number(1064));
+        assert_eq!((request.error, request.fate), (error, Fate::Aborted));
         assert_eq!((request.command, request.text), (3, &b"SELECT 1"[..]));
     }
 
     #[test]
-    fn totals_are_read_in_the_kernels_order() {
-        let numbers: Vec<u8> =
-            (0..(4 + PARTS + FINE + COARSE) as u64).flat_map(u64::to_le_bytes).collect();
-        let read = totals(&numbers);
-        assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
-        assert_eq!((read.parts.cpu, read.parts.other), (Nanos(4), Nanos(13)));
-        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (14, 382, 421));
-        assert_eq!(totals(&numbers[..9]).fine.len(), FINE);
-        let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));
-        assert_eq!(preemption(&[0; 16], &[]).name, None);
-    }
-
-    #[test]
-    fn counts_of_all_processors_add_up() {
-        let counts: Vec<u8> = (1..=15u64).flat_map(u64::to_le_bytes).collect();
-        let mut ledger = Ledger::default();
-        add_counts(&mut ledger, &counts);
-        add_counts(&mut ledger, &counts[..20]);
-        assert_eq!((ledger.started, ledger.ended, ledger.aborted), (2, 4, 3));
-        assert_eq!((ledger.connections, ledger.in_flight), (15, 0));
+    fn a_request_of_postgresql_has_a_name_and_a_state_of_five_signs() {
+        let bytes = [
+            written(7, b'E', b"SELECT 1", |head| {
+                let state =
+                    b"42P01".iter().fold(0u32, |state, sign| state << 6 | u32::from(sign - b'0'));
+                head[64..68].copy_from_slice(&state.to_le_bytes());
+                head[76] = 2;
+                head[77] = 3;
+            }),
+            b"s_1".to_vec(),
+        ]
+        .concat();
+        let request = RawRequest::read(&bytes).expect("a request");
+        assert_eq!((request.text, request.name), (&b"SELECT 1"[..], &b"s_1"[..]));
+        assert_eq!(request.error.map(|error| error.to_string()).as_deref(), Some("42P01"));
+        assert_eq!(RawRequest::read(&bytes[..bytes.len() - 1]), None);
     }
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn no_bytes_are_too_odd(mut bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            // Most of what is random is refused at these two.
+            for (at, below) in [(74, 3), (76, 3)] {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte %= below;
+                }
+            }
             if let Some(request) = RawRequest::read(&bytes) {
                 prop_assert!(request.text.len() + REQUEST <= bytes.len());
             }

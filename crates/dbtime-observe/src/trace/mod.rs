@@ -16,28 +16,75 @@
 //! from clients is understood here, and treated as hostile.
 
 mod blockers;
+mod cache;
 mod capture;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod layout;
+mod listener;
+mod loading;
+mod locks;
+mod logins;
+mod meaning;
+mod probes;
+mod program;
+mod refusal;
 mod servers;
 mod sessions;
+mod stream;
+mod sum_layout;
+mod sums;
+mod texts;
+mod tls;
+mod trap;
+mod wait_event;
 mod waits;
+mod walks;
 
-pub use capture::{Capture, Left, Stream};
-pub use servers::{ServerKind, TracedServer, Wanted, servers};
+pub use capture::{Capture, Left};
+pub use servers::{TracedServer, Wanted, servers};
+pub use stream::{Depth, Stream};
 
 use crate::process::ProcessError;
+use dbtime_model::traced::Protocol;
 
-/// What a command of the protocol is called.
-pub fn command_name(command: u8) -> &'static str {
-    dbtime_wire::mysql::command::name(command).unwrap_or("?")
+/// What a command of a protocol is called.
+pub fn command_name(protocol: Protocol, command: u8) -> &'static str {
+    let name = match protocol {
+        Protocol::Mysql => dbtime_wire::mysql::command::name(command),
+        Protocol::Postgres => dbtime_wire::postgres::frontend::request_name(command),
+    };
+    name.unwrap_or("?")
+}
+
+/// Whether a command is one of those that are added up: it executes a statement.
+pub fn is_statement(protocol: Protocol, command: u8) -> bool {
+    match protocol {
+        Protocol::Mysql => {
+            use dbtime_wire::mysql::command::{QUERY, STMT_BULK_EXECUTE, STMT_EXECUTE};
+            matches!(command, QUERY | STMT_EXECUTE | STMT_BULK_EXECUTE)
+        }
+        Protocol::Postgres => {
+            use dbtime_wire::postgres::frontend::{EXECUTE, FUNCTION_CALL, QUERY};
+            matches!(command, QUERY | EXECUTE | FUNCTION_CALL)
+        }
+    }
 }
 
 /// Why nothing can be watched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// No server runs here.
-    #[error("no MariaDB or MySQL server runs here; start one, or name its process with -p")]
+    #[error(
+        "no MariaDB, MySQL or PostgreSQL server runs here; start one, or name its process with -p"
+    )]
     NothingFound,
+    /// None runs in a control group.
+    #[error(
+        "no MariaDB, MySQL or PostgreSQL server runs in the control group {0}; \
+         /proc/PID/cgroup tells where a process is"
+    )]
+    NotInCgroup(String),
     /// The process is not known as a server.
     #[error(
         "process {process} is no server that dbtime knows; say what it speaks with --server-kind"

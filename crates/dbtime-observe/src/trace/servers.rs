@@ -2,23 +2,23 @@
 
 use super::TraceError;
 use crate::process::{Which, all, find};
+use dbtime_model::traced::Protocol;
 use procfs::ProcError;
-use procfs::net::TcpState;
+use procfs::net::{TcpState, UnixState};
 use procfs::process::{FDTarget, Process};
 use std::collections::{BTreeSet, HashSet};
 
-/// Which protocol a server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerKind {
-    /// MySQL and MariaDB.
-    Mysql,
-}
+/// The programs of servers, and what they speak.
+pub(super) const PROGRAMS: [(&str, Protocol); 4] = [
+    ("mariadbd", Protocol::Mysql),
+    ("mysqld", Protocol::Mysql),
+    ("mysqld-debug", Protocol::Mysql),
+    ("postgres", Protocol::Postgres),
+];
 
-impl ServerKind {
-    /// By the name of its program.
-    fn of_program(name: &str) -> Option<Self> {
-        matches!(name, "mariadbd" | "mysqld" | "mysqld-debug").then_some(Self::Mysql)
-    }
+/// What a program speaks, by its name.
+fn protocol_of(program: &str) -> Option<Protocol> {
+    PROGRAMS.iter().find(|(name, _)| *name == program).map(|(_, protocol)| *protocol)
 }
 
 /// A server that is to be watched.
@@ -28,10 +28,40 @@ pub struct TracedServer {
     pub process: u32,
     /// The name of its program.
     pub program: String,
-    /// Its protocol.
-    pub kind: ServerKind,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Its processes, itself first: PostgreSQL has one for each client, and more.
+    pub processes: Vec<u32>,
     /// The TCP ports that it listens on, in order.
     pub ports: Vec<u16>,
+}
+
+/// Whether somebody is connected to one of them, as far as can be seen.
+pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
+    servers.iter().any(|server| server.has_clients().unwrap_or(true))
+}
+
+impl TracedServer {
+    fn has_clients(&self) -> Result<bool, ProcError> {
+        let mut own = HashSet::new();
+        for process in &self.processes {
+            // Some of them have ended meanwhile.
+            own.extend(
+                Process::new(process.cast_signed()).and_then(|p| sockets(&p)).unwrap_or_default(),
+            );
+        }
+        let files = Process::new(self.process.cast_signed())?;
+        let by_tcp = files
+            .tcp()?
+            .into_iter()
+            .chain(files.tcp6()?)
+            .any(|entry| entry.state == TcpState::Established && own.contains(&entry.inode));
+        let by_socket = procfs::net::unix()?.into_iter().any(|entry| {
+            let is_connected = entry.state == UnixState::CONNECTED && entry.path.is_some();
+            is_connected && own.contains(&entry.inode)
+        });
+        Ok(by_tcp || by_socket)
+    }
 }
 
 /// Which servers are meant.
@@ -40,10 +70,48 @@ pub struct Wanted {
     /// Only these processes; nothing: every server that is found.
     pub processes: Vec<Which>,
     /// What they speak, where their program's name does not say.
-    pub kind: Option<ServerKind>,
+    pub protocol: Option<Protocol>,
     /// Only clients of these ports, and of no socket.
     pub ports: Vec<u16>,
+    /// Only servers in this control group, or below it: its path, with the folder that control
+    /// groups are mounted in or without.
+    pub cgroup: Option<String>,
 }
+
+impl Wanted {
+    /// Whether servers that start later are meant as well: those that are known by their names.
+    pub fn follows_new(&self) -> bool {
+        let has_name = self.processes.iter().any(|which| matches!(which, Which::Name(_)));
+        self.ports.is_empty() && (self.processes.is_empty() || has_name)
+    }
+
+    /// What a process is that has just started, if it is meant.
+    pub fn started(&self, process: u32) -> Option<TracedServer> {
+        // One that has ended meanwhile, or may not be looked at, is none.
+        let server = server(process, None).ok().flatten()?;
+        let is_named =
+            |which: &Which| matches!(which, Which::Name(name) if *name == server.program);
+        let is_wanted = self.processes.is_empty() || self.processes.iter().any(is_named);
+        (is_wanted && self.has_in_cgroup(process)).then_some(server)
+    }
+
+    fn has_in_cgroup(&self, process: u32) -> bool {
+        self.cgroup.as_ref().is_none_or(|wanted| {
+            let groups = Process::new(process.cast_signed()).and_then(|files| files.cgroups());
+            groups.is_ok_and(|all| all.0.iter().any(|group| is_in(&group.pathname, wanted)))
+        })
+    }
+}
+
+/// Whether a control group is another, or below it.
+fn is_in(group: &str, wanted: &str) -> bool {
+    let wanted = wanted.strip_prefix(CGROUPS).unwrap_or(wanted).trim_matches('/');
+    let below = group.trim_start_matches('/').strip_prefix(wanted);
+    below.is_some_and(|rest| wanted.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Where control groups are mounted.
+const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// The servers that are meant, at least one.
 ///
@@ -60,37 +128,84 @@ pub fn servers(wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
         }
     }
     for which in &wanted.processes {
-        for process in find(which)? {
-            match server(process, wanted.kind) {
-                Ok(Some(server)) => found.push(server),
-                Ok(None) => return Err(TraceError::NoServer { process }),
-                Err(error) => return Err(TraceError::Hidden { process, error: error.to_string() }),
-            }
-        }
+        found.extend(among(find(which)?, wanted.protocol)?);
     }
     if !wanted.ports.is_empty() {
         found.retain(|server| server.ports.iter().any(|port| wanted.ports.contains(port)));
         found.iter_mut().for_each(|server| server.ports.retain(|p| wanted.ports.contains(p)));
     }
-    if found.is_empty() { Err(TraceError::NothingFound) } else { Ok(found) }
+    found.retain(|server| wanted.has_in_cgroup(server.process));
+    match &wanted.cgroup {
+        _ if !found.is_empty() => Ok(found),
+        Some(cgroup) => Err(TraceError::NotInCgroup(cgroup.clone())),
+        None => Err(TraceError::NothingFound),
+    }
 }
 
-/// What a process is as a server; `None` where it is none.
-fn server(process: u32, kind: Option<ServerKind>) -> Result<Option<TracedServer>, ProcError> {
+/// The servers among processes that are meant, at least one.
+fn among(processes: Vec<u32>, protocol: Option<Protocol>) -> Result<Vec<TracedServer>, TraceError> {
+    let (mut servers, mut others) = (Vec::new(), Vec::new());
+    for process in processes {
+        match server(process, protocol) {
+            Ok(Some(server)) => servers.push(server),
+            // A server's child has its name, and so has one that has just ended.
+            Ok(None) | Err(ProcError::NotFound(_)) => others.push(process),
+            Err(error) => return Err(TraceError::Hidden { process, error: error.to_string() }),
+        }
+    }
+    match others.first() {
+        Some(&process) if servers.is_empty() => Err(TraceError::NoServer { process }),
+        _ => Ok(servers),
+    }
+}
+
+/// What a process is as a server; `None` where it is none, or the child of one.
+fn server(process: u32, protocol: Option<Protocol>) -> Result<Option<TracedServer>, ProcError> {
     let files = Process::new(process.cast_signed())?;
-    let program = files.exe()?;
+    let program = program(&files)?;
+    let Some(protocol) = protocol.or_else(|| protocol_of(&program)) else { return Ok(None) };
+    let mut processes = vec![process];
+    if protocol == Protocol::Postgres {
+        let stat = files.stat()?;
+        let parent = Process::new(stat.ppid).and_then(|parent| self::program(&parent));
+        if parent.is_ok_and(|parent| parent == program) {
+            return Ok(None);
+        }
+        processes.extend(children(process));
+    }
+    let ports = ports(&files)?;
+    Ok(Some(TracedServer { process, program, protocol, processes, ports }))
+}
+
+/// The name of a process's program.
+fn program(process: &Process) -> Result<String, ProcError> {
+    let program = process.exe()?;
     let program = program.file_name().unwrap_or_default().to_string_lossy();
     // What was replaced while it runs is still what it was.
-    let program = program.trim_end_matches(" (deleted)").to_owned();
-    let Some(kind) = kind.or_else(|| ServerKind::of_program(&program)) else { return Ok(None) };
-    let own: HashSet<u64> = files
-        .fd()?
-        .flatten()
-        .filter_map(|file| match file.target {
-            FDTarget::Socket(inode) => Some(inode),
-            _ => None,
-        })
-        .collect();
+    Ok(program.trim_end_matches(" (deleted)").to_owned())
+}
+
+/// The processes that a process has started and that are still there.
+fn children(process: u32) -> Vec<u32> {
+    let is_child = |other: &u32| {
+        let stat = Process::new(other.cast_signed()).and_then(|other| other.stat());
+        stat.is_ok_and(|stat| stat.ppid == process.cast_signed())
+    };
+    all().into_iter().filter(is_child).collect()
+}
+
+/// The numbers of a process's sockets.
+fn sockets(files: &Process) -> Result<HashSet<u64>, ProcError> {
+    let number = |target| match target {
+        FDTarget::Socket(inode) => Some(inode),
+        _ => None,
+    };
+    Ok(files.fd()?.flatten().filter_map(|file| number(file.target)).collect())
+}
+
+/// The TCP ports that a process listens on, in order.
+fn ports(files: &Process) -> Result<Vec<u16>, ProcError> {
+    let own = sockets(files)?;
     // Those of its own network, which in a container is not that of the machine.
     let entries =
         files.tcp().unwrap_or_default().into_iter().chain(files.tcp6().unwrap_or_default());
@@ -98,7 +213,7 @@ fn server(process: u32, kind: Option<ServerKind>) -> Result<Option<TracedServer>
         .filter(|entry| entry.state == TcpState::Listen && own.contains(&entry.inode))
         .map(|entry| entry.local_address.port())
         .collect();
-    Ok(Some(TracedServer { process, program, kind, ports: ports.into_iter().collect() }))
+    Ok(ports.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -107,15 +222,57 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
+    fn servers_that_are_meant_by_name_may_start_later() {
+        let wanted = |processes: &[Which], ports: &[u16]| Wanted {
+            processes: processes.to_vec(),
+            protocol: None,
+            ports: ports.to_vec(),
+            cgroup: None,
+        };
+        let name = Which::Name("mariadbd".to_owned());
+        let names = [name];
+        assert!(wanted(&[], &[]).follows_new() && wanted(&names, &[]).follows_new());
+        assert!(!wanted(&[Which::Pid(7)], &[]).follows_new());
+        assert!(!wanted(&names, &[1]).follows_new());
+        assert_eq!(wanted(&[], &[]).started(std::process::id()), None);
+    }
+
+    #[test]
     fn a_process_is_a_server_with_the_ports_it_listens_on() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         let own = std::process::id();
-        let found = server(own, Some(ServerKind::Mysql)).expect("readable").expect("told so");
+        let found = server(own, Some(Protocol::Mysql)).expect("readable").expect("told so");
         assert!(found.ports.contains(&port), "{found:?}");
         assert_eq!(server(own, None).expect("readable"), None, "its program's name says nothing");
         let wanted = Wanted { processes: vec![Which::Pid(own)], ..Wanted::default() };
         let refused = servers(&wanted).expect_err("no server");
         assert_eq!(refused, TraceError::NoServer { process: own });
+    }
+
+    #[test]
+    fn a_control_group_holds_those_below_it() {
+        let group = "/system.slice/mariadb.service";
+        for wanted in
+            ["/", "system.slice", "/system.slice/mariadb.service/", "/sys/fs/cgroup/system.slice"]
+        {
+            assert!(is_in(group, wanted), "{wanted}");
+        }
+        assert!(!is_in(group, "/system.slice/mariadb") && !is_in("/", "system.slice"));
+    }
+
+    #[test]
+    fn one_that_has_ended_hides_no_server_of_its_name() {
+        let mut ended = std::process::Command::new("true").spawn().expect("there is one");
+        let (own, gone) = (std::process::id(), ended.id());
+        // Nobody has asked how it ended: it is still there, without a program.
+        while Process::new(gone.cast_signed()).is_ok_and(|files| files.exe().is_ok()) {
+            std::thread::yield_now();
+        }
+        let found = among(vec![gone, own], Some(Protocol::Mysql)).expect("one is there");
+        assert_eq!(found.iter().map(|server| server.process).collect::<Vec<_>>(), [own]);
+        let refused = among(vec![gone], Some(Protocol::Mysql)).expect_err("none is there");
+        assert_eq!(refused, TraceError::NoServer { process: gone });
+        ended.wait().expect("it has ended");
     }
 }

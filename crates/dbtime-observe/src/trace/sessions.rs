@@ -1,12 +1,13 @@
 //! What the requests of a connection mean to each other: EXECUTE names a statement by the number
-//! that an earlier PREPARE was answered with.
+//! that an earlier PREPARE was answered with, or by the name that it gave.
 //!
 //! Everything here comes from clients. What is kept is bounded: texts that many connections prepare
 //! are kept once, and when there are too many statements the connections that have been silent for
 //! longest lose theirs.
 
-use super::layout::{CUT, RawRequest, UNREAD};
-use dbtime_model::traced::{TextState, TracedRequest};
+use super::layout::{CUT, RawRequest, SEVERAL, UNREAD};
+use super::meaning::{Meaning, Reference, Said, meaning, said};
+use dbtime_model::traced::{Login, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_wire::mysql::command;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,9 @@ use std::sync::Arc;
 
 /// Statements that are kept, of all connections together.
 const MOST_STATEMENTS: usize = 100_000;
+
+/// Connections of which something is kept.
+const MOST_SESSIONS: usize = 65_536;
 
 /// MariaDB's name for the statement that was prepared last.
 const LAST: u32 = u32::MAX;
@@ -24,14 +28,17 @@ pub(super) struct Sessions {
     sessions: HashMap<u64, Session>,
     texts: HashSet<Arc<str>>,
     statements: usize,
+    /// Requests that named a statement which is not known.
+    nameless: u64,
     /// Requests so far; tells which connections have been silent.
     clock: u64,
 }
 
 #[derive(Debug, Default)]
 struct Session {
-    statements: HashMap<u32, Statement>,
-    last: Option<u32>,
+    statements: HashMap<Reference, Statement>,
+    login: Option<Arc<Login>>,
+    last: Option<Reference>,
     used: u64,
 }
 
@@ -42,32 +49,39 @@ struct Statement {
 }
 
 impl Sessions {
+    /// How many requests have named a statement which was not known.
+    pub(super) fn nameless(&self) -> u64 {
+        self.nameless
+    }
+
+    /// Whose a connection is from here on.
+    pub(super) fn logged_in(&mut self, connection: u64, login: Login) {
+        self.session(connection).login = Some(Arc::new(login));
+    }
+
     /// What a request was, in the light of those before it.
     pub(super) fn take(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
         self.clock += 1;
+        let login = self.login(raw.connection);
         let (text, text_state) = self.text(raw);
         self.follow(raw, &text, text_state);
-        TracedRequest {
-            connection: raw.connection,
-            process: raw.process,
-            thread: raw.thread,
-            start: MonoNanos(raw.start),
-            first_sent: (raw.first_sent > 0).then_some(MonoNanos(raw.first_sent)),
-            end: MonoNanos(raw.end.max(raw.start)),
-            command: raw.command,
-            length: raw.length,
-            text,
-            text_state,
-            sent_bytes: raw.sent_bytes,
-            sends: raw.sends,
-            error: (raw.error > 0).then_some(raw.error),
-            fate: raw.fate,
-            server_queue: raw.server_queue.map(Nanos),
-            parts: raw.parts,
-            blocker: raw.blocker.clone(),
-            preemptor: raw.preemptor.clone(),
-            file: raw.file.clone(),
-        }
+        request(raw, login, text, text_state)
+    }
+
+    /// What a request is that is not over.
+    pub(super) fn glimpse(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
+        let nameless = self.nameless;
+        let (text, text_state) = self.text(raw);
+        // It will be counted when it is over.
+        self.nameless = nameless;
+        request(raw, self.login(raw.connection), text, text_state)
+    }
+
+    /// Whose a connection is that has said something just now.
+    fn login(&mut self, connection: u64) -> Option<Arc<Login>> {
+        let session = self.sessions.get_mut(&connection)?;
+        session.used = self.clock;
+        session.login.clone()
     }
 
     fn text(&mut self, raw: &RawRequest<'_>) -> (Arc<str>, TextState) {
@@ -75,64 +89,80 @@ impl Sessions {
         if raw.flags & UNREAD != 0 {
             return (nothing(), TextState::None);
         }
-        match raw.command {
-            command::QUERY => (text_of(without_attributes(raw.text)), whole_or_cut(raw)),
-            command::STMT_PREPARE | INIT_DB => (text_of(raw.text), whole_or_cut(raw)),
-            command::STMT_EXECUTE
-            | command::STMT_SEND_LONG_DATA
-            | command::STMT_CLOSE
-            | command::STMT_RESET
-            | command::STMT_FETCH
-            | command::STMT_BULK_EXECUTE => {
-                match number(raw.text).and_then(|number| self.statement(raw.connection, number)) {
-                    Some(Statement { text, is_cut: false }) => (text, TextState::Whole),
-                    Some(Statement { text, is_cut: true }) => (text, TextState::Cut),
-                    None => (nothing(), TextState::Unknown),
-                }
-            }
-            _ => (nothing(), TextState::None),
+        match said(raw) {
+            Said::Text => (text_of(raw), whole_or_cut(raw)),
+            Said::Reference(reference) => match self.statement(raw.connection, &reference) {
+                Some(Statement { text, is_cut: false }) => (text, TextState::Whole),
+                Some(Statement { text, is_cut: true }) => (text, TextState::Cut),
+                None => self.untold(raw, reference),
+            },
+            Said::Nothing => (nothing(), TextState::None),
         }
     }
 
-    fn statement(&mut self, connection: u64, number: u32) -> Option<Statement> {
-        let session = self.sessions.get_mut(&connection)?;
-        session.used = self.clock;
-        let number = if number == LAST { session.last? } else { number };
-        session.statements.get(&number).cloned()
+    /// A statement that was prepared before that could be seen: the server may have told of it.
+    fn untold(&mut self, raw: &RawRequest<'_>, reference: Reference) -> (Arc<str>, TextState) {
+        self.nameless += 1;
+        if raw.told().is_none() {
+            return (Arc::from(""), TextState::Unknown);
+        }
+        let (text, state) = (self.shared(&text_of(raw)), whole_or_cut(raw));
+        let statement = Statement { text: Arc::clone(&text), is_cut: state == TextState::Cut };
+        self.keep(raw.connection, reference, statement);
+        (text, state)
+    }
+
+    fn statement(&self, connection: u64, reference: &Reference) -> Option<Statement> {
+        let session = self.sessions.get(&connection)?;
+        let last =
+            (*reference == Reference::Number(LAST)).then_some(session.last.as_ref()).flatten();
+        session.statements.get(last.unwrap_or(reference)).cloned()
     }
 
     /// Remembers what later requests may mean.
     fn follow(&mut self, raw: &RawRequest<'_>, text: &Arc<str>, state: TextState) {
-        match raw.command {
-            command::STMT_PREPARE if raw.reply == 0 && raw.sends > 0 => {
+        match meaning(raw) {
+            Meaning::Prepares(reference) => {
                 let text = self.shared(text);
                 let statement = Statement { text, is_cut: state == TextState::Cut };
-                self.keep(raw.connection, raw.statement, statement);
+                self.keep(raw.connection, reference, statement);
             }
-            command::STMT_CLOSE => {
+            Meaning::Closes(reference) => {
                 let session = self.sessions.get_mut(&raw.connection);
-                if let Some((session, number)) = session.zip(number(raw.text))
-                    && session.statements.remove(&number).is_some()
-                {
+                if session.is_some_and(|session| session.statements.remove(&reference).is_some()) {
                     self.statements -= 1;
                 }
             }
-            command::QUIT | command::CHANGE_USER | command::RESET_CONNECTION => {
-                self.forget(raw.connection);
+            Meaning::EndsAll => {
+                if let Some(session) = self.sessions.get_mut(&raw.connection) {
+                    self.statements -= session.statements.len();
+                    session.statements.clear();
+                }
             }
-            _ => {}
+            Meaning::Leaves => self.forget(raw.connection),
+            Meaning::None => {}
         }
     }
 
-    fn keep(&mut self, connection: u64, number: u32, statement: Statement) {
+    fn keep(&mut self, connection: u64, reference: Reference, statement: Statement) {
         if self.statements >= MOST_STATEMENTS {
             self.make_room();
         }
-        let session = self.sessions.entry(connection).or_default();
-        (session.last, session.used) = (Some(number), self.clock);
-        if session.statements.insert(number, statement).is_none() {
+        let session = self.session(connection);
+        session.last = Some(reference.clone());
+        if session.statements.insert(reference, statement).is_none() {
             self.statements += 1;
         }
+    }
+
+    /// What is kept of a connection.
+    fn session(&mut self, connection: u64) -> &mut Session {
+        if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(&connection) {
+            self.make_room();
+        }
+        let session = self.sessions.entry(connection).or_default();
+        session.used = self.clock;
+        session
     }
 
     fn forget(&mut self, connection: u64) {
@@ -166,31 +196,57 @@ impl Sessions {
     }
 }
 
-/// USE, as a command.
-const INIT_DB: u8 = 0x02;
+fn request(
+    raw: &RawRequest<'_>,
+    login: Option<Arc<Login>>,
+    text: Arc<str>,
+    text_state: TextState,
+) -> TracedRequest {
+    TracedRequest {
+        connection: raw.connection,
+        login,
+        process: raw.process,
+        thread: raw.thread,
+        start: MonoNanos(raw.start),
+        first_sent: (raw.first_sent > 0).then_some(MonoNanos(raw.first_sent)),
+        end: MonoNanos(raw.end.max(raw.start)),
+        command: raw.command,
+        executes: raw.executes.into(),
+        is_several: raw.flags & SEVERAL != 0,
+        length: raw.length,
+        text,
+        text_state,
+        sent_bytes: raw.sent_bytes,
+        sends: raw.sends,
+        error: raw.error.clone(),
+        protocol: raw.protocol,
+        fate: raw.fate,
+        server_queue: raw.server_queue.map(Nanos),
+        parts: raw.parts,
+        blocker: raw.blocker.clone(),
+        preemptor: raw.preemptor.clone(),
+        file: raw.file.clone(),
+        cache: raw.cache,
+    }
+}
 
 fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
     if raw.flags & CUT == 0 { TextState::Whole } else { TextState::Cut }
 }
 
-fn text_of(bytes: &[u8]) -> Arc<str> {
-    Arc::from(String::from_utf8_lossy(bytes))
-}
-
-/// The text behind the attributes that MySQL 8 clients may send with it, where there are none: a
-/// count of zero, and one set of them.
-fn without_attributes(text: &[u8]) -> &[u8] {
-    text.strip_prefix(&[0, 1]).unwrap_or(text)
-}
-
-fn number(parameters: &[u8]) -> Option<u32> {
-    parameters.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+/// The text of a request that has one, behind the attributes that MySQL 8 clients may send with a
+/// QUERY, where there are none: a count of zero, and one set of them.
+pub(super) fn text_of(raw: &RawRequest<'_>) -> Arc<str> {
+    let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.command == command::QUERY);
+    Arc::from(String::from_utf8_lossy(raw.told().or(bare).unwrap_or(raw.text)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::layout::tests::written;
+    use super::super::layout::{NAMED, TOLD};
     use super::*;
+    use dbtime_wire::postgres::frontend;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -202,8 +258,8 @@ mod tests {
 
     fn prepare(connection: u64, number: u32, text: &str) -> Vec<u8> {
         written(connection, command::STMT_PREPARE, text.as_bytes(), |head| {
-            head[48] = 1;
-            head[64..68].copy_from_slice(&number.to_le_bytes());
+            head[40] = 1;
+            head[56..60].copy_from_slice(&number.to_le_bytes());
         })
     }
 
@@ -226,11 +282,81 @@ mod tests {
         assert_eq!(sessions.statements, 0);
     }
 
+    /// A request of PostgreSQL's.
+    fn tagged(command: u8, text: &str, name: &str, flags: u8) -> Vec<u8> {
+        let bytes = written(1, command, text.as_bytes(), |head| {
+            head[40] = 1;
+            head[68] = flags;
+            head[76] = 2;
+            head[77] = name.len() as u8;
+        });
+        [bytes, name.as_bytes().to_vec()].concat()
+    }
+
+    #[test]
+    fn a_name_means_what_was_prepared_under_it_last() {
+        let mut sessions = Sessions::default();
+        let whole = |text: &str| (text.to_owned(), TextState::Whole);
+        let unknown = (String::new(), TextState::Unknown);
+        let named = |name: &str| tagged(frontend::EXECUTE, "", name, NAMED as u8);
+        assert_eq!(take(&mut sessions, &tagged(frontend::PARSE, "A $1", "s", 0)), whole("A $1"));
+        assert_eq!(take(&mut sessions, &tagged(frontend::EXECUTE, "B $1", "", 0)), whole("B $1"));
+        assert_eq!(take(&mut sessions, &named("s")), whole("A $1"));
+        assert_eq!(take(&mut sessions, &named("")), whole("B $1"));
+        assert_eq!(take(&mut sessions, &named("t")), unknown);
+        take(&mut sessions, &tagged(frontend::EXECUTE, "C", "", 0));
+        assert_eq!(take(&mut sessions, &named("")), whole("C"));
+        assert_eq!(take(&mut sessions, &tagged(b'S', "", "", 0)).1, TextState::None);
+        take(&mut sessions, &tagged(frontend::TERMINATE, "", "", 0));
+        assert_eq!(take(&mut sessions, &named("s")), unknown);
+    }
+
+    #[test]
+    fn what_the_server_tells_is_kept_for_the_next_time() {
+        let mut sessions = Sessions::default();
+        let mut told = execute(1, 7);
+        let text = b"SELECT 8";
+        told.resize(told.len() - 4 + 64, 0);
+        told.extend_from_slice(text);
+        told[60] = 64 + text.len() as u8;
+        told[68] = TOLD as u8;
+        assert_eq!(take(&mut sessions, &execute(1, 7)).1, TextState::Unknown);
+        for bytes in [told, execute(1, 7)] {
+            let found = take(&mut sessions, &bytes);
+            // The number stands before the text.
+            assert_eq!(found, ("SELECT 8".to_owned(), TextState::Whole));
+        }
+        assert_eq!(sessions.nameless(), 2);
+    }
+
+    #[test]
+    fn a_connection_belongs_to_whom_it_was_said_to_last() {
+        let mut sessions = Sessions::default();
+        let login = |user: &str| Login { user: user.to_owned(), database: "shop".to_owned() };
+        let ping = |connection| written(connection, command::PING, b"", |_| {});
+        let user = |sessions: &mut Sessions, bytes: &[u8]| {
+            let raw = RawRequest::read(bytes).expect("a request");
+            sessions.take(&raw).login.map(|login| login.user.clone())
+        };
+        assert_eq!(user(&mut sessions, &ping(1)), None);
+        sessions.logged_in(1, login("app"));
+        assert_eq!(user(&mut sessions, &ping(1)).as_deref(), Some("app"));
+        assert_eq!(user(&mut sessions, &ping(2)), None);
+        sessions.logged_in(1, login("root"));
+        let change = written(1, command::CHANGE_USER, b"", |_| {});
+        assert_eq!(user(&mut sessions, &change).as_deref(), Some("root"));
+        let quit = written(1, command::QUIT, b"", |_| {});
+        assert_eq!(user(&mut sessions, &quit).as_deref(), Some("root"));
+        assert!(sessions.sessions.is_empty());
+        (0..=MOST_SESSIONS as u64).for_each(|one| sessions.logged_in(one, login("app")));
+        assert!(sessions.sessions.len() <= MOST_SESSIONS);
+    }
+
     #[test]
     fn a_refused_statement_has_no_number() {
         let mut sessions = Sessions::default();
         let mut refused = prepare(1, 0, "SELEC");
-        refused[77] = 0xff;
+        refused[73] = 0xff;
         take(&mut sessions, &refused);
         assert_eq!(sessions.statements, 0);
     }
@@ -240,9 +366,9 @@ mod tests {
         let mut sessions = Sessions::default();
         let ping = written(1, command::PING, b"", |_| {});
         assert_eq!(take(&mut sessions, &ping).1, TextState::None);
-        let cut = written(1, command::QUERY, b"\0\x01SELECT", |head| head[74] = 1);
+        let cut = written(1, command::QUERY, b"\0\x01SELECT", |head| head[68] = 1);
         assert_eq!(take(&mut sessions, &cut), ("SELECT".to_owned(), TextState::Cut));
-        let unread = written(1, command::QUERY, b"", |head| head[74] = 2);
+        let unread = written(1, command::QUERY, b"", |head| head[68] = 2);
         assert_eq!(take(&mut sessions, &unread).1, TextState::None);
     }
 

@@ -23,9 +23,9 @@ mod usage;
 
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
-pub use requests::{Shown, ledger_lines, request_heading, request_line};
+pub use requests::{Shown, command_cell, cost_line, ledger_lines, request_heading, request_line};
 pub use sweep::{SweepRow, SweepServer, sweep_table};
-pub use trace_summary::{trace_histogram, trace_summary};
+pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
 
 pub(crate) use style::{Ink, Page};

@@ -1,8 +1,9 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
-use crate::format::{clean, count, fit, us};
-use dbtime_model::MonoNanos;
-use dbtime_model::traced::{Fate, Ledger, TextState, TracedRequest};
+use crate::format::{clean, count, fit, percent, us};
+use dbtime_model::traced::{Fate, Ledger, Protocol, TextState, TraceCost, TracedRequest};
+use dbtime_model::units::three_digits;
+use dbtime_model::{MonoNanos, Nanos};
 use std::fmt::Write;
 
 /// What is shown of a request's texts, as they may be shown.
@@ -14,6 +15,18 @@ pub struct Shown<'a> {
     pub statement: &'a str,
     /// That of the request that let a lock go which it waited for; nothing where it is not known.
     pub blocker: &'a str,
+}
+
+/// A command by its number or letter in the protocol, and its name.
+pub fn command_cell(request: &TracedRequest, name: &str) -> String {
+    match request.protocol {
+        Protocol::Mysql => format!("{:02x}:{name}", request.command),
+        // A recording may say anything.
+        Protocol::Postgres if request.command.is_ascii_graphic() => {
+            format!("{}:{name}", char::from(request.command))
+        }
+        Protocol::Postgres => format!("{:02x}:{name}", request.command),
+    }
 }
 
 /// The headings of the lines below.
@@ -34,27 +47,34 @@ pub fn request_line(
     out: &mut String,
 ) {
     let begin = out.len();
+    let time_us = (request.start - since).0.saturating_add(500) / 1000;
     // Writing to a string cannot fail.
     let _ = write!(
         out,
-        "{:>10.6} {:>5} {:>7} {:>8} {:>8}  {:<17} ",
-        (request.start - since).as_secs(),
+        "{:>3}.{:06} {:>5} {:>7} {:>8} {:>8}  {:<17} ",
+        time_us / 1_000_000,
+        time_us % 1_000_000,
         request.connection,
         request.thread,
         us(request.response().as_micros()),
         us(request.parts.cpu.as_micros()),
         longest_wait(request),
     );
-    let _ = write!(out, "{:02x}:{:<7} {:>6}  ", request.command, shown.command, request.length);
+    let command = command_cell(request, shown.command);
+    let _ = write!(out, "{command:<10} {:>6}  ", request.length);
     if request.fate == Fate::Aborted {
         out.push_str("ABORTED ");
     }
-    if let Some(error) = request.error {
+    if let Some(error) = &request.error {
         let _ = write!(out, "ERROR {error} ");
     }
     if let Some(blocker) = weighty_blocker(request, shown.blocker) {
         out.push_str(&blocker);
         out.push(' ');
+    }
+    if request.executes > 1 {
+        let of = if request.is_several { " of several statements" } else { "" };
+        let _ = write!(out, "[{} executes{of}] ", request.executes);
     }
     match request.text_state {
         TextState::Whole => push_line(shown.statement, out),
@@ -91,7 +111,7 @@ fn one_line(text: &str) -> String {
 fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<String> {
     let blocker = request.blocker.as_ref()?;
     let (name, _) = request.parts.longest_wait()?;
-    let lock = blocker.lock.unwrap_or("lock");
+    let lock = blocker.lock.as_deref().unwrap_or("lock");
     let from = match (blocker.connection, &blocker.statement) {
         (Some(connection), Some(_)) if !blocker_shown.is_empty() => {
             format!("connection {connection}: {}", one_line(blocker_shown))
@@ -137,13 +157,23 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
         vanished => text.push_str(&format!(" + {vanished} whose connection was gone")),
     }
     text.push('\n');
-    if ledger.streamed + ledger.dropped > 0 {
-        let (streamed, dropped) = (count(ledger.streamed), count(ledger.dropped));
-        text.push_str(&format!("stream       {streamed} handed on + {dropped} dropped\n"));
+    if ledger.streamed + ledger.dropped + ledger.withheld > 0 {
+        let [streamed, dropped] = [ledger.streamed, ledger.dropped].map(count);
+        text.push_str(&format!("stream       {streamed} handed on + {dropped} dropped"));
+        if ledger.withheld > 0 {
+            text.push_str(&format!(" + {} withheld", count(ledger.withheld)));
+        }
+        text.push('\n');
     }
-    text.push_str(&format!("connections  {} followed\n", count(ledger.connections)));
+    text.push_str(&format!("connections  {} followed", count(ledger.connections)));
+    match ledger.connections.saturating_sub(ledger.logins) {
+        0 => {}
+        older => text.push_str(&format!(", {} of unknown users, from before", count(older))),
+    }
+    text.push('\n');
     for (trouble, what) in [
         (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
+        (ledger.withheld, "withheld: watching took more than --max-cost; they are counted above"),
         (ledger.cut, "texts were longer than what is kept, and are shown with …"),
         (ledger.unread, "texts could not be read"),
         (ledger.overlaid, "were followed by another before they were answered"),
@@ -152,6 +182,10 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
         (ledger.tls, "connections spoke TLS and were not followed"),
         (ledger.compressed, "connections were compressed and were not followed"),
         (ledger.not_understood, "connections from before spoke what was not understood"),
+        (
+            ledger.unseen_arrivals,
+            "times the kernel did not tell that a thread got a CPU; its own record did",
+        ),
     ] {
         if trouble > 0 {
             text.push_str(&format!("! {} {what}\n", count(trouble)));
@@ -160,34 +194,72 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
     text
 }
 
+/// What watching took, of which `requests` have come in `length`.
+pub fn cost_line(cost: &TraceCost, requests: u64, length: Nanos) -> String {
+    let share = 100.0 * cost.all().as_secs() / length.as_secs().max(1e-9);
+    let each = |time: Nanos| us(time.as_micros() / requests.max(1) as f64);
+    let mut line = format!("cost         {} of one CPU", percent(share));
+    if requests > 0 {
+        let (kernel, own) = (each(cost.kernel), each(cost.own));
+        line.push_str(&format!(": a request {kernel} in the kernel (estimated), {own} in dbtime"));
+        if cost.probe_hits > 0 {
+            let hits = three_digits(cost.probe_hits as f64 / requests as f64);
+            let each = us(cost.trap.as_micros());
+            line.push_str(&format!(", {hits} traps of {each}"));
+        }
+    }
+    line + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use dbtime_model::Nanos;
-    use dbtime_model::traced::{Blocker, RequestParts};
+    use dbtime_model::traced::{Blocker, ErrorCode, QueryCache, RequestParts};
 
     fn request() -> TracedRequest {
         TracedRequest {
             connection: 3,
+            login: None,
+            executes: 0,
+            is_several: false,
             process: 4711,
             thread: 6487,
             start: MonoNanos(1_010_071_000),
             first_sent: Some(MonoNanos(1_010_100_000)),
             end: MonoNanos(1_010_122_000),
+            protocol: Protocol::Mysql,
             command: 3,
             length: 24,
             text: "SELECT  1\nFROM\tt\x1b[2J".into(),
             text_state: TextState::Cut,
             sent_bytes: 64,
             sends: 1,
-            error: Some(1146),
+            error: Some(ErrorCode::Number(1146)),
             fate: Fate::Ended,
             server_queue: None,
             parts: RequestParts { cpu: Nanos(30_000), lock: Nanos(20_000), ..Default::default() },
             blocker: None,
             preemptor: None,
             file: None,
+            cache: QueryCache::NotAsked,
         }
+    }
+
+    #[test]
+    fn what_it_took_is_told_for_each_request() {
+        let cost = TraceCost {
+            kernel: Nanos(2_200_000),
+            probe_hits: 7000,
+            trap: Nanos(600),
+            own: Nanos(800_000),
+        };
+        let line = cost_line(&cost, 1000, Nanos(1_000_000_000));
+        let expected = "cost         0.7 % of one CPU: a request 2.20 µs in the kernel (estimated), \
+                        800 ns in dbtime, 7.00 traps of 600 ns\n";
+        assert_eq!(line, expected);
+        let none = cost_line(&TraceCost::default(), 0, Nanos(1_000_000_000));
+        assert_eq!(none, "cost         0 % of one CPU\n");
     }
 
     #[test]
@@ -205,6 +277,8 @@ mod tests {
              ERROR 1146 SELECT 1 FROM t\u{fffd}[2J…\n"
         );
         assert_eq!(line(Some(40)).chars().count(), 41);
+        let odd = TracedRequest { protocol: Protocol::Postgres, command: 0x1b, ..request.clone() };
+        assert_eq!(command_cell(&odd, "?"), "1b:?");
         let mut out = String::new();
         push_line("\x1b", &mut out);
         assert_eq!(out, "\u{fffd}");
@@ -215,7 +289,7 @@ mod tests {
         let blocker = Blocker {
             thread: 12,
             connection: Some(8),
-            lock: Some("row lock"),
+            lock: Some("row lock".into()),
             statement: Some("COMMIT".into()),
             length: Nanos(20_000),
         };
@@ -234,8 +308,14 @@ mod tests {
 
     #[test]
     fn a_ledger_tells_troubles_where_there_are_some() {
-        let fine =
-            Ledger { started: 3, ended: 3, streamed: 3, connections: 1, ..Ledger::default() };
+        let fine = Ledger {
+            started: 3,
+            ended: 3,
+            streamed: 3,
+            connections: 1,
+            logins: 1,
+            ..Ledger::default()
+        };
         assert_eq!(
             ledger_lines(&fine),
             "requests     3 started = 3 ended + 0 in flight + 0 aborted + 0 under way before\n\
@@ -244,5 +324,7 @@ mod tests {
         let lossy = Ledger { started: 4, dropped: 1, streamed: 2, ..fine };
         let text = ledger_lines(&lossy);
         assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
+        let older = ledger_lines(&Ledger { connections: 3, ..fine });
+        assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
     }
 }

@@ -1,11 +1,12 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
-use super::TerminalOptions;
 use super::style::{Ink, Page};
-use super::table::{Column, Table};
-use crate::format::{NONE, clean, count, percent, rate, us};
+use super::table::{Cell, Column, Table};
+use super::{COLUMNS, TerminalOptions};
+use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use dbtime_model::Nanos;
-use dbtime_model::traced_totals::{Totals, TracedTotals};
+use dbtime_model::traced::QueryCache;
+use dbtime_model::traced_totals::{FileName, FileTotals, Preemption, Totals, TracedTotals};
 
 /// The longest bar of a distribution, in signs.
 const BAR: u64 = 40;
@@ -13,53 +14,157 @@ const BAR: u64 = 40;
 /// Names in the table of those who had the CPU.
 const MOST: usize = 15;
 
-/// The report of a trace that took so long.
-pub fn trace_summary(totals: &TracedTotals, length: Nanos, color: bool) -> String {
+/// Statements in the table of them.
+const MOST_STATEMENTS: usize = 20;
+
+/// Lines of a statement's text.
+const MOST_LINES: usize = 3;
+
+/// What is told of a trace.
+#[derive(Debug)]
+pub struct TracedReport<'a> {
+    /// All that was added up.
+    pub totals: &'a TracedTotals,
+    /// By what they are called, in any order.
+    pub statements: Vec<(String, Totals)>,
+    /// How long they were added up.
+    pub length: Nanos,
+    /// How long they were only counted behind that.
+    pub only_counted: Nanos,
+    /// The step of the distributions; zero: powers of two.
+    pub step: Nanos,
+}
+
+/// The report of a trace.
+pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
     let mut page = Page::new(TerminalOptions { color, ..TerminalOptions::default() });
-    let all = totals.all();
-    let per_second = all.count as f64 / length.as_secs().max(1e-9);
+    let all = report.totals.all();
+    let per_second = all.count as f64 / report.length.as_secs().max(1e-9);
     page.heading("Statements");
     let text = format!(
         "{} in {:.1} s: {} queries/sec; {} answered with an error",
         count(all.count),
-        length.as_secs(),
+        report.length.as_secs(),
         rate(per_second),
         count(all.errors),
     );
     page.text(&text, Ink::Plain);
-    latencies(totals, &all, &mut page);
+    if report.only_counted > Nanos::ZERO {
+        let length = report.only_counted.as_secs();
+        let text = format!("for {length:.1} s behind that requests were only counted");
+        page.text(&text, Ink::Plain);
+    }
+    let kinds = kinds(report.totals);
+    latencies(&kinds, &mut page);
     parts(&all, &mut page);
-    distribution("Response distribution, all statements (µs)", &all, &mut page);
-    preemptors(totals, &mut page);
+    by_statement(report, &all, &mut page);
+    for (name, totals) in &kinds {
+        let title = format!("Response distribution, {name} (µs)");
+        distribution(&title, totals, report.step, &mut page);
+    }
+    files(report.totals, &mut page);
+    preemptors(report.totals, &mut page);
     page.finish()
 }
 
-/// The distribution of all responses by powers of two microseconds.
-pub fn trace_histogram(totals: &TracedTotals) -> String {
+/// The distribution of all responses.
+pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
     let mut page = Page::new(TerminalOptions::default());
-    distribution("Response distribution, all statements (µs)", &totals.all(), &mut page);
+    let all = totals.all();
+    distribution("Response distribution, all statements (µs)", &all, step, &mut page);
     page.finish()
 }
 
-fn latencies(totals: &TracedTotals, all: &Totals, page: &mut Page) {
-    let figures = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU mean"];
+/// All statements, and kinds of them; of the query cache only where it was asked.
+fn kinds(totals: &TracedTotals) -> Vec<(&'static str, Totals)> {
+    let mut kinds = vec![("all statements", totals.all())];
+    let cached = |wanted| totals.of(|row| row.cache == wanted);
+    let (hits, misses) = (cached(QueryCache::Hit), cached(QueryCache::Miss));
+    if hits.count + misses.count > 0 {
+        kinds.extend([("query-cache hits", hits), ("query-cache misses", misses)]);
+    }
+    kinds.push(("pre-empted", totals.of(|row| row.was_preempted)));
+    kinds.push(("not pre-empted", totals.of(|row| !row.was_preempted)));
+    kinds
+}
+
+const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU mean"];
+
+/// What stands below those.
+fn figures(row: &Totals) -> impl Iterator<Item = Cell> {
+    let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros())).into();
+    let longest = (row.count > 0).then_some(row.longest);
+    let cpu = row.parts.cpu.0.checked_div(row.count).map(Nanos);
+    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|share| row.quantile(share));
+    [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
+}
+
+fn latencies(kinds: &[(&'static str, Totals)], page: &mut Page) {
     let mut columns = vec![Column::text(""), Column::figure("Count")];
-    columns.extend(figures.map(Column::figure));
+    columns.extend(FIGURES.map(Column::figure));
     let mut table = Table::new(columns);
-    for (name, row) in [
-        ("all", all),
-        ("was pre-empted", &totals.preempted),
-        ("was not pre-empted", &totals.undisturbed),
-    ] {
-        let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros()));
-        let longest = (row.count > 0).then_some(row.longest);
-        let cpu = row.parts.cpu.0.checked_div(row.count).map(Nanos);
-        let mut cells = vec![name.into(), count(row.count).into(), time(row.mean()).into()];
-        cells.extend([0.5, 0.9, 0.99, 0.999].map(|share| time(row.quantile(share)).into()));
-        cells.extend([time(longest).into(), time(cpu).into()]);
+    for (name, row) in kinds {
+        let mut cells = vec![(*name).into(), count(row.count).into()];
+        cells.extend(figures(row));
         table.row(cells);
     }
     page.table(&table);
+}
+
+/// Statements by the time that they took together, each with its text and where its time went.
+fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
+    let mut rows: Vec<&(String, Totals)> = report.statements.iter().collect();
+    rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.response));
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("By statement, the longest in all first");
+    let mut columns = vec![Column::figure("Share"), Column::figure("Calls")];
+    columns.push(Column::figure("Total"));
+    columns.extend(FIGURES.map(Column::figure));
+    let mut table = Table::new(columns);
+    let (shown, rest) = rows.split_at(rows.len().min(MOST_STATEMENTS));
+    let share =
+        |totals: &Totals| percent(100.0 * totals.response.0 as f64 / all.response.0.max(1) as f64);
+    for (name, totals) in shown {
+        let text = wrap(&clean(name), COLUMNS - 2);
+        text.iter().take(MOST_LINES).for_each(|line| table.group(line));
+        let total = us(totals.response.as_micros());
+        let mut cells = vec![share(totals).into(), count(totals.count).into(), total.into()];
+        cells.extend(figures(totals));
+        table.row(cells);
+        table.group(&format!("       {}{}", waits(totals), executes(totals)));
+    }
+    page.table(&table);
+    if !rest.is_empty() {
+        let mut sum = Totals::default();
+        rest.iter().for_each(|(_, totals)| sum.add(totals));
+        let more = format!(
+            "{} more statements: {} calls, {} of the time",
+            rest.len(),
+            count(sum.count),
+            share(&sum)
+        );
+        page.text(&more, Ink::Dim);
+    }
+}
+
+/// How often something was executed, where that is more often than it was asked.
+fn executes(totals: &Totals) -> String {
+    match totals.executes > totals.count {
+        true => format!("; {} executes", count(totals.executes)),
+        false => String::new(),
+    }
+}
+
+/// Where the time of statements went, largest first.
+fn waits(totals: &Totals) -> String {
+    let mut parts = totals.parts.named().to_vec();
+    parts.sort_by_key(|(_, part)| std::cmp::Reverse(*part));
+    let whole = totals.response.0.max(1) as f64;
+    let parts = parts.iter().map(|(name, part)| (name, 100.0 * part.0 as f64 / whole));
+    let weighty = parts.filter(|(_, share)| *share >= 0.5);
+    weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
 }
 
 fn parts(all: &Totals, page: &mut Page) {
@@ -99,15 +204,21 @@ fn parts(all: &Totals, page: &mut Page) {
 }
 
 /// Rows from the first that counted something to the last, with an empty one at either end.
-fn distribution(title: &str, totals: &Totals, page: &mut Page) {
+fn distribution(title: &str, totals: &Totals, step: Nanos, page: &mut Page) {
     let Some(first) = totals.coarse.iter().position(|count| *count > 0) else { return };
     let last = totals.coarse.iter().rposition(|count| *count > 0).unwrap_or(first);
     page.heading(title);
     page.line("           value  ------------- Distribution ------------- count");
-    for power in first.saturating_sub(1)..=(last + 1).min(totals.coarse.len() - 1) {
-        // The first holds everything below two.
-        let value = if power == 0 { 0 } else { 1u64 << power };
-        let counted = totals.coarse[power];
+    for index in first.saturating_sub(1)..=(last + 1).min(totals.coarse.len() - 1) {
+        let value = match (step, index) {
+            // The first power holds everything below two.
+            (Nanos::ZERO, 0) => 0.0,
+            (Nanos::ZERO, power) => (1u64 << power) as f64,
+            (step, index) => step.as_micros() * index as f64,
+        };
+        let is_open = step > Nanos::ZERO && index + 1 == totals.coarse.len();
+        let value = format!("{}{value}", if is_open { ">= " } else { "" });
+        let counted = totals.coarse[index];
         let bar = (counted * BAR + totals.count / 2).checked_div(totals.count).unwrap_or(0);
         let bar = "@".repeat(bar as usize);
         page.line(&format!("{value:>16} |{bar:<40} {counted}"));
@@ -115,29 +226,45 @@ fn distribution(title: &str, totals: &Totals, page: &mut Page) {
 }
 
 fn preemptors(totals: &TracedTotals, page: &mut Page) {
-    if totals.preemptors.is_empty() {
+    let name = |row: &Preemption| vec![clean(row.name.as_deref().unwrap_or("(others)"))];
+    let rows = totals.preemptors.iter().map(|row| (name(row), row.count, row.length)).collect();
+    tallies("Pre-emptors", &["Thread's name"], rows, page);
+}
+
+fn files(totals: &TracedTotals, page: &mut Page) {
+    let name = |row: &FileTotals| match &row.file {
+        FileName::Named(name) => clean(name),
+        FileName::Mapped => "(pages of mapped files)".to_owned(),
+        FileName::Others => "(others)".to_owned(),
+    };
+    let names = |row: &FileTotals| vec![name(row), clean(&row.part)];
+    let rows = totals.files.iter().map(|row| (names(row), row.count, row.length)).collect();
+    tallies("Waits for files", &["File", "Part"], rows, page);
+}
+
+/// What happened how often and how long, longest first.
+fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, page: &mut Page) {
+    if rows.is_empty() {
         return;
     }
-    page.heading("Pre-emptors");
-    let names = ["Times", "Time in all", "Each time"];
-    let mut columns = vec![Column::text("Thread's name")];
-    columns.extend(names.map(Column::figure));
+    page.heading(heading);
+    let mut columns: Vec<Column> = names.iter().copied().map(Column::text).collect();
+    columns.extend(["Times", "Time in all", "Each time"].map(Column::figure));
     let mut table = Table::new(columns);
-    let (shown, rest) = totals.preemptors.split_at(totals.preemptors.len().min(MOST));
-    let mut row = |name: &str, times: u64, time: Nanos| {
-        table.row(vec![
-            clean(name).into(),
-            count(times).into(),
-            us(time.as_micros()).into(),
-            us(time.as_micros() / times.max(1) as f64).into(),
-        ]);
+    let (shown, rest) = rows.split_at(rows.len().min(MOST));
+    let mut add = |names: &[String], times: u64, time: Nanos| {
+        let mut cells: Vec<Cell> = names.iter().map(|name| name.clone().into()).collect();
+        cells.push(count(times).into());
+        cells.push(us(time.as_micros()).into());
+        cells.push(us(time.as_micros() / times.max(1) as f64).into());
+        table.row(cells);
     };
-    for one in shown {
-        row(one.name.as_deref().unwrap_or("(others)"), one.count, one.length);
-    }
+    shown.iter().for_each(|(names, times, time)| add(names, *times, *time));
     if !rest.is_empty() {
-        let times = rest.iter().map(|one| one.count).sum();
-        row("(more)", times, Nanos(rest.iter().map(|one| one.length.0).sum()));
+        let mut more = vec![String::new(); names.len()];
+        "(more)".clone_into(&mut more[0]);
+        let times = rest.iter().map(|(_, times, _)| times).sum();
+        add(&more, times, Nanos(rest.iter().map(|(.., time)| time.0).sum()));
     }
     page.table(&table);
 }
@@ -146,38 +273,86 @@ fn preemptors(totals: &TracedTotals, page: &mut Page) {
 mod tests {
     use super::*;
     use dbtime_model::traced::RequestParts;
-    use dbtime_model::traced_totals::Preemption;
+    use dbtime_model::traced_totals::{StatementName, StatementTotals};
 
-    fn totals() -> TracedTotals {
-        let row = |count: u64, coarse: &[(usize, u64)]| {
-            let mut row = Totals {
-                count,
-                response: Nanos(count * 100_000),
-                longest: Nanos(200_000),
-                parts: RequestParts { cpu: Nanos(count * 75_000), ..RequestParts::default() },
-                fine: vec![0; 368],
-                coarse: vec![0; 40],
-                ..Totals::default()
-            };
-            row.fine[112] = count;
-            coarse.iter().for_each(|&(power, count)| row.coarse[power] = count);
-            row
+    fn row(
+        name: &str,
+        was_preempted: bool,
+        count: u64,
+        coarse: &[(usize, u64)],
+    ) -> StatementTotals {
+        let mut totals = Totals {
+            count,
+            response: Nanos(count * 100_000),
+            longest: Nanos(200_000),
+            parts: RequestParts {
+                cpu: Nanos(count * 75_000),
+                lock: Nanos(count * 24_000),
+                ..RequestParts::default()
+            },
+            fine: vec![0; 368],
+            coarse: vec![0; 40],
+            ..Totals::default()
         };
-        TracedTotals {
-            undisturbed: row(1500, &[(0, 20), (6, 1480)]),
-            preempted: row(500, &[(7, 500)]),
-            preemptors: vec![Preemption {
-                name: Some("sysbench".to_owned()),
-                count: 3095,
-                length: Nanos(95_000_000),
-            }],
+        totals.fine[112] = count;
+        coarse.iter().for_each(|&(power, count)| totals.coarse[power] = count);
+        let name = StatementName::Text(name.into());
+        StatementTotals { name, was_preempted, cache: QueryCache::NotAsked, totals }
+    }
+
+    fn report(totals: &TracedTotals) -> TracedReport<'_> {
+        let named = |row: &StatementTotals| match &row.name {
+            StatementName::Text(text) => (text.to_string(), row.totals.clone()),
+            _ => ("(others)".to_owned(), row.totals.clone()),
+        };
+        let statements = totals.statements.iter().map(named).collect();
+        TracedReport {
+            totals,
+            statements,
+            length: Nanos::from_secs(2),
+            only_counted: Nanos::ZERO,
+            step: Nanos::ZERO,
         }
     }
 
     #[test]
-    fn a_summary_holds_what_querystat_told_and_the_parts() {
-        insta::assert_snapshot!(trace_summary(&totals(), Nanos::from_secs(2), false));
-        let nothing = trace_summary(&TracedTotals::default(), Nanos::from_secs(2), false);
+    fn a_summary_holds_what_querystat_told_and_the_parts_and_statements() {
+        let sysbench =
+            Preemption { name: Some("sysbench".into()), count: 3095, length: Nanos(95_000_000) };
+        let log = FileTotals {
+            file: FileName::Named("ib_logfile0".into()),
+            part: "sync".into(),
+            count: 1660,
+            length: Nanos(12_200_000),
+        };
+        let other = FileTotals { count: 7, length: Nanos(900_000), ..log.clone() };
+        let update = "UPDATE t SET c=?, pad=? WHERE id=? AND name LIKE ? ".repeat(6);
+        let mut totals = TracedTotals {
+            statements: vec![
+                row("SELECT c FROM t WHERE id=?", false, 1500, &[(0, 20), (6, 1480)]),
+                row(&update, true, 500, &[(7, 500)]),
+            ],
+            preemptors: vec![sysbench],
+            files: vec![
+                log,
+                FileTotals { file: FileName::Mapped, part: "io_read".into(), ..other },
+            ],
+        };
+        insta::assert_snapshot!(trace_summary(&report(&totals), false));
+        totals.statements[0].cache = QueryCache::Hit;
+        let cached = trace_summary(&report(&totals), false);
+        assert!(cached.contains("query-cache hits") && cached.contains("query-cache misses"));
+        let nothing = TracedTotals::default();
+        let nothing = trace_summary(&report(&nothing), false);
         assert!(nothing.contains("0 in 2.0 s") && !nothing.contains("Distribution"), "{nothing}");
+    }
+
+    #[test]
+    fn equal_steps_begin_at_zero_and_the_last_is_open() {
+        let statements = vec![row("SELECT 1", false, 9, &[(0, 8), (39, 1)])];
+        let totals = TracedTotals { statements, ..TracedTotals::default() };
+        let text = trace_histogram(&totals, Nanos(500_000));
+        assert!(text.contains("  0 |") && text.contains(" 500 |"), "{text}");
+        assert!(text.contains(">= 19500 |"), "{text}");
     }
 }

@@ -42,6 +42,25 @@ pub mod frontend {
     pub const SYNC: u8 = b'S';
     /// Says goodbye; there is no answer.
     pub const TERMINATE: u8 = b'X';
+    /// FunctionCall.
+    pub const FUNCTION_CALL: u8 = b'F';
+
+    /// What a request is called that is known by this message of it.
+    pub fn request_name(tag: u8) -> Option<&'static str> {
+        Some(match tag {
+            QUERY => "QUERY",
+            PARSE => "PREPARE",
+            EXECUTE => "EXECUTE",
+            BIND => "BIND",
+            CLOSE => "CLOSE",
+            DESCRIBE => "DESCRIBE",
+            FUNCTION_CALL => "FUNCTION",
+            FLUSH => "FLUSH",
+            SYNC => "SYNC",
+            TERMINATE => "TERMINATE",
+            _ => return None,
+        })
+    }
 
     /// The manual's name of a message.
     pub fn name(tag: u8) -> Option<&'static str> {

@@ -9,6 +9,8 @@ mod report;
 pub(crate) mod run;
 mod sysbench;
 #[cfg(feature = "trace")]
+mod top;
+#[cfg(feature = "trace")]
 mod trace;
 mod usage;
 mod workloads;
@@ -30,6 +32,8 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Ps(args) => ps::run(&args),
         #[cfg(feature = "trace")]
         Command::Trace(args) => trace::run(&args),
+        #[cfg(feature = "trace")]
+        Command::Top(args) => top::run(&args),
         Command::Usage(args) => usage::run(&args),
     }
 }

@@ -99,3 +99,38 @@ fn while_the_html_is_written_the_rest_is_kept() {
     let wanted = ["latency.hlog", "run.json", "series.csv", "transactions.csv"];
     assert_eq!(left(&ran), wanted.map(|file| format!("./r/{file}")), "{ran:?}");
 }
+
+#[cfg(feature = "trace")]
+#[test]
+fn while_recording_a_trace() {
+    use crate::given_server::GivenServer;
+    use crate::raw_client::RawClient;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (sandbox, is_over) = (Sandbox::new(), AtomicBool::new(false));
+    let server = GivenServer::start(dbtime_lab::servers::Product::MariaDb, &[]);
+    let line = format!(
+        "dbtime trace -p {} --record disk/t.trace --time 30s; code=$?; cp disk/t.trace kept.trace; \
+         (exit $code)",
+        server.server.pid()
+    );
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut client = RawClient::connect(&server);
+            while !is_over.load(Ordering::Relaxed) {
+                client.query("DO 1");
+            }
+        });
+        let ran = on_a_disk_of("256k", &sandbox, &line);
+        is_over.store(true, Ordering::Relaxed);
+        ran
+    });
+    // Where eBPF is not permitted nothing is written.
+    let Some(ran) = ran.filter(|ran| !ran.err.contains("CAP_BPF")) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["recording in disk/t.trace: No space left", "can be read up to there"]);
+    assert_eq!(left(&ran), ["./t.trace"]);
+    let kept = sandbox.run("trace kept.trace --json");
+    kept.exits(4);
+    assert!(kept.out.lines().count() > 50, "{kept:?}");
+}

@@ -151,6 +151,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.push("4194305".to_owned());
             sandbox.run_words(&line).refused(3, &[]);
         }
+        "trace" if line.get(1).is_some_and(|word| word.ends_with(".trace")) => {
+            sandbox.run_words(&line).refused(3, &["No such file"]);
+        }
         "trace" => {
             // Above every number that a process can have.
             match line.iter().position(|word| word == "-p") {
@@ -158,6 +161,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
                 None => line.extend(["-p", "4194305"].map(str::to_owned)),
             }
             sandbox.run_words(&line).refused(3, &["4194305"]);
+        }
+        "top" => {
+            sandbox.run_words(&line).refused(2, &["takes a terminal"]);
         }
         "usage" => {
             if let Some(at) = line.iter().position(|word| word == "--") {
@@ -182,7 +188,7 @@ fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
     for command in
-        ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "usage"]
+        ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "top", "usage"]
     {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =

@@ -19,6 +19,8 @@ mod pipelining;
 mod ps;
 #[cfg(feature = "trace")]
 mod raw_client;
+#[cfg(feature = "trace")]
+mod raw_postgres;
 mod records;
 mod regressions;
 mod relay;
@@ -31,6 +33,8 @@ mod sweep;
 mod sysbench;
 mod targets;
 mod tls;
+#[cfg(feature = "trace")]
+mod top;
 #[cfg(feature = "trace")]
 mod trace;
 mod usage;

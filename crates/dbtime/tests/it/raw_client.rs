@@ -28,15 +28,20 @@ impl RawClient {
         login.extend_from_slice(server.server.user().as_bytes());
         login.extend_from_slice(&[0, 0]);
         client.send(&login, 1);
+        client.let_in(3);
+        client
+    }
+
+    /// Waits until the server lets it in; what it says further has this number.
+    fn let_in(&mut self, sequence: u8) {
         // It may want the password, of which there is none, in another way.
-        let answer = client.packet();
+        let answer = self.packet();
         if answer[0] == 0xfe {
-            client.send(&[], 3);
-            assert_eq!(client.packet()[0], 0, "it lets us in");
+            self.send(&[], sequence);
+            assert_eq!(self.packet()[0], 0, "it lets us in");
         } else {
             assert_eq!(answer[0], 0, "it lets us in: {answer:?}");
         }
-        client
     }
 
     /// Sends a statement and does not wait.
@@ -59,6 +64,16 @@ impl RawClient {
     pub(crate) fn query(&mut self, sql: &str) {
         self.ask(sql);
         self.answered();
+    }
+
+    /// Asks for rows, and takes them.
+    pub(crate) fn select(&mut self, sql: &str) {
+        self.ask(sql);
+        assert_ne!(self.packet()[0], 0xff, "no error");
+        // The columns end with such a packet, and the rows with another.
+        for _ in 0..2 {
+            while self.packet()[0] != 0xfe {}
+        }
     }
 
     pub(crate) fn query_fails(&mut self, sql: &str) {
@@ -108,6 +123,20 @@ impl RawClient {
     pub(crate) fn ping(&mut self) {
         self.send(&[command::PING], 0);
         self.answered();
+    }
+
+    /// Turns to a database by the command for that.
+    pub(crate) fn init_db(&mut self, database: &str) {
+        self.send(&[&[0x02], database.as_bytes()].concat(), 0);
+        self.answered();
+    }
+
+    /// Becomes another user, who has no password.
+    pub(crate) fn change_user(&mut self, user: &str, database: &str) {
+        let charset_and_plugin = b"\x2d\0mysql_native_password\0";
+        let names = format!("{user}\0\0{database}\0");
+        self.send(&[&[command::CHANGE_USER], names.as_bytes(), charset_and_plugin].concat(), 0);
+        self.let_in(2);
     }
 
     /// Goes without a word.

@@ -31,6 +31,18 @@ impl Certificates {
         Self { folder, authority }
     }
 
+    /// A server that uses them.
+    pub(crate) fn server(&self, product: Product) -> GivenServer {
+        let (pem, key) = (self.path("server.pem"), self.path("server.key"));
+        match product {
+            Product::Postgres => GivenServer::start(
+                product,
+                &[("ssl", "on"), ("ssl_cert_file", &pem), ("ssl_key_file", &key)],
+            ),
+            _ => GivenServer::start(product, &[("ssl_cert", &pem), ("ssl_key", &key)]),
+        }
+    }
+
     /// One of `server.pem` and `server.key`.
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
@@ -59,15 +71,8 @@ fn connections_are_encrypted_as_asked_for() {
         let plain = GivenServer::start(product, &[]);
         let (own, other) = (Certificates::new(&plain), Certificates::new(&plain));
         let (ca, stranger) = (own.authority.as_str(), other.authority.as_str());
-        let (pem, key) = (own.path("server.pem"), own.path("server.key"));
         let is_postgres = product == Product::Postgres;
-        let given = match product {
-            Product::Postgres => GivenServer::start(
-                product,
-                &[("ssl", "on"), ("ssl_cert_file", &pem), ("ssl_key_file", &key)],
-            ),
-            _ => GivenServer::start(product, &[("ssl_cert", &pem), ("ssl_key", &key)]),
-        };
+        let given = own.server(product);
         let sandbox = Sandbox::new();
         let run = |given: &GivenServer, mode: &str, ca: Option<&str>| {
             let (name, authority) =

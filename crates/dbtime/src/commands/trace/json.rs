@@ -1,8 +1,10 @@
 //! A request as a line of JSON. Times are microseconds.
 
 use dbtime_model::MonoNanos;
-use dbtime_model::traced::{Blocker, Fate, FileWait, Preemptor, TextState, TracedRequest};
-use dbtime_report::terminal::Shown;
+use dbtime_model::traced::{
+    Blocker, ErrorCode, Fate, FileWait, Preemptor, QueryCache, TextState, TracedRequest,
+};
+use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 #[derive(Serialize)]
@@ -11,6 +13,8 @@ struct Line<'a> {
     connection: u64,
     process: u32,
     thread: u32,
+    user: Option<&'a str>,
+    database: Option<&'a str>,
     response_us: f64,
     parts_us: Parts<'a>,
     unexplained_us: f64,
@@ -19,11 +23,14 @@ struct Line<'a> {
     blocker: Option<BlockerOf<'a>>,
     preemptor: Option<PreemptorOf<'a>>,
     file: Option<FileOf<'a>>,
+    query_cache: QueryCache,
     command: String,
+    executes: u32,
+    several: bool,
     length: u32,
     text: &'a str,
     text_state: TextState,
-    error: Option<u16>,
+    error: Option<&'a ErrorCode>,
     sent_bytes: u64,
     sends: u32,
     fate: Fate,
@@ -79,6 +86,8 @@ pub(super) fn line(
         connection: request.connection,
         process: request.process,
         thread: request.thread,
+        user: request.user(),
+        database: request.database(),
         response_us: request.response().as_micros(),
         parts_us: Parts(request),
         unexplained_us: request.unexplained_ns() as f64 / 1e3,
@@ -87,22 +96,25 @@ pub(super) fn line(
         blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker, shown)),
         preemptor: request.preemptor.as_ref().map(preemptor_of),
         file: request.file.as_ref().map(file_of),
-        command: format!("{:02x}:{}", request.command, shown.command),
+        query_cache: request.cache,
+        command: command_cell(request, shown.command),
+        executes: request.executes,
+        several: request.is_several,
         length: request.length,
         text: shown.statement,
         text_state: request.text_state,
-        error: request.error,
+        error: request.error.as_ref(),
         sent_bytes: request.sent_bytes,
         sends: request.sends,
         fate: request.fate,
     })
 }
 
-fn blocker_of<'a>(blocker: &Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
+fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
     BlockerOf {
         connection: blocker.connection,
         thread: blocker.thread,
-        lock: blocker.lock,
+        lock: blocker.lock.as_deref(),
         statement: blocker.statement.as_ref().map(|_| shown.blocker),
         wait_us: blocker.length.as_micros(),
     }

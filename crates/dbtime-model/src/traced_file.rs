@@ -1,0 +1,348 @@
+//! A recording of a trace: what was seen, line by line, and at the end what it came to in all.
+//!
+//! ```text
+//!   {"begin":{"version":1,…}}
+//!   {"request":{…}}            as often as there are some
+//!   {"end":{"ledger":…,"totals":…}}
+//! ```
+//!
+//! Lines are JSON, so that a file that was cut short is read up to where that was.
+
+use crate::traced::{Ledger, TraceCost, TracedRequest};
+use crate::traced_totals::TracedTotals;
+use crate::{MonoNanos, Nanos};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Read, Write};
+
+/// The version that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// Longer lines are none of ours. The longest by far is the end, of some megabytes.
+const LONGEST: u64 = 64 << 20;
+
+/// What stands at the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceBegin {
+    /// Of the format.
+    pub version: u32,
+    /// When it began, on the clock of the requests.
+    #[serde(rename = "since_us")]
+    pub since: MonoNanos,
+    /// The same by the clock on the wall, for people.
+    pub clock: String,
+    /// What was watched, for people.
+    pub servers: Vec<String>,
+    /// Whether texts hold their literals.
+    pub raw_sql: bool,
+    /// The step of the distributions; zero: powers of two.
+    #[serde(rename = "step_us")]
+    pub step: Nanos,
+}
+
+/// What stands at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceEnd {
+    /// How long it was traced.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
+    /// How long statements were added up, where that ended before the watching did.
+    #[serde(default, rename = "added_up_us")]
+    pub added_up: Option<Nanos>,
+    /// By the clock on the wall, for people.
+    pub clock: String,
+    /// What became of every request, those included that are not in the file.
+    pub ledger: Ledger,
+    /// What watching took; `None` in files from before that was told.
+    #[serde(default)]
+    pub cost: Option<TraceCost>,
+    /// What statements came to, those included that are not in the file.
+    pub totals: TracedTotals,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Written<'a> {
+    Begin(&'a TraceBegin),
+    Request(&'a TracedRequest),
+    End(&'a TraceEnd),
+}
+
+/// A line of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceLine {
+    /// The first.
+    Begin(TraceBegin),
+    /// One behind the other, roughly in the order of their ends.
+    Request(Box<TracedRequest>),
+    /// The last.
+    End(Box<TraceEnd>),
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceFileError {
+    /// The system's words.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It begins otherwise.
+    #[error("it is no recording of `dbtime trace --record`")]
+    NoRecording,
+    /// Another program's, or another time's.
+    #[error("it has the format {0}; this dbtime reads format {VERSION}")]
+    Version(u32),
+    /// A line that is none.
+    #[error("line {number}: {error}")]
+    Line {
+        /// From 1.
+        number: u64,
+        /// What is wrong with it.
+        error: String,
+    },
+}
+
+/// Writes a recording.
+#[derive(Debug)]
+pub struct TraceWriter<W: Write> {
+    to: W,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins one.
+    ///
+    /// # Errors
+    /// As writing.
+    pub fn begin(to: W, begin: &TraceBegin) -> io::Result<Self> {
+        let mut writer = Self { to };
+        writer.line(&Written::Begin(begin))?;
+        Ok(writer)
+    }
+
+    /// Adds a request. Cost: some microseconds.
+    ///
+    /// # Errors
+    /// As writing.
+    pub fn request(&mut self, request: &TracedRequest) -> io::Result<()> {
+        self.line(&Written::Request(request))
+    }
+
+    /// Ends it, and sees to it that it is written.
+    ///
+    /// # Errors
+    /// As writing.
+    pub fn end(mut self, end: &TraceEnd) -> io::Result<()> {
+        self.line(&Written::End(end))?;
+        self.to.flush()
+    }
+
+    fn line(&mut self, line: &Written<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.to, line)?;
+        self.to.write_all(b"\n")
+    }
+}
+
+/// Reads a recording.
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    from: R,
+    number: u64,
+    is_cut: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Reads its beginning.
+    ///
+    /// # Errors
+    /// It is no recording, or one of another version.
+    pub fn begin(from: R) -> Result<(TraceBegin, Self), TraceFileError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        #[derive(Deserialize)]
+        struct Versioned {
+            begin: Version,
+        }
+        let mut reader = Self { from, number: 0, is_cut: false };
+        let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
+        let versioned: Versioned =
+            serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
+        if versioned.begin.version != VERSION {
+            return Err(TraceFileError::Version(versioned.begin.version));
+        }
+        match reader.parse(&line)? {
+            TraceLine::Begin(begin) => Ok((begin, reader)),
+            _ => Err(TraceFileError::NoRecording),
+        }
+    }
+
+    /// The next line behind the beginning; `None` at the end of the file, also where that cuts a
+    /// line in two.
+    ///
+    /// # Errors
+    /// The line is none, or cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
+    pub fn next(&mut self) -> Result<Option<TraceLine>, TraceFileError> {
+        match self.bytes()? {
+            Some(line) => self.parse(&line).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the last line was cut in two.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    fn bytes(&mut self) -> Result<Option<Vec<u8>>, TraceFileError> {
+        let mut line = Vec::new();
+        self.from.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+        self.number += 1;
+        self.is_cut = !line.is_empty() && !line.ends_with(b"\n");
+        // One that was cut is none.
+        Ok((line.pop() == Some(b'\n')).then_some(line))
+    }
+
+    fn parse(&self, line: &[u8]) -> Result<TraceLine, TraceFileError> {
+        serde_json::from_slice(line)
+            .map_err(|error| TraceFileError::Line { number: self.number, error: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traced::{
+        Blocker, ErrorCode, Fate, FileWait, Preemptor, Protocol, QueryCache, RequestParts,
+        TextState,
+    };
+    use crate::traced_totals::{
+        FileName, FileTotals, Preemption, StatementName, StatementTotals, Totals,
+    };
+    use proptest::prelude::*;
+
+    fn begin() -> TraceBegin {
+        TraceBegin {
+            version: VERSION,
+            since: MonoNanos(1_234_567_890_123_456),
+            clock: "2026-11-22 03:00:00".to_owned(),
+            servers: vec!["mariadbd, process 1".to_owned()],
+            raw_sql: true,
+            step: Nanos::ZERO,
+        }
+    }
+
+    fn request(text: &str, nanos: u64) -> TracedRequest {
+        TracedRequest {
+            connection: 1,
+            login: None,
+            executes: 0,
+            is_several: false,
+            process: 2,
+            thread: 3,
+            start: MonoNanos(nanos),
+            first_sent: Some(MonoNanos(nanos + 1)),
+            end: MonoNanos(nanos + 2),
+            protocol: Protocol::Postgres,
+            command: b'Q',
+            length: 9,
+            text: text.into(),
+            text_state: TextState::Whole,
+            sent_bytes: 5,
+            sends: 1,
+            error: Some(ErrorCode::SqlState("42601".to_owned())),
+            fate: Fate::Ended,
+            server_queue: None,
+            parts: RequestParts { lock: Nanos(1), ..RequestParts::default() },
+            blocker: Some(Blocker {
+                thread: 4,
+                connection: None,
+                lock: Some("tuple".into()),
+                statement: Some("COMMIT".into()),
+                length: Nanos(1),
+            }),
+            preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
+            file: Some(FileWait { name: "wal".to_owned(), length: Nanos(8) }),
+            cache: QueryCache::Hit,
+        }
+    }
+
+    fn end() -> TraceEnd {
+        let totals = Totals { count: 1, fine: vec![0, 1], ..Totals::default() };
+        TraceEnd {
+            length: Nanos(99),
+            added_up: None,
+            clock: "2026-11-22 03:00:01".to_owned(),
+            cost: Some(TraceCost { probe_hits: 7, ..TraceCost::default() }),
+            ledger: Ledger { started: 1, ended: 1, streamed: 1, ..Ledger::default() },
+            totals: TracedTotals {
+                statements: vec![StatementTotals {
+                    name: StatementName::Text("SELECT".into()),
+                    was_preempted: true,
+                    cache: QueryCache::NotAsked,
+                    totals,
+                }],
+                preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
+                files: vec![FileTotals {
+                    file: FileName::Mapped,
+                    part: "io_read".to_owned(),
+                    count: 1,
+                    length: Nanos(5),
+                }],
+            },
+        }
+    }
+
+    fn written(request: &TracedRequest) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = TraceWriter::begin(&mut bytes, &begin()).expect("memory");
+        writer.request(request).expect("memory");
+        writer.end(&end()).expect("memory");
+        bytes
+    }
+
+    #[test]
+    fn what_is_no_recording_says_so() {
+        let refused = |bytes: &[u8]| TraceReader::begin(bytes).expect_err("none").to_string();
+        assert!(refused(b"").contains("no recording"));
+        assert!(refused(b"SELECT 1\n").contains("no recording"));
+        assert!(refused(b"{\"begin\":{\"version\":9}}\n").contains("format 9"));
+        let bytes = written(&request("SELECT", 5));
+        let mut odd = bytes.split_inclusive(|byte| *byte == b'\n').next().expect("one").to_vec();
+        odd.extend_from_slice(b"{}\n");
+        let (_, mut reader) = TraceReader::begin(&odd[..]).expect("a beginning");
+        assert!(reader.next().expect_err("odd").to_string().starts_with("line 2: "));
+    }
+
+    #[test]
+    fn a_line_of_which_a_single_byte_is_left_was_cut() {
+        let bytes = written(&request("SELECT", 5));
+        let begin = bytes.iter().position(|byte| *byte == b'\n').expect("a line") + 1;
+        for (length, is_cut) in [(begin, false), (begin + 1, true), (begin + 2, true)] {
+            let (_, mut reader) = TraceReader::begin(&bytes[..length]).expect("a beginning");
+            assert_eq!((reader.next().expect("no line"), reader.is_cut()), (None, is_cut));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_up_to_where_it_was_cut(
+            text: String, nanos in 0u64..1 << 50, at: prop::sample::Index
+        ) {
+            let request = request(&text, nanos);
+            let bytes = written(&request);
+            let (found, mut reader) = TraceReader::begin(&bytes[..]).expect("a beginning");
+            prop_assert_eq!(found, begin());
+            let next = reader.next().expect("a line");
+            prop_assert_eq!(next, Some(TraceLine::Request(Box::new(request))));
+            let next = reader.next().expect("a line");
+            prop_assert_eq!(next, Some(TraceLine::End(Box::new(end()))));
+            prop_assert_eq!((reader.next().expect("the end"), reader.is_cut()), (None, false));
+            let cut = &bytes[..at.index(bytes.len())];
+            if let Ok((_, mut reader)) = TraceReader::begin(cut) {
+                while reader.next().expect("whole lines").is_some() {}
+                prop_assert_eq!(reader.is_cut(), !cut.ends_with(b"\n"));
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Connections of watched servers as they are at some instant.
+
+use crate::MonoNanos;
+use crate::traced::TracedRequest;
+use std::borrow::Cow;
+
+/// What a connection is at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveConnection {
+    /// When that was seen.
+    pub at: MonoNanos,
+    /// The request that is under way, with its parts so far, and `at` for its end; or its last.
+    pub request: TracedRequest,
+    /// Which of the two it is, and what it does now.
+    pub activity: Activity,
+}
+
+/// What a connection does now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// Nothing: its last request is over.
+    Idle,
+    /// The request is under way, and this part of its response goes on: a name as in
+    /// [`RequestParts::named`](crate::traced::RequestParts::named).
+    In(&'static str),
+    /// It waits for a lock which the server calls so.
+    Waiting(Cow<'static, str>),
+    /// The request is under way, and that is all that is known.
+    AtWork,
+}
+
+impl LiveConnection {
+    /// Whether a request is under way.
+    pub fn is_at_work(&self) -> bool {
+        self.activity != Activity::Idle
+    }
+
+    /// Whether it waits for a lock.
+    pub fn waits_for_lock(&self) -> bool {
+        matches!(self.activity, Activity::Waiting(_) | Activity::In("lock"))
+    }
+}

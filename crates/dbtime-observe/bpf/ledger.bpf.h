@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * How it works, and what is counted as it does.
+ */
+#ifndef DBTIME_LEDGER_H
+#define DBTIME_LEDGER_H
+
+/* Set before the programs are loaded: what is off costs nothing. */
+const volatile struct settings settings;
+
+/* enum depth */
+volatile __u32 depth SEC(".data.depth") = DEPTH_EVERYTHING;
+
+static __always_inline int only_counts(void)
+{
+	return depth == DEPTH_COUNTS;
+}
+
+struct counts {
+	__u64 count[COUNTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counts);
+} ledger SEC(".maps");
+
+static __always_inline void count(enum count what)
+{
+	__u32 zero = 0;
+	struct counts *counts = bpf_map_lookup_elem(&ledger, &zero);
+
+	if (counts)
+		__sync_fetch_and_add(&counts->count[what], 1);
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cost);
+} costs SEC(".maps");
+
+static __always_inline struct cost *own_cost(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&costs, &zero);
+}
+
+/* A program begins to run. Returns when, if this run is timed; 0: it is not. */
+static __always_inline __u64 runs(void)
+{
+	struct cost *cost = own_cost();
+
+	if (!cost)
+		return 0;
+	cost->runs++;
+	if (cost->left) {
+		cost->left--;
+		return 0;
+	}
+	cost->left = TIMED_EACH - 1;
+	return bpf_ktime_get_ns();
+}
+
+/* It has done what it does. */
+static __always_inline void has_run(__u64 since)
+{
+	struct cost *cost;
+
+	if (!since)
+		return;
+	cost = own_cost();
+	if (!cost)
+		return;
+	cost->timed++;
+	cost->length += bpf_ktime_get_ns() - since;
+}
+
+/* A probe was hit: that costs a trap, beside what is done then. */
+static __always_inline void trapped(void)
+{
+	struct cost *cost = own_cost();
+
+	if (cost)
+		cost->traps++;
+}
+
+/* A program that a probe runs: hits are counted, and what it does, which follows, is timed. */
+#define ON_PROBE(name)                                                    \
+static __always_inline void name##_does(struct pt_regs *context);         \
+SEC("uprobe.multi")                                                       \
+int name(struct pt_regs *context)                                         \
+{                                                                         \
+	__u64 since = runs();                                             \
+									  \
+	trapped();                                                        \
+	name##_does(context);                                             \
+	has_run(since);                                                   \
+	return 0;                                                         \
+}                                                                         \
+static __always_inline void name##_does(struct pt_regs *context)
+
+/* What a trap takes by itself is found out with this one, which is hit in dbtime alone
+ * (`src/trace/trap.rs`). */
+SEC("uprobe.multi")
+int on_nothing(struct pt_regs *context)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Whose a connection is. Of a login the user and the database are taken; what proves who it is stays
+ * where it lies, and is stepped over by its length.
+ */
+#ifndef DBTIME_LOGINS_H
+#define DBTIME_LOGINS_H
+
+#include "connections.bpf.h"
+
+#define LENGTH_OF_TWO 0xfc	/* a length of two bytes follows */
+#define MOST_SETTINGS 8		/* of a startup packet that are looked at; clients say these first */
+
+/* The user or the database is another now. */
+static __always_inline void announce(struct connection *connection)
+{
+	struct login *login = &connection->login;
+	int is_first = !login->connection;
+
+	/* What is not of a name is zero in both. */
+	connection->is_unwanted =
+		(settings.wants_user && !is_same(login->user, settings.user, NAME_ROOM)) ||
+		(settings.wants_database && !is_same(login->database, settings.database, NAME_ROOM));
+	login->connection = connection->request.connection;
+	if (!bpf_ringbuf_output(&stream, login, sizeof(*login), BPF_RB_NO_WAKEUP) && is_first)
+		count(COUNT_LOGINS);
+}
+
+/* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
+ * that the verifier looks at it once. */
+int take_login(struct connection *connection, __u64 address, __u32 length, __u32 wants)
+{
+	const char *at = (const char *)address;
+	struct login *login;
+	__u8 length_of_proof[2] = {};
+	__u32 from;
+	long named;
+
+	if (!connection)
+		return 0;
+	login = &connection->login;
+	__builtin_memset(login->user, 0, sizeof(login->user));
+	__builtin_memset(login->database, 0, sizeof(login->database));
+	named = bpf_probe_read_user_str(login->user, NAME_ROOM, at);
+	if (named <= 0)
+		return 0;
+	from = named;
+	if (wants & CLIENT_DATABASE && named < NAME_ROOM &&
+	    !bpf_probe_read_user(length_of_proof, 1, at + from++)) {
+		__u32 proof = length_of_proof[0];
+
+		if (wants & CLIENT_LONG_PROOF && proof == LENGTH_OF_TWO &&
+		    !bpf_probe_read_user(length_of_proof, 2, at + from))
+			proof = 2 + (length_of_proof[0] | (__u32)length_of_proof[1] << 8);
+		from += proof;
+		if (from < length)
+			bpf_probe_read_user_str(login->database, NAME_ROOM, at + from);
+	}
+	announce(connection);
+	return 0;
+}
+
+static __always_inline int is_word(char sign)
+{
+	return sign && sign != ' ' && sign != ';' && sign != '`' && sign != '\n' && sign != '\t';
+}
+
+/* Takes a name out of a text, without what is around it. */
+struct naming {
+	struct connection *connection;
+	__u32 from;
+	__u32 end;
+	__u32 length;
+	__u32 takes_all;
+};
+
+static long next_sign(__u64 i, struct naming *naming)
+{
+	__u32 at = naming->from + i, length = naming->length;
+	char sign;
+
+	if (at >= naming->end || at >= TEXT_ROOM || length >= NAME_ROOM - 1)
+		return 1;
+	sign = naming->connection->text.bytes[at];
+	if (!is_word(sign) && !naming->takes_all)
+		return length > 0;
+	naming->connection->login.database[length] = sign;
+	naming->length = length + 1;
+	return 0;
+}
+
+/* Where the name begins that USE is followed by; 0: it is another statement. */
+static __always_inline __u32 behind_use(const char *text)
+{
+	/* Attributes of a query may be before it: none, and one set of them. */
+	__u32 from = text[0] == 0 && text[1] == 1 ? 2 : 0;
+
+	if ((text[from] | 32) != 'u' || (text[from + 1] | 32) != 's' || (text[from + 2] | 32) != 'e')
+		return 0;
+	return is_word(text[from + 3]) ? 0 : from + 3;
+}
+
+/* MySQL: the database is that of the command INIT_DB, or of the statement USE. Global: see above. */
+int use_database(struct connection *connection)
+{
+	struct naming naming = { .connection = connection };
+
+	if (!connection || !connection->login.connection)
+		return 0;
+	naming.end = connection->request.text_length;
+	naming.takes_all = connection->request.command == COM_INIT_DB;
+	if (!naming.takes_all) {
+		naming.from = behind_use(connection->text.bytes);
+		if (!naming.from)
+			return 0;
+	}
+	__builtin_memset(connection->login.database, 0, NAME_ROOM);
+	bpf_loop(2 * NAME_ROOM, next_sign, &naming, 0);
+	announce(connection);
+	return 0;
+}
+
+static __always_inline int is_user(const char *key)
+{
+	return key[0] == 'u' && key[1] == 's' && key[2] == 'e' && key[3] == 'r' && !key[4];
+}
+
+static __always_inline int is_database(const char *key)
+{
+	return key[0] == 'd' && key[1] == 'a' && key[2] == 't' && key[3] == 'a' && key[4] == 'b' &&
+	       key[5] == 'a' && key[6] == 's' && key[7] == 'e' && !key[8];
+}
+
+/* PostgreSQL: names and values of settings, each with a zero, and another zero. Global: see above. */
+int take_startup(struct connection *connection, __u64 address, __u32 length)
+{
+	const char *at = (const char *)address;
+	struct login *login;
+	char key[32];
+	__u32 from = 0;
+
+	if (!connection)
+		return 0;
+	login = &connection->login;
+	__builtin_memset(login->user, 0, sizeof(login->user));
+	__builtin_memset(login->database, 0, sizeof(login->database));
+	for (int i = 0; i < MOST_SETTINGS && from < length; i++) {
+		long read = bpf_probe_read_user_str(key, sizeof(key), at + from);
+
+		if (read <= 1)
+			break;
+		from += read;
+		if (is_user(key))
+			read = bpf_probe_read_user_str(login->user, NAME_ROOM, at + from);
+		else if (is_database(key))
+			read = bpf_probe_read_user_str(login->database, NAME_ROOM, at + from);
+		else
+			read = bpf_probe_read_user_str(connection->text.bytes, TEXT_ROOM, at + from);
+		if (read <= 0)
+			break;
+		from += read;
+	}
+	if (!login->user[0])
+		return 0;
+	if (!login->database[0])
+		__builtin_memcpy(login->database, login->user, NAME_ROOM);
+	announce(connection);
+	return 0;
+}
+
+#endif

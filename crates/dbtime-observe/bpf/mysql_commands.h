@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Numbers of MySQL's protocol. Source: MySQL internals manual, "Client/Server Protocol".
+ */
+#ifndef DBTIME_MYSQL_COMMANDS_H
+#define DBTIME_MYSQL_COMMANDS_H
+
+#define LONGEST 0xffffff	/* a payload of this length goes on in the next packet */
+#define PARAMETERS 9		/* bytes of an EXECUTE before its parameters, command included */
+
+enum command {
+	COM_QUIT = 0x01,
+	COM_INIT_DB = 0x02,
+	COM_QUERY = 0x03,
+	COM_CHANGE_USER = 0x11,
+	COM_STMT_PREPARE = 0x16,
+	COM_STMT_EXECUTE = 0x17,
+	COM_STMT_SEND_LONG_DATA = 0x18,
+	COM_STMT_CLOSE = 0x19,
+	COM_STMT_RESET = 0x1a,
+	COM_STMT_FETCH = 0x1c,
+	COM_STMT_BULK_EXECUTE = 0xfa,
+};
+
+/* What a client wants, in the first bytes of its login. */
+enum capability {
+	CLIENT_DATABASE = 1 << 3,	/* it names one */
+	CLIENT_COMPRESS = 1 << 5,
+	CLIENT_SSL = 1 << 11,
+	CLIENT_SHORT_PROOF = 1 << 15,	/* what proves the user has a length of one byte */
+	CLIENT_LONG_PROOF = 1 << 21,	/* of one byte or more */
+	CLIENT_ZSTD = 1 << 26,
+};
+
+#define LOGIN_USER 32		/* bytes of a login before the user */
+
+#define LAST_STATEMENT 0xffffffff	/* MariaDB's name for what was prepared last */
+
+#define SSL_REQUEST 32		/* bytes of a login that goes on in TLS */
+
+enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_ERROR = 0xff };
+
+static __always_inline int is_execute(__u8 command)
+{
+	return command == COM_STMT_EXECUTE || command == COM_STMT_BULK_EXECUTE;
+}
+
+static __always_inline int has_no_answer(__u8 command)
+{
+	return command == COM_QUIT || command == COM_STMT_CLOSE ||
+	       command == COM_STMT_SEND_LONG_DATA;
+}
+
+#endif

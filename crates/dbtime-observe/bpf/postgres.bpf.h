@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * PostgreSQL's protocol, as far as it takes to find where requests begin and end, and what they say.
+ * Source: PostgreSQL manual, "Frontend/Backend Protocol".
+ *
+ *   Query ──────────────────────────────► … ReadyForQuery     a request
+ *   Parse, Bind, Execute, …, Sync ──────► … ReadyForQuery     another
+ *
+ * What a client sends ahead of answers is read together: a request that is followed by another in
+ * what was read is answered before that is looked at, so dbtime looks at it then too, where the
+ * server has it.
+ */
+#ifndef DBTIME_POSTGRES_H
+#define DBTIME_POSTGRES_H
+
+#include "logins.bpf.h"
+#include "requests.bpf.h"
+
+#define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
+#define MOST_TEXT (TEXT_ROOM - MOST_NAME)
+#define MOST_NAME 64			/* bytes of a statement's name that are kept, NAMEDATALEN */
+#define MOST_EXECUTES 65535	/* that are counted of one request */
+#define READY 6				/* bytes of ReadyForQuery */
+#define VERSION_3 3			/* the upper half of what a startup packet asks for */
+
+static __always_inline __u32 big_endian(const __u8 *at)
+{
+	return (__u32)at[0] << 24 | (__u32)at[1] << 16 | (__u32)at[2] << 8 | at[3];
+}
+
+/* Messages that a request is made of. */
+static __always_inline int is_of_request(__u8 tag)
+{
+	switch (tag) {
+	case PG_QUERY:
+	case PG_PARSE:
+	case PG_BIND:
+	case PG_EXECUTE:
+	case PG_DESCRIBE:
+	case PG_CLOSE:
+	case PG_FUNCTION:
+	case PG_SYNC:
+	case PG_FLUSH:
+	case PG_TERMINATE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static __always_inline int is_of_copy(__u8 tag)
+{
+	return tag == PG_COPY_DATA || tag == PG_COPY_DONE || tag == PG_COPY_FAIL;
+}
+
+/* The name of a prepared statement, behind the text. Returns its length with the zero, or 0. */
+static __always_inline __u32 name(struct connection *connection, const char *at)
+{
+	__u32 from = connection->request.text_length & (TEXT_ROOM - 1);
+	long length;
+
+	if (from > MOST_TEXT)
+		from = MOST_TEXT;
+	length = bpf_probe_read_user_str(connection->text.bytes + from, MOST_NAME, at);
+	if (length <= 0) {
+		connection->request.flags |= REQUEST_UNREAD;
+		return 0;
+	}
+	connection->request.name_length = length - 1;
+	return length;
+}
+
+/* The beginning of a Query: the text and a zero. */
+static __always_inline void text(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+	__u32 all = connection->rest - 1;
+
+	if (length > all)
+		length = all;
+	if (length > MOST_TEXT)
+		length = MOST_TEXT;
+	if (length && bpf_probe_read_user(connection->text.bytes, length, at)) {
+		request->flags |= REQUEST_UNREAD;
+		return;
+	}
+	request->text_length = length;
+	if (length < all)
+		request->flags |= REQUEST_CUT;
+	connection->goes_on = length < all && length < MOST_TEXT / 2;
+}
+
+/* What follows of it in the next read, where one has ended soon: as much as fits in any case. */
+static __always_inline void more_text(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+	__u32 from = request->text_length, all = connection->rest - 1;
+
+	connection->goes_on = 0;
+	if (length > all)
+		length = all;
+	if (length > MOST_TEXT / 2)
+		length = MOST_TEXT / 2;
+	if (from > MOST_TEXT / 2 || !length)
+		return;
+	if (bpf_probe_read_user(connection->text.bytes + from, length, at))
+		return;
+	request->text_length = from + length;
+	if (length == all)
+		request->flags &= ~REQUEST_CUT;
+}
+
+/* Parse: the name, the text, the types of parameters. */
+static __always_inline void parse_message(struct connection *connection, const char *at,
+					  __u32 length, __u32 all)
+{
+	struct request *request = &connection->request;
+	__u32 named = name(connection, at), ends;
+	long whole;
+
+	if (!named || named >= length) {
+		request->flags |= REQUEST_UNREAD;
+		request->name_length = 0;
+		return;
+	}
+	/* It ends with a zero, behind which nothing is text. */
+	whole = bpf_probe_read_user_str(connection->text.bytes, MOST_TEXT, at + named);
+	if (whole <= 0) {
+		request->flags |= REQUEST_UNREAD;
+		return;
+	}
+	ends = whole - 1;
+	if (ends > length - named)
+		ends = length - named;
+	if (whole == MOST_TEXT || (ends == length - named && length < all))
+		request->flags |= REQUEST_CUT;
+	request->text_length = ends;
+	name(connection, at);
+}
+
+/*
+ * Bind: the name of the portal, which is none mostly, that of the statement, and parameters. Where a
+ * read ends among the names they are taken byte by byte: what was read before is not there any more.
+ */
+static __always_inline void names(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+
+	for (__u32 i = 0; i < 2 * MOST_NAME && i < length && connection->names; i++) {
+		__u8 c = 0;
+
+		if (bpf_probe_read_user(&c, 1, at + i)) {
+			request->flags |= REQUEST_UNREAD;
+			return;
+		}
+		if (!c)
+			connection->names--;
+		else if (connection->names == 1 && request->name_length < MOST_NAME - 1)
+			connection->text.bytes[request->name_length++ & (MOST_NAME - 1)] = c;
+	}
+}
+
+static __always_inline void bind_message(struct connection *connection, const char *at,
+					 __u32 length)
+{
+	connection->request.flags |= REQUEST_NAMED;
+	if (length < connection->rest && length < 2 * MOST_NAME) {
+		connection->names = 2;
+		names(connection, at, length);
+		return;
+	}
+	length = name(connection, at);
+	if (length)
+		name(connection, at + length);
+}
+
+/* Whether a Bind names another statement than the request has named. Global: see `take`. */
+int names_another(struct connection *connection, __u64 address)
+{
+	char name[MOST_NAME] = {};
+	__u32 from, length;
+	long portal;
+
+	if (!connection)
+		return 0;
+	from = connection->request.flags & REQUEST_NAMED ? 0 : connection->request.text_length;
+	length = connection->request.name_length;
+	portal = bpf_probe_read_user_str(name, sizeof(name), (const char *)address);
+	if (portal <= 0)
+		return 0;
+	__builtin_memset(name, 0, sizeof(name));
+	if (bpf_probe_read_user_str(name, sizeof(name), (const char *)address + portal) <= 0)
+		return 0;
+	for (__u32 i = 0; i < MOST_NAME - 1 && i < length; i++)
+		if (name[i] != connection->text.bytes[(from + i) & (TEXT_ROOM - 1)])
+			return 1;
+	return name[length & (MOST_NAME - 1)] != 0;
+}
+
+/* Whether it is known which statement a request is about: the first that says so counts. */
+static __always_inline int has_statement(__u8 command)
+{
+	return command == PG_QUERY || command == PG_PARSE || command == PG_BIND ||
+	       command == PG_EXECUTE;
+}
+
+/* What the body of a message says; never a password or a parameter. */
+static __always_inline void tagged_body(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+	__u32 all = connection->rest;
+
+	connection->wants_command = 0;
+	if (only_counts()) {
+		if (!has_statement(request->command))
+			request->command = connection->header[0];
+		return;
+	}
+	switch (connection->header[0]) {
+	case PG_QUERY:
+		request->command = PG_QUERY;
+		if (all)
+			text(connection, at, length);
+		break;
+	case PG_PARSE:
+		if (has_statement(request->command)) {
+			request->flags |= REQUEST_SEVERAL;
+			break;
+		}
+		request->command = PG_PARSE;
+		parse_message(connection, at, length, all);
+		break;
+	case PG_BIND:
+		if (has_statement(request->command)) {
+			if (names_another(connection, (__u64)at))
+				request->flags |= REQUEST_SEVERAL;
+			break;
+		}
+		request->command = PG_BIND;
+		bind_message(connection, at, length);
+		break;
+	case PG_EXECUTE:
+		request->command = PG_EXECUTE;
+		if (request->executes < MOST_EXECUTES)
+			request->executes++;
+		break;
+	default:
+		if (!request->command)
+			request->command = connection->header[0];
+	}
+}
+
+/* The last byte of a message was read. */
+static __always_inline void message_ends(struct connection *connection)
+{
+	__u8 tag = connection->header[0];
+
+	if (!connection->start)
+		return;
+	if (tag == PG_SYNC || tag == PG_QUERY || tag == PG_FUNCTION) {
+		connection->is_whole = 1;
+	} else if (tag == PG_TERMINATE) {
+		/* It has no answer. */
+		end_unanswered(connection);
+	}
+}
+
+/* The first bytes of a message are there. Returns whether it can be one. */
+static __always_inline int message(struct connection *connection)
+{
+	__u32 length = big_endian(connection->header + 1);
+	__u8 tag = connection->header[0];
+
+	connection->header_length = 0;
+	if (length < 4 || length > LONGEST_MESSAGE)
+		return 0;
+	connection->rest = length - 4;
+	if (is_of_request(tag) && (!connection->start || connection->is_whole)) {
+		turn(connection);
+		begin(connection, bpf_ktime_get_ns());
+	}
+	if (connection->start && !is_of_copy(tag)) {
+		connection->wants_command = 1;
+		connection->request.length += length + 1;
+	}
+	/* A message without a body has said all. */
+	if (!connection->rest) {
+		if (connection->wants_command)
+			tagged_body(connection, NULL, 0);
+		message_ends(connection);
+	}
+	return 1;
+}
+
+/* What belongs to the message at hand. */
+static __always_inline void message_piece(struct connection *connection, const char *at,
+					  __u32 length)
+{
+	if (connection->wants_command)
+		tagged_body(connection, at, length);
+	else if (connection->goes_on)
+		more_text(connection, at, length);
+	else if (connection->names)
+		names(connection, at, length);
+	connection->rest -= length;
+	if (!connection->rest)
+		message_ends(connection);
+}
+
+/* Whether a message is there that is no data of a COPY. */
+static __always_inline int begins_request(const char *at)
+{
+	__u8 tag = 0;
+
+	return !bpf_probe_read_user(&tag, 1, at) && is_of_request(tag);
+}
+
+/* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
+ * begins here. */
+static __always_inline int finds_message(struct connection *connection, const char *at,
+					 __u32 length)
+{
+	__u8 h[8] = {};
+	__u32 says;
+
+	if (length < TAGGED ||
+	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
+		return 0;
+	if (is_record(h)) {
+		encrypt(connection, STEP_LOST);
+		return 0;
+	}
+	if (h[0] == 0) {
+		says = big_endian(h);
+		/* Others ask for encryption, or cancel what another connection asked. */
+		if (length >= sizeof(h) && h[5] == VERSION_3 && says >= length) {
+			take_startup(connection, (__u64)(at + sizeof(h)), length - sizeof(h));
+			connection->step = STEP_KEPT;
+			connection->rest = says - length;
+			connection->header[0] = 0;
+		}
+		return 0;
+	}
+	says = big_endian(h + 1);
+	if ((!is_of_request(h[0]) && h[0] != PG_PASSWORD) || says < 4 || says > LONGEST_MESSAGE)
+		return 0;
+	connection->step = STEP_KEPT;
+	return 1;
+}
+
+/* Whether an answer begins with an error; its number are the five signs of SQLSTATE. */
+static __always_inline void first_of_tagged_answer(struct connection *connection, const char *at,
+						   __u32 length)
+{
+	__u8 h[64] = {};
+	__u32 from = 0;
+
+	if (length < sizeof(h) ? bpf_probe_read_user(h, 16, at)
+			       : bpf_probe_read_user(h, sizeof(h), at))
+		return;
+	connection->request.reply = h[0];
+	/* ParseComplete and BindComplete have five bytes. */
+	if (h[0] == '1' || h[0] == '2')
+		from += TAGGED;
+	if (from && h[TAGGED] == '2')
+		from += TAGGED;
+	if (h[from] != 'E' || length < sizeof(h))
+		return;
+	/* Fields end with zeros: the severity, the severity again, the code. */
+	for (int i = TAGGED; i < 40; i++) {
+		__u32 place = (from + i) & 63;
+
+		if (h[place] != 0 || h[(place + 1) & 63] != 'C')
+			continue;
+		for (int sign = 0; sign < 5; sign++)
+			connection->request.error = connection->request.error << 6 |
+						    ((h[(place + 2 + sign) & 63] - '0') & 63);
+		return;
+	}
+}
+
+/* Looks at a piece of an answer. */
+static __always_inline void tagged_answer(struct connection *connection, const char *at,
+					  __u32 length)
+{
+	__u8 end[READY] = {};
+
+	if (connection->answers && length >= 16) {
+		connection->answers = 0;
+		first_of_tagged_answer(connection, at, length);
+	}
+	connection->is_ready = length >= READY &&
+			       !bpf_probe_read_user(end, READY, at + length - READY) &&
+			       end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
+}
+
+#endif

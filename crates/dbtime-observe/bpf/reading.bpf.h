@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Takes what was read piece by piece, and looks at what is sent: whatever the protocol, and whether it
+ * came from the socket or out of a TLS library.
+ */
+#ifndef DBTIME_READING_H
+#define DBTIME_READING_H
+
+#include "mysql.bpf.h"
+#include "postgres.bpf.h"
+
+#define MOST_PIECES 4096	/* in a single read, of 8 or 16 KiB normally */
+
+/*
+ * Takes the next piece of what was read, a header or what belongs to the packet or message at hand.
+ * Returns how many bytes that was; 0: it could not be read, or fits nothing. Global, so that the
+ * verifier looks at it once and not wherever it is called.
+ */
+__u32 take(struct connection *connection, __u64 address, __u32 length)
+{
+	const char *at = (const char *)address;
+	__u32 have, wanted, piece = length;
+	int is_tagged;
+
+	if (!connection)
+		return 0;
+	is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
+	if (connection->rest) {
+		if (piece > connection->rest)
+			piece = connection->rest;
+		if (is_tagged)
+			message_piece(connection, at, piece);
+		else
+			packet_piece(connection, at, piece);
+		return piece;
+	}
+	wanted = is_tagged ? TAGGED : HEADER;
+	have = connection->header_length & 7;
+	if (!have && length >= wanted) {
+		if (bpf_probe_read_user(connection->header, wanted, at))
+			return 0;
+		have = piece = wanted;
+	} else {
+		if (bpf_probe_read_user(&connection->header[have], 1, at))
+			return 0;
+		piece = 1;
+		have++;
+	}
+	connection->header_length = have;
+	if (have < wanted)
+		return piece;
+	if (!is_tagged)
+		packet(connection);
+	else if (!message(connection))
+		return 0;
+	return piece;
+}
+
+struct reading {
+	struct connection *connection;
+	__u64 at;
+	__u32 length;
+	__u32 is_lost;
+	__u32 role;
+};
+
+/* PostgreSQL answers before it looks at what is behind. */
+static __always_inline int is_ahead(struct connection *connection, __u64 at)
+{
+	return connection->is_whole && connection->start && !connection->is_ready &&
+	       !connection->rest && begins_request((const char *)at);
+}
+
+static long next_piece(__u64 i, struct reading *reading)
+{
+	struct connection *connection = reading->connection;
+	__u32 taken;
+
+	if (!reading->length)
+		return 1;
+	if (is_ahead(connection, reading->at)) {
+		connection->ahead = reading->at;
+		connection->ahead_length = reading->length;
+		return 1;
+	}
+	taken = take(connection, reading->at, reading->length);
+	if (!taken || taken > reading->length) {
+		reading->is_lost = 1;
+		return 1;
+	}
+	reading->at += taken;
+	reading->length -= taken;
+	/* What is behind a login that asks for TLS or compression is not to be read. */
+	if (connection->role != reading->role)
+		reading->length = 0;
+	return 0;
+}
+
+static __always_inline void read_on(struct connection *connection, __u64 at, __u32 length)
+{
+	struct reading reading = {
+		.connection = connection, .at = at, .length = length, .role = connection->role,
+	};
+
+	bpf_loop(MOST_PIECES, next_piece, &reading, 0);
+	if (reading.is_lost || (reading.length && !connection->ahead_length))
+		lose(connection);
+}
+
+/* What a client said was read. */
+static __always_inline void received(struct connection *connection, const char *at, __u32 length)
+{
+	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
+
+	connection->reads = 1;
+	connection->ahead_length = 0;
+	if (connection->step == STEP_LOST) {
+		if (!at || !(is_tagged ? finds_message(connection, at, length)
+				       : finds_step(connection, at, length)))
+			return;
+	}
+	read_on(connection, (__u64)at, length);
+	if (!is_tagged)
+		quits(connection);
+}
+
+/* Looks at a piece of an answer that is about to be sent, or was. */
+static __always_inline void answered(struct connection *connection, const char *at, __u32 length)
+{
+	if (!at)
+		return;
+	if (connection->request.protocol == PROTOCOL_POSTGRES) {
+		tagged_answer(connection, at, length);
+	} else if (connection->answers) {
+		connection->answers = 0;
+		first_of_answer(connection, at, length);
+	}
+}
+
+/* What was read ahead of an answer: once the server is ready for the next request, that begins. */
+static __always_inline void go_on(struct connection *connection)
+{
+	__u32 length = connection->ahead_length;
+
+	if (!connection->is_ready)
+		return;
+	connection->ahead_length = 0;
+	read_on(connection, connection->ahead, length);
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Walks over all connections: what each is at, which of them are over, what is left at the end.
+ */
+#ifndef DBTIME_WALKS_H
+#define DBTIME_WALKS_H
+
+#include "requests.bpf.h"
+
+/* What is kept of the connection that an iterator has come to. */
+static __always_inline struct connection *kept_at(struct bpf_iter__bpf_sk_storage_map *context)
+{
+	struct connection *connection = context->value;
+
+	return context->sk && connection ? kept_of(connection) : NULL;
+}
+
+/* Looks at what is left when nothing is followed any more: what was answered is over, the rest is
+ * counted. */
+SEC("iter/bpf_sk_storage_map")
+int left(struct bpf_iter__bpf_sk_storage_map *context)
+{
+	struct connection *connection = kept_at(context);
+
+	if (!connection)
+		return 0;
+	if (connection->step == STEP_LOST && connection->reads && !connection->request.length)
+		count(COUNT_NOT_UNDERSTOOD);
+	turn(connection);
+	if (connection->start)
+		count(COUNT_IN_FLIGHT);
+	return 0;
+}
+
+/* Where a connection is copied to while others may go on with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct connection);
+} scratch SEC(".maps");
+
+static __always_inline struct connection *copy_of(struct connection *connection)
+{
+	__u32 zero = 0;
+	struct connection *copy = bpf_map_lookup_elem(&scratch, &zero);
+
+	return copy && !bpf_probe_read_kernel(copy, sizeof(*copy), connection) ? copy : NULL;
+}
+
+struct task_struct *bpf_task_from_pid(int pid) __ksym;
+void bpf_task_release(struct task_struct *task) __ksym;
+
+/* Whether the thread that has read a request is still at it; what is kept of it goes to `found`. */
+static __always_inline int thread_at(struct connection *connection, struct thread *found)
+{
+	struct task_struct *task = bpf_task_from_pid(connection->request.tid);
+	struct thread *thread;
+	int is_at_it;
+
+	if (!task)
+		return 0;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	is_at_it = thread && thread->connection == connection->request.connection;
+	if (is_at_it && found)
+		bpf_probe_read_kernel(found, sizeof(*found), thread);
+	bpf_task_release(task);
+	return is_at_it;
+}
+
+/*
+ * Ends what was answered by threads that have left. Their connections may be read from meanwhile, so
+ * it works on a copy, and only who takes the beginning away may end it.
+ */
+SEC("iter/bpf_sk_storage_map")
+int sweep(struct bpf_iter__bpf_sk_storage_map *context)
+{
+	struct connection *connection = kept_at(context), *copy;
+
+	if (!connection || !connection->start || !connection->request.sends ||
+	    connection->takes_file || connection->request.protocol != PROTOCOL_MYSQL ||
+	    thread_at(connection, NULL))
+		return 0;
+	copy = copy_of(connection);
+	if (!copy || !copy->start)
+		return 0;
+	if (__sync_val_compare_and_swap(&connection->start, copy->start, 0) != copy->start)
+		return 0;
+	close_request(copy, FATE_ENDED);
+	connection->last_prepared = copy->last_prepared;
+	return 0;
+}
+
+/* The parts of a request that is under way, up to now; which one that is. */
+static __always_inline __u32 parts_until(struct request *request, struct thread *thread, __u64 now)
+{
+	__u64 off = thread->off, woken = thread->woken;
+	__u32 cause = thread->cause;
+
+	if (!settings.follows_threads)
+		return PARTS;
+	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
+	if (!off) {
+		if (now > thread->on)
+			request->parts[PART_CPU] += now - thread->on;
+		return PART_CPU;
+	}
+	if (cause >= PARTS)
+		return PARTS;
+	if (!woken || cause == PART_RUNQ_PREEMPTED) {
+		if (now > off)
+			request->parts[cause] += now - off;
+		return cause;
+	}
+	if (woken > off)
+		request->parts[cause] += woken - off;
+	if (now > woken)
+		request->parts[PART_RUNQ_WOKEN] += now - woken;
+	return PART_RUNQ_WOKEN;
+}
+
+/* Where a thread is copied to. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread);
+} scratch_thread SEC(".maps");
+
+/* Tells what every connection is at. */
+SEC("iter/bpf_sk_storage_map")
+int look(struct bpf_iter__bpf_sk_storage_map *context)
+{
+	struct glance glance = { .now = bpf_ktime_get_ns(), .part = PARTS };
+	struct connection *connection = kept_at(context), *copy;
+	__u32 zero = 0, length;
+	struct thread *thread;
+
+	copy = connection ? copy_of(connection) : NULL;
+	thread = bpf_map_lookup_elem(&scratch_thread, &zero);
+	/* One that has asked nothing yet has nothing to tell. */
+	if (!copy || !thread || (!copy->start && !copy->request.start))
+		return 0;
+	copy->request.fate = FATE_ENDED;
+	if (copy->start) {
+		glance.is_at_work = 1;
+		copy->request.start = copy->start;
+		copy->request.end = glance.now;
+		if (thread_at(copy, thread)) {
+			glance.part = parts_until(&copy->request, thread, glance.now);
+			glance.wait = thread->cause_wait;
+		}
+	}
+	length = copy->request.text_length + copy->request.name_length;
+	if (length > TEXT_ROOM)
+		length = TEXT_ROOM;
+	bpf_seq_write(context->meta->seq, &glance, sizeof(glance));
+	bpf_seq_write(context->meta->seq, copy, sizeof(copy->request) + length);
+	return 0;
+}
+
+#endif

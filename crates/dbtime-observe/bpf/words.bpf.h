@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * What servers say themselves, as they do it, to probes on their functions.
+ */
+#ifndef DBTIME_WORDS_H
+#define DBTIME_WORDS_H
+
+#include "threads.bpf.h"
+
+/*
+ * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
+ * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *). These are attached to calls of them
+ * (`src/trace/waits.rs`): the arguments are there already.
+ */
+ON_PROBE(on_wait_begin)
+{
+	struct thread *thread = present();
+
+	if (thread)
+		thread->wait = SECOND_ARGUMENT(context);
+}
+
+ON_PROBE(on_wait_end)
+{
+	struct thread *thread = present();
+
+	if (thread)
+		thread->wait = 0;
+}
+
+/*
+ * MariaDB looks into its query cache for a statement's answer, where it is on (`src/trace/cache.rs`).
+ */
+ON_PROBE(on_cache_search)
+{
+	struct thread *thread = present();
+
+	if (thread)
+		thread->cache = CACHE_MISS;
+}
+
+/* It has found it. */
+ON_PROBE(on_cache_hit)
+{
+	struct thread *thread = present();
+
+	if (thread)
+		thread->cache = CACHE_HIT;
+}
+
+/* How often a thread left a request that it had answered and that is not known to be over. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} departures SEC(".maps");
+
+/*
+ * A thread of MariaDB's pool has done what there was to do for a connection (tp_callback returns), and
+ * does not ask that one for more.
+ */
+ON_PROBE(on_pool_end)
+{
+	struct thread *thread = present();
+	__u32 zero = 0;
+	__u64 *count;
+
+	if (!thread || !thread->connection || !thread->has_answered)
+		return;
+	thread->connection = 0;
+	count = bpf_map_lookup_elem(&departures, &zero);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+/*
+ * What servers execute was prepared before it could be seen, at times: they know its text. These
+ * programs are attached only while such statements come (`src/trace/texts.rs`).
+ */
+struct told {
+	__u32 length;
+	__u32 is_cut;
+	char bytes[TOLD_ROOM];
+};
+
+/* The text as it was told: servers free it before they answer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct told);
+} told_texts SEC(".maps");
+
+/* The thread that runs, if it serves a request. */
+static __always_inline struct thread *at_work(void)
+{
+	struct thread *thread = present();
+
+	return thread && thread->connection ? thread : NULL;
+}
+
+static __always_inline struct told *room(void)
+{
+	return bpf_task_storage_get(&told_texts, bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* MariaDB: Prepared_statement::execute_loop(this, …). The cookie is where `this` has the address of
+ * the text and its length. */
+ON_PROBE(on_execute)
+{
+	struct thread *thread = at_work();
+	struct told *told = thread ? room() : NULL;
+	__u64 text[2] = {}, length;
+	const char *at;
+
+	if (!thread || !told)
+		return;
+	at = (const char *)FIRST_ARGUMENT(context) + bpf_get_attach_cookie(context);
+	if (bpf_probe_read_user(text, sizeof(text), at))
+		return;
+	length = text[1] < TOLD_ROOM ? text[1] : TOLD_ROOM;
+	told->is_cut = text[1] > length;
+	told->length = length;
+	if (length && !bpf_probe_read_user(told->bytes, length, (const char *)text[0]))
+		thread->is_told = 1;
+}
+
+/* PostgreSQL: pgstat_report_activity(state, text). */
+ON_PROBE(on_activity)
+{
+	struct thread *thread = at_work();
+	const char *at = (const char *)SECOND_ARGUMENT(context);
+	struct told *told = thread && at ? room() : NULL;
+	long copied;
+
+	if (!thread || !told)
+		return;
+	copied = bpf_probe_read_user_str(told->bytes, TOLD_ROOM, at);
+	if (copied <= 1)
+		return;
+	told->is_cut = copied == TOLD_ROOM;
+	told->length = copied - 1;
+	thread->is_told = 1;
+}
+
+#endif

@@ -1,0 +1,38 @@
+//! What `fuzz/` reaches of the readers here: of records and walks of the kernel's side, whose bytes
+//! are clients', and of program files, which are whoever's.
+
+use super::cache::cache_places;
+use super::capture::Inbox;
+use super::program::Program;
+use super::sessions::Sessions;
+use super::texts::Teller;
+use super::tls::{has_tls, tls_library};
+use super::wait_event::wait_variable;
+use super::waits::wait_places;
+use super::walks;
+use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::traced_live::LiveConnection;
+use std::path::PathBuf;
+
+/// Requests of these records, in the order in which they are shown.
+pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
+    let mut inbox = Inbox::default();
+    records.for_each(|record| inbox.put(record));
+    inbox.take(true)
+}
+
+/// What a walk over connections has said.
+pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
+    walks::connections(said, &mut Sessions::default())
+}
+
+/// Looks for all places in a program file.
+pub fn program(file: &[u8]) {
+    let Ok(program) = Program::parse(file) else { return };
+    let path = PathBuf::from("/p");
+    for protocol in [Protocol::Mysql, Protocol::Postgres] {
+        let _ = Teller::find(protocol, &path, &program);
+    }
+    let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
+    let _ = (has_tls(&program), tls_library(path, &program));
+}

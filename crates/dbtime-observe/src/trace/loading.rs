@@ -1,0 +1,173 @@
+//! The kernel's side on its way into the kernel. What a kernel refuses is found out by trying, and
+//! left out where the rest can do without.
+
+use super::TraceError;
+use super::capture::lacks;
+use super::probes::LeftOut;
+use super::refusal::{self, kernel, missing_rights, refused};
+use super::stream::Stream;
+use super::sums;
+use libbpf_rs::{Link, Object, ObjectBuilder, OpenObject, ProgramType};
+use std::collections::BTreeMap;
+
+/// The programs, as `bpf/build.sh` built them for this kind of machine.
+#[cfg(target_arch = "x86_64")]
+const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.x86_64.bpf.o");
+#[cfg(target_arch = "aarch64")]
+const OBJECT: &[u8] = include_bytes!("../../bpf/built/capture.aarch64.bpf.o");
+
+/// Without these nothing is seen.
+const NEEDED: [&str; 3] = ["on_receive", "on_send", "left"];
+
+/// Where responses went takes both.
+pub(super) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
+
+/// What is lost without programs that no probe runs.
+const LOST: [(&str, &str); 8] = [
+    ("on_switch", "where responses went"),
+    ("on_waking", "where responses went"),
+    ("on_state", "connections in TLS that ended, and ports of servers that start later"),
+    ("on_exec", "servers that start later"),
+    ("on_fork", "clients of PostgreSQL that come later"),
+    ("on_exit", "processes of PostgreSQL that ended"),
+    ("sweep", "requests of a pool of threads before their connections' next"),
+    ("look", "what connections are at"),
+];
+
+/// Programs that the kernel refused, and why.
+pub(super) type Refused = BTreeMap<String, String>;
+
+/// Opens the programs and has the kernel load them; those that it refuses and that are not needed
+/// are left out. `change` is made before.
+///
+/// # Errors
+/// The kernel refuses what is needed, for want of a right or because it lacks something.
+pub(super) fn load(
+    wanted: &Stream,
+    change: impl Fn(&mut OpenObject),
+) -> Result<(Object, Refused), TraceError> {
+    let mut left_out = Refused::new();
+    loop {
+        refusal::listen();
+        let mut open = open(wanted, !THREADS.iter().any(|one| left_out.contains_key(*one)))?;
+        change(&mut open);
+        for mut program in open.progs_mut() {
+            if left_out.contains_key(&*program.name().to_string_lossy()) {
+                program.set_autoload(false);
+            }
+        }
+        let error = match open.load() {
+            Ok(object) => return Ok((object, left_out)),
+            Err(error) => error,
+        };
+        let Some((program, why)) = refusal::program().filter(|_| missing_rights().is_empty())
+        else {
+            return Err(refused(error));
+        };
+        if NEEDED.contains(&&*program) || left_out.contains_key(&program) {
+            return Err(refused(error));
+        }
+        if THREADS.contains(&&*program) {
+            left_out.extend(THREADS.map(|partner| (partner.to_owned(), why.clone())));
+        }
+        left_out.insert(program, why);
+    }
+}
+
+fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError> {
+    let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if name == "stream" {
+            map.set_max_entries(wanted.buffer).map_err(kernel)?;
+        } else if sums::TABLES.contains(&name.as_str()) && !wanted.adds_up {
+            // Room that is not used takes memory and time all the same.
+            map.set_max_entries(1).map_err(kernel)?;
+        }
+    }
+    // The library puts the object's name before it.
+    let is_constants = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
+    let constants = open.maps_mut().find(|map| is_constants(map.name()));
+    let mut constants = constants.ok_or_else(|| lacks("map `.rodata`"))?;
+    constants.set_initial_value(&wanted.settings(follows_threads)).map_err(kernel)?;
+    Ok(open)
+}
+
+/// Attaches the programs that are told of what goes on in the kernel, each under its name.
+///
+/// # Errors
+/// The kernel refuses.
+pub(super) fn attach(
+    object: &mut Object,
+    left_out: &Refused,
+) -> Result<Vec<(String, Link)>, TraceError> {
+    let mut links = Vec::new();
+    for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
+        let name = program.name().to_string_lossy().into_owned();
+        let is_told = program.section().to_string_lossy().starts_with("tp_btf/");
+        if is_told && !left_out.contains_key(&name) {
+            links.push((name, program.attach().map_err(refused)?));
+        }
+    }
+    Ok(links)
+}
+
+/// What is not there without them.
+pub(super) fn lost(left_out: &Refused) -> Vec<LeftOut> {
+    let mut lost = Vec::<LeftOut>::new();
+    for (program, what) in LOST {
+        let Some(why) = left_out.get(program) else { continue };
+        if !lost.iter().any(|(known, _)| *known == what) {
+            lost.push((what, why.clone()));
+        }
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::sync::Mutex;
+
+    /// Has programs be what may not do what they do; `None` where the kernel permits no eBPF.
+    fn loaded_without(names: &[&str]) -> Option<Result<Refused, TraceError>> {
+        let change = |open: &mut OpenObject| {
+            for mut program in open.progs_mut() {
+                if names.contains(&&*program.name().to_string_lossy()) {
+                    program.set_prog_type(ProgramType::SocketFilter);
+                }
+            }
+        };
+        if !missing_rights().is_empty() {
+            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
+            // The test harness would hide what is printed.
+            let _ = std::io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
+            return None;
+        }
+        // What the library says is heard by one at a time.
+        static ONE: Mutex<()> = Mutex::new(());
+        let _one = ONE.lock();
+        let stream = Stream { is_on: true, buffer: 64 << 10, ..Stream::default() };
+        Some(load(&stream, change).map(|(_, left_out)| left_out))
+    }
+
+    #[test]
+    fn what_a_kernel_refuses_is_left_out_and_named() {
+        let Some(left_out) = loaded_without(&["on_waking", "on_tls_write", "look"]) else { return };
+        let left_out = left_out.expect("the rest is there");
+        let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
+        assert_eq!(names, ["look", "on_switch", "on_tls_write", "on_waking"]);
+        assert!(left_out["on_waking"].contains("on_waking"), "{left_out:?}");
+        let lost = lost(&left_out);
+        let what: Vec<&str> = lost.iter().map(|(what, _)| *what).collect();
+        assert_eq!(what, ["where responses went", "what connections are at"]);
+    }
+
+    #[test]
+    fn what_is_needed_is_not_left_out() {
+        let Some(refused) = loaded_without(&["on_send"]) else { return };
+        let refused = refused.expect_err("it is needed").to_string();
+        assert!(refused.contains("on_send"), "{refused}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What a request says of statements, and what it means to those behind it.
+
+use super::layout::{NAMED, RawRequest};
+use dbtime_model::traced::Protocol;
+use dbtime_wire::mysql::command;
+use dbtime_wire::postgres::frontend;
+
+/// How a request names a statement that an earlier one prepared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Reference {
+    /// MySQL's.
+    Number(u32),
+    /// PostgreSQL's; the one without a name is replaced by the next.
+    Name(Box<[u8]>),
+}
+
+/// What a request says.
+pub(super) enum Said {
+    Text,
+    Reference(Reference),
+    Nothing,
+}
+
+pub(super) fn said(raw: &RawRequest<'_>) -> Said {
+    match (raw.protocol, raw.command) {
+        (Protocol::Postgres, _) if raw.flags & NAMED != 0 => Said::Reference(name(raw)),
+        (Protocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => Said::Text,
+        (Protocol::Postgres, _) => Said::Nothing,
+        (_, command::QUERY | command::STMT_PREPARE | INIT_DB) => Said::Text,
+        (
+            _,
+            command::STMT_EXECUTE
+            | command::STMT_SEND_LONG_DATA
+            | command::STMT_CLOSE
+            | command::STMT_RESET
+            | command::STMT_FETCH
+            | command::STMT_BULK_EXECUTE,
+        ) => number(raw.text).map_or(Said::Nothing, |n| Said::Reference(Reference::Number(n))),
+        _ => Said::Nothing,
+    }
+}
+
+/// What a request means to those behind it.
+pub(super) enum Meaning {
+    Prepares(Reference),
+    Closes(Reference),
+    /// What the connection has prepared is gone.
+    EndsAll,
+    /// And so is the connection.
+    Leaves,
+    None,
+}
+
+pub(super) fn meaning(raw: &RawRequest<'_>) -> Meaning {
+    let is_answered = raw.sends > 0 && raw.error.is_none();
+    match (raw.protocol, raw.command) {
+        (Protocol::Postgres, frontend::PARSE | frontend::EXECUTE)
+            if is_answered && raw.flags & NAMED == 0 =>
+        {
+            Meaning::Prepares(name(raw))
+        }
+        (Protocol::Postgres, frontend::TERMINATE) => Meaning::Leaves,
+        (Protocol::Postgres, _) => Meaning::None,
+        (_, command::STMT_PREPARE) if raw.reply == 0 && raw.sends > 0 => {
+            Meaning::Prepares(Reference::Number(raw.statement))
+        }
+        (_, command::STMT_CLOSE) => number(raw.text)
+            .map_or(Meaning::None, |number| Meaning::Closes(Reference::Number(number))),
+        (_, command::CHANGE_USER | command::RESET_CONNECTION) => Meaning::EndsAll,
+        (_, command::QUIT) => Meaning::Leaves,
+        _ => Meaning::None,
+    }
+}
+
+/// USE, as a command.
+const INIT_DB: u8 = 0x02;
+
+fn name(raw: &RawRequest<'_>) -> Reference {
+    Reference::Name(raw.name.into())
+}
+
+fn number(parameters: &[u8]) -> Option<u32> {
+    parameters.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}

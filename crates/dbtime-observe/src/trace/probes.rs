@@ -1,0 +1,223 @@
+//! What servers say themselves: probes on calls in their program files, and places in their memory.
+
+use super::cache::cache_places;
+use super::listener::Listener;
+use super::loading::{Refused, lost};
+use super::program::Program;
+use super::servers::TracedServer;
+use super::texts::Teller;
+use super::tls::{TlsLibrary, has_tls, mapped_library, tls_library};
+use super::wait_event::{wait_event, wait_variable};
+use super::waits::wait_places;
+use dbtime_model::traced::Protocol;
+use libbpf_rs::{Link, Object, UprobeMultiOpts};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What is not measured without a probe, and why there is none.
+pub(super) type LeftOut = (&'static str, String);
+
+/// What the kernel's side has to know of a server.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    /// Where it has the address of what it waits for; 0: nowhere.
+    pub(super) wait_event: u64,
+    /// Whether its TLS library is listened to.
+    pub(super) hears_tls: bool,
+}
+
+/// A file, by its device and number.
+type FileId = Option<(u64, u64)>;
+
+/// What was found out of a program file; or why not.
+#[derive(Clone)]
+struct Found {
+    wait_variable: Result<u64, String>,
+    /// Whether it speaks TLS itself, and that is listened to.
+    has_tls: Result<bool, String>,
+}
+
+/// What is listened to, and what was found out of files: those of a server that starts again are
+/// known.
+#[derive(Default)]
+pub(super) struct Probes {
+    programs: HashMap<FileId, Found>,
+    libraries: HashMap<FileId, Result<(), String>>,
+    /// Where servers tell of texts, of those that were looked at last.
+    pub(super) tellers: Vec<Teller>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Programs that are not there.
+    pub(super) refused: Refused,
+}
+
+impl Probes {
+    /// None yet; these programs are not there.
+    pub(super) fn new(refused: Refused) -> Self {
+        Self { left_out: lost(&refused), refused, ..Self::default() }
+    }
+
+    /// Servers are not asked for texts.
+    pub(super) fn miss_texts(&mut self, why: String) {
+        self.given::<()>(TEXTS, Err(why));
+    }
+
+    /// Attaches all probes that stay, where another server with the same files has not got them.
+    pub(super) fn attach(
+        &mut self,
+        object: &mut Object,
+        server: &TracedServer,
+        links: &mut Vec<Link>,
+    ) -> Known {
+        let path = PathBuf::from(format!("/proc/{}/exe", server.process));
+        let told = self.left_out.len();
+        let known = self.look_at(object, server, &path, links);
+        if file(&path).is_none() {
+            // It has ended meanwhile, and had nothing to say.
+            self.left_out.truncate(told);
+        }
+        known
+    }
+
+    fn look_at(
+        &mut self,
+        object: &mut Object,
+        server: &TracedServer,
+        path: &Path,
+        links: &mut Vec<Link>,
+    ) -> Known {
+        let found = match self.programs.get(&file(path)) {
+            Some(found) => found.clone(),
+            None => self.read(object, server, path, links),
+        };
+        let wait_event = match server.protocol {
+            Protocol::Mysql => Ok(0),
+            Protocol::Postgres => {
+                found.wait_variable.and_then(|variable| wait_event(server.process, variable))
+            }
+        };
+        let hears_tls = match found.has_tls {
+            Ok(false) => self.hear_library(object, server.process, links),
+            inside => inside,
+        };
+        Known { wait_event: self.given(EVENTS, wait_event), hears_tls: self.given(TLS, hears_tls) }
+    }
+
+    /// A program that was not there before.
+    fn read(
+        &mut self,
+        object: &mut Object,
+        server: &TracedServer,
+        path: &Path,
+        links: &mut Vec<Link>,
+    ) -> Found {
+        let program = Program::read(path);
+        let refused = self.refused.clone();
+        let mut listener = Listener { object, path, refused: &refused, links };
+        self.look_into(server, &program, &mut listener);
+        let program = program.as_ref().map_err(Clone::clone);
+        let found = Found {
+            wait_variable: program.clone().and_then(wait_variable),
+            has_tls: program.and_then(|program| match has_tls(program) {
+                true => tls(&mut listener, &tls_library(path.to_owned(), program)?).map(|()| true),
+                false => Ok(false),
+            }),
+        };
+        let id = file(path);
+        if id.is_some() {
+            self.programs.insert(id, found.clone());
+        }
+        found
+    }
+
+    /// Listens to the library that a process speaks TLS with; whether it has one.
+    fn hear_library(
+        &mut self,
+        object: &mut Object,
+        process: u32,
+        links: &mut Vec<Link>,
+    ) -> Result<bool, String> {
+        let Some(path) = mapped_library(process)? else { return Ok(false) };
+        let heard = self.libraries.entry(file(&path)).or_insert_with(|| {
+            let library = tls_library(path.clone(), &Program::read(&path)?)?;
+            tls(&mut Listener { object, path: &path, refused: &self.refused, links }, &library)
+        });
+        heard.clone().map(|()| true)
+    }
+
+    fn look_into(
+        &mut self,
+        server: &TracedServer,
+        program: &Result<Program, String>,
+        listener: &mut Listener<'_>,
+    ) {
+        let program = program.as_ref().map_err(Clone::clone);
+        let teller = program.clone().and_then(|p| Teller::find(server.protocol, listener.path, p));
+        let teller = self.given(TEXTS, teller.map(Some));
+        self.tellers.extend(teller);
+        if server.protocol == Protocol::Mysql {
+            let waits = program.clone().and_then(|program| waits(listener, program));
+            self.given(WAITS, waits);
+        }
+        if server.program == "mariadbd" {
+            let cache = program.clone().and_then(|program| cache(listener, program));
+            self.given(CACHE, cache);
+            let pool = program.and_then(|program| pool(listener, program));
+            self.given(POOL, pool);
+        }
+    }
+
+    /// What there is, or nothing, and a word on why.
+    fn given<T: Default>(&mut self, what: &'static str, found: Result<T, String>) -> T {
+        found.unwrap_or_else(|why| {
+            if !self.left_out.iter().any(|left_out| *left_out == (what, why.clone())) {
+                self.left_out.push((what, why));
+            }
+            T::default()
+        })
+    }
+}
+
+/// Which file a path leads to, where it leads to one.
+fn file(path: &Path) -> FileId {
+    std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok()
+}
+
+const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
+const EVENTS: &str = "locks apart from other waits, and their names";
+const TEXTS: &str = "statements that were prepared before dbtime looked";
+const TLS: &str = "connections that are encrypted";
+const CACHE: &str = "what came from the query cache";
+const POOL: &str = "requests of a pool of threads before their connections' next";
+
+/// What MariaDB's pool calls for each connection with something to do.
+const POOL_CALL: &str = "_Z11tp_callbackP13TP_connection";
+
+fn waits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+    let waits = wait_places(program)?;
+    listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
+    listener.listen("on_wait_end", program.in_file(&waits.ends))
+}
+
+fn cache(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+    let places = cache_places(program)?;
+    listener.listen("on_cache_search", program.in_file(&places.searches))?;
+    listener.listen("on_cache_hit", program.in_file(&places.hits))
+}
+
+fn pool(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+    let offsets = vec![program.entry(program.place(POOL_CALL)?)];
+    let ends = UprobeMultiOpts { offsets, retprobe: true, ..UprobeMultiOpts::default() };
+    listener.attach("on_pool_end", ends)
+}
+
+fn tls(listener: &mut Listener<'_>, library: &TlsLibrary) -> Result<(), String> {
+    let at_read = || UprobeMultiOpts {
+        offsets: vec![library.read],
+        cookies: vec![library.read_stores_length.into()],
+        ..UprobeMultiOpts::default()
+    };
+    listener.attach("on_tls_read", at_read())?;
+    listener.attach("on_tls_read_end", UprobeMultiOpts { retprobe: true, ..at_read() })?;
+    listener.listen("on_tls_write", vec![library.write])
+}

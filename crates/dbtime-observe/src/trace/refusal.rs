@@ -1,0 +1,109 @@
+//! Why a kernel refuses: a right that is missing, or what it says itself.
+
+use super::TraceError;
+use libbpf_rs::{PrintLevel, set_print};
+use procfs::process::Process;
+use std::sync::{Mutex, PoisonError};
+
+/// What the loader has said since it was listened to.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// More of the verifier's log tells nobody more.
+const MOST: usize = 64 << 10;
+
+/// Listens to the loader, and forgets what it said before.
+pub(super) fn listen() {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    set_print(Some((PrintLevel::Warn, |_, text| {
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = text.len().saturating_sub(MOST);
+        if let Some(end) = (from..=text.len()).find_map(|from| text.get(from..)) {
+            said.push_str(end);
+        }
+        if said.len() > 2 * MOST {
+            said.clear();
+        }
+    })));
+}
+
+/// The program that was refused, and why; `None`: it was not about one.
+pub(super) fn program() -> Option<(String, String)> {
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((program_of_log(&said)?, of_log(&said)))
+}
+
+fn program_of_log(log: &str) -> Option<String> {
+    let (_, named) = log.lines().rev().find_map(|line| line.split_once("prog '"))?;
+    let (name, what) = named.split_once('\'')?;
+    what.contains("failed to load").then(|| name.to_owned())
+}
+
+/// Its last words, on one line: which program it was, and what is wrong with it.
+fn reason() -> String {
+    of_log(&SAID.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(super) fn kernel(error: impl std::fmt::Display) -> TraceError {
+    TraceError::Kernel(error.to_string())
+}
+
+/// Why the kernel says no: most often for want of a right.
+pub(super) fn refused(error: libbpf_rs::Error) -> TraceError {
+    let missing = missing_rights();
+    if missing.is_empty() {
+        return kernel(format!("{error}; {}", reason()));
+    }
+    let of = missing.join(" and ");
+    let set = missing.join(",").to_ascii_lowercase();
+    TraceError::Refused(format!(
+        "watching servers from the kernel takes {of}, which dbtime has not got here; run it as \
+         root, or grant what it takes with `sudo setcap {set}+ep $(command -v dbtime)`"
+    ))
+}
+
+/// What this process may not do and should; all that CAP_SYS_ADMIN stands in for.
+pub(super) fn missing_rights() -> Vec<&'static str> {
+    const SYS_ADMIN: u64 = 1 << 21;
+    let rights = [("CAP_BPF", 39), ("CAP_PERFMON", 38), ("CAP_SYS_PTRACE", 19)];
+    let effective = Process::myself().and_then(|own| own.status()).map_or(0, |own| own.capeff);
+    if effective & SYS_ADMIN != 0 {
+        return Vec::new();
+    }
+    let missing = rights.into_iter().filter(|(_, bit)| effective & 1 << bit == 0);
+    let missing: Vec<_> = missing.map(|(name, _)| name).collect();
+    // Looking at other users' servers is no matter of the kernel's programs alone.
+    if missing == ["CAP_SYS_PTRACE"] { Vec::new() } else { missing }
+}
+
+fn of_log(log: &str) -> String {
+    let program = log.lines().rev().find(|line| line.contains("prog '"));
+    let before = log.lines().rev().skip_while(|line| !line.starts_with("processed "));
+    let verdict = before.skip(1).find(|line| !line.trim().is_empty());
+    let words = [program, verdict].map(|line| line.unwrap_or_default().trim());
+    let words: Vec<&str> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_before_the_count_is_what_is_wrong() {
+        let log = [
+            "0: R1=ctx()",
+            "19: (4f) r1 |= r0",
+            "R1 pointer |= pointer prohibited",
+            "processed 18 insns (limit 1000000)",
+            "-- END PROG LOAD LOG --",
+            "libbpf: prog 'on_switch': failed to load: -EACCES",
+            "libbpf: failed to load object 'x'",
+        ];
+        let program = "libbpf: prog 'on_switch': failed to load: -EACCES";
+        assert_eq!(of_log(&log.join("\n")), format!("{program}; R1 pointer |= pointer prohibited"));
+        assert_eq!(program_of_log(&log.join("\n")).as_deref(), Some("on_switch"));
+        assert_eq!(program_of_log("libbpf: failed to load object"), None);
+        assert_eq!(of_log(""), "");
+        assert_eq!(of_log("libbpf: Error in bpf_object__probe_loading()\n"), "");
+    }
+}

@@ -1,0 +1,124 @@
+//! Where a server's TLS library takes in and gives out what is said.
+
+use super::program::{BRANCH_TARGET, Program};
+use procfs::process::{MMPermissions, MMapPath, Process};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// OpenSSL's, LibreSSL's and BoringSSL's; and OpenSSL's second way to the same.
+const READ: &str = "SSL_read";
+const READ_TOO: &str = "SSL_read_ex";
+const WRITE: &str = "SSL_write";
+const WRITE_TOO: &str = "SSL_write_ex";
+
+/// A library, or a program that has one inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TlsLibrary {
+    pub(super) path: PathBuf,
+    /// Where its functions begin in the file.
+    pub(super) read: usize,
+    pub(super) write: usize,
+    /// Whether `read` puts the length where its fourth argument says, rather than to return it.
+    pub(super) read_stores_length: bool,
+}
+
+/// Whether a program has such a library inside.
+pub(super) fn has_tls(program: &Program) -> bool {
+    program.function(READ).is_ok()
+}
+
+/// Where a library, or a program that has one inside, is to be listened to.
+///
+/// # Errors
+/// Why it cannot be, for people.
+pub(super) fn tls_library(path: PathBuf, program: &Program) -> Result<TlsLibrary, String> {
+    let read_inside = inside(program, READ, READ_TOO);
+    let read = read_inside.map_or_else(|| program.place(READ), Ok)?;
+    let write = inside(program, WRITE, WRITE_TOO).map_or_else(|| program.place(WRITE), Ok)?;
+    let (read, write) = (program.entry(read), program.entry(write));
+    Ok(TlsLibrary { path, read, write, read_stores_length: read_inside.is_some() })
+}
+
+/// What both of two functions call, to do the work. It begins with a push, which the kernel can do
+/// in the program's stead: a probe there costs a fifth of one where it has to let the program take
+/// a single step.
+fn inside(program: &Program, one: &str, other: &str) -> Option<usize> {
+    let targets = |name| {
+        let calls = program.calls_of(name).unwrap_or_default();
+        calls.into_iter().map(|(_, target)| target).collect::<HashSet<u64>>()
+    };
+    let (one, other) = (targets(one), targets(other));
+    let mut shared = one.intersection(&other).filter_map(|target| program.place_of(*target));
+    let (place, None) = (shared.next()?, shared.next()) else { return None };
+    let code = program.code().ok()?.get(place..)?;
+    match code.strip_prefix(&BRANCH_TARGET).unwrap_or(code) {
+        [0x50..=0x57, ..] | [0x41, 0x50..=0x57, ..] => Some(place),
+        _ => None,
+    }
+}
+
+/// The library that a process has in its memory, as it can be opened from here; `None` where it
+/// speaks no TLS.
+///
+/// # Errors
+/// Its memory may not be looked at, or the file is not there any more.
+pub(super) fn mapped_library(process: u32) -> Result<Option<PathBuf>, String> {
+    let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
+    let maps = maps.map_err(|error| error.to_string())?;
+    let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
+    let files = code.filter_map(|map| match map.pathname {
+        MMapPath::Path(path) => Some(path),
+        _ => None,
+    });
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with("libssl.so") || name.starts_with("libssl-"))
+    };
+    let Some(library) = files.into_iter().find(is_library) else { return Ok(None) };
+    let library = library.strip_prefix("/").unwrap_or(&library);
+    if library.to_string_lossy().ends_with(" (deleted)") {
+        return Err(format!("{} was replaced since the server started", library.display()));
+    }
+    Ok(Some(Path::new("/proc").join(process.to_string()).join("root").join(library)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::tests::{call, program};
+    use super::*;
+
+    #[test]
+    fn a_program_may_have_it_inside() {
+        let functions = [(READ, 2..4), (WRITE, 4..8)];
+        let whole = program(vec![0x90; 8], &functions);
+        let path = PathBuf::from("/proc/1/exe");
+        let found = tls_library(path.clone(), &whole).expect("it can");
+        assert!(has_tls(&whole));
+        assert_eq!((found.read, found.write, found.read_stores_length), (2, 4, false));
+        let half = tls_library(path, &program(vec![0x90; 8], &functions[..1]));
+        assert!(half.expect_err("no SSL_write").contains(WRITE));
+    }
+
+    #[test]
+    fn what_does_the_work_is_listened_to_where_both_ways_lead_to_it() {
+        let mut code = vec![0x90; 2];
+        // SSL_read calls 20 and another, SSL_read_ex 20 alone; SSL_write is alone.
+        [20, 4000, 20].iter().for_each(|target| call(&mut code, *target));
+        code.resize(20, 0xcc);
+        code.extend_from_slice(&[0x41, 0x55, 0xc3]);
+        let functions = [(READ, 2..12), (READ_TOO, 12..17), (WRITE, 17..20)];
+        let path = PathBuf::from("/p");
+        let found = tls_library(path.clone(), &program(code.clone(), &functions)).expect("it can");
+        assert_eq!((found.read, found.write, found.read_stores_length), (20, 17, true));
+        code[20] = 0x48;
+        let found = tls_library(path, &program(code, &functions)).expect("it can");
+        assert_eq!((found.read, found.read_stores_length), (2, false));
+    }
+
+    #[test]
+    fn a_process_may_have_none() {
+        assert!(!has_tls(&program(vec![], &[])));
+        assert_eq!(mapped_library(std::process::id()), Ok(None));
+        assert!(mapped_library(u32::MAX >> 1).is_err());
+    }
+}

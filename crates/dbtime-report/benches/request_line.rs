@@ -1,0 +1,59 @@
+//! What the line of a traced request costs. Budget: 1 µs. `cargo bench -p dbtime-report`
+
+use dbtime_model::traced::{
+    Fate, Preemptor, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
+};
+use dbtime_model::{MonoNanos, Nanos};
+use dbtime_report::terminal::{Shown, request_line};
+use divan::{Bencher, black_box};
+
+fn main() {
+    divan::main();
+}
+
+fn request() -> TracedRequest {
+    let parts = RequestParts {
+        cpu: Nanos(48_123),
+        runq_preempted: Nanos(12_456),
+        ..RequestParts::default()
+    };
+    TracedRequest {
+        connection: 3,
+        login: None,
+        executes: 0,
+        is_several: false,
+        process: 4711,
+        thread: 6487,
+        start: MonoNanos(12_345_678_901),
+        first_sent: None,
+        end: MonoNanos(12_345_739_480),
+        protocol: Protocol::Mysql,
+        command: 0x17,
+        length: 23,
+        text: "SELECT c FROM sbtest1 WHERE id=?".into(),
+        text_state: TextState::Whole,
+        sent_bytes: 130,
+        sends: 1,
+        error: None,
+        fate: Fate::Ended,
+        server_queue: Some(Nanos(7_000)),
+        parts,
+        blocker: None,
+        preemptor: Some(Preemptor { thread: 7, name: "sh".to_owned(), length: Nanos(12_456) }),
+        file: None,
+        cache: QueryCache::NotAsked,
+    }
+}
+
+#[divan::bench(sample_size = 1000)]
+fn one_line(bencher: Bencher) {
+    let request = request();
+    let mut out = String::with_capacity(1 << 16);
+    bencher.bench_local(|| {
+        out.clear();
+        let statement = black_box(&request).text.as_ref();
+        let shown = Shown { command: "EXECUTE", statement, blocker: "" };
+        request_line(&request, MonoNanos(0), shown, None, &mut out);
+        black_box(out.len())
+    });
+}

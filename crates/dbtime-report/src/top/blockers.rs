@@ -1,0 +1,182 @@
+//! Who waited for whose locks: the one that let go, below it those that had waited, and below them
+//! those that waited for these.
+
+use super::rows::{heading, left, one_line, right, table};
+use super::scene::{LockWait, Scene};
+use super::state::TopState;
+use crate::format::{count, us};
+use dbtime_model::Nanos;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use std::collections::{BTreeMap, HashSet};
+
+/// How deep chains are followed.
+const DEEPEST: usize = 8;
+
+/// A connection in a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Link {
+    depth: usize,
+    /// `None`: a thread that served nobody.
+    connection: Option<u64>,
+    /// What it waited for the one above.
+    waits: Waits,
+    text: String,
+}
+
+/// What waits of one connection for another come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Waits {
+    times: u64,
+    length: Nanos,
+    longest: Nanos,
+    lock: String,
+    /// The statement of the longest, and the one that it waited for.
+    waiter: String,
+    holder: String,
+}
+
+type Edges = BTreeMap<Option<u64>, BTreeMap<u64, Waits>>;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
+    let rows = links(&scene.lock_waits);
+    let rows: Vec<&Link> = rows.iter().filter(|row| state.wants(&[&row.text])).collect();
+    let columns = usize::from(area.width);
+    let tree = if columns >= 100 { 30 } else { 18 };
+    let head = format!(
+        "{} {} {} {} {} Statement",
+        left("Connection", tree),
+        right("Times", 6),
+        right("In all", 8),
+        right("Longest", 8),
+        left("Lock", 13),
+    );
+    table(frame, area, state, heading(left(&head, columns)), &rows, |link| {
+        Line::raw(left(&text_of(link, tree), columns))
+    });
+}
+
+fn text_of(link: &Link, columns: usize) -> String {
+    let name = link.connection.map_or("(other thread)".to_owned(), |n| format!("connection {n}"));
+    let tree = match link.depth {
+        0 => name,
+        depth => format!("{}└ {name}", "  ".repeat(depth - 1)),
+    };
+    let figures = match link.depth {
+        0 => ["", "", "", "let go"].map(str::to_owned),
+        _ => [
+            count(link.waits.times),
+            us(link.waits.length.as_micros()),
+            us(link.waits.longest.as_micros()),
+            link.waits.lock.clone(),
+        ],
+    };
+    format!(
+        "{} {} {} {} {} {}",
+        left(&tree, columns),
+        right(&figures[0], 6),
+        right(&figures[1], 8),
+        right(&figures[2], 8),
+        left(&figures[3], 13),
+        one_line(&link.text),
+    )
+}
+
+/// The chains, those first below which the most was waited.
+pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
+    let edges = edges(waits);
+    let waiters: HashSet<u64> = edges.values().flat_map(|below| below.keys().copied()).collect();
+    let is_root = |holder: &Option<u64>| holder.is_none_or(|holder| !waiters.contains(&holder));
+    let length =
+        |holder: &Option<u64>| edges[holder].values().map(|waits| waits.length.0).sum::<u64>();
+    let mut holders: Vec<&Option<u64>> = edges.keys().collect();
+    // Of those that waited for each other one has to stand above.
+    holders.sort_by_key(|holder| (!is_root(holder), std::cmp::Reverse(length(holder))));
+    let (mut links, mut seen) = (Vec::new(), HashSet::new());
+    for holder in holders {
+        if !seen.contains(holder) {
+            let below = edges[holder].values().max_by_key(|waits| waits.longest);
+            let text = below.map(|waits| waits.holder.clone()).unwrap_or_default();
+            links.push(Link { connection: *holder, text, ..Link::default() });
+            descend(*holder, 1, &edges, &mut seen, &mut links);
+        }
+    }
+    links
+}
+
+fn descend(
+    holder: Option<u64>,
+    depth: usize,
+    edges: &Edges,
+    seen: &mut HashSet<Option<u64>>,
+    links: &mut Vec<Link>,
+) {
+    let Some(below) = edges.get(&holder).filter(|_| depth <= DEEPEST && seen.insert(holder)) else {
+        return;
+    };
+    let mut below: Vec<(&u64, &Waits)> = below.iter().collect();
+    below.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.length));
+    for (waiter, waits) in below {
+        let (text, waits) = (waits.waiter.clone(), waits.clone());
+        links.push(Link { depth, connection: Some(*waiter), waits, text });
+        descend(Some(*waiter), depth + 1, edges, seen, links);
+    }
+}
+
+fn edges(waits: &[LockWait]) -> Edges {
+    let mut edges = Edges::new();
+    for wait in waits {
+        let holder = wait.holder.as_ref().map(|(connection, _)| *connection);
+        let sums = edges.entry(holder).or_default().entry(wait.waiter.0).or_default();
+        sums.times += 1;
+        sums.length += wait.length;
+        if wait.length >= sums.longest {
+            sums.longest = wait.length;
+            sums.lock.clone_from(&wait.lock);
+            sums.waiter.clone_from(&wait.waiter.1);
+            sums.holder = wait.holder.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
+        }
+    }
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(waiter: u64, holder: Option<u64>, millis: u64) -> LockWait {
+        LockWait {
+            waiter: (waiter, format!("UPDATE {waiter}")),
+            holder: holder.map(|holder| (holder, format!("COMMIT {holder}"))),
+            lock: "row lock".to_owned(),
+            length: Nanos(millis * 1_000_000),
+        }
+    }
+
+    #[test]
+    fn chains_hang_below_who_let_go() {
+        let waits = [
+            wait(2, Some(1), 10),
+            wait(2, Some(1), 30),
+            wait(3, Some(2), 5),
+            wait(4, Some(1), 100),
+            wait(5, None, 1),
+        ];
+        let links = links(&waits);
+        let shape: Vec<_> = links.iter().map(|link| (link.depth, link.connection)).collect();
+        let expected =
+            [(0, Some(1)), (1, Some(4)), (1, Some(2)), (2, Some(3)), (0, None), (1, Some(5))];
+        assert_eq!(shape, expected);
+        assert_eq!((links[2].waits.times, links[2].waits.longest), (2, Nanos(30_000_000)));
+        assert_eq!((links[0].text.as_str(), links[3].text.as_str()), ("COMMIT 1", "UPDATE 3"));
+    }
+
+    #[test]
+    fn those_that_wait_for_each_other_are_told_of_once() {
+        let links = links(&[wait(1, Some(2), 10), wait(2, Some(1), 20), wait(3, Some(3), 1)]);
+        let shape: Vec<_> = links.iter().map(|link| (link.depth, link.connection)).collect();
+        let expected = [(0, Some(1)), (1, Some(2)), (2, Some(1)), (0, Some(3)), (1, Some(3))];
+        assert_eq!(shape, expected);
+    }
+}

@@ -1,0 +1,94 @@
+//! Connections: what each is at, those that have been at it for longest first.
+
+use super::bars::style_of;
+use super::frame::rank;
+use super::rows::{heading, left, one_line, right, table};
+use super::scene::Scene;
+use super::state::TopState;
+use crate::format::us;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_live::{Activity, LiveConnection};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span as Piece};
+
+/// Columns of what a connection does now.
+const DOING: usize = 14;
+
+/// Columns of a user and of a database, where there are so many in all.
+const OWNER: usize = 12;
+const ENOUGH_FOR_OWNERS: usize = 110;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
+    let mut rows: Vec<&LiveConnection> = scene.connections.iter().collect();
+    rows.retain(|one| state.wants(&[&one.request.text, &doing(one)]));
+    rows.sort_by_key(|one| rank(one));
+    let columns = usize::from(area.width);
+    let has_owners = columns >= ENOUGH_FOR_OWNERS;
+    let owners = match has_owners {
+        true => format!("{} {} ", left("User", OWNER), left("Database", OWNER)),
+        false => String::new(),
+    };
+    let head = format!(
+        "{} {owners}{} {} {} {} Statement",
+        right("Conn", 6),
+        right("Thread", 8),
+        right("For", 8),
+        right("CPU", 8),
+        left("Now", DOING),
+    );
+    let in_color = state.in_color;
+    table(frame, area, state, heading(left(&head, columns)), &rows, |one| {
+        let request = &one.request;
+        let (since, cpu) = match one.is_at_work() {
+            true => (request.start, us(request.parts.cpu.as_micros())),
+            false => (request.end, String::new()),
+        };
+        let length = us((one.at - since).as_micros());
+        let numbers = format!(
+            "{} {}{} {} {} ",
+            right(&request.connection.to_string(), 6),
+            if has_owners { owner(request) } else { String::new() },
+            right(&request.thread.to_string(), 8),
+            right(&length, 8),
+            right(&cpu, 8),
+        );
+        let text = match one.is_at_work() {
+            true => one_line(&request.text),
+            false => format!("(last: {})", one_line(&request.text)),
+        };
+        let room = columns.saturating_sub(numbers.chars().count() + DOING + 1);
+        Line::from(vec![
+            Piece::raw(numbers),
+            Piece::styled(left(&doing(one), DOING), now_style(one, in_color)),
+            Piece::raw(" ".to_owned() + &left(&text, room)),
+        ])
+    });
+}
+
+/// Whose it is; `?`: the client logged in before that could be seen.
+fn owner(request: &TracedRequest) -> String {
+    let [user, database] = [request.user(), request.database()]
+        .map(|name| left(&one_line(name.unwrap_or("?")), OWNER));
+    format!("{user} {database} ")
+}
+
+fn doing(one: &LiveConnection) -> String {
+    match &one.activity {
+        Activity::Idle => "idle".to_owned(),
+        Activity::In("cpu") => "on a CPU".to_owned(),
+        Activity::In("runq_preempted") => "pre-empted".to_owned(),
+        Activity::In("runq_woken") => "waits for CPU".to_owned(),
+        Activity::In(part) => (*part).to_owned(),
+        Activity::Waiting(lock) => lock.to_string(),
+        Activity::AtWork => "at work".to_owned(),
+    }
+}
+
+fn now_style(one: &LiveConnection, in_color: bool) -> ratatui::style::Style {
+    match &one.activity {
+        Activity::Idle | Activity::AtWork => ratatui::style::Style::new(),
+        Activity::In(part) => style_of(part, in_color),
+        Activity::Waiting(_) => style_of("lock", in_color),
+    }
+}

@@ -1,0 +1,21 @@
+//! The screen of `dbtime top`: where statements spend their time, who they are and whom they wait
+//! for, as it goes on. A pure function from a [`Scene`] and what the reader has chosen
+//! ([`TopState`]) to what stands on the screen.
+
+mod bars;
+mod blockers;
+mod connections;
+mod detail;
+mod frame;
+mod preemptors;
+mod rows;
+mod scene;
+mod state;
+mod statements;
+
+pub use frame::draw;
+pub use scene::{LockWait, Scene, Span};
+pub use state::{Sort, TopState, View, Wish};
+
+#[cfg(test)]
+mod tests;

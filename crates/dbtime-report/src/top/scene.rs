@@ -1,0 +1,55 @@
+//! What the screen shows, apart from how.
+
+use dbtime_model::Nanos;
+use dbtime_model::traced::{Ledger, TracedRequest};
+use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_totals::{Preemption, Totals};
+
+/// Everything that is known at one instant.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// The time of day.
+    pub clock: String,
+    /// The servers that are watched.
+    pub servers: Vec<String>,
+    /// The last interval.
+    pub lately: Span,
+    /// Since the watching began.
+    pub whole: Span,
+    /// Statements a second, of one interval after the other, the last at the end.
+    pub rates: Vec<u64>,
+    /// What every connection is at.
+    pub connections: Vec<LiveConnection>,
+    /// Waits for locks that are over, since the watching began or as far back as is kept.
+    pub lock_waits: Vec<LockWait>,
+    /// The slowest requests, the slowest first; texts as they may be shown.
+    pub slowest: Vec<TracedRequest>,
+    /// What became of everything.
+    pub ledger: Ledger,
+}
+
+/// What some time came to.
+#[derive(Clone, Debug, Default)]
+pub struct Span {
+    /// How long it was.
+    pub length: Nanos,
+    /// Statements by what they are called, in no order.
+    pub statements: Vec<(String, Totals)>,
+    /// All of them.
+    pub all: Totals,
+    /// Who had the CPU instead, longest first.
+    pub preemptors: Vec<Preemption>,
+}
+
+/// A wait for a lock that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockWait {
+    /// The connection that waited, and its statement as it may be shown.
+    pub waiter: (u64, String),
+    /// The connection that ended the wait, where it was one, and its statement.
+    pub holder: Option<(u64, String)>,
+    /// What the server calls the lock.
+    pub lock: String,
+    /// How long it took.
+    pub length: Nanos,
+}

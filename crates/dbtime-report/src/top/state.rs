@@ -1,0 +1,260 @@
+//! What the reader has chosen to see, and how keys change it.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// The tables there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// Statements, by their fingerprint.
+    #[default]
+    Statements,
+    /// Connections, and what they are at.
+    Connections,
+    /// Who waited for whose locks.
+    Blockers,
+    /// Who had the CPU.
+    Preemptors,
+}
+
+pub(super) const VIEWS: [(View, &str); 4] = [
+    (View::Statements, "Statements"),
+    (View::Connections, "Connections"),
+    (View::Blockers, "Blockers"),
+    (View::Preemptors, "Pre-emptors"),
+];
+
+/// What statements are sorted by; the most first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Their time in all.
+    #[default]
+    Total,
+    /// How often they were executed.
+    Calls,
+    /// The mean response.
+    Mean,
+    /// The 99th percentile.
+    P99,
+    /// Their CPU time in all.
+    Cpu,
+    /// Their waits for locks in all.
+    Lock,
+    /// Those that failed.
+    Errors,
+}
+
+pub(super) const SORTS: [(Sort, &str); 7] = [
+    (Sort::Total, "total"),
+    (Sort::Calls, "calls"),
+    (Sort::Mean, "mean"),
+    (Sort::P99, "p99"),
+    (Sort::Cpu, "cpu"),
+    (Sort::Lock, "lock"),
+    (Sort::Errors, "errors"),
+];
+
+/// What is to happen after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Only the screen changes.
+    Nothing,
+    /// Count from now on.
+    Restart,
+    /// End.
+    Quit,
+}
+
+/// What the reader sees.
+#[derive(Clone, Debug, Default)]
+pub struct TopState {
+    /// Which table.
+    pub view: View,
+    /// How statements are sorted.
+    pub sort: Sort,
+    /// Whether all is shown since the beginning, rather than the last interval.
+    pub is_whole: bool,
+    /// Whether the screen stands still.
+    pub is_frozen: bool,
+    /// Only rows with this in them, in any case.
+    pub filter: String,
+    /// Whether keys go to the filter.
+    pub is_typing: bool,
+    /// Which row, from the top.
+    pub selected: usize,
+    /// The statement that is looked into.
+    pub statement: Option<String>,
+    /// Whether the keys are explained.
+    pub has_help: bool,
+    /// Whether the terminal shows colours.
+    pub in_color: bool,
+    /// How many rows the table had when it was drawn last, and how many of them fit.
+    pub(super) rows: usize,
+    pub(super) page: usize,
+    /// The statement of the selected row.
+    pub(super) under_cursor: Option<String>,
+}
+
+impl TopState {
+    /// How it begins.
+    pub fn new(in_color: bool) -> Self {
+        Self { in_color, ..Self::default() }
+    }
+
+    /// Takes a key in.
+    pub fn key(&mut self, key: KeyEvent) -> Wish {
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return if key.code == KeyCode::Char('c') { Wish::Quit } else { Wish::Nothing };
+        }
+        if self.is_typing {
+            self.type_in(key.code);
+            return Wish::Nothing;
+        }
+        if self.has_help {
+            self.has_help = false;
+            return Wish::Nothing;
+        }
+        match key.code {
+            KeyCode::Char('q') => return Wish::Quit,
+            KeyCode::Char('r') => return Wish::Restart,
+            KeyCode::Char('s') => self.sort = next(&SORTS, self.sort, 1),
+            KeyCode::Char('S') => self.sort = next(&SORTS, self.sort, SORTS.len() - 1),
+            KeyCode::Char('w') => self.is_whole = !self.is_whole,
+            KeyCode::Char('f' | ' ') => self.is_frozen = !self.is_frozen,
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Char('?' | 'h') => self.has_help = true,
+            KeyCode::Char(digit @ '1'..='4') => {
+                self.look_at(VIEWS[digit as usize - '1' as usize].0)
+            }
+            KeyCode::Tab => self.look_at(next(&VIEWS, self.view, 1)),
+            KeyCode::BackTab => self.look_at(next(&VIEWS, self.view, VIEWS.len() - 1)),
+            KeyCode::Enter if self.view == View::Statements => {
+                self.statement = self.under_cursor.clone();
+            }
+            KeyCode::Esc | KeyCode::Backspace => self.go_back(),
+            code => self.move_by(code),
+        }
+        Wish::Nothing
+    }
+
+    fn look_at(&mut self, view: View) {
+        (self.view, self.statement, self.selected) = (view, None, 0);
+    }
+
+    /// Out of a statement, or else back to all rows.
+    fn go_back(&mut self) {
+        if self.statement.take().is_none() {
+            self.filter.clear();
+        }
+    }
+
+    fn type_in(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => (self.is_typing, self.filter) = (false, String::new()),
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Char(sign) if !sign.is_control() => self.filter.push(sign),
+            _ => {}
+        }
+        self.selected = 0;
+    }
+
+    fn move_by(&mut self, code: KeyCode) {
+        let last = self.rows.saturating_sub(1);
+        self.selected = match code {
+            KeyCode::Up | KeyCode::Char('k') => self.selected.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.selected + 1,
+            KeyCode::PageUp => self.selected.saturating_sub(self.page),
+            KeyCode::PageDown => self.selected + self.page,
+            KeyCode::Home => 0,
+            KeyCode::End => last,
+            _ => self.selected,
+        }
+        .min(last);
+    }
+
+    /// Whether a row is wanted that shows these texts.
+    pub(super) fn wants(&self, texts: &[&str]) -> bool {
+        let wanted = self.filter.to_lowercase();
+        wanted.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+    }
+
+    /// Notes how many rows there are for so much room; returns the first that is to be shown.
+    pub(super) fn scroll(&mut self, rows: usize, page: usize) -> usize {
+        (self.rows, self.page) = (rows, page);
+        self.selected = self.selected.min(rows.saturating_sub(1));
+        (self.selected + 1).saturating_sub(page.max(1))
+    }
+}
+
+fn next<T: Copy + PartialEq, const N: usize>(all: &[(T, &str); N], now: T, by: usize) -> T {
+    let at = all.iter().position(|(one, _)| *one == now).unwrap_or_default();
+    all[(at + by) % N].0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(state: &mut TopState, codes: &[KeyCode]) -> Wish {
+        let wishes = codes.iter().map(|code| state.key(KeyEvent::from(*code)));
+        wishes.last().unwrap_or(Wish::Nothing)
+    }
+
+    fn typed(text: &str) -> Vec<KeyCode> {
+        text.chars().map(KeyCode::Char).collect()
+    }
+
+    #[test]
+    fn keys_choose_views_and_orders() {
+        let mut state = TopState::default();
+        press(&mut state, &[KeyCode::Tab, KeyCode::Tab]);
+        assert_eq!(state.view, View::Blockers);
+        press(&mut state, &[KeyCode::BackTab, KeyCode::Char('4')]);
+        assert_eq!(state.view, View::Preemptors);
+        press(&mut state, &typed("sSSwf"));
+        assert_eq!((state.sort, state.is_whole, state.is_frozen), (Sort::Errors, true, true));
+        assert_eq!(press(&mut state, &typed("r")), Wish::Restart);
+        assert_eq!(press(&mut state, &typed("q")), Wish::Quit);
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(state.key(ctrl_c), Wish::Quit);
+    }
+
+    #[test]
+    fn what_is_typed_filters_and_is_no_command() {
+        let mut state = TopState::default();
+        assert_eq!(press(&mut state, &typed("/Quit")), Wish::Nothing);
+        assert!(state.is_typing && state.wants(&["do it", "don't QUIT"]) && !state.wants(&["no"]));
+        press(&mut state, &[KeyCode::Backspace, KeyCode::Enter]);
+        assert_eq!((state.filter.as_str(), state.is_typing), ("Qui", false));
+        press(&mut state, &[KeyCode::Esc]);
+        assert!(state.filter.is_empty());
+    }
+
+    #[test]
+    fn the_cursor_stays_in_the_table_and_in_sight() {
+        let mut state = TopState::default();
+        assert_eq!(state.scroll(30, 10), 0);
+        press(&mut state, &[KeyCode::PageDown, KeyCode::Down]);
+        assert_eq!((state.selected, state.scroll(30, 10)), (11, 2));
+        press(&mut state, &[KeyCode::End, KeyCode::Down]);
+        assert_eq!((state.selected, state.scroll(30, 10)), (29, 20));
+        assert_eq!((state.scroll(3, 10), state.selected), (0, 2));
+        press(&mut state, &[KeyCode::Home, KeyCode::Up]);
+        assert_eq!(state.selected, 0);
+        assert_eq!(state.scroll(0, 0), 0);
+    }
+
+    #[test]
+    fn a_statement_is_looked_into_and_left() {
+        let mut state =
+            TopState { under_cursor: Some("SELECT ?".to_owned()), ..TopState::default() };
+        press(&mut state, &[KeyCode::Enter]);
+        assert_eq!(state.statement.as_deref(), Some("SELECT ?"));
+        press(&mut state, &[KeyCode::Esc]);
+        assert_eq!(state.statement, None);
+        press(&mut state, &[KeyCode::Char('?')]);
+        assert!(state.has_help);
+        assert_eq!(press(&mut state, &typed("q")), Wish::Nothing);
+        assert!(!state.has_help);
+    }
+}

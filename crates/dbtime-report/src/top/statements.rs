@@ -1,0 +1,112 @@
+//! Statements: what each takes of all time, and where that goes.
+
+use super::bars::stacked;
+use super::rows::{heading, left, one_line, right, table};
+use super::scene::Span;
+use super::state::{Sort, TopState};
+use crate::format::{count, if_any, percent, rate, us};
+use dbtime_model::Nanos;
+use dbtime_model::traced_totals::Totals;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span as Piece};
+use std::cmp::Reverse;
+
+/// A figure of a statement: what stands above it, its columns, and how it is told.
+struct Figure {
+    name: &'static str,
+    columns: usize,
+    told: fn(&Totals, &Span) -> String,
+}
+
+const SHARE: Figure = Figure { name: "Share", columns: 7, told: share };
+const CALLS: Figure = Figure { name: "Calls/s", columns: 8, told: calls };
+const MEAN: Figure = Figure { name: "Mean", columns: 8, told: |t, _| micros(t.mean()) };
+const P99: Figure = Figure { name: "p99", columns: 8, told: |t, _| micros(t.quantile(0.99)) };
+const MAX: Figure = Figure { name: "Max", columns: 8, told: |t, _| micros(Some(t.longest)) };
+const CPU: Figure = Figure { name: "CPU", columns: 8, told: |t, _| micros(Some(t.parts.cpu)) };
+const LOCK: Figure = Figure { name: "Lock", columns: 8, told: |t, _| micros(Some(t.parts.lock)) };
+const ERRORS: Figure = Figure { name: "Errors", columns: 6, told: |t, _| count(t.errors) };
+
+/// The width from which on there is room for what is less often wanted.
+const WIDE: usize = 100;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
+    let rows = sorted(span, state);
+    let columns = usize::from(area.width);
+    let bar = (columns / 6).clamp(8, 30);
+    let figures = figures(columns, state.sort);
+    let names: String = figures.iter().map(|f| format!(" {}", right(f.name, f.columns))).collect();
+    let head = format!(
+        "{} {}{names} Statement",
+        right(SHARE.name, SHARE.columns),
+        left("Where it goes", bar)
+    );
+    let chosen = rows.get(state.selected.min(rows.len().saturating_sub(1)));
+    state.under_cursor = chosen.map(|(name, _)| name.clone());
+    let in_color = state.in_color;
+    table(frame, area, state, heading(left(&head, columns)), &rows, |(name, totals)| {
+        let told = |figure: &Figure| right(&(figure.told)(totals, span), figure.columns);
+        let mut pieces = vec![Piece::raw(told(&SHARE) + " ")];
+        let parts = stacked(&totals.parts, totals.response, bar, in_color);
+        let drawn: usize = parts.iter().map(|piece| piece.width()).sum();
+        pieces.extend(parts);
+        pieces.push(Piece::raw(" ".repeat(bar - drawn.min(bar))));
+        let rest: String = figures.iter().map(|figure| format!(" {}", told(figure))).collect();
+        pieces.push(Piece::raw(rest + " "));
+        let taken: usize = pieces.iter().map(|piece| piece.width()).sum();
+        pieces.push(Piece::raw(left(&one_line(name), columns.saturating_sub(taken))));
+        Line::from(pieces)
+    });
+}
+
+/// Behind the bar: what they are sorted by is there in any case.
+fn figures(columns: usize, sort: Sort) -> Vec<Figure> {
+    let mut figures = vec![CALLS, MEAN, P99];
+    if columns >= WIDE {
+        figures.extend([MAX, CPU, ERRORS]);
+    }
+    let wanted = match sort {
+        Sort::Cpu => CPU,
+        Sort::Lock => LOCK,
+        Sort::Errors => ERRORS,
+        Sort::Total | Sort::Calls | Sort::Mean | Sort::P99 => MEAN,
+    };
+    if !figures.iter().any(|figure| figure.name == wanted.name) {
+        figures.push(wanted);
+    }
+    figures
+}
+
+fn share(totals: &Totals, span: &Span) -> String {
+    percent(100.0 * totals.response.0 as f64 / span.all.response.0.max(1) as f64)
+}
+
+fn calls(totals: &Totals, span: &Span) -> String {
+    rate(totals.count as f64 / span.length.as_secs().max(1e-9))
+}
+
+fn micros(length: Option<Nanos>) -> String {
+    if_any(length, |length| us(length.as_micros()))
+}
+
+/// What the filter lets through, the most first.
+fn sorted(span: &Span, state: &TopState) -> Vec<(String, Totals)> {
+    let wanted = span.statements.iter().filter(|(name, _)| state.wants(&[name]));
+    let mut rows: Vec<(String, Totals)> = wanted.cloned().collect();
+    rows.sort_by_cached_key(|(name, totals)| (Reverse(weight(totals, state.sort)), name.clone()));
+    rows
+}
+
+fn weight(totals: &Totals, sort: Sort) -> u64 {
+    let nanos = |length: Option<Nanos>| length.unwrap_or_default().0;
+    match sort {
+        Sort::Total => totals.response.0,
+        Sort::Calls => totals.count,
+        Sort::Mean => nanos(totals.mean()),
+        Sort::P99 => nanos(totals.quantile(0.99)),
+        Sort::Cpu => totals.parts.cpu.0,
+        Sort::Lock => totals.parts.lock.0,
+        Sort::Errors => totals.errors,
+    }
+}

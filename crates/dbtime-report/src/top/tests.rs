@@ -1,0 +1,196 @@
+//! What stands on screens of all sizes.
+
+use super::*;
+use dbtime_model::traced::{
+    Blocker, Fate, Ledger, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
+};
+use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::{MonoNanos, Nanos};
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+const MS: u64 = 1_000_000;
+
+fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
+    let mut totals = Totals {
+        count,
+        response: Nanos(response * MS),
+        longest: Nanos(response * MS / count),
+        errors: count / 10,
+        executes: 0,
+        parts,
+        fine: vec![0; 368],
+        coarse: vec![0; 40],
+    };
+    (totals.fine[170], totals.coarse[9]) = (count, count);
+    totals
+}
+
+fn request(connection: u64, text: &str) -> TracedRequest {
+    TracedRequest {
+        connection,
+        executes: 0,
+        is_several: false,
+        login: (connection < 3)
+            .then(|| Login { user: "app".into(), database: "shop".into() }.into()),
+        process: 4711,
+        thread: 6480 + connection as u32,
+        start: MonoNanos(1_000 * MS),
+        first_sent: None,
+        end: MonoNanos(1_212 * MS),
+        protocol: Protocol::Mysql,
+        command: 3,
+        length: 24,
+        text: text.into(),
+        text_state: TextState::Whole,
+        sent_bytes: 64,
+        sends: 1,
+        error: None,
+        fate: Fate::Ended,
+        server_queue: None,
+        parts: RequestParts { cpu: Nanos(2 * MS), lock: Nanos(210 * MS), ..Default::default() },
+        blocker: Some(Blocker {
+            thread: 6481,
+            connection: Some(1),
+            lock: Some("row lock".into()),
+            statement: Some("COMMIT".into()),
+            length: Nanos(210 * MS),
+        }),
+        preemptor: None,
+        file: None,
+        cache: QueryCache::NotAsked,
+    }
+}
+
+fn scene() -> Scene {
+    let update = RequestParts { cpu: Nanos(20 * MS), lock: Nanos(580 * MS), ..Default::default() };
+    let select = RequestParts { cpu: Nanos(90 * MS), io_read: Nanos(9 * MS), ..Default::default() };
+    let statements = vec![
+        ("SELECT c FROM sbtest1 WHERE id=?".to_owned(), totals(9000, 100, select)),
+        ("UPDATE t SET n = n + ? WHERE id = ?".to_owned(), totals(12, 600, update)),
+    ];
+    let mut all = Totals::default();
+    statements.iter().for_each(|(_, totals)| all.add(totals));
+    let preemptors = vec![Preemption {
+        name: Some("sysbench\u{1b}[2J".into()),
+        count: 30,
+        length: Nanos(7 * MS),
+    }];
+    let span = Span { length: Nanos(2000 * MS), statements, all, preemptors };
+    let at = MonoNanos(1_212 * MS);
+    let live = |connection, text: &str, activity| LiveConnection {
+        at,
+        request: request(connection, text),
+        activity,
+    };
+    Scene {
+        clock: "2026-11-22 05:00:00".to_owned(),
+        servers: vec!["mariadbd 4711 :3306".to_owned()],
+        whole: span.clone(),
+        lately: span,
+        rates: (0..200).map(|n| 4000 + n % 7 * 100).collect(),
+        connections: vec![
+            live(1, "COMMIT", Activity::Idle),
+            live(2, "UPDATE t SET n = n + ?", Activity::Waiting("row lock".into())),
+            live(3, "SELECT\n\tc\u{1b}[31m", Activity::In("cpu")),
+        ],
+        lock_waits: vec![LockWait {
+            waiter: (2, "UPDATE t SET n = n + ?".to_owned()),
+            holder: Some((1, "COMMIT".to_owned())),
+            lock: "row lock".to_owned(),
+            length: Nanos(210 * MS),
+        }],
+        slowest: vec![request(2, "UPDATE t SET n = n + ? WHERE id = ?")],
+        ledger: Ledger::default(),
+    }
+}
+
+fn drawn(columns: u16, rows: u16, state: &mut TopState) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a screen");
+    terminal.draw(|frame| draw(frame, &scene(), state)).expect("drawn");
+    terminal.backend().to_string()
+}
+
+fn press(state: &mut TopState, keys: &str) {
+    for key in keys.chars() {
+        let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        state.key(KeyEvent::from(code));
+    }
+}
+
+#[test]
+fn every_view_fits_a_small_screen() {
+    let mut state = TopState::default();
+    insta::assert_snapshot!("statements_80", drawn(80, 24, &mut state));
+    press(&mut state, "\n");
+    insta::assert_snapshot!("statement_80", drawn(80, 24, &mut state));
+    press(&mut state, "2");
+    insta::assert_snapshot!("connections_80", drawn(80, 24, &mut state));
+    press(&mut state, "3");
+    insta::assert_snapshot!("blockers_80", drawn(80, 24, &mut state));
+    press(&mut state, "4");
+    insta::assert_snapshot!("preemptors_80", drawn(80, 24, &mut state));
+    press(&mut state, "?");
+    insta::assert_snapshot!("help_80", drawn(80, 24, &mut state));
+}
+
+#[test]
+fn a_large_screen_has_more_of_everything() {
+    let mut state = TopState::default();
+    insta::assert_snapshot!("statements_160", drawn(160, 20, &mut state));
+    press(&mut state, "2");
+    insta::assert_snapshot!("connections_160", drawn(160, 12, &mut state));
+}
+
+#[test]
+fn rows_are_sorted_and_filtered_as_was_chosen() {
+    let mut state = TopState::default();
+    let first = |screen: &str| screen.find("SELECT c") < screen.find("UPDATE t");
+    assert!(!first(&drawn(120, 24, &mut state)));
+    press(&mut state, "s");
+    assert!(first(&drawn(120, 24, &mut state)));
+    press(&mut state, "/update\n");
+    let filtered = drawn(120, 24, &mut state);
+    assert!(filtered.contains("UPDATE t") && !filtered.contains("SELECT c"));
+    press(&mut state, "/x");
+    let nothing = drawn(120, 24, &mut state);
+    assert!(nothing.contains("nothing yet that the filter lets through"), "{nothing}");
+    assert!(nothing.contains("filter: updatex"), "{nothing}");
+}
+
+#[test]
+fn no_text_moves_the_cursor() {
+    let mut state = TopState::default();
+    for keys in ["", "2", "3", "4"] {
+        press(&mut state, keys);
+        assert!(!drawn(120, 24, &mut state).contains('\u{1b}'), "{keys}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_said_on_every_view() {
+    let mut terminal = Terminal::new(TestBackend::new(100, 24)).expect("a screen");
+    let ledger = Ledger { dropped: 1500, ..Ledger::default() };
+    let scene = Scene { ledger, ..scene() };
+    let mut state = TopState::default();
+    terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
+    let screen = terminal.backend().to_string();
+    assert!(screen.contains("1,500 requests were too many"), "{screen}");
+}
+
+proptest! {
+    #[test]
+    fn no_screen_is_too_small(columns in 1u16..200, rows in 1u16..60, keys in "[1-4sSwf?jk/\n a]{0,9}",
+                              is_empty: bool) {
+        let mut state = TopState::new(true);
+        let scene = if is_empty { Scene::default() } else { scene() };
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a screen");
+        for key in keys.chars() {
+            press(&mut state, &key.to_string());
+            terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
+        }
+    }
+}

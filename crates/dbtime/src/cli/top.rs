@@ -1,0 +1,37 @@
+//! Flags of `dbtime top`.
+
+use super::trace::ServersArgs;
+use clap::Args;
+use dbtime_model::Nanos;
+
+/// Reads how long an interval is.
+fn interval(text: &str) -> Result<Nanos, String> {
+    let length: Nanos = text.parse().map_err(|error| format!("{error}"))?;
+    match (Nanos(100_000_000)..=Nanos(3_600_000_000_000)).contains(&length) {
+        true => Ok(length),
+        false => Err("it takes 100ms to 1h".to_owned()),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dbtime top
+      every MariaDB, MySQL and PostgreSQL on this machine
+  dbtime top -p mariadbd --every 1s
+      one server, counted anew every second";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    pub(crate) servers: ServersArgs,
+
+    /// How often the screen is drawn anew, and how long the time is that it shows.
+    #[arg(long, value_name = "TIME", value_parser = interval, default_value = "2s")]
+    pub(crate) every: Nanos,
+
+    /// Show statements of connections and of lock waits as they are. Without it their literals,
+    /// which may be anybody's secrets, are shown as ?.
+    #[arg(long)]
+    pub(crate) raw_sql: bool,
+}

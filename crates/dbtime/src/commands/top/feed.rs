@@ -1,0 +1,167 @@
+//! From what is captured to what the screen shows.
+
+use crate::commands::trace::fingerprints::by_fingerprint;
+use crate::commands::trace::view::clock_time;
+use crate::exit::Failure;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::trace::Capture;
+use dbtime_report::top::{LockWait, Scene, Span};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Waits for locks that are kept, the latest.
+const MOST_WAITS: usize = 2000;
+
+/// Requests that are kept, the slowest.
+const MOST_SLOW: usize = 200;
+
+/// Intervals of which the throughput is kept.
+const MOST_RATES: usize = 300;
+
+/// What was counted at some instant.
+#[derive(Clone, Default)]
+struct Counted {
+    at: MonoNanos,
+    statements: HashMap<String, Totals>,
+    preemptors: Vec<Preemption>,
+}
+
+impl Counted {
+    fn now(totals: TracedTotals) -> Self {
+        let statements = by_fingerprint(&totals).into_iter().collect();
+        Self { at: now(), statements, preemptors: totals.preemptors }
+    }
+
+    fn since(&self, before: &Self) -> Span {
+        let none = Totals::default();
+        let since = |(name, totals): (&String, &Totals)| {
+            let before = before.statements.get(name).unwrap_or(&none);
+            let totals = totals.since(before);
+            (totals.count > 0).then(|| (name.clone(), totals))
+        };
+        let statements: Vec<(String, Totals)> = self.statements.iter().filter_map(since).collect();
+        let mut all = Totals::default();
+        statements.iter().for_each(|(_, totals)| all.add(totals));
+        let preemptors = preemptors_since(&self.preemptors, &before.preemptors);
+        Span { length: self.at - before.at, statements, all, preemptors }
+    }
+}
+
+fn preemptors_since(now: &[Preemption], before: &[Preemption]) -> Vec<Preemption> {
+    let mut since: Vec<Preemption> = now.to_vec();
+    for row in &mut since {
+        if let Some(before) = before.iter().find(|before| before.name == row.name) {
+            row.count = row.count.saturating_sub(before.count);
+            row.length = row.length - before.length;
+        }
+    }
+    since.retain(|row| row.count > 0);
+    since.sort_by_key(|row| std::cmp::Reverse(row.length));
+    since
+}
+
+pub(super) struct Feed {
+    /// What they are called.
+    pub(super) servers: Vec<String>,
+    raw_sql: bool,
+    first: Counted,
+    last: Counted,
+    rates: VecDeque<u64>,
+    lock_waits: VecDeque<LockWait>,
+    slowest: Vec<TracedRequest>,
+    fingerprint: String,
+}
+
+impl Feed {
+    pub(super) fn new(raw_sql: bool, capture: &Capture) -> Result<Self, Failure> {
+        let mut feed = Self {
+            servers: Vec::new(),
+            raw_sql,
+            first: Counted::default(),
+            last: Counted::default(),
+            rates: VecDeque::new(),
+            lock_waits: VecDeque::new(),
+            slowest: Vec::new(),
+            fingerprint: String::new(),
+        };
+        feed.restart(capture)?;
+        Ok(feed)
+    }
+
+    /// Counts from now on.
+    pub(super) fn restart(&mut self, capture: &Capture) -> Result<(), Failure> {
+        self.first = Counted::now(capture.totals()?);
+        self.last = self.first.clone();
+        self.rates.clear();
+        self.lock_waits.clear();
+        self.slowest.clear();
+        Ok(())
+    }
+
+    /// Takes requests in that have ended.
+    pub(super) fn take(&mut self, requests: Vec<TracedRequest>) {
+        let fastest = match self.slowest.len() {
+            MOST_SLOW.. => self.slowest[MOST_SLOW - 1].response(),
+            _ => Nanos::ZERO,
+        };
+        for request in requests {
+            if let Some(wait) = self.lock_wait(&request) {
+                self.lock_waits.truncate(MOST_WAITS - 1);
+                self.lock_waits.push_front(wait);
+            }
+            if request.response() > fastest && !request.text.is_empty() {
+                let text = Arc::from(self.fingerprint_of(&request.text));
+                self.slowest.push(TracedRequest { text, ..request });
+            }
+        }
+        self.slowest.sort_by_key(|request| std::cmp::Reverse(request.response()));
+        self.slowest.truncate(MOST_SLOW);
+    }
+
+    fn lock_wait(&mut self, request: &TracedRequest) -> Option<LockWait> {
+        let blocker = request.blocker.as_ref()?;
+        let statement = blocker.statement.as_deref().unwrap_or_default();
+        Some(LockWait {
+            waiter: (request.connection, self.may_be_shown(&request.text)),
+            holder: blocker.connection.map(|holder| (holder, self.may_be_shown(statement))),
+            lock: blocker.lock.as_deref().unwrap_or("lock").to_owned(),
+            length: blocker.length,
+        })
+    }
+
+    fn fingerprint_of(&mut self, text: &str) -> String {
+        dbtime_sql::fingerprint(text, &mut self.fingerprint);
+        self.fingerprint.clone()
+    }
+
+    fn may_be_shown(&mut self, text: &str) -> String {
+        if self.raw_sql { text.to_owned() } else { self.fingerprint_of(text) }
+    }
+
+    /// What there is to show now, and since the last time.
+    pub(super) fn scene(&mut self, capture: &mut Capture) -> Result<Scene, Failure> {
+        let counted = Counted::now(capture.totals()?);
+        let (lately, whole) = (counted.since(&self.last), counted.since(&self.first));
+        let rate = lately.all.count as f64 / lately.length.as_secs().max(1e-9);
+        self.rates.truncate(MOST_RATES - 1);
+        self.rates.push_front(rate as u64);
+        self.last = counted;
+        let mut connections = capture.connections()?;
+        for one in &mut connections {
+            one.request.text = Arc::from(self.may_be_shown(&one.request.text));
+        }
+        Ok(Scene {
+            clock: clock_time(),
+            servers: self.servers.clone(),
+            lately,
+            whole,
+            rates: self.rates.iter().rev().copied().collect(),
+            connections,
+            lock_waits: self.lock_waits.iter().cloned().collect(),
+            slowest: self.slowest.clone(),
+            ledger: capture.ledger()?,
+        })
+    }
+}

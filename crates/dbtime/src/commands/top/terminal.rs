@@ -1,0 +1,53 @@
+//! The terminal, which is as it was when this goes, also after a panic.
+
+use crate::exit::Failure;
+use dbtime_report::top::{Scene, TopState, draw};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use std::time::Duration;
+
+pub(super) struct Terminal {
+    own: DefaultTerminal,
+    has_changed: bool,
+}
+
+impl Terminal {
+    /// Takes the whole screen.
+    pub(super) fn open() -> Result<Self, Failure> {
+        // It also sees to it that a panic gives the screen back before it is told of.
+        let own = ratatui::try_init().map_err(Failure::environment)?;
+        Ok(Self { own, has_changed: false })
+    }
+
+    pub(super) fn draw(&mut self, scene: &Scene, state: &mut TopState) -> Result<(), Failure> {
+        self.has_changed = false;
+        self.own.draw(|frame| draw(frame, scene, state)).map_err(Failure::environment)?;
+        Ok(())
+    }
+
+    /// A key, if one is pressed within so long.
+    pub(super) fn key(&mut self, patience: Duration) -> Result<Option<KeyEvent>, Failure> {
+        if !event::poll(patience).map_err(Failure::environment)? {
+            return Ok(None);
+        }
+        match event::read().map_err(Failure::environment)? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => Ok(Some(key)),
+            Event::Resize(..) => {
+                self.has_changed = true;
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the terminal has another size than when it was drawn on.
+    pub(super) fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        ratatui::restore();
+    }
+}

@@ -1,0 +1,143 @@
+//! Watching servers that run.
+
+use super::recording::Recording;
+use super::thrift::Thrift;
+use super::view::{View, clock_time};
+use super::watched::Watched;
+use crate::cli::{ServersArgs, TraceArgs};
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, screen};
+use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::trace::{Capture, Left, Stream, TracedServer};
+use std::time::Duration;
+
+/// How often the stream is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
+    let mut watched = Watched::find(&args.servers)?;
+    let names: Vec<String> = watched.servers().iter().map(|one| name(one, &args.servers)).collect();
+    let stop = interrupt::install();
+    let stream = stream(args, &watched);
+    let mut capture = Capture::attach(watched.servers(), &stream)?;
+    let since = capture.since();
+    let record = args.record.as_deref();
+    let recording = record.map(|file| Recording::begin(file, args, since, names.clone()));
+    let recording = recording.transpose()?;
+    let mut watch = Watch { view: View::new(args, since), recording, ticks: None, thrift: None };
+    watch.thrift = args.max_cost.map(|most| Thrift::new(most, stream.is_on, since));
+    watch.ticks = args.summary.then(|| Ticks::new(args.every, since));
+    watched.left_out(&capture).iter().for_each(|note| screen::note(note));
+    names.iter().for_each(|name| screen::note(&format!("watching {name}")));
+    watch.view.begin(&clock_time());
+    let end = args.time.map(|time| since + time);
+    while !stop.is_set() && end.is_none_or(|end| now() < end) && !watch.view.is_done() {
+        std::thread::sleep(LOOK);
+        watch.look(&mut capture)?;
+        watched.look(&mut capture)?.iter().for_each(|note| screen::note(note));
+        if watched.is_over() {
+            stop.at(now());
+        }
+    }
+    watch.finish(args, capture)
+}
+
+fn stream(args: &TraceArgs, watched: &Watched) -> Stream {
+    let adds_up = args.summary || args.histogram;
+    Stream {
+        user: args.user.clone(),
+        database: args.database.clone(),
+        is_on: !adds_up || args.record.is_some(),
+        // What is too dear to be handed on is added up.
+        adds_up: adds_up || args.record.is_some() || args.max_cost.is_some(),
+        follows_unix: args.servers.ports.is_empty(),
+        follows_new: watched.follows_new(),
+        step: args.step.map_or(0, |step| (step.0 / 1000) as u32),
+        buffer: args.buffer << 10,
+    }
+}
+
+/// What is said of a server, for people.
+fn name(server: &TracedServer, args: &ServersArgs) -> String {
+    let TracedServer { process, program, ports, .. } = server;
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    let socket = if args.ports.is_empty() { " and its Unix socket" } else { "" };
+    let ports = match ports.len() {
+        0 => "its Unix socket".to_owned(),
+        _ => format!("port {}{socket}", ports.join(", ")),
+    };
+    format!("{program}, process {process}, {ports}")
+}
+
+/// What becomes of requests as they end.
+struct Watch<'a> {
+    view: View<'a>,
+    recording: Option<Recording>,
+    ticks: Option<Ticks>,
+    thrift: Option<Thrift>,
+}
+
+impl Watch<'_> {
+    fn look(&mut self, capture: &mut Capture) -> Result<(), Failure> {
+        capture.tend()?;
+        let requests = capture.take()?;
+        self.take(&requests)?;
+        if let Some(thrift) = &mut self.thrift {
+            thrift.look(capture)?.iter().for_each(|note| screen::note(note));
+        }
+        // What is only counted tells no statements from other requests.
+        match &mut self.ticks {
+            Some(ticks) if self.thrift.as_ref().and_then(Thrift::added_up).is_none() => {
+                ticks.look(capture)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, requests: &[dbtime_model::traced::TracedRequest]) -> Result<(), Failure> {
+        match &mut self.recording {
+            Some(recording) => recording.add(requests),
+            None => self.view.show(requests),
+        }
+    }
+
+    fn finish(mut self, args: &TraceArgs, capture: Capture) -> Result<Exit, Failure> {
+        let length = now() - self.view.since;
+        let Left { requests, ledger, cost, totals } = capture.detach()?;
+        self.take(&requests)?;
+        let added_up = self.thrift.as_ref().and_then(Thrift::added_up);
+        let (clock, cost) = (clock_time(), Some(cost));
+        let end = TraceEnd { length, added_up, clock, ledger, cost, totals };
+        if let Some(recording) = self.recording {
+            recording.end(&end)?;
+        }
+        self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
+        Ok(if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
+    }
+}
+
+/// Throughput, every so often.
+struct Ticks {
+    every: Nanos,
+    due: MonoNanos,
+    last: (MonoNanos, u64),
+}
+
+impl Ticks {
+    fn new(every: Nanos, since: MonoNanos) -> Self {
+        Self { every, due: since + every, last: (since, 0) }
+    }
+
+    fn look(&mut self, capture: &Capture) -> Result<(), Failure> {
+        let at = now();
+        if at < self.due {
+            return Ok(());
+        }
+        let count = capture.statements()?;
+        let rate = (count - self.last.1) as f64 / (at - self.last.0).as_secs();
+        screen::result(&format!("{}   throughput {rate:.0} queries/sec\n", clock_time()));
+        (self.last, self.due) = ((at, count), at + self.every);
+        Ok(())
+    }
+}

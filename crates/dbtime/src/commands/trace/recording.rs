@@ -1,0 +1,98 @@
+//! `--record FILE`: everything that is seen, for later.
+
+use super::view::clock_time;
+use crate::cli::TraceArgs;
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter, VERSION};
+use dbtime_model::traced_totals::StatementName;
+use dbtime_model::{MonoNanos, Nanos};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that is being written.
+pub(super) struct Recording {
+    file: PathBuf,
+    writer: TraceWriter<BufWriter<File>>,
+    raw_sql: bool,
+    fingerprint: String,
+    requests: u64,
+}
+
+impl Recording {
+    /// Begins a file, which must not be there, for its owner's eyes alone.
+    pub(super) fn begin(
+        file: &Path,
+        args: &TraceArgs,
+        since: MonoNanos,
+        servers: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let begin = TraceBegin {
+            version: VERSION,
+            since,
+            clock: clock_time(),
+            servers,
+            raw_sql: args.raw_sql,
+            step: args.step.unwrap_or(Nanos::ZERO),
+        };
+        let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+        let writer = new.and_then(|new| TraceWriter::begin(BufWriter::new(new), &begin));
+        let writer = writer.map_err(|error| failed(file, &error))?;
+        let (file, raw_sql) = (file.to_owned(), args.raw_sql);
+        Ok(Self { file, writer, raw_sql, fingerprint: String::new(), requests: 0 })
+    }
+
+    pub(super) fn add(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
+        for request in requests {
+            let written = if self.raw_sql {
+                self.writer.request(request)
+            } else {
+                let bare = self.without_literals(request);
+                self.writer.request(&bare)
+            };
+            written.map_err(|error| failed(&self.file, &error))?;
+            self.requests += 1;
+        }
+        Ok(())
+    }
+
+    fn without_literals(&mut self, request: &TracedRequest) -> TracedRequest {
+        let mut bare = request.clone();
+        bare.text = self.fingerprint(&request.text);
+        if let Some(blocker) = &mut bare.blocker {
+            blocker.statement = blocker.statement.as_ref().map(|text| self.fingerprint(text));
+        }
+        bare
+    }
+
+    fn fingerprint(&mut self, text: &str) -> Arc<str> {
+        dbtime_sql::fingerprint(text, &mut self.fingerprint);
+        Arc::from(self.fingerprint.as_str())
+    }
+
+    pub(super) fn end(mut self, end: &TraceEnd) -> Result<(), Failure> {
+        let mut end = end.clone();
+        for row in &mut end.totals.statements {
+            if let (StatementName::Text(text), false) = (&mut row.name, self.raw_sql) {
+                *text = self.fingerprint(text);
+            }
+        }
+        let Self { file, writer, requests, .. } = self;
+        writer.end(&end).map_err(|error| failed(&file, &error))?;
+        screen::note(&format!("{requests} requests recorded in {}", file.display()));
+        Ok(())
+    }
+}
+
+fn failed(file: &Path, error: &io::Error) -> Failure {
+    let remedy = match error.kind() {
+        io::ErrorKind::AlreadyExists => "; name a file that is not there",
+        io::ErrorKind::StorageFull => "; what is in it can be read up to there",
+        _ => "",
+    };
+    Failure::environment(format!("recording in {}: {error}{remedy}", file.display()))
+}

@@ -1,0 +1,79 @@
+//! `dbtime trace FILE`: a recording, in any view.
+
+use super::view::View;
+use crate::cli::TraceArgs;
+use crate::exit::{Exit, Failure};
+use crate::screen;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
+use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::trace::is_statement;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
+    let failed =
+        |error: TraceFileError| Failure::environment(format!("{}: {error}", file.display()));
+    let opened = File::open(file).map_err(|error| failed(error.into()))?;
+    let (begin, mut reader) = TraceReader::begin(BufReader::new(opened)).map_err(failed)?;
+    refuse_what_was_not_recorded(args, &begin)?;
+    let mut view = View::new(args, begin.since);
+    begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
+    view.begin(&begin.clock);
+    let mut ticks = Ticks { every: args.every, due: begin.since + args.every, count: 0 };
+    while let Some(line) = reader.next().map_err(failed)? {
+        match line {
+            TraceLine::Begin(_) => {}
+            TraceLine::Request(request) if args.summary => ticks.take(&request, begin.since),
+            TraceLine::Request(request) => view.show(&[*request])?,
+            TraceLine::End(end) => return finish(args, &view, &end, begin.step),
+        }
+    }
+    let how = if reader.is_cut() { "in the middle of a line" } else { "without its ledger" };
+    screen::note(&format!("{} ends {how}: what came behind is not known", file.display()));
+    Ok(Exit::Invalid)
+}
+
+fn finish(args: &TraceArgs, view: &View<'_>, end: &TraceEnd, step: Nanos) -> Result<Exit, Failure> {
+    view.end(end, step)?;
+    Ok(if args.strict && !end.ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
+}
+
+fn refuse_what_was_not_recorded(args: &TraceArgs, begin: &TraceBegin) -> Result<(), Failure> {
+    if args.raw_sql && !begin.raw_sql {
+        return Err(Failure::usage(
+            "the recording holds no literals: it was made without --raw-sql",
+        ));
+    }
+    if (args.summary || args.histogram) && (args.user.is_some() || args.database.is_some()) {
+        return Err(Failure::usage(
+            "a recording holds the sums of all users and databases: --user and --db choose lines",
+        ));
+    }
+    if args.step.is_some_and(|step| step != begin.step) {
+        return Err(Failure::usage(
+            "distributions have the steps that they were recorded with: --step belongs to --record",
+        ));
+    }
+    Ok(())
+}
+
+/// Throughput, every so often, of what is in the file.
+struct Ticks {
+    every: Nanos,
+    due: MonoNanos,
+    count: u64,
+}
+
+impl Ticks {
+    fn take(&mut self, request: &TracedRequest, since: MonoNanos) {
+        while request.end >= self.due {
+            let rate = self.count as f64 / self.every.as_secs();
+            let at = (self.due - since).as_secs();
+            screen::result(&format!("{at:>18.1} s   throughput {rate:.0} queries/sec\n"));
+            (self.due, self.count) = (self.due + self.every, 0);
+        }
+        self.count += u64::from(is_statement(request.protocol, request.command));
+    }
+}

@@ -1,0 +1,150 @@
+//! What is printed of requests, as they come or from a recording.
+
+use super::fingerprints::by_fingerprint;
+use super::json;
+use crate::cli::TraceArgs;
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::trace::command_name;
+use dbtime_report::terminal::{
+    Shown, TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
+    trace_summary,
+};
+use std::borrow::Cow;
+use std::io::Write as _;
+
+/// The time of day, where this machine is.
+pub(in crate::commands) fn clock_time() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// The chosen view.
+pub(super) struct View<'a> {
+    args: &'a TraceArgs,
+    pub(super) since: MonoNanos,
+    room: Option<usize>,
+    shown: u64,
+    fingerprint: String,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(args: &'a TraceArgs, since: MonoNanos) -> Self {
+        Self { args, since, room: screen::columns(), shown: 0, fingerprint: String::new() }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.args.requests.is_some_and(|most| self.shown >= most)
+    }
+
+    /// Whether requests are shown one by one.
+    fn has_lines(&self) -> bool {
+        !self.args.summary && !self.args.histogram
+    }
+
+    /// What stands above all; `clock` is when the watching began.
+    pub(super) fn begin(&self, clock: &str) {
+        if self.args.summary {
+            screen::result(&format!("Tracing started at {clock}\n"));
+        } else if self.has_lines() && !self.args.json && self.args.record.is_none() {
+            screen::result(&request_heading());
+        }
+    }
+
+    pub(super) fn show(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
+        let mut text = String::new();
+        let requests = if self.has_lines() { requests } else { &[] };
+        for request in requests {
+            if self.is_done() {
+                break;
+            }
+            if self.is_wanted(request) {
+                self.shown += 1;
+                self.line(request, &mut text)?;
+            }
+        }
+        if !text.is_empty() {
+            screen::result(&text);
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, request: &TracedRequest) -> bool {
+        let args = self.args;
+        let name = || command_name(request.protocol, request.command);
+        let holds = |wanted: &String| {
+            request.text.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
+        };
+        let is = |wanted: &Option<String>, name: Option<&str>| {
+            wanted.is_none() || wanted.as_deref() == name
+        };
+        is(&args.user, request.user())
+            && is(&args.database, request.database())
+            && args.slow.is_none_or(|slow| request.response() >= slow)
+            && (!args.errors || request.error.is_some())
+            && (args.commands.is_empty()
+                || args.commands.iter().any(|command| command.eq_ignore_ascii_case(name())))
+            && args.matching.as_ref().is_none_or(holds)
+    }
+
+    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
+        let command = command_name(request.protocol, request.command);
+        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref());
+        let [statement, blocker] = [request.text.as_ref(), blocker.unwrap_or_default()]
+            .map(|text| self.may_be_shown(text));
+        let shown = Shown { command, statement: &statement, blocker: &blocker };
+        if self.args.json {
+            *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
+            out.push('\n');
+        } else {
+            request_line(request, self.since, shown, self.room, out);
+        }
+        Ok(())
+    }
+
+    /// A text without its literals, unless they are wanted.
+    fn may_be_shown<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        if self.args.raw_sql {
+            return Cow::Borrowed(text);
+        }
+        dbtime_sql::fingerprint(text, &mut self.fingerprint);
+        Cow::Owned(self.fingerprint.clone())
+    }
+
+    /// What stands below all.
+    pub(super) fn end(&self, end: &TraceEnd, step: Nanos) -> Result<(), Failure> {
+        let report = || TracedReport {
+            statements: by_fingerprint(&end.totals),
+            totals: &end.totals,
+            length: end.added_up.unwrap_or(end.length),
+            only_counted: end.added_up.map_or(Nanos::ZERO, |added_up| end.length - added_up),
+            step,
+        };
+        if self.args.summary {
+            screen::result(&format!("Tracing ended   at {}\n", end.clock));
+            screen::result(&trace_summary(&report(), screen::wants_color()));
+        } else if self.args.histogram {
+            screen::result(&trace_histogram(&end.totals, step));
+        } else if end.ledger.withheld > 0 && !self.args.json {
+            // Not all of them have lines.
+            screen::result(&trace_summary(&report(), screen::wants_color()));
+        }
+        self.ledger(end)
+    }
+
+    fn ledger(&self, end: &TraceEnd) -> Result<(), Failure> {
+        let ledger = &end.ledger;
+        if self.args.json {
+            let line = serde_json::json!({ "ledger": ledger, "cost": end.cost });
+            screen::result(&(serde_json::to_string(&line).map_err(Failure::environment)? + "\n"));
+        } else {
+            let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
+            screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));
+        }
+        // The last line is out before whoever waits for it is told that it was the last.
+        let _ = std::io::stdout().flush();
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Which servers are watched, as they come and go.
+
+use crate::cli::ServersArgs;
+use crate::exit::Failure;
+use dbtime_observe::trace::{Capture, TracedServer, Wanted, servers};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// So long after its start a server is looked at again, until its TLS library is there.
+const YOUTH: Duration = Duration::from_secs(2);
+
+/// The servers that are watched.
+pub(in crate::commands) struct Watched {
+    wanted: Wanted,
+    servers: Vec<TracedServer>,
+    /// Those that have just started, and when they were first looked at.
+    young: Vec<(TracedServer, Instant)>,
+    /// How much of what is not measured was told of.
+    told: usize,
+    /// Whether some may have started before the kernel told of it.
+    may_lack: bool,
+}
+
+impl Watched {
+    /// Those that are there now, at least one.
+    pub(in crate::commands) fn find(args: &ServersArgs) -> Result<Self, Failure> {
+        let wanted = args.into();
+        let servers = servers(&wanted)?;
+        Ok(Self { wanted, servers, young: Vec::new(), told: 0, may_lack: true })
+    }
+
+    pub(in crate::commands) fn servers(&self) -> &[TracedServer] {
+        &self.servers
+    }
+
+    pub(in crate::commands) fn follows_new(&self) -> bool {
+        self.wanted.follows_new()
+    }
+
+    /// Whether there is none any more, and none to come.
+    pub(in crate::commands) fn is_over(&self) -> bool {
+        self.servers.is_empty() && !self.follows_new()
+    }
+
+    /// What is not measured, as far as it was not told of.
+    pub(in crate::commands) fn left_out(&mut self, capture: &Capture) -> Vec<String> {
+        let left_out = capture.left_out();
+        let new = left_out.get(self.told..).unwrap_or_default();
+        self.told = left_out.len();
+        new.iter().map(|(what, why)| format!("not measured: {what} ({why})")).collect()
+    }
+
+    /// Takes in those that have started, and lets go of those that have ended; what there is to say
+    /// of it.
+    pub(in crate::commands) fn look(
+        &mut self,
+        capture: &mut Capture,
+    ) -> Result<Vec<String>, Failure> {
+        let mut notes = Vec::new();
+        let (here, gone): (Vec<_>, Vec<_>) = self.servers.drain(..).partition(is_here);
+        self.servers = here;
+        for server in gone {
+            capture.forget(&server);
+            notes.push(format!("{}, process {}, has ended", server.program, server.process));
+        }
+        for server in self.started(capture)?.into_iter().filter_map(|one| self.wanted.started(one))
+        {
+            self.servers.retain(|other| other.process != server.process);
+            capture.follow(&server)?;
+            notes.push(format!(
+                "watching {}, process {}, which has just started",
+                server.program, server.process
+            ));
+            self.young.push((server.clone(), Instant::now()));
+            self.servers.push(server);
+        }
+        for (server, since) in std::mem::take(&mut self.young) {
+            let is_young = since.elapsed() < YOUTH && is_here(&server);
+            if is_young && !capture.look_again(&server)? {
+                self.young.push((server, since));
+            }
+        }
+        notes.extend(self.left_out(capture));
+        if self.is_over() {
+            notes.push("every server that was watched has ended".to_owned());
+        }
+        Ok(notes)
+    }
+
+    /// The processes that may be servers and were not there before.
+    fn started(&mut self, capture: &Capture) -> Result<BTreeSet<u32>, Failure> {
+        if !self.follows_new() {
+            return Ok(BTreeSet::new());
+        }
+        let mut started = BTreeSet::from_iter(capture.started()?);
+        if std::mem::take(&mut self.may_lack) {
+            // None there: those that were found at first have ended.
+            let now = servers(&self.wanted).unwrap_or_default();
+            started.extend(now.iter().map(|server| server.process));
+            started.retain(|new| self.servers.iter().all(|known| known.process != *new));
+        }
+        Ok(started)
+    }
+}
+
+fn is_here(server: &TracedServer) -> bool {
+    Path::new("/proc").join(server.process.to_string()).exists()
+}

@@ -1,0 +1,154 @@
+//! `dbtime top`, in a terminal of its own.
+
+use crate::given_server::GivenServer;
+use crate::raw_client::RawClient;
+use crate::sandbox::Sandbox;
+use dbtime_lab::servers::Product;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// What ends the use of the whole screen.
+const LEAVES_SCREEN: &str = "\x1b[?1049l";
+
+/// A terminal, what runs in it, and what it was told so far.
+struct Screen {
+    keys: File,
+    own: File,
+    child: Child,
+    told: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Drop for Screen {
+    /// Also where a test fails.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Screen {
+    /// Starts `dbtime top` for a server; `None` where the kernel permits no eBPF.
+    fn open(sandbox: &Sandbox, server: &GivenServer) -> Option<Self> {
+        let terminal: OwnedFd =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&terminal).expect("granted");
+        unlockpt(&terminal).expect("unlocked");
+        let name = ptsname(&terminal, Vec::new()).expect("a name");
+        let own = File::options().read(true).write(true).open(name.to_str().expect("text"));
+        let own = own.expect("its other end");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&own, size).expect("a size");
+        let line = format!("top -p {} --every 200ms --raw-sql", server.server.pid());
+        let copy = || Stdio::from(own.try_clone().expect("a copy"));
+        let mut command = sandbox.command(&line);
+        let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("it starts");
+        let keys = File::from(terminal);
+        let (tells, told) = channel();
+        let mut reads = keys.try_clone().expect("a copy");
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65536];
+            while let Ok(length @ 1..) = reads.read(&mut bytes) {
+                if tells.send(bytes[..length].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut screen = Self { keys, own, child, told, seen: String::new() };
+        screen.wait_for(&["Statements", "CAP_BPF"]);
+        if screen.seen.contains("CAP_BPF") {
+            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
+            let note = format!("NOT TESTED: no eBPF here: {}", screen.seen);
+            std::io::stderr().write_all(note.as_bytes()).expect("somebody listens");
+            return None;
+        }
+        Some(screen)
+    }
+
+    /// Waits until one of these texts was told of, and forgets what came before.
+    fn wait_for(&mut self, texts: &[&str]) {
+        let patience = Instant::now();
+        while !texts.iter().any(|text| self.seen.contains(text)) {
+            assert!(patience.elapsed() < Duration::from_secs(20), "{texts:?} in {:?}", self.seen);
+            if let Ok(bytes) = self.told.recv_timeout(Duration::from_millis(100)) {
+                self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            }
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.seen.clear();
+        self.keys.write_all(keys.as_bytes()).expect("pressed");
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it is there");
+    }
+
+    /// Waits for its end; the terminal has to be as it was.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().expect("it ends").code();
+        self.wait_for(&["connections "]);
+        let modes = tcgetattr(&self.own).expect("its modes").local_modes;
+        assert!(modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG));
+        let (_, behind) = self.seen.rsplit_once(LEAVES_SCREEN).expect("it leaves the screen");
+        assert!(behind.contains("\x1b[?25h"), "the cursor is shown: {behind:?}");
+        (code, behind.to_owned())
+    }
+}
+
+#[test]
+fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
+    let (mut client, mut sleeper) = (RawClient::connect(&server), RawClient::connect(&server));
+    (0..1009).for_each(|_| client.query("DO 1"));
+    client.query("DO SLEEP(0.02)");
+    screen.press("w");
+    screen.wait_for(&["SLEEP(?)"]);
+    screen.press("s");
+    // Only what has changed is drawn anew.
+    screen.wait_for(&["calls"]);
+    screen.press("\r");
+    screen.wait_for(&["Where the time goes"]);
+    sleeper.ask("DO SLEEP(3)");
+    screen.press("2");
+    screen.wait_for(&["SLEEP(3)"]);
+    sleeper.answered();
+    screen.press("/nothing of the kind\r");
+    screen.wait_for(&["that the filter lets through"]);
+    drop((client, sleeper));
+    std::thread::sleep(Duration::from_millis(100));
+    screen.press("q");
+    let (code, behind) = screen.ended();
+    assert_eq!(code, Some(0), "{behind}");
+    // 1009 and three sleeps' worth of statements, and two who quit.
+    assert!(behind.contains("1,013 started = 1,013 ended + 0 in flight"), "{behind}");
+}
+
+#[test]
+fn it_ends_with_a_signal_or_its_server_and_leaves_the_terminal_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(screen) = Screen::open(&sandbox, &server) else { return };
+    screen.signal(Signal::TERM);
+    assert_eq!(screen.ended().0, Some(0));
+    let screen = Screen::open(&sandbox, &server).expect("as before");
+    drop(server);
+    let (code, behind) = screen.ended();
+    assert_eq!(code, Some(0));
+    assert!(behind.contains("every server that was watched has ended"), "{behind}");
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox.run("top").refused(2, &["takes a terminal", "dbtime trace --summary"]);
+    sandbox.run("top --every 1ms").refused(2, &["100ms"]);
+}

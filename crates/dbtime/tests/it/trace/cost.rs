@@ -1,0 +1,63 @@
+//! What watching takes, and less of it.
+
+use super::*;
+use crate::sandbox::Running;
+
+/// Asks for so many statements a second, for some seconds; it has begun when this returns.
+fn load(sandbox: &Sandbox, server: &GivenServer) -> Running {
+    let before = status(server, "Com_do");
+    let running = sandbox.start(&format!(
+        "run --query 'DO 1' --rate 500/s --time 8s --warmup 0s --connections 2 \
+         --protocol text --target '{}' --no-record",
+        server.target()
+    ));
+    for _ in 0..500 {
+        std::thread::sleep(Duration::from_millis(20));
+        if status(server, "Com_do") > before + 50 {
+            return running;
+        }
+    }
+    panic!("the load does not begin");
+}
+
+#[test]
+fn what_costs_too_much_is_added_up_and_then_counted() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let running = load(&sandbox, &server);
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--max-cost 0.001%") else { return };
+    let before = status(&server, "Com_do");
+    running.end().exits(0);
+    let done = status(&server, "Com_do") - before;
+    let (told, printed) = tracer.interrupted();
+    let end: Value =
+        printed.lines().last().and_then(|line| serde_json::from_str(line).ok()).expect("JSON");
+    let of = |name: &str| end["ledger"][name].as_u64().expect("a count");
+    for what in ["only added up", "only counted", "no more than it has to"] {
+        assert_eq!(told.matches(what).count(), 1, "{what}: {told}");
+    }
+    assert!(of("streamed") > 0 && of("withheld") > done / 2, "{end}");
+    assert_eq!(of("streamed") + of("withheld") + of("dropped"), of("ended"), "{end}");
+    assert!(of("ended") >= done, "{done}: {end}");
+}
+
+#[test]
+fn what_is_not_dear_is_handed_on_and_sums_end_where_counting_begins() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::start(&sandbox, &server, "--max-cost 10000%") else { return };
+    RawClient::connect(&server).query("DO 1");
+    tracer.interrupt();
+    let (_, out) = tracer.printed();
+    assert!(!out.contains("withheld") && !out.contains("\nStatements\n"), "{out}");
+    for options in ["--summary", ""] {
+        let options = format!("{options} --max-cost 0.001%");
+        let running = load(&sandbox, &server);
+        let tracer = Tracer::start(&sandbox, &server, &options).expect("as before");
+        running.end().exits(0);
+        tracer.interrupt();
+        let (_, out) = tracer.printed();
+        assert!(out.contains("s behind that requests were only counted"), "{out}");
+        assert!(sums::calls(&out, "DO ?") > 100, "{out}");
+        assert!(options.contains("summary") || out.contains(" withheld\n"), "{out}");
+    }
+    sandbox.run("trace --max-cost 2").refused(2, &["--max-cost", "2%"]);
+}

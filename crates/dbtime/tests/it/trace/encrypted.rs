@@ -1,0 +1,129 @@
+//! The same of connections that are encrypted.
+
+use super::*;
+use crate::given_server::PRODUCTS;
+use crate::tls::Certificates;
+use std::collections::BTreeMap;
+
+/// A server that lets its clients encrypt.
+pub(super) fn start(product: Product) -> (Certificates, GivenServer) {
+    let certificates = Certificates::new(&GivenServer::start(product, &[]));
+    let server = certificates.server(product);
+    (certificates, server)
+}
+
+/// As `--target` takes it, with connections encrypted or not.
+fn target(product: Product, server: &GivenServer, is_encrypted: bool) -> String {
+    format!("{}?{}", server.target_tcp(), mode(product, is_encrypted))
+}
+
+/// The part of it that says so.
+pub(super) fn mode(product: Product, is_encrypted: bool) -> &'static str {
+    match (product, is_encrypted) {
+        (Product::Postgres, true) => "sslmode=require",
+        (Product::Postgres, false) => "sslmode=disable",
+        (_, true) => "ssl-mode=required",
+        (_, false) => "ssl-mode=disabled",
+    }
+}
+
+/// How often each command came with each text.
+fn counts(seen: &Seen) -> BTreeMap<(String, String), u64> {
+    let mut counts = BTreeMap::new();
+    for request in &seen.requests {
+        let of = |name: &str| request[name].as_str().expect("a word").to_owned();
+        *counts.entry((of("command"), of("text"))).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn encrypted_requests_are_those_that_are_not() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let sandbox = Sandbox::new();
+        let mut seen = Vec::new();
+        for is_encrypted in [true, false] {
+            let target = target(product, &server, is_encrypted);
+            let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+            for protocol in ["text", "prepared"] {
+                let line = format!(
+                    "run --query 'SELECT 4711' --transactions {MANY} --connections 1 \
+                     --protocol {protocol} --target '{target}' --no-record"
+                );
+                sandbox.run(&line).exits(0);
+            }
+            let ended = tracer.end();
+            assert_eq!(ended.code, Some(0), "{}", ended.ledger);
+            ended.is_clean();
+            parts_add_up(&ended.requests);
+            seen.push(ended);
+        }
+        let [encrypted, plain] = [counts(&seen[0]), counts(&seen[1])];
+        assert_eq!(encrypted, plain);
+        let of = |command: &str| encrypted[&(command.to_owned(), "SELECT 4711".to_owned())];
+        match product {
+            // The driver tries what it is asked for once.
+            Product::Postgres => assert!([MANY, MANY + 2].contains(&of("E:EXECUTE"))),
+            _ => assert_eq!(of("17:EXECUTE"), MANY),
+        }
+    }
+}
+
+#[test]
+fn an_answer_says_as_much_and_is_as_long() {
+    let (_certificates, server) = start(Product::MariaDb);
+    let sandbox = Sandbox::new();
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    for is_encrypted in [true, false] {
+        let target = target(Product::MariaDb, &server, is_encrypted);
+        for query in ["SELECT SLEEP(0.05)", "SELECT REPEAT(\"x\", 100000)", "SELECT nothing"] {
+            let line = format!(
+                "run --query '{query}' --transactions 3 --connections 1 --protocol text \
+                 --target '{target}' --no-record"
+            );
+            sandbox.run(&line);
+        }
+    }
+    let seen = tracer.end();
+    seen.is_clean();
+    let of = |command: &str, text: &str, name: &str| -> Vec<u64> {
+        let is_one = |request: &&Value| request["text"] == text && request["command"] == command;
+        let found = seen.requests.iter().filter(is_one);
+        found.map(|request| request[name].as_f64().unwrap_or_default() as u64).collect()
+    };
+    let slept = of("03:QUERY", "SELECT SLEEP(0.05)", "response_us");
+    assert!(slept.len() >= 6 && slept.iter().all(|us| (50_000..500_000).contains(us)), "{slept:?}");
+    let bytes = of("03:QUERY", "SELECT REPEAT(\"x\", 100000)", "sent_bytes");
+    assert!(bytes.len() >= 6 && bytes.iter().all(|b| *b == bytes[0] && *b > 100_000), "{bytes:?}");
+    // The driver finds out before it begins.
+    let errors = of("03:QUERY", "PREPARE dbtime_look FROM 'SELECT nothing'", "error");
+    assert!(errors.len() >= 2 && errors.iter().all(|error| *error == 1054), "{errors:?}");
+}
+
+#[test]
+fn connections_that_were_encrypted_before_are_followed() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let sandbox = Sandbox::new();
+        let target = target(product, &server, true);
+        let running = sandbox.start(&format!(
+            "run --query 'SELECT 4712' --rate 200/s --time 7s --warmup 0s --connections 3 \
+             --protocol prepared --target '{target}' --no-record"
+        ));
+        std::thread::sleep(Duration::from_secs(2));
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        running.end().exits(0);
+        let seen = tracer.end();
+        seen.adds_up();
+        for trouble in ["tls", "not_understood", "out_of_step", "overlaid", "unread"] {
+            assert_eq!(seen.counted(trouble), 0, "{trouble}: {}", seen.ledger);
+        }
+        let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };
+        let executed: Vec<&Value> =
+            seen.requests.iter().filter(|request| request["command"] == command).collect();
+        assert!(executed.len() > 100, "{}", seen.ledger);
+        let others: Vec<_> = executed.iter().filter(|one| one["text"] != "SELECT 4712").collect();
+        assert!(others.is_empty(), "{product:?}: {others:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Whose requests are.
+
+use super::encrypted::{mode, start};
+use super::sums::calls;
+use super::*;
+use crate::given_server::PRODUCTS;
+
+/// Requests of a user in a database with this text.
+fn count(seen: &Seen, user: Option<&str>, database: Option<&str>, text: &str) -> u64 {
+    let is_one = |request: &&Value| {
+        request["user"].as_str() == user
+            && request["database"].as_str() == database
+            && request["text"] == text
+    };
+    seen.requests.iter().filter(is_one).count() as u64
+}
+
+#[test]
+fn requests_say_whose_they_are_encrypted_or_not() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let password = match product {
+            Product::Postgres => "CREATE USER app PASSWORD 'secret'",
+            _ => "CREATE USER app IDENTIFIED BY 'secret'",
+        };
+        server.sql(password);
+        if product != Product::Postgres {
+            server.sql("GRANT ALL ON d.* TO app");
+        }
+        let sandbox = Sandbox::new();
+        let root = server.server.user();
+        let run = |user: &str, login: &str, is_encrypted: bool| {
+            let target = server.target_tcp_as(user, login);
+            sandbox
+                .run(&format!(
+                    "run --query 'SELECT 4711' --transactions {MANY} --connections 3 \
+                     --protocol text --target '{target}?{}' --no-record",
+                    mode(product, is_encrypted)
+                ))
+                .exits(0);
+        };
+        for (options, of_root) in [("", 2 * MANY), ("--user app --db d", 0)] {
+            let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
+            for is_encrypted in [true, false] {
+                run("app", ":secret", is_encrypted);
+                run(root, "", is_encrypted);
+            }
+            let seen = tracer.end();
+            let of = |user| count(&seen, Some(user), Some("d"), "SELECT 4711");
+            assert_eq!((of("app"), of(root)), (2 * MANY, of_root), "{product:?} {options}");
+            assert_eq!(seen.counted("logins"), seen.counted("connections"));
+        }
+        let Some(tracer) = Tracer::start(&sandbox, &server, "--summary --user app") else { return };
+        for is_encrypted in [true, false] {
+            run("app", ":secret", is_encrypted);
+            run(root, "", is_encrypted);
+        }
+        tracer.interrupt();
+        let (_, out) = tracer.printed();
+        assert_eq!(calls(&out, "SELECT ?"), 2 * MANY, "{product:?}: {out}");
+    }
+}
+
+#[test]
+fn a_connection_may_turn_to_another_database_and_user() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    server.sql("CREATE USER app");
+    server.sql("CREATE DATABASE other");
+    server.sql("GRANT ALL ON *.* TO app");
+    let mut early = RawClient::connect(&server);
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    let root = server.server.user();
+    client.query("DO 1");
+    client.init_db("d");
+    client.query("DO 2");
+    client.query("use `other` ;");
+    client.query("DO 3");
+    client.query_fails("USE nowhere");
+    client.query("DO 4");
+    client.change_user("app", "d");
+    client.query("DO 5");
+    early.query("DO 6");
+    early.change_user("app", "");
+    early.query("DO 7");
+    let seen = tracer.end();
+    seen.is_clean();
+    for (user, database, text) in [
+        (Some(root), Some(""), "DO 1"),
+        (Some(root), Some("d"), "DO 2"),
+        (Some(root), Some("other"), "DO 3"),
+        (Some(root), Some("other"), "DO 4"),
+        (Some("app"), Some("d"), "DO 5"),
+        (None, None, "DO 6"),
+        (Some("app"), Some(""), "DO 7"),
+    ] {
+        assert_eq!(count(&seen, user, database, text), 1, "{text}: {:?}", seen.one(text));
+    }
+}
+
+#[test]
+fn who_was_there_before_is_unknown_and_says_so() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let mut client = RawClient::connect(&server);
+    let options = format!("--user {}", server.server.user());
+    let Some(tracer) = Tracer::start(&sandbox, &server, &options) else { return };
+    client.query("DO 8");
+    tracer.interrupt();
+    let (code, out) = tracer.printed();
+    assert_eq!(code, Some(0), "{out}");
+    assert!(!out.contains("DO ?"), "{out}");
+    assert!(out.contains("connections  1 followed, 1 of unknown users, from before\n"), "{out}");
+}
+
+#[test]
+fn servers_of_a_control_group_are_watched_and_filters_that_fit_nothing_refused() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", server.server.pid()));
+    let groups = groups.expect("readable");
+    let own = groups.lines().next().and_then(|line| line.rsplit(':').next()).expect("one");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, &format!("--cgroup {own}")) else {
+        return;
+    };
+    RawClient::connect(&server).query("DO 1");
+    tracer.end().one("DO 1");
+    sandbox.run("trace --cgroup /none.slice").refused(3, &["/none.slice", "/proc/PID/cgroup"]);
+    sandbox.run("trace --summary --slow 5ms").refused(2, &["--slow", "--summary"]);
+    sandbox.run("trace --user ''").refused(2, &["1 to 63 bytes"]);
+    sandbox.run("trace x.trace --record y.trace --db d").refused(2, &["--record"]);
+}

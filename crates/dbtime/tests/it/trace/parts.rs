@@ -1,0 +1,141 @@
+//! Where the time of requests went, where that is known beforehand.
+
+use super::*;
+
+#[test]
+fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO SLEEP(0.05)");
+    client.value_read_late(8_000_000, Duration::from_millis(600));
+    client.query("DO BENCHMARK(300000, MD5('a'))");
+    drop(client);
+    let seen = tracer.end();
+    seen.is_clean();
+    parts_add_up(&seen.requests);
+    let slept = seen.one("DO SLEEP(0.05)");
+    assert!(part_ms(slept, "sleep") >= 50.0 && part_ms(slept, "lock") < 1.0, "{slept}");
+    let unread = seen.one("SELECT REPEAT('x', 8000000)");
+    assert!(part_ms(unread, "net") >= 150.0, "{unread}");
+    let busy = seen.one("DO BENCHMARK(300000, MD5('a'))");
+    assert!(part_ms(busy, "cpu") > 5.0 && part_ms(busy, "sleep") == 0.0, "{busy}");
+}
+
+#[test]
+fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    server.sql("CREATE TABLE l (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
+    server.sql("INSERT INTO l VALUES (1, 1)");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let (mut holder, mut waiter) = (RawClient::connect(&server), RawClient::connect(&server));
+    holder.query("BEGIN");
+    holder.query("UPDATE d.l SET n = n + 1 WHERE id = 1");
+    waiter.ask("UPDATE d.l SET n = n + 10 WHERE id = 1");
+    std::thread::sleep(Duration::from_millis(200));
+    holder.query("COMMIT");
+    waiter.answered();
+    let seen = tracer.end();
+    seen.adds_up();
+    parts_add_up(&seen.requests);
+    let (waited, commit) = (seen.one("UPDATE d.l SET n = n + 10 WHERE id = 1"), seen.one("COMMIT"));
+    let blocker = &waited["blocker"];
+    assert_eq!(blocker["lock"], "row lock", "{waited}");
+    assert_eq!(blocker["connection"], commit["connection"], "{waited}");
+    assert_eq!(blocker["thread"], commit["thread"], "{waited}");
+    assert_eq!(blocker["statement"], "COMMIT", "{waited}");
+    // It was blocked soon after it came, until some moment of the holder's COMMIT.
+    let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
+    let (came, length) = (at(waited, "time_us"), at(blocker, "wait_us"));
+    let (begun, took) = (at(commit, "time_us"), at(commit, "response_us"));
+    assert!(came + length <= begun + took, "{waited} {commit}");
+    assert!(length >= begun - came - 20_000.0, "{waited} {commit}");
+    assert!(part_ms(waited, "lock") * 1e3 >= length);
+}
+
+#[test]
+fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    for id in 0..50 {
+        // The server has gone to sleep before each, and is woken by it.
+        std::thread::sleep(Duration::from_millis(5));
+        client.query(&format!("INSERT INTO d.f VALUES ({id}, 1)"));
+    }
+    drop(client);
+    let seen = tracer.end();
+    parts_add_up(&seen.requests);
+    let inserts: Vec<&Value> =
+        seen.requests.iter().filter(|request| request["command"] == "03:QUERY").collect();
+    assert_eq!(inserts.len(), 50);
+    let named = |request: &&&Value| request["file"]["name"] == "ib_logfile0";
+    assert!(inserts.iter().filter(named).count() > 0, "{:?}", inserts[1]);
+    let waits = |name| inserts.iter().map(|request| part_ms(request, name)).sum::<f64>();
+    assert!(waits("sync") + waits("io_write") > 0.0, "each is on disk before it is answered");
+    let queued = inserts.iter().filter(|request| {
+        request["server_queue_us"].as_f64().is_some_and(|queue| queue > 0.0 && queue < 1e6)
+    });
+    assert!(queued.count() > 40, "{:?}", inserts[1]);
+}
+
+/// A process that wants a CPU, until this goes, also with a test that fails.
+struct Hog(Child);
+
+impl Hog {
+    fn start() -> Self {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "while :; do :; done"]);
+        Self(shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell"))
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        self.0.kill().expect("it is there");
+        self.0.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn who_has_the_cpu_is_named() {
+    let sandbox = Sandbox::new();
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    let cpu = rustix::thread::sched_getaffinity(None).expect("CPUs");
+    let only = (0..1024).find(|cpu_number| cpu.is_set(*cpu_number)).expect("a CPU");
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(only);
+    let all_threads = std::fs::read_dir(format!("/proc/{}/task", server.server.pid()));
+    for thread in all_threads.expect("its threads").flatten() {
+        let id: i32 = thread.file_name().to_string_lossy().parse().expect("a number");
+        let id = rustix::process::Pid::from_raw(id);
+        // Some of them have ended meanwhile.
+        let _ = rustix::thread::sched_setaffinity(id, &set);
+    }
+    let hog = Hog::start();
+    let pid = rustix::process::Pid::from_child(&hog.0);
+    rustix::thread::sched_setaffinity(Some(pid), &set).expect("it is ours");
+    let mut client = RawClient::connect(&server);
+    // Several tens of slices.
+    let work = "DO BENCHMARK(3000000, MD5('a'))";
+    let lines = Tracer::attach(&sandbox, &server, "").map(|tracer| {
+        client.query(work);
+        tracer.end()
+    });
+    let sums = Tracer::start(&sandbox, &server, "--summary").map(|tracer| {
+        client.query(work);
+        tracer.interrupt();
+        tracer.printed().1
+    });
+    drop(hog);
+    let Some((lines, sums)) = lines.zip(sums) else { return };
+    parts_add_up(&lines.requests);
+    let busy = lines.one(work);
+    assert!(runq_ms(busy) > 0.2 * part_ms(busy, "cpu"), "{busy}");
+    assert!(busy["preemptor"]["name"].is_string(), "{busy}");
+    // In a single wait somebody else may have been first; in all it is the hog.
+    let (_, preemptors) = sums.split_once("Pre-emptors").expect("there were some");
+    let first = preemptors.lines().nth(2).expect("a row");
+    assert!(first.trim_start().starts_with("sh "), "{sums}");
+}

@@ -1,0 +1,222 @@
+//! The same of PostgreSQL.
+
+use super::*;
+use crate::raw_postgres::{RawPostgres, message};
+
+/// Transactions that the server has counted in the database that the clients use.
+fn commits(server: &GivenServer) -> u64 {
+    let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'";
+    server.sql(sql).value().expect("a counter").parse().expect("a number")
+}
+
+fn start() -> (Sandbox, GivenServer) {
+    (Sandbox::new(), GivenServer::start(Product::Postgres, &[("autovacuum", "off")]))
+}
+
+#[test]
+fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
+    let (sandbox, server) = start();
+    let before = commits(&server);
+    let mut early = RawPostgres::connect(&server);
+    early.prepare("old", "SELECT 8");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawPostgres::connect(&server);
+    for _ in 0..MANY {
+        assert_eq!(client.query("SELECT 1"), "TDCZ");
+        assert_eq!(client.extended("SELECT 2"), "12DCZ");
+    }
+    assert_eq!(client.tidying("none", "six", "SELECT 6"), "31tT2DCZ");
+    assert_eq!(client.tidying("six", "seven", "SELECT 7"), "31tT2DCZ");
+    client.execute("seven");
+    client.prepare("three", "SELECT 3");
+    (0..MANY).for_each(|_| assert_eq!(client.execute("three"), "2DCZ"));
+    client.at_once("three", "SELECT 4", MANY as usize);
+    client.behind_a_long_answer("SELECT repeat('x', 100000)", "SELECT 9");
+    let long = format!("SELECT '{}'", "x".repeat(9000));
+    client.query(&long);
+    client.terminate();
+    early.execute("old");
+    early.query("SELECT 5");
+    early.terminate();
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    parts_add_up(&seen.requests);
+    assert_eq!(seen.count("Q:QUERY", "SELECT 1"), MANY);
+    assert_eq!(seen.count("E:EXECUTE", "SELECT 2"), MANY);
+    assert_eq!(seen.count("P:PREPARE", "SELECT 3"), 1);
+    assert_eq!(seen.count("E:EXECUTE", "SELECT 3"), 2 * MANY);
+    assert_eq!(seen.count("Q:QUERY", "SELECT 4"), MANY);
+    assert_eq!(seen.count("Q:QUERY", "SELECT repeat('x', 100000)"), 1);
+    assert_eq!(seen.count("Q:QUERY", "SELECT 9"), 1);
+    assert_eq!(seen.count("E:EXECUTE", "SELECT 6"), 1);
+    assert_eq!(seen.count("E:EXECUTE", "SELECT 7"), 2);
+    assert_eq!((seen.count("Q:QUERY", "SELECT 5"), seen.count("X:TERMINATE", "")), (1, 2));
+    // Prepared before: the server was asked.
+    assert_eq!(seen.count("E:EXECUTE", "SELECT 8"), 1, "{:?}", seen.requests.iter().rev().nth(3));
+    assert_eq!(seen.requests.len() as u64, 5 * MANY + 11);
+    let cut = seen.requests.iter().find(|request| request["text_state"] == "cut").expect("one");
+    assert_eq!(cut["length"], long.len() + 6);
+    assert!(long.starts_with(cut["text"].as_str().expect("a text")), "{cut}");
+    // Of two logins, one statement that was prepared before, and all that was seen but the ends.
+    assert_eq!(commits(&server) - before, 2 + 1 + 5 * MANY + 9);
+}
+
+#[test]
+fn what_is_executed_before_one_sync_is_one_request_that_says_how_often() {
+    let (sandbox, server) = start();
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let talk = || {
+        let mut client = RawPostgres::connect(&server);
+        client.prepare("one", "SELECT 1");
+        client.prepare("on", "SELECT 2");
+        assert_eq!(client.batch("one", 7), "2DC".repeat(7) + "Z");
+        assert_eq!(client.batch("on", MANY as usize), "2DC".repeat(MANY as usize) + "Z");
+        assert_eq!(client.both("one", "on"), "2DC2DCZ");
+        assert_eq!(client.both("on", "one"), "2DC2DCZ");
+        assert_eq!(client.pipeline(&["SELECT 3", "SELECT 4", "SELECT 5"]), "12DC".repeat(3) + "Z");
+        assert_eq!(client.extended("SELECT 6"), "12DCZ");
+        client.terminate();
+    };
+    talk();
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    let executed = |text: &str| {
+        let found = seen.requests.iter().filter(|request| request["text"] == text);
+        let found = found.filter(|request| request["command"] == "E:EXECUTE");
+        let of = |request: &Value| (request["executes"].as_u64(), request["several"].as_bool());
+        found.map(of).collect::<Vec<_>>()
+    };
+    let (alone, mixed) = (Some(false), Some(true));
+    assert_eq!(executed("SELECT 1"), [(Some(7), alone), (Some(2), mixed)]);
+    assert_eq!(executed("SELECT 2"), [(Some(MANY), alone), (Some(2), mixed)]);
+    assert_eq!(executed("SELECT 3"), [(Some(3), mixed)]);
+    assert_eq!(executed("SELECT 6"), [(Some(1), alone)]);
+    let tracer = Tracer::start(&sandbox, &server, "--summary").expect("as before");
+    talk();
+    tracer.interrupt();
+    let (_, out) = tracer.printed();
+    // Two batches and one by itself; two by names and one by texts.
+    assert_eq!(sums::calls(&out, "SELECT ?"), 3, "{out}");
+    assert!(out.contains(&format!("; {} executes", dots(7 + MANY + 1))), "{out}");
+    assert_eq!(sums::calls(&out, "(several statements before a Sync)"), 3, "{out}");
+    assert!(out.contains("; 7 executes"), "{out}");
+}
+
+/// A number as reports show it.
+fn dots(number: u64) -> String {
+    format!("{},{:03}", number / 1000, number % 1000)
+}
+
+#[test]
+fn statements_are_added_up_and_errors_counted() {
+    let (sandbox, server) = start();
+    let Some(tracer) = Tracer::start(&sandbox, &server, "--summary") else { return };
+    let mut client = RawPostgres::connect(&server);
+    client.prepare("one", "SELECT 1 + 41");
+    for number in 0..MANY {
+        client.query(&format!("SELECT {number}, 'x{number}'"));
+        client.execute("one");
+        client.extended(&format!("SELECT {number} AS n"));
+    }
+    assert_eq!(client.query("SELECT * FROM nothing_of_the_kind"), "EZ");
+    client.terminate();
+    tracer.interrupt();
+    let (code, out) = tracer.printed();
+    assert_eq!(code, Some(0), "{out}");
+    for (statement, count) in [
+        ("SELECT ?, ?", MANY),
+        ("SELECT ? + ?", MANY),
+        ("SELECT ? AS n", MANY),
+        ("SELECT * FROM nothing_of_the_kind", 1),
+    ] {
+        assert_eq!(sums::calls(&out, statement), count, "{statement}: {out}");
+    }
+    assert!(out.contains("; 1 answered with an error"), "{out}");
+}
+
+#[test]
+fn waits_have_the_servers_own_names_and_their_ends_a_statement() {
+    let (sandbox, server) = start();
+    let mut other = RawPostgres::connect(&server);
+    other.query("CREATE TABLE l (id int PRIMARY KEY, n int)");
+    other.query("INSERT INTO l VALUES (1, 1)");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let (mut holder, mut waiter) = (RawPostgres::connect(&server), RawPostgres::connect(&server));
+    holder.query("SELECT pg_sleep(0.05)");
+    holder.query("BEGIN");
+    holder.query("UPDATE l SET n = n + 1 WHERE id = 1");
+    waiter.ask("UPDATE l SET n = n + 10 WHERE id = 1");
+    std::thread::sleep(Duration::from_millis(200));
+    holder.query("COMMIT");
+    waiter.answered();
+    // It asks for more than fits, and reads late.
+    waiter.ask("SELECT repeat('x', 8000000)");
+    std::thread::sleep(Duration::from_millis(600));
+    waiter.answered();
+    holder.query("SELEC");
+    assert_eq!(other.query("SELECT 1 / 0"), "EZ");
+    let seen = tracer.end();
+    seen.is_clean();
+    parts_add_up(&seen.requests);
+    let slept = seen.one("SELECT pg_sleep(0.05)");
+    assert!(part_ms(slept, "sleep") >= 50.0 && part_ms(slept, "lock") < 1.0, "{slept}");
+    let unread = seen.one("SELECT repeat('x', 8000000)");
+    assert!(part_ms(unread, "net") >= 150.0, "{unread}");
+    assert_eq!(seen.one("SELEC")["error"], "42601");
+    assert_eq!(seen.one("SELECT 1 / 0")["error"], "22012");
+    let (waited, commit) = (seen.one("UPDATE l SET n = n + 10 WHERE id = 1"), seen.one("COMMIT"));
+    let blocker = &waited["blocker"];
+    assert_eq!(blocker["lock"], "transactionid", "{waited}");
+    assert_eq!(blocker["connection"], commit["connection"], "{waited}");
+    assert_eq!(blocker["statement"], "COMMIT", "{waited}");
+    assert!(part_ms(waited, "lock") > 150.0, "{waited}");
+}
+
+#[test]
+fn a_copy_is_one_request_and_its_client_the_net() {
+    let (sandbox, server) = start();
+    let mut client = RawPostgres::connect(&server);
+    client.query("CREATE TABLE c (n int)");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    client.ask("COPY c FROM STDIN");
+    assert_eq!(client.until(b'G'), "G");
+    for number in 0..3000 {
+        client.send(&message(b'd', format!("{number}\n").as_bytes()));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    client.send(&message(b'd', &b"7\n".repeat(20_000)));
+    client.send(&message(b'c', b""));
+    assert_eq!(client.answered(), "CZ");
+    assert_eq!(client.query("COPY c TO STDOUT").matches('d').count(), 23_000);
+    client.query("SELECT 1");
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    let texts: Vec<&str> =
+        seen.requests.iter().map(|request| request["text"].as_str().expect("a text")).collect();
+    assert_eq!(texts, ["COPY c FROM STDIN", "COPY c TO STDOUT", "SELECT 1"]);
+    assert!(part_ms(&seen.requests[0], "net") >= 90.0, "{}", seen.requests[0]);
+}
+
+#[test]
+fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
+    let (sandbox, server) = start();
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    for target in [server.target(), server.target_tcp()] {
+        for protocol in ["text", "prepared"] {
+            let line = format!(
+                "run --query 'SELECT 4711' --connections 8 --transactions {MANY} \
+                 --protocol {protocol} --target '{target}' --no-record"
+            );
+            sandbox.run(&line).exits(0);
+        }
+    }
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    parts_add_up(&seen.requests);
+    let of = |command: &str| seen.count(command, "SELECT 4711");
+    assert_eq!(of("Q:QUERY") + of("E:EXECUTE"), 4 * MANY, "{}", seen.ledger);
+}

@@ -1,0 +1,101 @@
+//! What is recorded is shown later as it was.
+
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+
+/// Records some statements with literals; `None` where the kernel permits no eBPF.
+fn recorded(sandbox: &Sandbox, server: &GivenServer, options: &str) -> Option<String> {
+    let tracer = Tracer::start(sandbox, server, &format!("--record it.trace {options}"))?;
+    let mut client = RawClient::connect(server);
+    (0..MANY).for_each(|number| client.query(&format!("DO 4711, {number}")));
+    client.query("DO SLEEP(0.02)");
+    client.query_fails("DO nothing_of_the_kind('secret')");
+    drop(client);
+    tracer.interrupt();
+    let (code, out) = tracer.printed();
+    assert_eq!(code, Some(0), "{out}");
+    Some(out)
+}
+
+/// What a command prints.
+fn shown(sandbox: &Sandbox, line: &str) -> String {
+    let ran = sandbox.run(line);
+    ran.exits(0);
+    ran.out
+}
+
+#[test]
+fn a_recording_has_every_request_and_every_view() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(out) = recorded(&sandbox, &server, "--raw-sql --summary --strict") else { return };
+    let file = sandbox.path("it.trace");
+    let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let lines = shown(&sandbox, "trace it.trace --json --raw-sql");
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len() as u64, MANY + 4);
+    assert_eq!(lines[7]["text"], "DO 4711, 7");
+    assert_eq!(lines.last().expect("a ledger")["ledger"]["streamed"], MANY + 3);
+    parts_add_up(&lines[..lines.len() - 1]);
+    // The same figures, then and now.
+    let again = shown(&sandbox, "trace it.trace --summary");
+    let figures = |text: &str| text.split("\nStatements\n").nth(1).expect("figures").to_owned();
+    assert_eq!(figures(&again), figures(&out));
+    assert_eq!(sums::calls(&again, "DO ?, ?"), MANY);
+    let histogram = shown(&sandbox, "trace it.trace --histogram");
+    assert!(out.contains(histogram.split("\n\n").next().expect("rows").trim()), "{histogram}");
+    let errors = shown(&sandbox, "trace it.trace --errors");
+    assert!(errors.contains("ERROR 1305") && !errors.contains("secret"), "{errors}");
+    let slow = shown(&sandbox, "trace it.trace --slow 20ms --json");
+    assert_eq!(slow.lines().count(), 2, "{slow}");
+}
+
+#[test]
+fn literals_are_not_recorded_unless_they_are_wanted() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(out) = recorded(&sandbox, &server, "") else { return };
+    assert!(!out.contains("Statement") && out.contains("1,012 started"), "{out}");
+    let bytes = std::fs::read_to_string(sandbox.path("it.trace")).expect("a file");
+    assert!(!bytes.contains("secret"));
+    // Numbers stand in times as well, so each text is looked at.
+    let texts = bytes.lines().filter_map(|line| line.split_once("\"text\":\""));
+    let texts: Vec<&str> = texts.filter_map(|(_, text)| text.split('"').next()).collect();
+    assert!(texts.len() as u64 >= MANY, "{} texts", texts.len());
+    assert!(texts.iter().all(|text| !text.contains(|c: char| c.is_ascii_digit())), "{texts:?}");
+    let lines = shown(&sandbox, "trace it.trace");
+    assert!(lines.contains("DO ?, ?"), "{lines}");
+    sandbox.run("trace it.trace --raw-sql").refused(2, &["without --raw-sql"]);
+    sandbox.run("trace it.trace --histogram --step 1ms").refused(2, &["--record"]);
+    sandbox.run("trace it.trace -p 1").refused(2, &["--process"]);
+    let pid = server.server.pid();
+    let again = sandbox.run(&format!("trace -p {pid} --record it.trace --time 1s"));
+    again.refused(3, &["it.trace", "name a file that is not there"]);
+    assert_eq!(std::fs::read_to_string(sandbox.path("it.trace")).expect("as it was"), bytes);
+}
+
+#[test]
+fn a_recording_that_was_cut_short_is_shown_up_to_there() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(_) = recorded(&sandbox, &server, "") else { return };
+    let bytes = std::fs::read(sandbox.path("it.trace")).expect("a file");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let whole = lines[..8].concat();
+    for (bytes, how) in [
+        (whole.clone(), "without its ledger"),
+        ([&whole[..], &lines[8][..40]].concat(), "in the middle of a line"),
+    ] {
+        std::fs::write(sandbox.path("cut.trace"), bytes).expect("written");
+        let ran = sandbox.run("trace cut.trace --json");
+        ran.exits(4);
+        assert_eq!(ran.out.lines().count(), 7);
+        assert!(ran.err.contains(how), "{}", ran.err);
+    }
+    std::fs::write(sandbox.path("odd.trace"), [&whole[..], b"SELECT 1\n"].concat()).expect("ok");
+    let odd = sandbox.run("trace odd.trace --json");
+    odd.exits(3);
+    assert!(odd.err.contains("line 9"), "{}", odd.err);
+    std::fs::write(sandbox.path("none.trace"), "SELECT 1\n").expect("written");
+    sandbox.run("trace none.trace").refused(3, &["no recording"]);
+    sandbox.run("trace nowhere.trace").refused(3, &["No such file"]);
+}

@@ -1,0 +1,292 @@
+//! Every request is seen once, and accounted for.
+
+use super::*;
+
+#[test]
+fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let before = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawClient::connect(&server);
+    (0..MANY).for_each(|_| client.query("DO 1"));
+    client.queries_at_once("DO 2", MANY as usize);
+    let id = client.prepare("DO ?+3");
+    (0..MANY).for_each(|_| client.execute(id, 5));
+    client.ping();
+    drop(client);
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean();
+    assert_eq!(seen.count("03:QUERY", "DO 1"), MANY);
+    assert_eq!(seen.count("03:QUERY", "DO 2"), MANY);
+    assert_eq!(seen.count("16:PREPARE", "DO ?+3"), 1);
+    assert_eq!(seen.count("17:EXECUTE", "DO ?+3"), MANY);
+    assert_eq!((seen.count("0e:PING", ""), seen.count("01:QUIT", "")), (1, 1));
+    let after = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
+    // MariaDB counts what a prepared statement does as well.
+    assert_eq!([after[0] - before[0], after[1] - before[1]], [3 * MANY, MANY]);
+}
+
+#[test]
+fn a_statement_that_was_prepared_before_has_its_text_from_the_server() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let mut clients = [RawClient::connect(&server), RawClient::connect(&server)];
+    let long = format!("DO ? + LENGTH('{}')", "x".repeat(2000));
+    let numbers =
+        clients.each_mut().map(|client| [client.prepare("DO ?+8"), client.prepare(&long)]);
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    for (client, [short, long]) in clients.iter_mut().zip(numbers) {
+        (0..3).for_each(|_| client.execute(short, 5));
+        client.execute(long, 5);
+        client.execute(short, 5);
+    }
+    let seen = tracer.end();
+    seen.is_clean();
+    assert_eq!(seen.count("17:EXECUTE", "DO ?+8"), 8);
+    let cut = seen.requests.iter().filter(|request| request["text_state"] == "cut");
+    let texts: Vec<&str> = cut.map(|request| request["text"].as_str().expect("a text")).collect();
+    assert_eq!(texts.len(), 2);
+    assert!(texts.iter().all(|text| text.len() == 960 && long.starts_with(text)), "{texts:?}");
+}
+
+#[test]
+fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
+    for settings in [&[][..], &[("thread_handling", "pool-of-threads")][..]] {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
+        let run = |target: &str, protocol: &str| {
+            let line = format!(
+                "run --query 'SELECT 4711' --connections 16 --transactions 5003 \
+                 --protocol {protocol} --target '{target}' --no-record"
+            );
+            sandbox.run(&line).exits(0);
+        };
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let before = [status(&server, "Com_select"), status(&server, "Com_stmt_execute")];
+        run(&server.target(), "text");
+        run(&server.target_tcp(), "prepared");
+        let after = [status(&server, "Com_select"), status(&server, "Com_stmt_execute")];
+        let seen = tracer.end();
+        seen.is_clean();
+        // What asks for the counters is a SELECT itself, and the driver looks around with others.
+        let is_select = |request: &&Value| {
+            let text = request["text"].as_str().unwrap_or_default().trim_start();
+            let begins = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("SELECT"));
+            begins && request["command"] != "16:PREPARE" && request["command"] != "19:CLOSE_STMT"
+        };
+        let selects = seen.requests.iter().filter(is_select).count() as u64;
+        let executed =
+            seen.requests.iter().filter(|request| request["command"] == "17:EXECUTE").count();
+        // The first request for a counter is not among its differences, the last two are.
+        assert_eq!(executed as u64, after[1] - before[1], "{settings:?}");
+        assert!(seen.count("03:QUERY", "SELECT 4711") >= 5003, "{settings:?}");
+        assert!(selects >= after[0] - before[0] && selects <= after[0] - before[0] + 4);
+    }
+}
+
+#[test]
+fn a_pool_of_threads_is_shown_when_it_has_answered() {
+    let settings = [("thread_handling", "pool-of-threads")];
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &settings));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawClient::connect(&server);
+    for text in ["DO 1", "DO SLEEP(0.05)", "DO 2"] {
+        client.query(text);
+        // The connection says nothing more.
+        let is_shown = || {
+            let shown = std::fs::read_to_string(sandbox.path("trace.json")).expect("its output");
+            shown.contains(&format!("\"{text}\""))
+        };
+        let patience = std::time::Instant::now();
+        while !is_shown() {
+            assert!(patience.elapsed() < Duration::from_secs(10), "{text} is not shown");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    drop(client);
+    let seen = tracer.end();
+    seen.is_clean();
+    parts_add_up(&seen.requests);
+    assert_eq!(seen.requests.len(), 4, "{:?}", seen.requests);
+}
+
+#[test]
+fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO SLEEP(0.05)");
+    let long = format!("DO '{}'", "x".repeat(5000));
+    client.query(&long);
+    client.query_fails("DO nothing_of_the_kind()");
+    client.query("DO 1; DO 2; DO 3");
+    drop(client);
+    let seen = tracer.end();
+    seen.is_clean();
+    let slept = seen.one("DO SLEEP(0.05)")["response_us"].as_f64().expect("a time");
+    assert!((50_000.0..1_000_000.0).contains(&slept), "{slept}");
+    let cut = seen.requests.iter().find(|request| request["text_state"] == "cut").expect("one");
+    assert_eq!(cut["length"], long.len() as u64 + 1);
+    let text = cut["text"].as_str().expect("a text");
+    assert!(long.starts_with(text) && text.len() == 1023, "{}", text.len());
+    assert_eq!(seen.counted("cut"), 1);
+    assert_eq!(seen.one("DO nothing_of_the_kind()")["error"], 1305);
+    assert_eq!(seen.one("DO 1; DO 2; DO 3")["fate"], "ended");
+}
+
+#[test]
+fn what_is_under_way_at_either_end_is_accounted_for() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (mut early, mut late) = (RawClient::connect(&server), RawClient::connect(&server));
+    early.ask("DO SLEEP(4)");
+    std::thread::sleep(Duration::from_millis(100));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    early.answered();
+    early.query("DO 1");
+    late.ask("DO SLEEP(3)");
+    let seen = tracer.end();
+    late.answered();
+    seen.adds_up();
+    assert_eq!((seen.counted("partial"), seen.counted("in_flight")), (1, 1), "{}", seen.ledger);
+    assert_eq!(seen.requests.len(), 1);
+    seen.one("DO 1");
+}
+
+#[test]
+fn a_client_that_does_not_wait_leaves_an_aborted_request() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.ask("DO SLEEP(0.3)");
+    client.hang_up();
+    std::thread::sleep(Duration::from_millis(600));
+    let seen = tracer.end();
+    seen.adds_up();
+    assert_eq!(seen.counted("aborted"), 1, "{}", seen.ledger);
+    assert_eq!(seen.one("DO SLEEP(0.3)")["fate"], "aborted");
+}
+
+#[test]
+fn clients_that_go_without_a_word_are_no_trouble_and_those_of_other_sockets_are_not_seen() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    client.hang_up();
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    seen.is_clean().one("DO 1");
+    let port = server.server.port();
+    let tracer = Tracer::attach(&sandbox, &server, &format!("--port {port}")).expect("as before");
+    let mut client = RawClient::connect(&server);
+    client.query("DO 2");
+    let line = format!("run --query 'DO 3' --transactions 3 --target '{}'", server.target_tcp());
+    sandbox.run(&format!("{line} --connections 1 --protocol text --no-record")).exits(0);
+    let seen = tracer.end();
+    seen.is_clean();
+    assert_eq!(seen.count("03:QUERY", "DO 2"), 0);
+    assert!(seen.count("03:QUERY", "DO 3") >= 3, "{:?}", seen.requests);
+}
+
+#[test]
+fn a_flood_into_a_tiny_buffer_is_counted_to_the_unit() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--buffer 4 --strict") else { return };
+    let before = status(&server, "Com_do");
+    tracer.signal(rustix::process::Signal::STOP);
+    let mut client = RawClient::connect(&server);
+    (0..MANY).for_each(|_| client.query("DO 1"));
+    drop(client);
+    tracer.signal(rustix::process::Signal::CONT);
+    let done = status(&server, "Com_do") - before;
+    let seen = tracer.end();
+    assert_eq!(seen.code, Some(4), "{}", seen.ledger);
+    seen.adds_up();
+    assert_eq!(done, MANY);
+    assert!(seen.counted("dropped") > MANY / 2, "{}", seen.ledger);
+    assert!(seen.counted("ended") >= MANY, "{}", seen.ledger);
+}
+
+#[test]
+fn a_server_that_starts_again_is_followed_from_its_first_request() {
+    let sandbox = Sandbox::new();
+    let first = GivenServer::start(Product::MariaDb, &[]);
+    // Those of other tests have the same name.
+    let options = "-p mariadbd --json --raw-sql --match 4713";
+    let Some(tracer) = Tracer::start(&sandbox, &first, options) else { return };
+    drop(first);
+    let second = GivenServer::start(Product::MariaDb, &[]);
+    for target in [second.target_tcp(), second.target()] {
+        let line = format!(
+            "run --query 'DO 4713' --transactions {MANY} --connections 3 --protocol text \
+             --target '{target}' --no-record"
+        );
+        sandbox.run(&line).exits(0);
+    }
+    let (told, printed) = tracer.interrupted();
+    let is_one = |line: &&str| line.contains("\"text\":\"DO 4713\"");
+    assert_eq!(printed.lines().filter(is_one).count() as u64, 2 * MANY, "{told}");
+    let pid = second.server.pid();
+    let started = format!("watching mariadbd, process {pid}, which has just started");
+    assert!(told.contains(&started) && told.contains(", has ended"), "{told}");
+}
+
+#[test]
+fn it_ends_with_its_server() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    drop(server);
+    let seen = tracer.ended();
+    assert_eq!(seen.code, Some(0));
+    assert_eq!(seen.count("03:QUERY", "DO 1"), 1);
+}
+
+#[test]
+fn filters_and_lines_show_what_is_wanted() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let options = "--command query --match 'do ' --slow 20ms -n 1";
+    let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    client.ping();
+    client.query("DO SLEEP(0.03)");
+    let seen = tracer.ended();
+    assert_eq!(seen.requests.len(), 1);
+    seen.one("DO SLEEP(0.03)");
+    // Without --raw-sql no literal is shown.
+    let tracer = Tracer::start(&sandbox, &server, "").expect("as before");
+    client.query("DO 'secret', 4711");
+    tracer.interrupt();
+    let (code, out) = tracer.printed();
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("03:QUERY") && out.contains("DO ?, ?"), "{out}");
+    assert!(!out.contains("secret") && out.contains("1 started = 1 ended"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_watched_is_said_with_a_remedy() {
+    let sandbox = Sandbox::new();
+    let own = std::process::id();
+    sandbox.run(&format!("trace -p {own}")).refused(3, &["is no server", "--server-kind"]);
+    sandbox.run("trace -p 4194305").refused(3, &["4194305"]);
+    sandbox.run("trace --buffer 5").refused(2, &["power of two"]);
+    sandbox.run("trace --slow 5").refused(2, &["--slow"]);
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    // As nobody, from a place that nobody may enter.
+    let program = sandbox.path("dbtime");
+    std::fs::copy(env!("CARGO_BIN_EXE_dbtime"), &program).expect("a copy");
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    for path in [sandbox.path("."), program.clone()] {
+        std::fs::set_permissions(path, std::fs::Permissions::clone(&everybody)).expect("allowed");
+    }
+    let mut command = std::process::Command::new(program);
+    command.args(["trace", "-p", &server.server.pid().to_string()]).current_dir("/");
+    if rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("CAP_SYS_PTRACE") || told.contains("CAP_BPF"), "{told}");
+}
