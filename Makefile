@@ -55,6 +55,7 @@ lint: setup
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	$(CARGO) run --quiet --package xtask $(LOCKED)
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --no-default-features $(LOCKED)
 
 bench: setup
 	$(CARGO) bench --workspace --benches $(LOCKED)

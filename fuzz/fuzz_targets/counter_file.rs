@@ -7,7 +7,7 @@ use dbtime_observe::counters::{difference, parse, telling};
 use dbtime_report::terminal::{CounterOptions, counter_report};
 use libfuzzer_sys::fuzz_target;
 
-/// Two files, with a zero byte between them.
+// Two files, with a zero byte between them.
 fuzz_target!(|bytes: &[u8]| {
     let samples: Vec<_> = bytes.splitn(2, |byte| *byte == 0).map(parse).collect();
     for document in samples.iter().flatten() {

@@ -3,8 +3,8 @@
 #![no_main]
 
 use dbtime_script::pgbench::Scripts;
-use dbtime_script::sysbench::fingerprint::fingerprint;
 use dbtime_script::sysbench::sqlite::rewritten;
+use dbtime_sql::fingerprint;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

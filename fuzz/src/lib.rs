@@ -1,7 +1,10 @@
-//! What the fuzz targets share: a run made of bytes.
+//! What the fuzz targets share: a run made of bytes, and a traced request on the terminal.
 #![forbid(unsafe_code)]
 
+use dbtime_model::MonoNanos;
 use dbtime_model::record::{Run, file, read_run, read_run_json};
+use dbtime_model::traced::TracedRequest;
+use dbtime_report::terminal::{Shown, request_line};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -35,4 +38,18 @@ fn tables(series: &str, transactions: &str) -> Run {
         write(file::TRANSACTIONS, transactions);
         read_run(folder.path()).unwrap_or_default()
     })
+}
+
+/// Shows a request as it is, and without literals.
+pub fn shown(request: &TracedRequest, since: MonoNanos) {
+    let mut fingerprint = String::new();
+    dbtime_sql::fingerprint(&request.text, &mut fingerprint);
+    for statement in [&*request.text, &*fingerprint] {
+        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref());
+        let shown = Shown { command: "QUERY", statement, blocker: blocker.unwrap_or_default() };
+        let mut line = String::new();
+        request_line(request, since, shown, Some(100), &mut line);
+        let is_control = |c: char| c.is_control() && c != '\n';
+        assert!(!line.contains(is_control), "a control character reached the terminal");
+    }
 }

@@ -1,0 +1,46 @@
+//! No recording makes its reader or a view panic or hang, or brings a control character to the
+//! terminal; what was read can be written and read again.
+#![no_main]
+
+use dbtime_fuzz::shown;
+use dbtime_model::traced_file::{TraceEnd, TraceLine, TraceReader, TraceWriter};
+use dbtime_report::terminal::{TracedReport, cost_line, ledger_lines, trace_summary};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok((begin, mut reader)) = TraceReader::begin(bytes) else { return };
+    let mut copy = Vec::new();
+    let mut writer = TraceWriter::begin(&mut copy, &begin).expect("memory");
+    while let Ok(Some(line)) = reader.next() {
+        match line {
+            TraceLine::Begin(_) => {}
+            TraceLine::Request(request) => {
+                shown(&request, begin.since);
+                writer.request(&request).expect("memory");
+            }
+            TraceLine::End(end) => {
+                show_end(&end);
+                writer.end(&end).expect("memory");
+                let (again, _) = TraceReader::begin(&copy[..]).expect("what was written");
+                assert_eq!(again.servers, begin.servers);
+                return;
+            }
+        }
+    }
+});
+
+fn show_end(end: &TraceEnd) {
+    let statements = vec![("a statement".to_owned(), end.totals.all())];
+    let report = TracedReport {
+        totals: &end.totals,
+        statements,
+        length: end.length,
+        only_counted: end.added_up.unwrap_or_default(),
+        step: end.length,
+    };
+    let text = trace_summary(&report, false) + &ledger_lines(&end.ledger);
+    let cost = end.cost.map(|cost| cost_line(&cost, end.ledger.ended, end.length));
+    let is_control = |c: char| c.is_control() && c != '\n';
+    let text = text + &cost.unwrap_or_default();
+    assert!(!text.contains(is_control), "a control character reached the terminal");
+}
