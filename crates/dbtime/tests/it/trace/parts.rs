@@ -7,15 +7,23 @@ fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
-    client.query("DO SLEEP(0.05)");
+    (0..5).for_each(|_| client.query("DO SLEEP(0.05)"));
     client.value_read_late(8_000_000, Duration::from_millis(600));
     client.query("DO BENCHMARK(300000, MD5('a'))");
     drop(client);
     let seen = tracer.end();
     seen.is_clean();
     parts_add_up(&seen.requests);
-    let slept = seen.one("DO SLEEP(0.05)");
-    assert!(part_ms(slept, "sleep") >= 50.0 && part_ms(slept, "lock") < 1.0, "{slept}");
+    let mut sleeps: Vec<&Value> =
+        seen.requests.iter().filter(|request| request["text"] == "DO SLEEP(0.05)").collect();
+    assert_eq!(sleeps.len(), 5);
+    for slept in &sleeps {
+        // The server sets its clock before it goes to sleep: on the way it may lose some.
+        let since = ["sleep", "cpu", "runq_preempted"].map(|part| part_ms(slept, part));
+        assert!(since.iter().sum::<f64>() >= 50.0 && part_ms(slept, "lock") < 1.0, "{slept}");
+    }
+    sleeps.sort_by(|one, other| part_ms(one, "sleep").total_cmp(&part_ms(other, "sleep")));
+    assert!(part_ms(sleeps[2], "sleep") >= 50.0, "{sleeps:?}");
     let unread = seen.one("SELECT REPEAT('x', 8000000)");
     assert!(part_ms(unread, "net") >= 150.0, "{unread}");
     let busy = seen.one("DO BENCHMARK(300000, MD5('a'))");
