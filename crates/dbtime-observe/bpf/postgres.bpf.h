@@ -142,22 +142,36 @@ static __always_inline void parse_message(struct connection *connection, const c
  * Bind: the name of the portal, which is none mostly, that of the statement, and parameters. Where a
  * read ends among the names they are taken byte by byte: what was read before is not there any more.
  */
+struct name_reading {
+	struct connection *connection;
+	const char *at;
+	__u32 length;
+};
+
+static long next_of_names(__u64 i, struct name_reading *reading)
+{
+	struct connection *connection = reading->connection;
+	struct request *request = &connection->request;
+	__u8 c = 0;
+
+	if (i >= reading->length || !connection->names)
+		return 1;
+	if (bpf_probe_read_user(&c, 1, reading->at + i)) {
+		request->flags |= REQUEST_UNREAD;
+		return 1;
+	}
+	if (!c)
+		connection->names--;
+	else if (connection->names == 1 && request->name_length < MOST_NAME - 1)
+		connection->text.bytes[request->name_length++ & (MOST_NAME - 1)] = c;
+	return 0;
+}
+
 static __always_inline void names(struct connection *connection, const char *at, __u32 length)
 {
-	struct request *request = &connection->request;
+	struct name_reading reading = { connection, at, length };
 
-	for (__u32 i = 0; i < 2 * MOST_NAME && i < length && connection->names; i++) {
-		__u8 c = 0;
-
-		if (bpf_probe_read_user(&c, 1, at + i)) {
-			request->flags |= REQUEST_UNREAD;
-			return;
-		}
-		if (!c)
-			connection->names--;
-		else if (connection->names == 1 && request->name_length < MOST_NAME - 1)
-			connection->text.bytes[request->name_length++ & (MOST_NAME - 1)] = c;
-	}
+	bpf_loop(2 * MOST_NAME, next_of_names, &reading, 0);
 }
 
 static __always_inline void bind_message(struct connection *connection, const char *at,
@@ -204,17 +218,22 @@ static __always_inline int has_statement(__u8 command)
 	       command == PG_EXECUTE;
 }
 
-/* What the body of a message says; never a password or a parameter. */
-static __always_inline void tagged_body(struct connection *connection, const char *at, __u32 length)
+/* What the body of a message says; never a password or a parameter. Global: see `take`. */
+int tagged_body(struct connection *connection, __u64 address, __u32 length)
 {
-	struct request *request = &connection->request;
-	__u32 all = connection->rest;
+	const char *at = (const char *)address;
+	struct request *request;
+	__u32 all;
 
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	all = connection->rest;
 	connection->wants_command = 0;
 	if (only_counts()) {
 		if (!has_statement(request->command))
 			request->command = connection->header[0];
-		return;
+		return 0;
 	}
 	switch (connection->header[0]) {
 	case PG_QUERY:
@@ -232,7 +251,7 @@ static __always_inline void tagged_body(struct connection *connection, const cha
 		break;
 	case PG_BIND:
 		if (has_statement(request->command)) {
-			if (names_another(connection, (__u64)at))
+			if (names_another(connection, address))
 				request->flags |= REQUEST_SEVERAL;
 			break;
 		}
@@ -248,6 +267,7 @@ static __always_inline void tagged_body(struct connection *connection, const cha
 		if (!request->command)
 			request->command = connection->header[0];
 	}
+	return 0;
 }
 
 /* The last byte of a message was read. */
@@ -286,7 +306,7 @@ static __always_inline int message(struct connection *connection)
 	/* A message without a body has said all. */
 	if (!connection->rest) {
 		if (connection->wants_command)
-			tagged_body(connection, NULL, 0);
+			tagged_body(connection, 0, 0);
 		message_ends(connection);
 	}
 	return 1;
@@ -297,7 +317,7 @@ static __always_inline void message_piece(struct connection *connection, const c
 					  __u32 length)
 {
 	if (connection->wants_command)
-		tagged_body(connection, at, length);
+		tagged_body(connection, (__u64)at, length);
 	else if (connection->goes_on)
 		more_text(connection, at, length);
 	else if (connection->names)
@@ -348,16 +368,19 @@ static __always_inline int finds_message(struct connection *connection, const ch
 	return 1;
 }
 
-/* Whether an answer begins with an error; its number are the five signs of SQLSTATE. */
-static __always_inline void first_of_tagged_answer(struct connection *connection, const char *at,
-						   __u32 length)
+/* Whether an answer begins with an error; its number are the five signs of SQLSTATE. Global: see
+ * `take`. */
+int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 length)
 {
+	const char *at = (const char *)address;
 	__u8 h[64] = {};
 	__u32 from = 0;
 
+	if (!connection)
+		return 0;
 	if (length < sizeof(h) ? bpf_probe_read_user(h, 16, at)
 			       : bpf_probe_read_user(h, sizeof(h), at))
-		return;
+		return 0;
 	connection->request.reply = h[0];
 	/* ParseComplete and BindComplete have five bytes. */
 	if (h[0] == '1' || h[0] == '2')
@@ -365,7 +388,7 @@ static __always_inline void first_of_tagged_answer(struct connection *connection
 	if (from && h[TAGGED] == '2')
 		from += TAGGED;
 	if (h[from] != 'E' || length < sizeof(h))
-		return;
+		return 0;
 	/* Fields end with zeros: the severity, the severity again, the code. */
 	for (int i = TAGGED; i < 40; i++) {
 		__u32 place = (from + i) & 63;
@@ -375,8 +398,9 @@ static __always_inline void first_of_tagged_answer(struct connection *connection
 		for (int sign = 0; sign < 5; sign++)
 			connection->request.error = connection->request.error << 6 |
 						    ((h[(place + 2 + sign) & 63] - '0') & 63);
-		return;
+		return 0;
 	}
+	return 0;
 }
 
 /* Looks at a piece of an answer. */
@@ -387,7 +411,7 @@ static __always_inline void tagged_answer(struct connection *connection, const c
 
 	if (connection->answers && length >= 16) {
 		connection->answers = 0;
-		first_of_tagged_answer(connection, at, length);
+		first_of_tagged_answer(connection, (__u64)at, length);
 	}
 	connection->is_ready = length >= READY &&
 			       !bpf_probe_read_user(end, READY, at + length - READY) &&

@@ -39,18 +39,22 @@ static __always_inline void take_told(struct connection *connection)
 	request->flags |= told->is_cut ? REQUEST_TOLD | REQUEST_CUT : REQUEST_TOLD;
 }
 
-/* The request has come so far. */
-static __always_inline void reach(struct connection *connection, __u64 now)
+/* The request has come so far. Global: see `close_request`. */
+int reach(struct connection *connection, __u64 now)
 {
-	struct thread *thread = serving(connection);
+	struct thread *thread;
 
+	if (!connection)
+		return 0;
+	thread = serving(connection);
 	connection->request.end = now;
 	if (!thread || only_counts())
-		return;
+		return 0;
 	tell(thread, &connection->request, now);
 	if (thread->is_told && !thread->has_answered)
 		take_told(connection);
 	thread->has_answered = 1;
+	return 0;
 }
 
 /*
@@ -107,13 +111,15 @@ static __always_inline void end_unanswered(struct connection *connection)
 	close_request(connection, FATE_ENDED);
 }
 
-/* The server has turned to what the client says next, or finds that it says nothing. */
-static __always_inline void turn(struct connection *connection)
+/* The server has turned to what the client says next, or finds that it says nothing. Global: see
+ * `close_request`. */
+int turn(struct connection *connection)
 {
-	struct request *request = &connection->request;
+	struct request *request;
 
-	if (!connection->start || connection->takes_file)
-		return;
+	if (!connection || !connection->start || connection->takes_file)
+		return 0;
+	request = &connection->request;
 	if (request->protocol == PROTOCOL_POSTGRES) {
 		/* What a TLS library was given may not have been sent. */
 		if (connection->is_ready && request->sends)
@@ -123,6 +129,7 @@ static __always_inline void turn(struct connection *connection)
 	} else if (!connection->wants_command && has_no_answer(request->command)) {
 		end_unanswered(connection);
 	}
+	return 0;
 }
 
 /* Bytes of what may be a request were read. */
@@ -147,10 +154,14 @@ static __always_inline void arrive(struct connection *connection, __u64 now)
 	thread->is_summed = settings.sums && !connection->is_unwanted;
 }
 
-static __always_inline void begin(struct connection *connection, __u64 now)
+/* A request begins. Global: see `close_request`. */
+int begin(struct connection *connection, __u64 now)
 {
-	struct request *request = &connection->request;
+	struct request *request;
 
+	if (!connection)
+		return 0;
+	request = &connection->request;
 	if (connection->start) {
 		/* Servers answer before they read on; one that does not is told of. */
 		count(COUNT_OVERLAID);
@@ -191,6 +202,7 @@ static __always_inline void begin(struct connection *connection, __u64 now)
 	request->tgid = bpf_get_current_pid_tgid() >> 32;
 	request->tid = (__u32)bpf_get_current_pid_tgid();
 	count(COUNT_STARTED);
+	return 0;
 }
 
 /* It is not known where the next packet begins. */
