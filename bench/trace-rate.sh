@@ -11,8 +11,14 @@ set -euo pipefail
 . "$(dirname "$0")/servers.bash"
 length=${LENGTH:-6}
 
+# Of the tracer and its helper together.
+ticks() { cat "/proc/$1/stat" "/proc/$2/stat" | awk '{ sum += $14 + $15 } END { print sum }'; }
+peak() {
+    cat "/proc/$1/status" "/proc/$2/status" | awk '/^VmHWM/ { sum += $2 } END { printf "%.1f", sum / 1024 }'
+}
+
 recorded() {
-    local case=$1 tracer ticks
+    local case=$1 tracer helper ticks
     shift
     rm -f "$folder/it.trace"
     "$dbtime" trace -p "$server" --raw-sql --record "$folder/it.trace" >"$folder/trace" \
@@ -22,14 +28,15 @@ recorded() {
         grep -qs watching "$folder/trace.err" && break
         sleep 0.02
     done
-    ticks=$(awk '{ print $14 + $15 }' "/proc/$tracer/stat")
+    helper=$(cat "/proc/$tracer/task/$tracer/children")
+    helper=${helper% }
+    ticks=$(ticks "$tracer" "$helper")
     on_client_cpu "$dbtime" run point-select --target "mysql://root@/bench?socket=$socket" \
         --connections "${CONNECTIONS:-8}" --warmup 0s --time "${length}s" --no-budget --no-record \
         --json "$@"
     measure "$case" record 'requests a second' "$(field throughput_tps)"
-    measure "$case" record 'peak memory, MB' \
-        "$(awk '/^VmHWM/ { printf "%.1f", $2 / 1024 }' "/proc/$tracer/status")"
-    ticks=$(($(awk '{ print $14 + $15 }' "/proc/$tracer/stat") - ticks))
+    measure "$case" record 'peak memory, MB' "$(peak "$tracer" "$helper")"
+    ticks=$(($(ticks "$tracer" "$helper") - ticks))
     measure "$case" record 'CPU of one, %' "$(awk -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" \
         -v s="$length" 'BEGIN { printf "%.1f", 100 * ticks / hz / s }')"
     kill -INT "$tracer"

@@ -77,7 +77,8 @@ pub(crate) enum Command {
     /// Watch running servers from the kernel: a line for each request, as it ends.
     ///
     /// Without a restart, a setting or a login. From the read that brought a request to the write
-    /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON.
+    /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON, and for other users'
+    /// servers CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH; a helper alone keeps them.
     #[cfg(feature = "trace")]
     Trace(TraceArgs),
     /// The same, live, full screen: statements, connections, blockers and pre-emptors.
@@ -86,6 +87,10 @@ pub(crate) enum Command {
     /// who waited for whose locks; who had the CPU. `?` explains the keys.
     #[cfg(feature = "trace")]
     Top(TopArgs),
+    /// What `trace` and `top` start to keep the right to attach.
+    #[cfg(feature = "trace")]
+    #[command(name = dbtime_observe::trace::HELPER, hide = true)]
+    TraceHelper,
     /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
 }

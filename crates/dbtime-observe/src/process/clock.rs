@@ -33,6 +33,12 @@ pub(super) fn read(pid: u32) -> Option<(MonoNanos, Nanos)> {
     best.map(|(_, at, cpu)| (at, cpu))
 }
 
+/// CPU time of a process; `None` when there is no such process.
+#[cfg(feature = "trace")]
+pub(crate) fn cpu_time(pid: u32) -> Option<Nanos> {
+    read(pid).map(|(_, cpu)| cpu)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

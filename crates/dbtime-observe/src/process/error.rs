@@ -1,7 +1,9 @@
 //! Why a process cannot be watched.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a process cannot be watched, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ProcessError {
     /// The number belongs to nobody, or not to one this user may see.
     #[error(

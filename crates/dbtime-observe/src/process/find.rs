@@ -3,6 +3,7 @@
 use super::ProcessError;
 use super::files::{Folder, numbers};
 use procfs::net::{TcpState, UnixState};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::fmt;
@@ -13,7 +14,7 @@ use std::str::FromStr;
 const NAME: usize = 15;
 
 /// Which process is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
     /// The one with this number.
     Pid(u32),

@@ -15,6 +15,8 @@ mod roll;
 mod server;
 mod usage;
 
+#[cfg(feature = "trace")]
+pub(crate) use clock::cpu_time;
 pub use error::ProcessError;
 pub use find::{Which, all, find, only};
 pub use kinds::by_thread_name;

@@ -3,26 +3,29 @@
 
 use super::TraceError;
 use super::blockers::Blockers;
+use super::helper::Helper;
 use super::layout::{self, RawRequest};
-use super::loading::{THREADS, attach, load};
+use super::loading::{THREADS, map, tables};
 use super::logins::login;
 use super::probes::{Known, LeftOut, Probes};
 use super::refusal::kernel;
-use super::servers::{PROGRAMS, TracedServer, has_clients};
+use super::servers::{PROGRAMS, TracedServer, Wanted};
 use super::sessions::Sessions;
 use super::stream::{Depth, Stream};
 use super::sum_layout;
 use super::sums;
 use super::texts::Texts;
-use super::trap::trap_time;
-use super::walks::{connections, walk};
+use super::trap::USUAL as USUAL_TRAP;
+use super::walks::connections;
+use super::{rights, sandbox};
 use dbtime_model::clock::process_cpu;
 use dbtime_model::traced::{Ledger, TraceCost, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos, now};
-use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBufferBuilder};
+use libbpf_rs::{MapCore, MapFlags, Object, RingBufferBuilder};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -31,16 +34,15 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 /// Requests of some servers, as they end.
 pub struct Capture {
+    helper: Helper,
+    /// The tables; the programs are the helper's.
     object: Object,
-    /// Of the programs that the kernel itself runs, by their names.
-    watching: Vec<(String, Link)>,
-    links: Vec<Link>,
     probes: Probes,
     texts: Texts,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
     since: MonoNanos,
-    /// CPU time of this process before that.
+    /// CPU time of this process and its helper before that.
     spent: Nanos,
     departures: u64,
     swept: Instant,
@@ -94,12 +96,18 @@ impl Inbox {
 }
 
 impl Capture {
-    /// Begins to watch. It takes CAP_BPF and CAP_PERFMON.
+    /// Begins to watch. It takes CAP_BPF and CAP_PERFMON, which this process has got no more
+    /// afterwards, as little as any other right: a helper keeps them, a process of its own. To be
+    /// called before there are other threads, and by a program that is a helper where its first
+    /// word is [`HELPER`](super::HELPER).
     ///
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
     pub fn attach(servers: &[TracedServer], wanted: &Stream) -> Result<Self, TraceError> {
-        let (object, refused) = load(wanted, |_| {})?;
+        let mut helper = Helper::start()?;
+        let (loaded, refused) = helper.load(wanted)?;
+        let object = tables(wanted, &loaded)?;
+        rights::give_up(|| departures(&object).is_ok())?;
         if wanted.adds_up {
             sums::prepare(&object)?;
         }
@@ -108,16 +116,16 @@ impl Capture {
         }
         let inbox = Rc::<RefCell<Inbox>>::default();
         let ring = ring(&object, &inbox)?;
+        let texts = Texts::new(helper.has_clients(servers)?);
         let mut capture = Self {
+            helper,
             object,
-            watching: Vec::new(),
-            links: Vec::new(),
             probes: Probes::new(refused),
-            texts: Texts::new(has_clients(servers)),
+            texts,
             ring,
             inbox,
             since: now(),
-            spent: process_cpu(),
+            spent: Nanos::ZERO,
             departures: 0,
             swept: Instant::now(),
             trap: None,
@@ -126,10 +134,25 @@ impl Capture {
         for server in servers {
             capture.follow(server)?;
         }
-        capture.tend_texts(0);
-        (capture.since, capture.spent) = (now(), process_cpu());
-        capture.watching = attach(&mut capture.object, &capture.probes.refused)?;
+        capture.tend_texts(0)?;
+        (capture.since, capture.spent) = (now(), capture.own_cpu());
+        capture.helper.watch()?;
         Ok(capture)
+    }
+
+    /// Leaves this process with the system calls that it needs from here on: all files it is to
+    /// read or write are open, all threads are there.
+    ///
+    /// # Errors
+    /// The kernel has no such filters.
+    pub fn confine(&self) -> Result<(), TraceError> {
+        // The library reads how many processors there may be from a file, once.
+        libbpf_rs::num_possible_cpus().map_err(kernel)?;
+        sandbox::enter()
+    }
+
+    fn own_cpu(&self) -> Nanos {
+        process_cpu() + self.helper.cpu()
     }
 
     /// Does less for each request from now on, so that watching costs less.
@@ -139,7 +162,7 @@ impl Capture {
     pub fn reduce(&mut self, depth: Depth) -> Result<(), TraceError> {
         write(&self.object, ".data.depth", &0u32.to_ne_bytes(), &(depth as u32).to_ne_bytes())?;
         if depth == Depth::Counts {
-            self.watching.retain(|(program, _)| !THREADS.contains(&&**program));
+            self.helper.unwatch(&THREADS)?;
         }
         Ok(())
     }
@@ -160,8 +183,8 @@ impl Capture {
     /// # Errors
     /// As [`follow`](Self::follow).
     pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
-        let known = self.probes.attach(&mut self.object, server, &mut self.links);
-        self.texts.add(self.probes.tellers.drain(..));
+        let known = self.probes.attach(&mut self.helper, server);
+        self.texts.add(&mut self.helper, self.probes.tellers.drain(..))?;
         name(&self.object, server, known)?;
         Ok(known.hears_tls)
     }
@@ -176,35 +199,49 @@ impl Capture {
         }
     }
 
-    /// Processes that have become what may be servers since the last call.
+    /// Servers that have started since the last call, as far as they are meant.
     ///
     /// # Errors
     /// The kernel does not tell.
-    pub fn started(&self) -> Result<Vec<u32>, TraceError> {
+    pub fn started(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
         let queue = map(&self.object, "started")?;
-        let mut started = Vec::new();
+        let mut processes = BTreeSet::new();
         while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel)? {
-            started.extend(process.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes)));
+            processes.extend(process.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes)));
+        }
+        let mut started = Vec::new();
+        for process in processes {
+            started.extend(self.helper.started(process, wanted)?);
         }
         Ok(started)
+    }
+
+    /// All servers that are there now and meant, at least one.
+    ///
+    /// # Errors
+    /// As [`servers`](super::servers()).
+    pub fn servers(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
+        self.helper.servers(wanted)
     }
 
     /// Looks after what is not there all the time; to be called some times a second.
     ///
     /// # Errors
-    /// The counts cannot be read, or a probe cannot be attached.
+    /// The counts cannot be read, or nothing is watched any more.
     pub fn tend(&mut self) -> Result<(), TraceError> {
+        self.helper.check()?;
         let nameless = self.ledger()?.nameless + self.inbox.borrow().sessions.nameless();
-        self.tend_texts(nameless);
+        self.tend_texts(nameless)?;
         self.sweep()
     }
 
-    fn tend_texts(&mut self, nameless: u64) {
-        let probes = &mut self.probes;
-        if let Err(why) = self.texts.tend(&mut self.object, &probes.refused, nameless) {
-            self.texts.give_up();
+    fn tend_texts(&mut self, nameless: u64) -> Result<(), TraceError> {
+        let refused = &self.probes.refused;
+        if let Err(why) = self.texts.tend(&mut self.helper, refused, nameless) {
+            self.texts.give_up(&mut self.helper)?;
             self.probes.miss_texts(why);
         }
+        Ok(())
     }
 
     /// Ends what was answered by threads that have left, where some have: not often, for it looks
@@ -214,10 +251,15 @@ impl Capture {
         if departures != self.departures && self.swept.elapsed() >= BETWEEN_SWEEPS {
             (self.departures, self.swept) = (departures, Instant::now());
             if !self.probes.refused.contains_key("sweep") {
-                walk(&mut self.object, "sweep")?;
+                self.helper.walk("sweep")?;
             }
         }
         Ok(())
+    }
+
+    /// Whether the helper is there, without which nothing is seen.
+    pub fn is_watching(&mut self) -> bool {
+        self.helper.check().is_ok()
     }
 
     /// When the watching began.
@@ -250,12 +292,17 @@ impl Capture {
     /// # Errors
     /// What is left cannot be read.
     pub fn detach(mut self) -> Result<Left, TraceError> {
-        self.watching.clear();
-        self.links.clear();
-        self.texts.cease();
-        walk(&mut self.object, "left")?;
+        let is_watching = self.is_watching();
+        if is_watching {
+            self.helper.leave()?;
+            self.helper.walk("left")?;
+        }
         let requests = self.take_some(true)?;
-        let (ledger, cost) = (self.ledger()?, self.cost()?);
+        let (mut ledger, cost) = (self.ledger()?, self.cost()?);
+        if !is_watching {
+            // Nobody could look what became of them.
+            ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
+        }
         Ok(Left { requests, ledger, cost, totals: sums::totals(&self.object)? })
     }
 
@@ -266,7 +313,7 @@ impl Capture {
     pub fn cost(&mut self) -> Result<TraceCost, TraceError> {
         let costs = map(&self.object, "costs")?;
         let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-        let own = process_cpu() - self.spent;
+        let own = self.own_cpu() - self.spent;
         let mut cost = TraceCost { own, ..TraceCost::default() };
         for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
             let (kernel, hits) = sum_layout::cost(&bytes);
@@ -275,7 +322,10 @@ impl Capture {
         }
         if cost.probe_hits > 0 {
             // Not before: to take the probe away again takes long.
-            cost.trap = *self.trap.get_or_insert_with(|| trap_time(&mut self.object));
+            cost.trap = match self.trap {
+                Some(trap) => trap,
+                None => *self.trap.insert(self.helper.trap_time().unwrap_or(USUAL_TRAP)),
+            };
         }
         Ok(cost)
     }
@@ -303,7 +353,7 @@ impl Capture {
         if self.probes.refused.contains_key("look") {
             return Ok(Vec::new());
         }
-        let said = walk(&mut self.object, "look")?;
+        let said = self.helper.walk("look")?;
         Ok(connections(&said, &mut self.inbox.borrow_mut().sessions))
     }
 
@@ -324,20 +374,11 @@ impl Capture {
     }
 }
 
-pub(super) fn map<'a>(object: &'a Object, name: &str) -> Result<libbpf_rs::Map<'a>, TraceError> {
-    let found = object.maps().find(|map| map.name() == name);
-    found.ok_or_else(|| lacks(&format!("map `{name}`")))
-}
-
 /// How often a thread left a request that it had answered and that is not known to be over.
 fn departures(object: &Object) -> Result<u64, TraceError> {
     let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
     let count = counts.map_err(kernel)?;
     Ok(count.and_then(|count| count.first_chunk().copied()).map_or(0, u64::from_ne_bytes))
-}
-
-pub(super) fn lacks(what: &str) -> TraceError {
-    TraceError::Kernel(format!("it lacks the {what}"))
 }
 
 /// Tells the kernel's side of a server's processes and ports.

@@ -12,7 +12,7 @@ use super::waits::wait_places;
 use super::walks;
 use dbtime_model::traced::{Protocol, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
-use std::path::PathBuf;
+use std::fs::File;
 
 /// Requests of these records, in the order in which they are shown.
 pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
@@ -29,10 +29,10 @@ pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
 /// Looks for all places in a program file.
 pub fn program(file: &[u8]) {
     let Ok(program) = Program::parse(file) else { return };
-    let path = PathBuf::from("/p");
+    let Ok(any) = File::open("/dev/null") else { return };
     for protocol in [Protocol::Mysql, Protocol::Postgres] {
-        let _ = Teller::find(protocol, &path, &program);
+        let _ = Teller::find(protocol, &any, &program);
     }
     let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
-    let _ = (has_tls(&program), tls_library(path, &program));
+    let _ = (has_tls(&program), tls_library(&program));
 }

@@ -2,13 +2,22 @@
 //! left out where the rest can do without.
 
 use super::TraceError;
-use super::capture::lacks;
+use super::helper::Places;
 use super::probes::LeftOut;
-use super::refusal::{self, kernel, missing_rights, refused};
+use super::refusal::{self, kernel, refused};
+use super::rights::{KERNEL, missing};
 use super::stream::Stream;
 use super::sums;
-use libbpf_rs::{Link, Object, ObjectBuilder, OpenObject, ProgramType};
+use libbpf_rs::{
+    Iter, Link, Map, MapCore, MapHandle, Object, ObjectBuilder, OpenObject, ProgramMut,
+    ProgramType, UprobeMultiOpts,
+};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
 #[cfg(target_arch = "x86_64")]
@@ -60,7 +69,7 @@ pub(super) fn load(
             Ok(object) => return Ok((object, left_out)),
             Err(error) => error,
         };
-        let Some((program, why)) = refusal::program().filter(|_| missing_rights().is_empty())
+        let Some((program, why)) = refusal::program().filter(|_| missing(&KERNEL).is_empty())
         else {
             return Err(refused(error));
         };
@@ -72,6 +81,39 @@ pub(super) fn load(
         }
         left_out.insert(program, why);
     }
+}
+
+/// The tables of what another process has loaded, in the order of the object file: without the
+/// programs, which stay there. It takes CAP_BPF, for the library tries a program of its own.
+///
+/// # Errors
+/// They are not those of this object file.
+pub(super) fn tables(wanted: &Stream, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
+    refusal::listen();
+    let mut open = open(wanted, true)?;
+    for mut program in open.progs_mut() {
+        program.set_autoload(false);
+    }
+    let mut loaded = loaded.iter();
+    for mut map in open.maps_mut() {
+        let table = loaded.next().ok_or_else(|| lacks("table"))?;
+        map.reuse_fd(table.as_fd()).map_err(kernel)?;
+    }
+    open.load().map_err(refused)
+}
+
+pub(super) fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>, TraceError> {
+    let found = object.maps().find(|map| map.name() == name);
+    found.ok_or_else(|| lacks(&format!("map `{name}`")))
+}
+
+fn program<'a>(object: &'a mut Object, name: &str) -> Result<ProgramMut<'a>, TraceError> {
+    let found = object.progs_mut().find(|program| program.name() == name);
+    found.ok_or_else(|| lacks(&format!("program `{name}`")))
+}
+
+fn lacks(what: &str) -> TraceError {
+    TraceError::Kernel(format!("it lacks the {what}"))
 }
 
 fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError> {
@@ -112,6 +154,41 @@ pub(super) fn attach(
     Ok(links)
 }
 
+/// Attaches a program to places in a file, in every process that runs it.
+///
+/// # Errors
+/// The kernel refuses, for people.
+pub(super) fn attach_places(
+    object: &mut Object,
+    places: &Places,
+    file: &File,
+) -> Result<Link, String> {
+    let program = program(object, &places.program).map_err(|error| error.to_string())?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let wanted = UprobeMultiOpts {
+        offsets: places.offsets.clone(),
+        cookies: places.cookies.clone(),
+        retprobe: places.at_return,
+        ..UprobeMultiOpts::default()
+    };
+    program.attach_uprobe_multi_with_opts(-1, path, "", wanted).map_err(|error| error.to_string())
+}
+
+/// Walks over all connections with a program; a file with what it has said, where that is
+/// anything.
+///
+/// # Errors
+/// The kernel does not let it.
+pub(super) fn walk(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> {
+    let connections = MapHandle::try_from(&map(object, "connections")?).map_err(kernel)?;
+    let link = program(object, name)?.attach_iter(connections.as_fd()).map_err(refused)?;
+    let mut walk = Iter::new(&link).map_err(kernel)?;
+    let mut said = File::from(memfd_create("said", MemfdFlags::CLOEXEC).map_err(kernel)?);
+    let length = io::copy(&mut walk, &mut said).map_err(kernel)?;
+    said.rewind().map_err(kernel)?;
+    Ok((length > 0).then_some(said))
+}
+
 /// What is not there without them.
 pub(super) fn lost(left_out: &Refused) -> Vec<LeftOut> {
     let mut lost = Vec::<LeftOut>::new();
@@ -139,10 +216,10 @@ mod tests {
                 }
             }
         };
-        if !missing_rights().is_empty() {
+        if !missing(&KERNEL).is_empty() {
             assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
             // The test harness would hide what is printed.
-            let _ = std::io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
+            let _ = io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
             return None;
         }
         // What the library says is heard by one at a time.

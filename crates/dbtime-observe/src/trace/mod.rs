@@ -20,6 +20,7 @@ mod cache;
 mod capture;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod helper;
 mod layout;
 mod listener;
 mod loading;
@@ -29,8 +30,11 @@ mod meaning;
 mod probes;
 mod program;
 mod refusal;
+mod rights;
+mod sandbox;
 mod servers;
 mod sessions;
+mod signals;
 mod stream;
 mod sum_layout;
 mod sums;
@@ -42,11 +46,14 @@ mod waits;
 mod walks;
 
 pub use capture::{Capture, Left};
+pub use helper::{COMMAND as HELPER, serve as help};
 pub use servers::{TracedServer, Wanted, servers};
+pub use signals::HeldSignals;
 pub use stream::{Depth, Stream};
 
 use crate::process::ProcessError;
 use dbtime_model::traced::Protocol;
+use serde::{Deserialize, Serialize};
 
 /// What a command of a protocol is called.
 pub fn command_name(protocol: Protocol, command: u8) -> &'static str {
@@ -72,7 +79,7 @@ pub fn is_statement(protocol: Protocol, command: u8) -> bool {
 }
 
 /// Why nothing can be watched.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum TraceError {
     /// No server runs here.
     #[error(
@@ -94,12 +101,12 @@ pub enum TraceError {
         process: u32,
     },
     /// The process may not be looked at.
-    #[error("process {process} may not be looked at: {error}; it takes root, or CAP_SYS_PTRACE")]
+    #[error("process {process} may not be looked at: {why}")]
     Hidden {
         /// The process.
         process: u32,
-        /// The system's words.
-        error: String,
+        /// The system's words, and what to do about it.
+        why: String,
     },
     /// A process was not found.
     #[error(transparent)]
@@ -107,6 +114,15 @@ pub enum TraceError {
     /// The kernel refuses programs of this user.
     #[error("{0}")]
     Refused(String),
+    /// What keeps the right to attach is not there.
+    #[error("the helper that attaches to servers {0}")]
+    Helper(String),
+    /// Rights cannot be given up.
+    #[error(
+        "what comes from clients is not read with rights that could do harm, and these cannot be \
+         given up: {0}"
+    )]
+    Rights(String),
     /// The kernel's side does not load or attach.
     #[error("the kernel does not take the tracer's program: {0}")]
     Kernel(String),

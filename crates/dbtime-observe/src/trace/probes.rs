@@ -1,19 +1,19 @@
 //! What servers say themselves: probes on calls in their program files, and places in their memory.
 
 use super::cache::cache_places;
+use super::helper::{Helper, Places};
 use super::listener::Listener;
 use super::loading::{Refused, lost};
 use super::program::Program;
 use super::servers::TracedServer;
 use super::texts::Teller;
-use super::tls::{TlsLibrary, has_tls, mapped_library, tls_library};
+use super::tls::{TlsLibrary, has_tls, tls_library};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
 use dbtime_model::traced::Protocol;
-use libbpf_rs::{Link, Object, UprobeMultiOpts};
 use std::collections::HashMap;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 /// What is not measured without a probe, and why there is none.
 pub(super) type LeftOut = (&'static str, String);
@@ -63,84 +63,61 @@ impl Probes {
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
-    pub(super) fn attach(
-        &mut self,
-        object: &mut Object,
-        server: &TracedServer,
-        links: &mut Vec<Link>,
-    ) -> Known {
-        let path = PathBuf::from(format!("/proc/{}/exe", server.process));
+    pub(super) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> Known {
         let told = self.left_out.len();
-        let known = self.look_at(object, server, &path, links);
-        if file(&path).is_none() {
+        let known = match helper.program(server.process) {
+            Ok(file) => self.look_at(helper, server, &file),
+            Err(_) => Known::default(),
+        };
+        if helper.program(server.process).is_err() {
             // It has ended meanwhile, and had nothing to say.
             self.left_out.truncate(told);
         }
         known
     }
 
-    fn look_at(
-        &mut self,
-        object: &mut Object,
-        server: &TracedServer,
-        path: &Path,
-        links: &mut Vec<Link>,
-    ) -> Known {
-        let found = match self.programs.get(&file(path)) {
+    fn look_at(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> Known {
+        let found = match self.programs.get(&id(file)) {
             Some(found) => found.clone(),
-            None => self.read(object, server, path, links),
+            None => self.read(helper, server, file),
         };
-        let wait_event = match server.protocol {
+        let event = match server.protocol {
             Protocol::Mysql => Ok(0),
-            Protocol::Postgres => {
-                found.wait_variable.and_then(|variable| wait_event(server.process, variable))
-            }
+            Protocol::Postgres => found.wait_variable.and_then(|variable| {
+                helper.program_base(server.process).map(|base| wait_event(base, variable))
+            }),
         };
         let hears_tls = match found.has_tls {
-            Ok(false) => self.hear_library(object, server.process, links),
+            Ok(false) => self.hear_library(helper, server.process),
             inside => inside,
         };
-        Known { wait_event: self.given(EVENTS, wait_event), hears_tls: self.given(TLS, hears_tls) }
+        Known { wait_event: self.given(EVENTS, event), hears_tls: self.given(TLS, hears_tls) }
     }
 
     /// A program that was not there before.
-    fn read(
-        &mut self,
-        object: &mut Object,
-        server: &TracedServer,
-        path: &Path,
-        links: &mut Vec<Link>,
-    ) -> Found {
-        let program = Program::read(path);
+    fn read(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> Found {
+        let program = Program::read(file);
         let refused = self.refused.clone();
-        let mut listener = Listener { object, path, refused: &refused, links };
+        let mut listener = Listener { helper, file, refused: &refused };
         self.look_into(server, &program, &mut listener);
         let program = program.as_ref().map_err(Clone::clone);
         let found = Found {
             wait_variable: program.clone().and_then(wait_variable),
             has_tls: program.and_then(|program| match has_tls(program) {
-                true => tls(&mut listener, &tls_library(path.to_owned(), program)?).map(|()| true),
+                true => tls(&mut listener, &tls_library(program)?).map(|()| true),
                 false => Ok(false),
             }),
         };
-        let id = file(path);
-        if id.is_some() {
-            self.programs.insert(id, found.clone());
-        }
+        self.programs.insert(id(file), found.clone());
         found
     }
 
     /// Listens to the library that a process speaks TLS with; whether it has one.
-    fn hear_library(
-        &mut self,
-        object: &mut Object,
-        process: u32,
-        links: &mut Vec<Link>,
-    ) -> Result<bool, String> {
-        let Some(path) = mapped_library(process)? else { return Ok(false) };
-        let heard = self.libraries.entry(file(&path)).or_insert_with(|| {
-            let library = tls_library(path.clone(), &Program::read(&path)?)?;
-            tls(&mut Listener { object, path: &path, refused: &self.refused, links }, &library)
+    fn hear_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
+        let Some(file) = helper.tls_library(process)? else { return Ok(false) };
+        let heard = self.libraries.entry(id(&file)).or_insert_with(|| {
+            let library = tls_library(&Program::read(&file)?)?;
+            tls(&mut Listener { helper, file: &file, refused: &self.refused }, &library)
         });
         heard.clone().map(|()| true)
     }
@@ -152,7 +129,7 @@ impl Probes {
         listener: &mut Listener<'_>,
     ) {
         let program = program.as_ref().map_err(Clone::clone);
-        let teller = program.clone().and_then(|p| Teller::find(server.protocol, listener.path, p));
+        let teller = program.clone().and_then(|p| Teller::find(server.protocol, listener.file, p));
         let teller = self.given(TEXTS, teller.map(Some));
         self.tellers.extend(teller);
         if server.protocol == Protocol::Mysql {
@@ -178,9 +155,9 @@ impl Probes {
     }
 }
 
-/// Which file a path leads to, where it leads to one.
-fn file(path: &Path) -> FileId {
-    std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok()
+/// Which file it is.
+fn id(file: &File) -> FileId {
+    file.metadata().map(|file| (file.dev(), file.ino())).ok()
 }
 
 const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
@@ -207,17 +184,17 @@ fn cache(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
 
 fn pool(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
     let offsets = vec![program.entry(program.place(POOL_CALL)?)];
-    let ends = UprobeMultiOpts { offsets, retprobe: true, ..UprobeMultiOpts::default() };
+    let ends = Places { offsets, at_return: true, ..Places::default() };
     listener.attach("on_pool_end", ends)
 }
 
 fn tls(listener: &mut Listener<'_>, library: &TlsLibrary) -> Result<(), String> {
-    let at_read = || UprobeMultiOpts {
+    let at_read = || Places {
         offsets: vec![library.read],
         cookies: vec![library.read_stores_length.into()],
-        ..UprobeMultiOpts::default()
+        ..Places::default()
     };
     listener.attach("on_tls_read", at_read())?;
-    listener.attach("on_tls_read_end", UprobeMultiOpts { retprobe: true, ..at_read() })?;
+    listener.attach("on_tls_read_end", Places { at_return: true, ..at_read() })?;
     listener.listen("on_tls_write", vec![library.write])
 }

@@ -1,8 +1,8 @@
 //! Why a kernel refuses: a right that is missing, or what it says itself.
 
 use super::TraceError;
+use super::rights::{self, KERNEL};
 use libbpf_rs::{PrintLevel, set_print};
-use procfs::process::Process;
 use std::sync::{Mutex, PoisonError};
 
 /// What the loader has said since it was listened to.
@@ -49,30 +49,13 @@ pub(super) fn kernel(error: impl std::fmt::Display) -> TraceError {
 
 /// Why the kernel says no: most often for want of a right.
 pub(super) fn refused(error: libbpf_rs::Error) -> TraceError {
-    let missing = missing_rights();
-    if missing.is_empty() {
-        return kernel(format!("{error}; {}", reason()));
+    match rights::missing(&KERNEL).as_slice() {
+        [] => kernel(format!("{error}; {}", reason())),
+        missing => TraceError::Refused(format!(
+            "watching servers from the kernel takes {}",
+            rights::remedy(missing)
+        )),
     }
-    let of = missing.join(" and ");
-    let set = missing.join(",").to_ascii_lowercase();
-    TraceError::Refused(format!(
-        "watching servers from the kernel takes {of}, which dbtime has not got here; run it as \
-         root, or grant what it takes with `sudo setcap {set}+ep $(command -v dbtime)`"
-    ))
-}
-
-/// What this process may not do and should; all that CAP_SYS_ADMIN stands in for.
-pub(super) fn missing_rights() -> Vec<&'static str> {
-    const SYS_ADMIN: u64 = 1 << 21;
-    let rights = [("CAP_BPF", 39), ("CAP_PERFMON", 38), ("CAP_SYS_PTRACE", 19)];
-    let effective = Process::myself().and_then(|own| own.status()).map_or(0, |own| own.capeff);
-    if effective & SYS_ADMIN != 0 {
-        return Vec::new();
-    }
-    let missing = rights.into_iter().filter(|(_, bit)| effective & 1 << bit == 0);
-    let missing: Vec<_> = missing.map(|(name, _)| name).collect();
-    // Looking at other users' servers is no matter of the kernel's programs alone.
-    if missing == ["CAP_SYS_PTRACE"] { Vec::new() } else { missing }
 }
 
 fn of_log(log: &str) -> String {

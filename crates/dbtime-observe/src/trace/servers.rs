@@ -1,12 +1,19 @@
 //! The servers on this machine: which processes they are, and where they listen.
 
 use super::TraceError;
+use super::rights::{self, OTHERS};
 use crate::process::{Which, all, find};
 use dbtime_model::traced::Protocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
 use procfs::process::{FDTarget, Process};
+use rustix::fs::{FileType, Mode, OFlags, fstat};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 /// The programs of servers, and what they speak.
 pub(super) const PROGRAMS: [(&str, Protocol); 4] = [
@@ -22,7 +29,7 @@ fn protocol_of(program: &str) -> Option<Protocol> {
 }
 
 /// A server that is to be watched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedServer {
     /// Its process.
     pub process: u32,
@@ -42,6 +49,12 @@ pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
 }
 
 impl TracedServer {
+    /// Whether it has not ended. It takes no right, and no look into `/proc`.
+    pub fn is_here(&self) -> bool {
+        let process = Pid::from_raw(self.process.cast_signed());
+        process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+    }
+
     fn has_clients(&self) -> Result<bool, ProcError> {
         let mut own = HashSet::new();
         for process in &self.processes {
@@ -65,7 +78,7 @@ impl TracedServer {
 }
 
 /// Which servers are meant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Wanted {
     /// Only these processes; nothing: every server that is found.
     pub processes: Vec<Which>,
@@ -120,12 +133,7 @@ const CGROUPS: &str = "/sys/fs/cgroup";
 pub fn servers(wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
     let mut found = Vec::new();
     if wanted.processes.is_empty() {
-        for process in all() {
-            // One that may not be looked at is told of where it is named.
-            if let Ok(Some(server)) = server(process, None) {
-                found.push(server);
-            }
-        }
+        found = everywhere()?;
     }
     for which in &wanted.processes {
         found.extend(among(find(which)?, wanted.protocol)?);
@@ -142,6 +150,38 @@ pub fn servers(wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
     }
 }
 
+/// All servers there are.
+fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
+    let (mut found, mut hidden_one) = (Vec::new(), None);
+    for process in all() {
+        match server(process, None) {
+            Ok(server) => found.extend(server),
+            // Of one that may not be looked at no more can be seen than what its thread is called.
+            Err(error @ ProcError::PermissionDenied(_)) if is_called_a_server(process) => {
+                hidden_one = Some(hidden(process, &error));
+            }
+            Err(_) => {}
+        }
+    }
+    match hidden_one {
+        Some(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
+}
+
+fn is_called_a_server(process: u32) -> bool {
+    let stat = Process::new(process.cast_signed()).and_then(|files| files.stat());
+    stat.is_ok_and(|stat| protocol_of(&stat.comm).is_some())
+}
+
+fn hidden(process: u32, error: &ProcError) -> TraceError {
+    let why = match rights::missing(&OTHERS).as_slice() {
+        [] => error.to_string(),
+        missing => format!("it takes {}", rights::remedy(missing)),
+    };
+    TraceError::Hidden { process, why }
+}
+
 /// The servers among processes that are meant, at least one.
 fn among(processes: Vec<u32>, protocol: Option<Protocol>) -> Result<Vec<TracedServer>, TraceError> {
     let (mut servers, mut others) = (Vec::new(), Vec::new());
@@ -150,7 +190,7 @@ fn among(processes: Vec<u32>, protocol: Option<Protocol>) -> Result<Vec<TracedSe
             Ok(Some(server)) => servers.push(server),
             // A server's child has its name, and so has one that has just ended.
             Ok(None) | Err(ProcError::NotFound(_)) => others.push(process),
-            Err(error) => return Err(TraceError::Hidden { process, error: error.to_string() }),
+            Err(error) => return Err(hidden(process, &error)),
         }
     }
     match others.first() {
@@ -175,6 +215,28 @@ fn server(process: u32, protocol: Option<Protocol>) -> Result<Option<TracedServe
     }
     let ports = ports(&files)?;
     Ok(Some(TracedServer { process, program, protocol, processes, ports }))
+}
+
+/// Opens a process's program file, which others may run when the process has ended.
+///
+/// # Errors
+/// It has ended, or may not be looked at, for people.
+pub(super) fn open_program(process: u32) -> Result<File, String> {
+    open_file(&PathBuf::from(format!("/proc/{process}/exe")))
+}
+
+/// Opens a file that somebody else has named: does not wait for what may not come, as in a pipe.
+///
+/// # Errors
+/// It is not there, or no file, for people.
+pub(super) fn open_file(path: &Path) -> Result<File, String> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let failed = |error: Errno| error.to_string();
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
+    match FileType::from_raw_mode(fstat(&file).map_err(failed)?.st_mode) {
+        FileType::RegularFile => Ok(File::from(file)),
+        _ => Err(format!("{} is no file", path.display())),
+    }
 }
 
 /// The name of a process's program.

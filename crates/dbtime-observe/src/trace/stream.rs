@@ -1,6 +1,7 @@
 //! How requests are handed on, as the kernel's side is told before it is loaded.
 
 use super::logins::NAME;
+use serde::{Deserialize, Serialize};
 
 /// How much is done for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +15,7 @@ pub enum Depth {
 }
 
 /// How requests are handed on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     /// One by one.
     pub is_on: bool,

@@ -1,8 +1,8 @@
 //! What the kernel's side has added up.
 
 use super::TraceError;
-use super::capture::map;
 use super::layout::RawRequest;
+use super::loading::map;
 use super::refusal::kernel;
 use super::sessions::text_of;
 use super::sum_layout;

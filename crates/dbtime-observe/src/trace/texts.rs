@@ -3,14 +3,13 @@
 //! A probe costs a trap at each execution, about a microsecond. So the probes are there only while
 //! statements come whose text is not known; each is asked for once.
 
+use super::TraceError;
+use super::helper::{Helper, Places};
 use super::listener::Listener;
 use super::loading::Refused;
 use super::program::{BRANCH_TARGET, Program};
 use dbtime_model::traced::Protocol;
-use libbpf_rs::{Link, Object, UprobeMultiOpts};
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The probes go when they have not been needed for so long.
@@ -42,13 +41,13 @@ impl Teller {
     ///
     /// # Errors
     /// Why there is none, for people.
-    pub(super) fn find(protocol: Protocol, path: &Path, program: &Program) -> Result<Self, String> {
+    pub(super) fn find(protocol: Protocol, file: &File, program: &Program) -> Result<Self, String> {
         let (listener, function, cookie) = match protocol {
             Protocol::Mysql => ("on_execute", EXECUTE, text_offset(program)?),
             Protocol::Postgres => ("on_activity", ACTIVITY, 0),
         };
         let offset = program.entry(program.place(function)?);
-        let file = File::open(path).map_err(|error| error.to_string())?;
+        let file = file.try_clone().map_err(|error| error.to_string())?;
         Ok(Self { file, listener, offset, cookie })
     }
 }
@@ -69,7 +68,7 @@ fn text_offset(program: &Program) -> Result<u64, String> {
 #[derive(Default)]
 pub(super) struct Texts {
     tellers: Vec<Teller>,
-    links: Vec<Link>,
+    is_listening: bool,
     nameless: u64,
     needed: Option<Instant>,
 }
@@ -81,13 +80,18 @@ impl Texts {
     }
 
     /// Further servers tell.
-    pub(super) fn add(&mut self, tellers: impl Iterator<Item = Teller>) {
+    ///
+    /// # Errors
+    /// There is no helper.
+    pub(super) fn add(
+        &mut self,
+        helper: &mut Helper,
+        tellers: impl Iterator<Item = Teller>,
+    ) -> Result<(), TraceError> {
         let before = self.tellers.len();
         self.tellers.extend(tellers);
-        if self.tellers.len() > before {
-            // With the next that is needed they are all there again.
-            self.links.clear();
-        }
+        // With the next that is needed they are all there again.
+        if self.tellers.len() > before { self.cease(helper) } else { Ok(()) }
     }
 
     /// Listens or ceases to; `nameless` is how many statements without a text there have been.
@@ -96,7 +100,7 @@ impl Texts {
     /// The probes cannot be attached, for people.
     pub(super) fn tend(
         &mut self,
-        object: &mut Object,
+        helper: &mut Helper,
         refused: &Refused,
         nameless: u64,
     ) -> Result<(), String> {
@@ -105,30 +109,41 @@ impl Texts {
         }
         let is_needed = self.needed.is_some_and(|needed| needed.elapsed() < PATIENCE);
         if !is_needed {
-            self.cease();
-        } else if self.links.is_empty() {
-            self.listen(object, refused)?;
+            self.cease(helper).map_err(|error| error.to_string())
+        } else if self.is_listening {
+            Ok(())
+        } else {
+            self.listen(helper, refused)
         }
-        Ok(())
     }
 
     /// Gives it up.
-    pub(super) fn give_up(&mut self) {
+    ///
+    /// # Errors
+    /// There is no helper.
+    pub(super) fn give_up(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
         self.tellers.clear();
-        self.cease();
+        self.cease(helper)
     }
 
     /// Listens no more.
-    pub(super) fn cease(&mut self) {
-        self.links.clear();
+    fn cease(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
+        match std::mem::take(&mut self.is_listening) {
+            true => helper.cease(),
+            false => Ok(()),
+        }
     }
 
-    fn listen(&mut self, object: &mut Object, refused: &Refused) -> Result<(), String> {
+    fn listen(&mut self, helper: &mut Helper, refused: &Refused) -> Result<(), String> {
         for Teller { file, listener, offset, cookie } in &self.tellers {
-            let path = &PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-            let (offsets, cookies) = (vec![*offset], vec![*cookie]);
-            let places = UprobeMultiOpts { offsets, cookies, ..UprobeMultiOpts::default() };
-            Listener { object, path, refused, links: &mut self.links }.attach(listener, places)?;
+            self.is_listening = true;
+            let places = Places {
+                offsets: vec![*offset],
+                cookies: vec![*cookie],
+                is_for_text: true,
+                ..Places::default()
+            };
+            Listener { helper, file, refused }.attach(listener, places)?;
         }
         Ok(())
     }
@@ -155,7 +170,8 @@ mod tests {
     fn a_probe_goes_behind_a_mark_for_branches() {
         let code = [&[0x90, 0x90][..], &BRANCH_TARGET, &[0x55]].concat();
         let program = program(code, &[(ACTIVITY, 2..7)]);
-        let find = |protocol| Teller::find(protocol, Path::new("/proc/self/exe"), &program);
+        let file = File::open("/proc/self/exe").expect("it runs");
+        let find = |protocol| Teller::find(protocol, &file, &program);
         let teller = find(Protocol::Postgres).expect("found");
         assert_eq!((teller.listener, teller.offset), ("on_activity", 6));
         let missing = find(Protocol::Mysql).expect_err("another's");

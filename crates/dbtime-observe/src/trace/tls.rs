@@ -1,8 +1,10 @@
 //! Where a server's TLS library takes in and gives out what is said.
 
 use super::program::{BRANCH_TARGET, Program};
+use super::servers::open_file;
 use procfs::process::{MMPermissions, MMapPath, Process};
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// OpenSSL's, LibreSSL's and BoringSSL's; and OpenSSL's second way to the same.
@@ -14,7 +16,6 @@ const WRITE_TOO: &str = "SSL_write_ex";
 /// A library, or a program that has one inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TlsLibrary {
-    pub(super) path: PathBuf,
     /// Where its functions begin in the file.
     pub(super) read: usize,
     pub(super) write: usize,
@@ -31,12 +32,12 @@ pub(super) fn has_tls(program: &Program) -> bool {
 ///
 /// # Errors
 /// Why it cannot be, for people.
-pub(super) fn tls_library(path: PathBuf, program: &Program) -> Result<TlsLibrary, String> {
+pub(super) fn tls_library(program: &Program) -> Result<TlsLibrary, String> {
     let read_inside = inside(program, READ, READ_TOO);
     let read = read_inside.map_or_else(|| program.place(READ), Ok)?;
     let write = inside(program, WRITE, WRITE_TOO).map_or_else(|| program.place(WRITE), Ok)?;
     let (read, write) = (program.entry(read), program.entry(write));
-    Ok(TlsLibrary { path, read, write, read_stores_length: read_inside.is_some() })
+    Ok(TlsLibrary { read, write, read_stores_length: read_inside.is_some() })
 }
 
 /// What both of two functions call, to do the work. It begins with a push, which the kernel can do
@@ -57,12 +58,16 @@ fn inside(program: &Program, one: &str, other: &str) -> Option<usize> {
     }
 }
 
-/// The library that a process has in its memory, as it can be opened from here; `None` where it
-/// speaks no TLS.
+/// Opens the library that a process has in its memory; `None` where it speaks no TLS.
 ///
 /// # Errors
-/// Its memory may not be looked at, or the file is not there any more.
-pub(super) fn mapped_library(process: u32) -> Result<Option<PathBuf>, String> {
+/// Its memory may not be looked at, or the file is not there any more, for people.
+pub(super) fn open_library(process: u32) -> Result<Option<File>, String> {
+    mapped_library(process)?.map(|library| open_file(&library)).transpose()
+}
+
+/// Where it can be opened from here.
+fn mapped_library(process: u32) -> Result<Option<PathBuf>, String> {
     let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
     let maps = maps.map_err(|error| error.to_string())?;
     let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
@@ -91,11 +96,10 @@ mod tests {
     fn a_program_may_have_it_inside() {
         let functions = [(READ, 2..4), (WRITE, 4..8)];
         let whole = program(vec![0x90; 8], &functions);
-        let path = PathBuf::from("/proc/1/exe");
-        let found = tls_library(path.clone(), &whole).expect("it can");
+        let found = tls_library(&whole).expect("it can");
         assert!(has_tls(&whole));
         assert_eq!((found.read, found.write, found.read_stores_length), (2, 4, false));
-        let half = tls_library(path, &program(vec![0x90; 8], &functions[..1]));
+        let half = tls_library(&program(vec![0x90; 8], &functions[..1]));
         assert!(half.expect_err("no SSL_write").contains(WRITE));
     }
 
@@ -107,11 +111,10 @@ mod tests {
         code.resize(20, 0xcc);
         code.extend_from_slice(&[0x41, 0x55, 0xc3]);
         let functions = [(READ, 2..12), (READ_TOO, 12..17), (WRITE, 17..20)];
-        let path = PathBuf::from("/p");
-        let found = tls_library(path.clone(), &program(code.clone(), &functions)).expect("it can");
+        let found = tls_library(&program(code.clone(), &functions)).expect("it can");
         assert_eq!((found.read, found.write, found.read_stores_length), (20, 17, true));
         code[20] = 0x48;
-        let found = tls_library(path, &program(code, &functions)).expect("it can");
+        let found = tls_library(&program(code, &functions)).expect("it can");
         assert_eq!((found.read, found.read_stores_length), (2, false));
     }
 

@@ -1,18 +1,17 @@
 //! What a trap takes on this machine, beside what a program does at it: found out with a probe on a
 //! function of dbtime itself.
 
-use super::listener::Listener;
-use super::loading::Refused;
+use super::helper::Places;
+use super::loading::attach_places;
 use dbtime_model::{Nanos, now};
 use libbpf_rs::Object;
 use procfs::process::Process;
 use std::fs::File;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 /// Where it cannot be found out, as on arm64: that of an x86-64 of 2023, virtual.
-const USUAL: Nanos = Nanos(600);
+pub(super) const USUAL: Nanos = Nanos(600);
 
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
@@ -40,10 +39,10 @@ pub(super) fn trap_time(object: &mut Object) -> Nanos {
 fn compared(object: &mut Object) -> Result<Nanos, String> {
     let place = call_inside()?;
     let without = time_of_a_call();
-    let mut links = Vec::new();
-    let refused = &Refused::new();
-    Listener { object, path: Path::new(OWN_PROGRAM), refused, links: &mut links }
-        .listen("on_nothing", vec![place])?;
+    let program = "on_nothing".to_owned();
+    let places = Places { program, offsets: vec![place], ..Places::default() };
+    let file = File::open(OWN_PROGRAM).map_err(|error| error.to_string())?;
+    let _probe = attach_places(object, &places, &file)?;
     Ok(time_of_a_call() - without)
 }
 

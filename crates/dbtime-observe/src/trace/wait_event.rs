@@ -12,16 +12,20 @@ pub(super) fn wait_variable(program: &Program) -> Result<u64, String> {
     program.variable("my_wait_event_info").map(|variable| variable.start)
 }
 
-/// Where the variable lies in the processes of a server, which are copies of the first.
-///
-/// # Errors
-/// Why it is not known, for people.
-pub(super) fn wait_event(process: u32, variable: u64) -> Result<u64, String> {
-    let base = base(process).map_err(|error| error.to_string())?;
-    Ok(if variable >= base { variable } else { base + variable })
+/// Where the variable lies in the processes of a server, which are copies of the first and have
+/// their program at `base`.
+pub(super) fn wait_event(base: u64, variable: u64) -> u64 {
+    if variable >= base { variable } else { base.wrapping_add(variable) }
 }
 
 /// Where a process has its program.
+///
+/// # Errors
+/// Why it is not known, for people.
+pub(super) fn program_base(process: u32) -> Result<u64, String> {
+    base(process).map_err(|error| error.to_string())
+}
+
 fn base(process: u32) -> procfs::ProcResult<u64> {
     let process = Process::new(process.cast_signed())?;
     let program = process.exe()?;

@@ -1,31 +1,11 @@
-//! Walks over all connections, by iterators of the kernel's side.
+//! What a walk over all connections has said of them.
 
-use super::capture::{lacks, map};
 use super::layout::{Glance, RawRequest};
-use super::refusal::{kernel, refused};
+use super::locks;
 use super::sessions::Sessions;
-use super::{TraceError, locks};
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::RequestParts;
 use dbtime_model::traced_live::{Activity, LiveConnection};
-use libbpf_rs::{Iter, MapHandle, Object};
-use std::io::Read;
-use std::os::fd::AsFd;
-
-/// Walks all connections; returns what there is to say of them.
-///
-/// # Errors
-/// The kernel does not let it.
-pub(super) fn walk(object: &mut Object, name: &str) -> Result<Vec<u8>, TraceError> {
-    let handle = MapHandle::try_from(&map(object, "connections")?).map_err(kernel)?;
-    let mut programs = object.progs_mut();
-    let program = programs.find(|program| program.name() == name);
-    let program = program.ok_or_else(|| lacks(&format!("program `{name}`")))?;
-    let link = program.attach_iter(handle.as_fd()).map_err(refused)?;
-    let mut said = Vec::new();
-    Iter::new(&link).and_then(|mut iter| Ok(iter.read_to_end(&mut said)?)).map_err(kernel)?;
-    Ok(said)
-}
 
 /// What `look` has said: glances, each followed by its request.
 pub(super) fn connections(mut said: &[u8], sessions: &mut Sessions) -> Vec<LiveConnection> {

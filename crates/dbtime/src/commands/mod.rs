@@ -34,6 +34,8 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Trace(args) => trace::run(&args),
         #[cfg(feature = "trace")]
         Command::Top(args) => top::run(&args),
+        #[cfg(feature = "trace")]
+        Command::TraceHelper => trace::help(),
         Command::Usage(args) => usage::run(&args),
     }
 }

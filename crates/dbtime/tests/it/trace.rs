@@ -11,6 +11,7 @@ mod parts;
 mod postgres;
 mod recordings;
 mod requests;
+mod rights;
 mod sums;
 
 use crate::given_server::GivenServer;
@@ -20,7 +21,6 @@ use dbtime_lab::servers::Product;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 

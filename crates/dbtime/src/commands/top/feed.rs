@@ -1,7 +1,7 @@
 //! From what is captured to what the screen shows.
 
 use crate::commands::trace::fingerprints::by_fingerprint;
-use crate::commands::trace::view::clock_time;
+use crate::commands::trace::wall_clock::WallClock;
 use crate::exit::Failure;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
@@ -66,6 +66,7 @@ pub(super) struct Feed {
     /// What they are called.
     pub(super) servers: Vec<String>,
     raw_sql: bool,
+    clock: WallClock,
     first: Counted,
     last: Counted,
     rates: VecDeque<u64>,
@@ -79,6 +80,7 @@ impl Feed {
         let mut feed = Self {
             servers: Vec::new(),
             raw_sql,
+            clock: WallClock::new(),
             first: Counted::default(),
             last: Counted::default(),
             rates: VecDeque::new(),
@@ -153,7 +155,7 @@ impl Feed {
             one.request.text = Arc::from(self.may_be_shown(&one.request.text));
         }
         Ok(Scene {
-            clock: clock_time(),
+            clock: self.clock.time(),
             servers: self.servers.clone(),
             lately,
             whole,

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
 use dbtime_model::{MonoNanos, Nanos, now};
-use dbtime_observe::trace::{Capture, Stream, TracedServer};
+use dbtime_observe::trace::{Capture, HeldSignals, Stream, TracedServer};
 use dbtime_report::terminal::{cost_line, ledger_lines};
 use dbtime_report::top::{Scene, TopState, Wish};
 use feed::Feed;
@@ -29,7 +29,6 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         ));
     }
     let mut watched = Watched::find(&args.servers)?;
-    let stop = interrupt::quietly();
     let wanted = Stream {
         is_on: true,
         adds_up: true,
@@ -38,7 +37,10 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         buffer: BUFFER,
         ..Stream::default()
     };
+    let held = HeldSignals::hold();
     let capture = Capture::attach(watched.servers(), &wanted)?;
+    let stop = interrupt::quietly();
+    drop(held);
     let feed = Feed::new(args.raw_sql, &capture)?;
     let notes = watched.left_out(&capture);
     let mut top = Top {
@@ -52,16 +54,16 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     };
     let ended = {
         let mut terminal = Terminal::open()?;
+        top.capture.confine()?;
         top.watch(&mut terminal, &mut watched, &stop)
     };
     // While the screen was there, there was no room for them.
     top.notes.iter().for_each(|note| screen::note(note));
-    ended?;
     let length = now() - top.capture.since();
     let left = top.capture.detach()?;
     screen::result(&ledger_lines(&left.ledger));
     screen::result(&cost_line(&left.cost, left.ledger.ended, length));
-    Ok(Exit::Fine)
+    ended.map(|()| Exit::Fine)
 }
 
 /// A server as the screen's first line has room for it.

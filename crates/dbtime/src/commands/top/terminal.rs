@@ -16,6 +16,8 @@ impl Terminal {
     pub(super) fn open() -> Result<Self, Failure> {
         // It also sees to it that a panic gives the screen back before it is told of.
         let own = ratatui::try_init().map_err(Failure::environment)?;
+        // What listens for keys is made with the first question for one.
+        event::poll(Duration::ZERO).map_err(Failure::environment)?;
         Ok(Self { own, has_changed: false })
     }
 

@@ -1,15 +1,17 @@
 //! Watching servers that run.
 
-use super::recording::Recording;
+use super::recording::{NewFile, Recording};
 use super::thrift::Thrift;
-use super::view::{View, clock_time};
+use super::view::View;
+use super::wall_clock::WallClock;
 use super::watched::Watched;
 use crate::cli::{ServersArgs, TraceArgs};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
+use dbtime_engines::plan::Stop;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, now};
-use dbtime_observe::trace::{Capture, Left, Stream, TracedServer};
+use dbtime_observe::trace::{Capture, HeldSignals, Left, Stream, TracedServer};
 use std::time::Duration;
 
 /// How often the stream is looked at.
@@ -18,29 +20,34 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let mut watched = Watched::find(&args.servers)?;
     let names: Vec<String> = watched.servers().iter().map(|one| name(one, &args.servers)).collect();
-    let stop = interrupt::install();
     let stream = stream(args, &watched);
+    // What is opened is opened with the rights of whoever asks for it: later there are none.
+    let file = args.record.as_deref().map(NewFile::create).transpose()?;
+    let clock = WallClock::new();
+    let held = HeldSignals::hold();
     let mut capture = Capture::attach(watched.servers(), &stream)?;
-    let since = capture.since();
-    let record = args.record.as_deref();
-    let recording = record.map(|file| Recording::begin(file, args, since, names.clone()));
+    let stop = interrupt::install();
+    drop(held);
+    let (since, began) = (capture.since(), clock.time());
+    let recording =
+        file.map(|new| Recording::begin(new, args, (since, began.clone()), names.clone()));
     let recording = recording.transpose()?;
-    let mut watch = Watch { view: View::new(args, since), recording, ticks: None, thrift: None };
+    capture.confine()?;
+    let view = View::new(args, since);
+    let mut watch = Watch { view, clock, recording, ticks: None, thrift: None };
     watch.thrift = args.max_cost.map(|most| Thrift::new(most, stream.is_on, since));
     watch.ticks = args.summary.then(|| Ticks::new(args.every, since));
     watched.left_out(&capture).iter().for_each(|note| screen::note(note));
     names.iter().for_each(|name| screen::note(&format!("watching {name}")));
-    watch.view.begin(&clock_time());
+    watch.view.begin(&began);
     let end = args.time.map(|time| since + time);
-    while !stop.is_set() && end.is_none_or(|end| now() < end) && !watch.view.is_done() {
-        std::thread::sleep(LOOK);
-        watch.look(&mut capture)?;
-        watched.look(&mut capture)?.iter().for_each(|note| screen::note(note));
-        if watched.is_over() {
-            stop.at(now());
-        }
+    let ended = watch.watch(&mut capture, &mut watched, (&stop, end));
+    if ended.is_err() && capture.is_watching() {
+        return ended.map(|()| Exit::Fine);
     }
-    watch.finish(args, capture)
+    // What was seen is told, also when nothing more can be.
+    let exit = watch.finish(args, capture)?;
+    ended.map(|()| exit)
 }
 
 fn stream(args: &TraceArgs, watched: &Watched) -> Stream {
@@ -73,12 +80,30 @@ fn name(server: &TracedServer, args: &ServersArgs) -> String {
 /// What becomes of requests as they end.
 struct Watch<'a> {
     view: View<'a>,
+    clock: WallClock,
     recording: Option<Recording>,
     ticks: Option<Ticks>,
     thrift: Option<Thrift>,
 }
 
 impl Watch<'_> {
+    fn watch(
+        &mut self,
+        capture: &mut Capture,
+        watched: &mut Watched,
+        (stop, end): (&Stop, Option<MonoNanos>),
+    ) -> Result<(), Failure> {
+        while !stop.is_set() && end.is_none_or(|end| now() < end) && !self.view.is_done() {
+            std::thread::sleep(LOOK);
+            self.look(capture)?;
+            watched.look(capture)?.iter().for_each(|note| screen::note(note));
+            if watched.is_over() {
+                stop.at(now());
+            }
+        }
+        Ok(())
+    }
+
     fn look(&mut self, capture: &mut Capture) -> Result<(), Failure> {
         capture.tend()?;
         let requests = capture.take()?;
@@ -89,7 +114,7 @@ impl Watch<'_> {
         // What is only counted tells no statements from other requests.
         match &mut self.ticks {
             Some(ticks) if self.thrift.as_ref().and_then(Thrift::added_up).is_none() => {
-                ticks.look(capture)
+                ticks.look(capture, &self.clock)
             }
             _ => Ok(()),
         }
@@ -107,7 +132,7 @@ impl Watch<'_> {
         let Left { requests, ledger, cost, totals } = capture.detach()?;
         self.take(&requests)?;
         let added_up = self.thrift.as_ref().and_then(Thrift::added_up);
-        let (clock, cost) = (clock_time(), Some(cost));
+        let (clock, cost) = (self.clock.time(), Some(cost));
         let end = TraceEnd { length, added_up, clock, ledger, cost, totals };
         if let Some(recording) = self.recording {
             recording.end(&end)?;
@@ -129,14 +154,14 @@ impl Ticks {
         Self { every, due: since + every, last: (since, 0) }
     }
 
-    fn look(&mut self, capture: &Capture) -> Result<(), Failure> {
+    fn look(&mut self, capture: &Capture, clock: &WallClock) -> Result<(), Failure> {
         let at = now();
         if at < self.due {
             return Ok(());
         }
         let count = capture.statements()?;
         let rate = (count - self.last.1) as f64 / (at - self.last.0).as_secs();
-        screen::result(&format!("{}   throughput {rate:.0} queries/sec\n", clock_time()));
+        screen::result(&format!("{}   throughput {rate:.0} queries/sec\n", clock.time()));
         (self.last, self.due) = ((at, count), at + self.every);
         Ok(())
     }

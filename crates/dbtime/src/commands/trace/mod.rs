@@ -7,6 +7,7 @@ mod recording;
 mod replay;
 mod thrift;
 pub(super) mod view;
+pub(super) mod wall_clock;
 pub(super) mod watched;
 
 use crate::cli::TraceArgs;
@@ -18,6 +19,12 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         Some(file) => replay::run(args, file),
         None => live::run(args),
     }
+}
+
+/// Is the helper of a `dbtime trace` or `dbtime top` that has started this process.
+pub(crate) fn help() -> Result<Exit, Failure> {
+    dbtime_observe::trace::help()?;
+    Ok(Exit::Fine)
 }
 
 impl From<TraceError> for Failure {

@@ -1,6 +1,5 @@
 //! `--record FILE`: everything that is seen, for later.
 
-use super::view::clock_time;
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
 use crate::screen;
@@ -14,6 +13,31 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A new file, for its owner's eyes alone; it goes again where nothing comes to be in it.
+pub(super) struct NewFile {
+    path: PathBuf,
+    file: File,
+    is_in_use: bool,
+}
+
+impl NewFile {
+    /// Makes the file, which must not be there.
+    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
+        let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let file = new.map_err(|error| failed(path, &error))?;
+        Ok(Self { path: path.to_owned(), file, is_in_use: false })
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_in_use {
+            // An empty file harms nobody.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// A file that is being written.
 pub(super) struct Recording {
     file: PathBuf,
@@ -24,25 +48,26 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Begins a file, which must not be there, for its owner's eyes alone.
+    /// Begins a file; `clock` is when the watching began.
     pub(super) fn begin(
-        file: &Path,
+        mut new: NewFile,
         args: &TraceArgs,
-        since: MonoNanos,
+        (since, clock): (MonoNanos, String),
         servers: Vec<String>,
     ) -> Result<Self, Failure> {
         let begin = TraceBegin {
             version: VERSION,
             since,
-            clock: clock_time(),
+            clock,
             servers,
             raw_sql: args.raw_sql,
             step: args.step.unwrap_or(Nanos::ZERO),
         };
-        let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-        let writer = new.and_then(|new| TraceWriter::begin(BufWriter::new(new), &begin));
-        let writer = writer.map_err(|error| failed(file, &error))?;
-        let (file, raw_sql) = (file.to_owned(), args.raw_sql);
+        new.is_in_use = true;
+        let file = new.file.try_clone();
+        let writer = file.and_then(|file| TraceWriter::begin(BufWriter::new(file), &begin));
+        let writer = writer.map_err(|error| failed(&new.path, &error))?;
+        let (file, raw_sql) = (new.path.clone(), args.raw_sql);
         Ok(Self { file, writer, raw_sql, fingerprint: String::new(), requests: 0 })
     }
 

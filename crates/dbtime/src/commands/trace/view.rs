@@ -16,11 +16,6 @@ use dbtime_report::terminal::{
 use std::borrow::Cow;
 use std::io::Write as _;
 
-/// The time of day, where this machine is.
-pub(in crate::commands) fn clock_time() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
-}
-
 /// The chosen view.
 pub(super) struct View<'a> {
     args: &'a TraceArgs,

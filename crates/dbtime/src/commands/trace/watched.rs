@@ -3,8 +3,6 @@
 use crate::cli::ServersArgs;
 use crate::exit::Failure;
 use dbtime_observe::trace::{Capture, TracedServer, Wanted, servers};
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// So long after its start a server is looked at again, until its TLS library is there.
@@ -58,14 +56,14 @@ impl Watched {
         capture: &mut Capture,
     ) -> Result<Vec<String>, Failure> {
         let mut notes = Vec::new();
-        let (here, gone): (Vec<_>, Vec<_>) = self.servers.drain(..).partition(is_here);
+        let (here, gone): (Vec<_>, Vec<_>) =
+            self.servers.drain(..).partition(TracedServer::is_here);
         self.servers = here;
         for server in gone {
             capture.forget(&server);
             notes.push(format!("{}, process {}, has ended", server.program, server.process));
         }
-        for server in self.started(capture)?.into_iter().filter_map(|one| self.wanted.started(one))
-        {
+        for server in self.started(capture)? {
             self.servers.retain(|other| other.process != server.process);
             capture.follow(&server)?;
             notes.push(format!(
@@ -76,7 +74,7 @@ impl Watched {
             self.servers.push(server);
         }
         for (server, since) in std::mem::take(&mut self.young) {
-            let is_young = since.elapsed() < YOUTH && is_here(&server);
+            let is_young = since.elapsed() < YOUTH && server.is_here();
             if is_young && !capture.look_again(&server)? {
                 self.young.push((server, since));
             }
@@ -88,22 +86,19 @@ impl Watched {
         Ok(notes)
     }
 
-    /// The processes that may be servers and were not there before.
-    fn started(&mut self, capture: &Capture) -> Result<BTreeSet<u32>, Failure> {
+    /// Those that were not there before.
+    fn started(&mut self, capture: &mut Capture) -> Result<Vec<TracedServer>, Failure> {
         if !self.follows_new() {
-            return Ok(BTreeSet::new());
+            return Ok(Vec::new());
         }
-        let mut started = BTreeSet::from_iter(capture.started()?);
+        let mut started = capture.started(&self.wanted)?;
         if std::mem::take(&mut self.may_lack) {
             // None there: those that were found at first have ended.
-            let now = servers(&self.wanted).unwrap_or_default();
-            started.extend(now.iter().map(|server| server.process));
-            started.retain(|new| self.servers.iter().all(|known| known.process != *new));
+            started.extend(capture.servers(&self.wanted).unwrap_or_default());
+            started.retain(|new| self.servers.iter().all(|known| known.process != new.process));
+            started.sort_by_key(|server| server.process);
+            started.dedup_by_key(|server| server.process);
         }
         Ok(started)
     }
-}
-
-fn is_here(server: &TracedServer) -> bool {
-    Path::new("/proc").join(server.process.to_string()).exists()
 }

@@ -1,0 +1,252 @@
+//! The helper: a process of its own that keeps the right to load and to attach, and does nothing
+//! else. Whoever reads what comes from clients has given that right up; it asks, the helper does.
+//!
+//! ```text
+//!   reader (no rights, few calls)                   helper (as it was started)
+//!     understands requests, program files             searches for servers
+//!     reads tables and the stream      ── words ──►   opens their files
+//!                                      ◄─ files ───   loads, attaches, walks
+//! ```
+//!
+//! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, and
+//! all that is attached goes with it.
+
+mod channel;
+mod serve;
+mod words;
+
+pub use serve::serve;
+pub(super) use words::Places;
+
+use super::TraceError;
+use super::loading::Refused;
+use super::servers::{TracedServer, Wanted};
+use super::stream::Stream;
+use channel::Channel;
+use dbtime_model::Nanos;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use words::Ask;
+
+/// The word that makes this program a helper.
+pub const COMMAND: &str = "trace-helper";
+
+/// The reader's side.
+#[derive(Debug)]
+pub(super) struct Helper {
+    /// `None` once it has been told to go.
+    channel: Option<Channel>,
+    child: Child,
+}
+
+/// Why something cannot be had, for people; or that there is no helper.
+type Told<T> = Result<Result<T, String>, TraceError>;
+
+impl Helper {
+    /// Starts the helper, with the rights that this process has.
+    ///
+    /// # Errors
+    /// The system does not start a process.
+    pub(super) fn start() -> Result<Self, TraceError> {
+        let failed = |error: std::io::Error| TraceError::Helper(format!("is not there: {error}"));
+        let (channel, other) = Channel::pair().map_err(failed)?;
+        let child = Command::new("/proc/self/exe")
+            .arg0("dbtime")
+            .arg(COMMAND)
+            .stdin(Stdio::from(other.into_file()))
+            .stdout(Stdio::null())
+            .spawn();
+        Ok(Self { channel: Some(channel), child: child.map_err(failed)? })
+    }
+
+    /// CPU time that it has used.
+    pub(super) fn cpu(&self) -> Nanos {
+        crate::process::cpu_time(self.child.id()).unwrap_or_default()
+    }
+
+    /// Whether it is still there.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(super) fn check(&mut self) -> Result<(), TraceError> {
+        match &self.channel {
+            Some(channel) if !channel.is_over() => Ok(()),
+            _ => Err(self.ended()),
+        }
+    }
+
+    /// Loads the kernel's side; its tables, in the order of the object file, and the programs that
+    /// the kernel refuses.
+    ///
+    /// # Errors
+    /// The kernel refuses what is needed.
+    pub(super) fn load(&mut self, wanted: &Stream) -> Result<(Vec<OwnedFd>, Refused), TraceError> {
+        let (refused, tables) =
+            self.ask::<Result<Refused, TraceError>>(&Ask::Load(wanted.clone()), &[])?;
+        Ok((tables, refused?))
+    }
+
+    /// Attaches what is told of what goes on in the kernel.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(super) fn watch(&mut self) -> Result<(), TraceError> {
+        self.ask::<Result<(), TraceError>>(&Ask::Watch, &[])?.0
+    }
+
+    /// Takes some of it away again.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn unwatch(&mut self, programs: &[&str]) -> Result<(), TraceError> {
+        let programs = programs.iter().map(|&program| program.to_owned()).collect();
+        self.ask(&Ask::Unwatch(programs), &[]).map(|((), _)| ())
+    }
+
+    /// Attaches a program to places in a file, in every process that runs it: which of them are
+    /// watched is looked up there.
+    ///
+    /// # Errors
+    /// The kernel refuses, for people.
+    pub(super) fn attach(&mut self, places: Places, file: &File) -> Result<(), String> {
+        let asked = self.ask::<Result<(), String>>(&Ask::Attach(places), &[file.as_fd()]);
+        asked.map_err(|error| error.to_string())?.0
+    }
+
+    /// Takes away what asks for texts.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn cease(&mut self) -> Result<(), TraceError> {
+        self.ask(&Ask::Cease, &[]).map(|((), _)| ())
+    }
+
+    /// Takes everything away.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn leave(&mut self) -> Result<(), TraceError> {
+        self.ask(&Ask::Leave, &[]).map(|((), _)| ())
+    }
+
+    /// Walks over all connections; returns what there is to say of them.
+    ///
+    /// # Errors
+    /// The kernel does not let it.
+    pub(super) fn walk(&mut self, program: &str) -> Result<Vec<u8>, TraceError> {
+        let asked = Ask::Walk(program.to_owned());
+        let (done, files) = self.ask::<Result<(), TraceError>>(&asked, &[])?;
+        done?;
+        let mut said = Vec::new();
+        for file in files {
+            let read = File::from(file).read_to_end(&mut said);
+            read.map_err(|error| TraceError::Kernel(error.to_string()))?;
+        }
+        Ok(said)
+    }
+
+    /// What a trap takes on this machine.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
+        self.ask(&Ask::TrapTime, &[]).map(|(time, _)| Nanos(time))
+    }
+
+    /// The servers that are meant, at least one.
+    ///
+    /// # Errors
+    /// As [`servers`](super::servers()).
+    pub(super) fn servers(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
+        self.ask::<Result<_, TraceError>>(&Ask::Servers(wanted.clone()), &[])?.0
+    }
+
+    /// What a process is that has just started, if it is meant.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn started(
+        &mut self,
+        process: u32,
+        wanted: &Wanted,
+    ) -> Result<Option<TracedServer>, TraceError> {
+        self.ask(&Ask::Started(process, wanted.clone()), &[]).map(|(server, _)| server)
+    }
+
+    /// Whether somebody is connected to one of them, as far as can be seen.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
+        self.ask(&Ask::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
+    }
+
+    /// The program file of a process.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(super) fn program(&mut self, process: u32) -> Result<File, String> {
+        let file = self.file(&Ask::Program(process))?;
+        file.ok_or_else(|| format!("process {process} has no program"))
+    }
+
+    /// The library that a process speaks TLS with, where it has one.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(super) fn tls_library(&mut self, process: u32) -> Result<Option<File>, String> {
+        self.file(&Ask::TlsLibrary(process))
+    }
+
+    /// Where a process has its program.
+    ///
+    /// # Errors
+    /// Why it is not known, for people.
+    pub(super) fn program_base(&mut self, process: u32) -> Result<u64, String> {
+        let asked: Told<u64> = self.ask(&Ask::ProgramBase(process), &[]).map(|(base, _)| base);
+        asked.map_err(|error| error.to_string())?
+    }
+
+    fn file(&mut self, ask: &Ask) -> Result<Option<File>, String> {
+        let asked = self.ask::<Result<(), String>>(ask, &[]);
+        let (opened, mut files) = asked.map_err(|error| error.to_string())?;
+        opened.map(|()| files.pop().map(File::from))
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &mut self,
+        ask: &Ask,
+        files: &[BorrowedFd<'_>],
+    ) -> Result<(T, Vec<OwnedFd>), TraceError> {
+        let Some(channel) = &self.channel else { return Err(self.ended()) };
+        let answer = channel.send(ask, files).and_then(|()| channel.receive());
+        match answer {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Err(self.ended()),
+            Err(_) if channel.is_over() => Err(self.ended()),
+            Err(error) => Err(TraceError::Helper(format!("does not answer: {error}"))),
+        }
+    }
+
+    /// What to say of a helper that is not there any more.
+    #[cold]
+    fn ended(&mut self) -> TraceError {
+        self.channel = None;
+        let how = self.child.wait().ok().and_then(|status| status.signal());
+        let how = how.map_or_else(String::new, |signal| format!(" by signal {signal}"));
+        TraceError::Helper(format!("(process {}) was ended{how}", self.child.id()))
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        // It ends when nobody is there to ask.
+        self.channel = None;
+        // One that is not waited for is only not taken out of the system's list.
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,154 @@
+//! The helper's side: does what it is asked, until nobody is there to ask.
+
+use super::super::TraceError;
+use super::super::loading::{attach, attach_places, load, walk};
+use super::super::servers::{has_clients, open_program, servers};
+use super::super::signals::HeldSignals;
+use super::super::tls::open_library;
+use super::super::trap::trap_time;
+use super::super::wait_event::program_base;
+use super::channel::Channel;
+use super::words::Ask;
+use libbpf_rs::{Link, Object};
+use serde::Serialize;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Is the helper of the process that has started this one; returns when that has ended.
+///
+/// # Errors
+/// It was not started by dbtime, or what it is asked makes no sense.
+pub fn serve() -> Result<(), TraceError> {
+    let failed = |error: io::Error| TraceError::Helper(format!("is not asked by dbtime: {error}"));
+    let channel = Channel::inherited().map_err(failed)?;
+    // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
+    let _held = HeldSignals::hold();
+    // Instead of that of the link it was started by.
+    rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
+    let mut helper = Serving::default();
+    while let Some((ask, mut files)) = channel.receive().map_err(failed)? {
+        let answer = helper.answer(ask, files.pop().map(File::from));
+        let files: Vec<BorrowedFd<'_>> = answer.files.iter().map(AsFd::as_fd).collect();
+        if channel.send(&answer.words, &files).is_err() {
+            break; // nobody waits for it
+        }
+    }
+    Ok(())
+}
+
+/// What is there so far.
+#[derive(Default)]
+struct Serving {
+    object: Option<Object>,
+    /// Of the programs that the kernel itself runs, by their names.
+    watching: Vec<(String, Link)>,
+    probes: Vec<Link>,
+    /// Those that ask for texts.
+    texts: Vec<Link>,
+    refused: super::Refused,
+}
+
+/// What is said to a question.
+struct Answer {
+    words: serde_json::Value,
+    files: Vec<OwnedFd>,
+}
+
+impl Answer {
+    fn new(words: impl Serialize) -> Self {
+        // Only maps with odd keys cannot be written.
+        Self { words: serde_json::to_value(words).unwrap_or_default(), files: Vec::new() }
+    }
+
+    fn done() -> Self {
+        Self::new(serde_json::Value::Null)
+    }
+
+    /// A file, or why there is none.
+    fn file(opened: Result<Option<File>, String>) -> Self {
+        match opened {
+            Ok(file) => Self {
+                files: file.map(OwnedFd::from).into_iter().collect(),
+                ..Self::new(Ok::<(), String>(()))
+            },
+            Err(why) => Self::new(Err::<(), String>(why)),
+        }
+    }
+}
+
+impl Serving {
+    fn answer(&mut self, ask: Ask, file: Option<File>) -> Answer {
+        match ask {
+            Ask::Load(stream) => self.load(&stream),
+            Ask::Watch => Answer::new(self.watch()),
+            Ask::Unwatch(programs) => {
+                self.watching.retain(|(name, _)| !programs.contains(name));
+                Answer::done()
+            }
+            Ask::Attach(places) => Answer::new(self.attach(&places, file)),
+            Ask::Cease => {
+                self.texts.clear();
+                Answer::done()
+            }
+            Ask::Leave => {
+                self.watching.clear();
+                self.probes.clear();
+                self.texts.clear();
+                Answer::done()
+            }
+            Ask::Walk(program) => self.walk(&program),
+            Ask::TrapTime => Answer::new(self.object.as_mut().map_or(0, |one| trap_time(one).0)),
+            Ask::Servers(wanted) => Answer::new(servers(&wanted)),
+            Ask::Started(process, wanted) => Answer::new(wanted.started(process)),
+            Ask::HasClients(servers) => Answer::new(has_clients(&servers)),
+            Ask::Program(process) => Answer::file(open_program(process).map(Some)),
+            Ask::TlsLibrary(process) => Answer::file(open_library(process)),
+            Ask::ProgramBase(process) => Answer::new(program_base(process)),
+        }
+    }
+
+    fn load(&mut self, stream: &super::Stream) -> Answer {
+        let loaded = load(stream, |_| {}).and_then(|(object, refused)| {
+            let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
+            let tables: io::Result<Vec<OwnedFd>> = tables.collect();
+            Ok((object, refused, tables.map_err(|error| TraceError::Kernel(error.to_string()))?))
+        });
+        match loaded {
+            Ok((object, refused, files)) => {
+                self.object = Some(object);
+                self.refused.clone_from(&refused);
+                Answer { files, ..Answer::new(Ok::<_, TraceError>(refused)) }
+            }
+            Err(error) => Answer::new(Err::<(), _>(error)),
+        }
+    }
+
+    fn watch(&mut self) -> Result<(), TraceError> {
+        self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
+        Ok(())
+    }
+
+    fn attach(&mut self, places: &super::Places, file: Option<File>) -> Result<(), String> {
+        let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
+        let file = file.ok_or("there is no file to attach to")?;
+        let link = attach_places(object, places, &file)?;
+        if places.is_for_text { &mut self.texts } else { &mut self.probes }.push(link);
+        Ok(())
+    }
+
+    fn walk(&mut self, program: &str) -> Answer {
+        let object = self.object.as_mut().ok_or_else(nothing_loaded);
+        match object.and_then(|object| walk(object, program)) {
+            Ok(said) => Answer {
+                files: said.map(OwnedFd::from).into_iter().collect(),
+                ..Answer::new(Ok::<(), TraceError>(()))
+            },
+            Err(error) => Answer::new(Err::<(), _>(error)),
+        }
+    }
+}
+
+fn nothing_loaded() -> TraceError {
+    TraceError::Kernel("nothing has been loaded".to_owned())
+}

@@ -1,0 +1,56 @@
+//! What is asked of the helper. To every question there is one answer, of the type that is named.
+
+use super::super::servers::{TracedServer, Wanted};
+use super::super::stream::Stream;
+use serde::{Deserialize, Serialize};
+
+/// A question.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Ask {
+    /// Loads the kernel's side. Answer: the programs that the kernel refuses; beside it the tables,
+    /// in the order of the object file.
+    Load(Stream),
+    /// Attaches what is told of what goes on in the kernel. Answer: nothing.
+    Watch,
+    /// Takes these of them away again. Answer: nothing.
+    Unwatch(Vec<String>),
+    /// Attaches a program to places in the file beside it. Answer: nothing, or why not.
+    Attach(Places),
+    /// Takes those away that ask for texts. Answer: nothing.
+    Cease,
+    /// Takes everything away. Answer: nothing.
+    Leave,
+    /// Walks over all connections with this program. Answer: nothing; beside it a file with what it
+    /// has said, where it said anything.
+    Walk(String),
+    /// Answer: the time of a trap, in nanoseconds.
+    TrapTime,
+    /// Searches for servers. Answer: those that are meant.
+    Servers(Wanted),
+    /// Answer: what a process is that has just started, if it is meant.
+    Started(u32, Wanted),
+    /// Answer: whether somebody is connected to one of them.
+    HasClients(Vec<TracedServer>),
+    /// Opens a process's program file. Answer: nothing, or why not; beside it the file.
+    Program(u32),
+    /// Opens the TLS library that a process has loaded. Answer: nothing, or why not; beside it the
+    /// file, where there is one.
+    TlsLibrary(u32),
+    /// Answer: the address of a process's program, or why it is not known.
+    ProgramBase(u32),
+}
+
+/// Where a program is attached to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) struct Places {
+    /// The program's name.
+    pub(in super::super) program: String,
+    /// In the file. Unit: bytes.
+    pub(in super::super) offsets: Vec<usize>,
+    /// What the program is told at each; none: nothing.
+    pub(in super::super) cookies: Vec<u64>,
+    /// Whether it is when the function that begins there returns.
+    pub(in super::super) at_return: bool,
+    /// Whether it asks for a text, and goes when that is not needed.
+    pub(in super::super) is_for_text: bool,
+}

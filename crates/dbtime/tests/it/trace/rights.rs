@@ -1,0 +1,150 @@
+//! Who may watch, and what they may do while they read what comes from clients.
+
+use super::*;
+use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Instant;
+
+/// What `/proc` says of a process or a thread, by its name.
+fn status(of: &Path, name: &str) -> String {
+    let status = std::fs::read_to_string(of.join("status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(&format!("{name}:")));
+    line.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_owned()
+}
+
+fn folder(pid: u32) -> PathBuf {
+    Path::new("/proc").join(pid.to_string())
+}
+
+/// The helper of a tracer.
+fn helper(tracer: u32) -> u32 {
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let numbers = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
+    let mut children = numbers.filter(|one| status(&folder(*one), "PPid") == tracer.to_string());
+    let helper = children.next().expect("it has a helper");
+    assert_eq!(
+        (status(&folder(helper), "Name").as_str(), children.next()),
+        ("dbtime-helper", None)
+    );
+    helper
+}
+
+fn pid(of: u32) -> Pid {
+    Pid::from_raw(of.cast_signed()).expect("a process")
+}
+
+fn wait_for_the_end_of(process: u32) {
+    let begin = Instant::now();
+    while test_kill_process(pid(process)).is_ok() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "process {process} stays");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Every thread of the tracer: no capability, not root's files, and few system calls.
+fn has_no_rights(tracer: u32) {
+    let threads = std::fs::read_dir(folder(tracer).join("task")).expect("threads").flatten();
+    let threads: Vec<PathBuf> = threads.map(|thread| thread.path()).collect();
+    assert!(threads.len() >= 2, "one of them hears signals: {threads:?}");
+    for thread in &threads {
+        let of = |name| status(thread, name);
+        for set in ["CapEff", "CapPrm", "CapInh", "CapAmb"] {
+            assert_eq!(of(set).trim_matches('0'), "", "{set}");
+        }
+        assert_eq!((of("NoNewPrivs").as_str(), of("Seccomp").as_str()), ("1", "2"));
+        assert_ne!(of("Uid"), "0");
+    }
+}
+
+#[test]
+fn what_reads_has_no_rights_and_what_has_them_ends_with_it() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else {
+        return;
+    };
+    RawClient::connect(&server).query("DO 1");
+    has_no_rights(tracer.child.id());
+    let helper = helper(tracer.child.id());
+    assert_ne!(status(&folder(helper), "CapEff").trim_matches('0'), "");
+    tracer.child.kill().expect("it is there");
+    tracer.child.wait().expect("it has ended");
+    wait_for_the_end_of(helper);
+}
+
+#[test]
+fn a_helper_that_is_killed_costs_nothing_that_was_seen() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.query("DO 1");
+    client.ask("DO SLEEP(1)");
+    std::thread::sleep(Duration::from_millis(300));
+    let helper = helper(tracer.child.id());
+    kill_process(pid(helper), Signal::KILL).expect("it is there");
+    let seen = tracer.ended();
+    seen.adds_up();
+    seen.one("DO 1");
+    assert_eq!((seen.code, seen.counted("in_flight")), (Some(3), 1), "{}", seen.ledger);
+}
+
+/// Runs dbtime as somebody else: from a place that anybody may enter, with no more than these
+/// capabilities.
+fn as_another(sandbox: &Sandbox, capabilities: &str, arguments: &str) -> Command {
+    let program = sandbox.path("dbtime");
+    if !program.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_dbtime"), &program).expect("a copy");
+        let anybody: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        for path in [sandbox.path("."), program.clone()] {
+            std::fs::set_permissions(path, anybody.clone()).expect("allowed");
+        }
+    }
+    let mut command = Command::new("setpriv");
+    let (inherited, kept) = (format!("--inh-caps={capabilities}"), "--ambient-caps");
+    command.args(["--reuid=4321", "--regid=4321", "--clear-groups", &inherited]);
+    command.arg(format!("{kept}={capabilities}")).arg(program).args(arguments.split(' '));
+    command.current_dir(sandbox.path("."));
+    command
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn rights_that_are_missing_are_named_and_others_are_enough() {
+    if !geteuid().is_root() {
+        return; // it takes root to become somebody else
+    }
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    tracer.end();
+    let server = server.server.pid();
+    let run = |capabilities: &str, more: &str| {
+        let line = format!("trace {more}--time 300ms --record it.trace");
+        let output = as_another(&sandbox, capabilities, &line).output().expect("it starts");
+        (output.status.code(), told(&output), sandbox.path("it.trace").exists())
+    };
+    // Where it looks for servers, and where it is told of one.
+    for named in [String::new(), format!("-p {server} ")] {
+        let (code, told, has_file) = run("-all", &named);
+        assert_eq!((code, has_file), (Some(3), false), "{told}");
+        assert!(told.contains("CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, which"), "{told}");
+        assert!(told.contains("setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read"), "{told}");
+    }
+    let (code, told, has_file) =
+        run("-all,+sys_ptrace,+dac_read_search,+bpf", &format!("-p {server} "));
+    assert_eq!((code, has_file), (Some(3), false), "{told}");
+    assert!(told.contains("takes CAP_PERFMON, which"), "{told}");
+    let enough = "-all,+sys_ptrace,+dac_read_search,+bpf,+perfmon";
+    let line = format!("trace -p {server} --time 2s --record it.trace");
+    let mut command = as_another(&sandbox, enough, &line);
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = String::new();
+    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut first).expect("a line");
+    assert!(first.starts_with("watching mariadbd"), "{first}");
+    has_no_rights(child.id());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    sandbox.run("trace it.trace").prints(&["0 started"]);
+}
