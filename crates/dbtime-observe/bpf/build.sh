@@ -20,11 +20,13 @@ cd "$here"
 build() {
     clang-14 -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter \
         -Wno-missing-declarations -D"__TARGET_ARCH_$1" -I"/usr/include/$(uname -m)-linux-gnu" \
-        -fdebug-prefix-map="$here"=. -c capture.bpf.c -o "$out/capture.$2.bpf.o"
-    llvm-strip-14 -g "$out/capture.$2.bpf.o"
+        -fdebug-prefix-map="$here"=. -c "$3.bpf.c" -o "$out/$3.$2.bpf.o"
+    llvm-strip-14 -g "$out/$3.$2.bpf.o"
 }
-build x86 x86_64
-build arm64 aarch64
+for programs in capture scheduler; do
+    build x86 x86_64 $programs
+    build arm64 aarch64 $programs
+done
 
 if [ -n "$check" ]; then
     for object in "$out"/*; do

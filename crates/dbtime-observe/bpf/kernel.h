@@ -111,8 +111,27 @@ struct sched_info {
 	unsigned long long last_arrival;	/* on a CPU, by the scheduler's clock */
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;	/* on a CPU: brought up to date when the thread leaves it */
+};
+
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
 struct task_struct {
 	int pid;
+	int on_cpu;
+	__u64 start_boottime;
+	__u64 utime;
+	__u64 stime;
+	struct sched_entity se;
+	const struct cred *cred;
+	struct task_struct *group_leader;
 	int tgid;
 	char comm[16];
 	struct files_struct *files;

@@ -8,4 +8,6 @@ pub mod counters;
 pub mod machine;
 pub mod process;
 #[cfg(feature = "trace")]
+pub mod scheduler;
+#[cfg(feature = "trace")]
 pub mod trace;

@@ -4,8 +4,8 @@
 use dbtime_model::Nanos;
 use dbtime_model::process::{
     CommandExit, CpuSplit, Faults, Io, Memory, Microstates, Presence, ProcessId, ProcessTable,
-    ProcessUse, Rates, Rusage, ServerUse, ShareOf, Spent, Switches, ThreadUse, ThreadsUse, Ticks,
-    UsageReport,
+    ProcessUse, Rates, Rusage, Scheduled, ServerUse, ShareOf, Spent, Switches, ThreadUse,
+    ThreadsUse, Ticks, UsageReport, WholeMachine,
 };
 use dbtime_report::terminal::{COLUMNS, ProcessesOptions, process_table, usage_report};
 use unicode_width::UnicodeWidthStr;
@@ -57,6 +57,7 @@ fn process(pid: u32, command: &str, spent: Spent) -> ProcessUse {
         wall: Nanos(10 * SECOND + 313_000),
         split: CpuSplit::of(spent.cpu, spent.ticks),
         spent,
+        scheduled: None,
         reaped_cpu: Nanos::ZERO,
         memory: Some(memory(278 << 20)),
         threads: 45,
@@ -67,7 +68,13 @@ fn process(pid: u32, command: &str, spent: Spent) -> ProcessUse {
 fn thread(pid: u32, name: &str, spent: Spent) -> ThreadUse {
     let id = ProcessId { pid, start_tick: 7 };
     let spent = Spent { io: None, ..spent };
-    ThreadUse { id, name: name.to_owned(), split: CpuSplit::of(spent.cpu, spent.ticks), spent }
+    ThreadUse {
+        id,
+        name: name.to_owned(),
+        split: CpuSplit::of(spent.cpu, spent.ticks),
+        spent,
+        scheduled: None,
+    }
 }
 
 /// A server, its load generator, and what came and went beside them.
@@ -269,4 +276,38 @@ fn nothing_known_is_nothing_shown_as_zero() {
     for name in ["voluntary switches", "minor faults", "read from storage", "runnable"] {
         assert!(row(name).contains('–') && !row(name).contains(" 0 "), "{}", row(name));
     }
+}
+
+#[test]
+fn the_schedulers_own_events_add_waits_and_add_up() {
+    let mut table = table(ShareOf::System);
+    table.whole = Some(WholeMachine {
+        wall: Nanos(20 * SECOND),
+        cpu: Nanos(12 * SECOND),
+        clock: Nanos(13 * SECOND),
+        idle: Nanos(8 * SECOND - 2_000_000),
+        lost: 3,
+        missed: 0,
+    });
+    for row in &mut table.processes {
+        row.used.scheduled = Some(Scheduled {
+            woken: Nanos(SECOND / 10),
+            preempted: Nanos(SECOND),
+            ..Scheduled::default()
+        });
+    }
+    let text = process_table(&table, &ProcessesOptions::default());
+    for part in [
+        "%SYS   %WOKEN  %PREEMPTED  COMMAND",
+        "   0.5000       5.000  /u/dist/mariadb",
+        "Came and went (everything they spent in the interval)",
+        "threads 60 % (65 % by their CPU clocks)",
+        "idle 40 %, unexplained 0.010 %. Not",
+        "3 switches",
+    ] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&part), "{part}: {text}");
+    }
+    assert!(!text.contains("did not tell"), "{text}");
 }

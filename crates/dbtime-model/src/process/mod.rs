@@ -11,6 +11,7 @@
 
 mod memory;
 mod sample;
+mod scheduled;
 mod server;
 mod spent;
 mod table;
@@ -19,6 +20,7 @@ mod usage_report;
 
 pub use memory::Memory;
 pub use sample::{ProcessId, ProcessSample, Reaped, ThreadSample};
+pub use scheduled::{EndedThreads, Scheduled, ScheduledProcess, WholeMachine};
 pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
 pub use spent::{Faults, Io, Spent, Switches, Ticks};
 pub use table::{ProcessRow, ProcessTable, ShareOf};

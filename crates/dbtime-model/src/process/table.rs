@@ -1,6 +1,6 @@
 //! What many processes spent over an interval: the table of `dbtime ps`.
 
-use super::{Presence, ProcessUse, TICK};
+use super::{Presence, ProcessUse, TICK, WholeMachine};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,9 @@ pub struct ProcessTable {
     pub machine_busy_pct: f64,
     /// CPU time the hypervisor took, in percent of all CPUs; by ticks.
     pub machine_steal_pct: f64,
+    /// Where the time of all CPUs went, where the scheduler's own events were watched.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub whole: Option<WholeMachine>,
     /// Processes of whose reads and writes this user may know nothing.
     pub unreadable: u32,
     /// The processes, most CPU time first.

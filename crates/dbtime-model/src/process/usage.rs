@@ -1,6 +1,6 @@
 //! What one process, or one of its threads, spent between two samples.
 
-use super::{Memory, ProcessId, ProcessSample, Spent, ThreadSample, Ticks};
+use super::{Memory, ProcessId, ProcessSample, Scheduled, Spent, ThreadSample, Ticks};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -77,6 +77,9 @@ pub struct ProcessUse {
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
+    /// The same by the scheduler's own events, where those were watched.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scheduled: Option<Scheduled>,
     /// CPU time of children that ended in the interval and were waited for, over their whole lives;
     /// good to two ticks.
     #[serde(rename = "reaped_cpu_us")]
@@ -103,6 +106,9 @@ pub struct ThreadUse {
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
+    /// The same by the scheduler's own events, where those were watched.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scheduled: Option<Scheduled>,
 }
 
 impl ProcessUse {
@@ -130,6 +136,7 @@ impl ProcessUse {
             wall: earlier.map_or(later.age, |earlier| later.at - earlier.at),
             split: CpuSplit::of(spent.cpu, spent.ticks),
             spent,
+            scheduled: None,
             reaped_cpu: (later.reaped.ticks - reaped).sum(),
             memory: later.memory,
             threads: later.threads,
@@ -184,6 +191,7 @@ impl ThreadUse {
                 name: thread.name.clone(),
                 split: CpuSplit::of(spent.cpu, spent.ticks),
                 spent,
+                scheduled: None,
             }
         };
         let mut uses: Vec<Self> = self::threads(later).iter().map(of).collect();

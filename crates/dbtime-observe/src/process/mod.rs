@@ -6,6 +6,8 @@
 
 mod clock;
 mod error;
+#[cfg(feature = "trace")]
+mod exact;
 mod files;
 mod find;
 mod kinds;

@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// The name of a user, or the number where there is none.
-    fn user(&mut self, uid: u32) -> String {
+    pub(super) fn user(&mut self, uid: u32) -> String {
         let name = || match User::from_uid(Uid::from_raw(uid)) {
             Ok(Some(user)) => user.name,
             _ => uid.to_string(),

@@ -99,6 +99,18 @@ impl Roll {
         uses
     }
 
+    /// Whether one of this name is wanted that comes later.
+    #[cfg(feature = "trace")]
+    pub(super) fn is_wanted(&self, name: &str) -> bool {
+        self.names.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name))
+    }
+
+    /// The name of a user.
+    #[cfg(feature = "trace")]
+    pub(super) fn user(&mut self, uid: u32) -> String {
+        self.reader.user(uid)
+    }
+
     /// Takes in who has come and is wanted.
     fn take_in(&mut self) {
         let pids: HashSet<u32> = all().into_iter().collect();

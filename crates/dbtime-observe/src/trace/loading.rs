@@ -44,7 +44,7 @@ const LOST: [(&str, &str); 8] = [
 ];
 
 /// Programs that the kernel refused, and why.
-pub(super) type Refused = BTreeMap<String, String>;
+pub(crate) type Refused = BTreeMap<String, String>;
 
 /// Opens the programs and has the kernel load them; those that it refuses and that are not needed
 /// are left out. `change` is made before.
@@ -102,7 +102,7 @@ pub(super) fn tables(wanted: &Stream, loaded: &[OwnedFd]) -> Result<Object, Trac
     open.load().map_err(refused)
 }
 
-pub(super) fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>, TraceError> {
+pub(crate) fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>, TraceError> {
     let found = object.maps().find(|map| map.name() == name);
     found.ok_or_else(|| lacks(&format!("map `{name}`")))
 }
@@ -139,7 +139,7 @@ fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError
 ///
 /// # Errors
 /// The kernel refuses.
-pub(super) fn attach(
+pub(crate) fn attach(
     object: &mut Object,
     left_out: &Refused,
 ) -> Result<Vec<(String, Link)>, TraceError> {

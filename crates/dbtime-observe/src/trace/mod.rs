@@ -45,6 +45,9 @@ mod wait_event;
 mod waits;
 mod walks;
 
+pub(crate) use loading::{attach, map};
+pub(crate) use refusal::{kernel, listen, refused};
+
 pub use capture::{Capture, Left};
 pub use helper::{COMMAND as HELPER, serve as help};
 pub use servers::{TracedServer, Wanted, servers};

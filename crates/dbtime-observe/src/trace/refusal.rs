@@ -12,7 +12,7 @@ static SAID: Mutex<String> = Mutex::new(String::new());
 const MOST: usize = 64 << 10;
 
 /// Listens to the loader, and forgets what it said before.
-pub(super) fn listen() {
+pub(crate) fn listen() {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
     set_print(Some((PrintLevel::Warn, |_, text| {
         let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,16 +43,16 @@ fn reason() -> String {
     of_log(&SAID.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-pub(super) fn kernel(error: impl std::fmt::Display) -> TraceError {
+pub(crate) fn kernel(error: impl std::fmt::Display) -> TraceError {
     TraceError::Kernel(error.to_string())
 }
 
 /// Why the kernel says no: most often for want of a right.
-pub(super) fn refused(error: libbpf_rs::Error) -> TraceError {
+pub(crate) fn refused(error: libbpf_rs::Error) -> TraceError {
     match rights::missing(&KERNEL).as_slice() {
         [] => kernel(format!("{error}; {}", reason())),
         missing => TraceError::Refused(format!(
-            "watching servers from the kernel takes {}",
+            "watching from the kernel takes {}",
             rights::remedy(missing)
         )),
     }

@@ -8,7 +8,8 @@ use crate::format::{
 };
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, ShareOf, Spent, ThreadUse,
+    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, Scheduled, ShareOf, Spent, ThreadUse,
+    WholeMachine,
 };
 
 /// How the table is to look.
@@ -58,12 +59,15 @@ impl Show<'_> {
         if self.options.threads {
             columns.push(Column::figure("TID"));
         }
-        let (times, runq) = if self.options.seconds {
-            (["CPU s", "USR s", "SYS s"], "RUNQ s")
+        let (times, waits, runq) = if self.options.seconds {
+            (["CPU s", "USR s", "SYS s"], ["WOKEN s", "PREEMPTED s"], "RUNQ s")
         } else {
-            (["%CPU", "%USR", "%SYS"], "%RUNQ")
+            (["%CPU", "%USR", "%SYS"], ["%WOKEN", "%PREEMPTED"], "%RUNQ")
         };
         columns.extend(times.map(Column::figure));
+        if self.table.whole.is_some() {
+            columns.extend(waits.map(Column::figure));
+        }
         if self.options.all {
             columns.push(Column::figure(runq));
             columns.extend(ALL.map(Column::figure));
@@ -84,8 +88,8 @@ impl Show<'_> {
         if self.options.threads {
             cells.push(Cell::new("all", Ink::Dim));
         }
-        let spent = (&used.spent, used.split, used.wall);
-        cells.extend(self.figures(spent));
+        let spent = (&used.spent, used.split, used.scheduled);
+        cells.extend(self.figures(spent, used.wall));
         if self.options.all {
             cells.push(used.memory.map_or(NONE.into(), |m| short_bytes(m.rss_bytes as f64).into()));
             cells.push(count(u64::from(used.threads)).into());
@@ -100,7 +104,8 @@ impl Show<'_> {
     fn thread(&self, used: &ProcessUse, thread: &ThreadUse, lines: &mut Table) {
         let mut cells = who(used);
         cells.push(thread.id.pid.to_string().into());
-        cells.extend(self.figures((&thread.spent, thread.split, used.wall)));
+        let spent = (&thread.spent, thread.split, thread.scheduled);
+        cells.extend(self.figures(spent, used.wall));
         if self.options.all {
             cells.extend(["".into(), "".into()]);
         }
@@ -109,7 +114,11 @@ impl Show<'_> {
     }
 
     /// CPU time, and on request everything else that is spent.
-    fn figures(&self, (spent, split, wall): (&Spent, CpuSplit, Nanos)) -> Vec<Cell> {
+    fn figures(
+        &self,
+        (spent, split, scheduled): (&Spent, CpuSplit, Option<Scheduled>),
+        wall: Nanos,
+    ) -> Vec<Cell> {
         let time = |time: Nanos| match self.options.seconds {
             true => four_digits(time.as_secs()),
             false => four_digits(self.table.share(time, wall)),
@@ -117,6 +126,10 @@ impl Show<'_> {
         let known = |value: Option<Nanos>| value.map_or(NONE.to_owned(), time);
         let cpu = Cell::new(time(spent.cpu), Ink::Bold);
         let mut cells = vec![cpu, known(split.user).into(), known(split.system).into()];
+        if self.table.whole.is_some() {
+            let waits = |of: fn(&Scheduled) -> Nanos| known(scheduled.as_ref().map(of)).into();
+            cells.extend([waits(|spent| spent.woken), waits(|spent| spent.preempted)]);
+        }
         if !self.options.all {
             return cells;
         }
@@ -157,7 +170,10 @@ impl Show<'_> {
             lines.row(cells);
         }
         if !lines.is_empty() {
-            page.heading("Came and went (what is known: up to the last look at them)");
+            page.heading(match self.table.whole {
+                Some(_) => "Came and went (everything they spent in the interval)",
+                None => "Came and went (what is known: up to the last look at them)",
+            });
             self.lines(&lines, page);
         }
     }
@@ -203,8 +219,12 @@ impl Show<'_> {
             false => format!("percent {of}"),
         };
         let tick_pct = 100.0 * table.tick.as_secs() / table.wall.as_secs().max(1e-9);
+        let source = match table.whole {
+            Some(_) => "from switch to switch, interrupts and steal in it",
+            None => "the process's own CPU clock",
+        };
         let mut text = format!(
-            "{}{early}; {unit}. CPU: the process's own CPU clock. USR and SYS: the same, divided by \
+            "{}{early}; {unit}. CPU: {source}. USR and SYS: the same, divided by \
              ticks of {:.0} ms (one is {} of one CPU here). Machine: busy {}, steal {}.",
             seconds_of(table.wall),
             table.tick.as_micros() / 1e3,
@@ -212,6 +232,9 @@ impl Show<'_> {
             percent(table.machine_busy_pct.min(100.0)),
             percent(table.machine_steal_pct),
         );
+        if let Some(whole) = &table.whole {
+            text += &whole_note(whole);
+        }
         if self.options.all {
             text += " RUNQ: runnable without a CPU, over all threads. All else per second, READ and \
                      WRITTEN in bytes from and to storage; RSS at the end.";
@@ -229,6 +252,28 @@ impl Show<'_> {
             page.line(&line);
         }
     }
+}
+
+/// What the scheduler's events come to on all CPUs.
+fn whole_note(whole: &WholeMachine) -> String {
+    let share = |time: Nanos| percent(100.0 * time.as_secs() / whole.wall.as_secs().max(1e-9));
+    let missed = match whole.missed {
+        0 => String::new(),
+        missed => format!(" Of {} switches the kernel did not tell.", count(missed)),
+    };
+    let lost = match whole.lost {
+        0 => String::new(),
+        lost => format!(" Not all threads had room: {} switches are missing.", count(lost)),
+    };
+    format!(
+        " WOKEN and PREEMPTED: runnable without a CPU since it was woken, or since another thread \
+         was given its CPU, over all threads. All CPUs: threads {} ({} by their CPU clocks), idle \
+         {}, unexplained {:.3} %.{missed}{lost}",
+        share(whole.cpu),
+        share(whole.clock),
+        share(whole.idle),
+        whole.unexplained_pct(),
+    )
 }
 
 /// Headings of everything else that is spent, and of what is there at the end.

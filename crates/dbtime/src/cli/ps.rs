@@ -14,7 +14,9 @@ Examples:
   dbtime ps 500ms :3306 --all --of cpu
       whoever listens on port 3306: run-queue delay, switches, faults, reads and writes too
   dbtime ps 1 4711 -t --count 60
-      a process with its threads, sixty times";
+      a process with its threads, sixty times
+  dbtime ps 10 --exact
+      every process that ran at all, and what each waited for a CPU (as root)";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -39,6 +41,12 @@ pub(crate) struct PsArgs {
     /// a hundred columns.
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// By the scheduler's own events: also those that come and go between two looks, and what each
+    /// waited for a CPU, woken or pre-empted. It takes root, or CAP_BPF and CAP_PERFMON.
+    #[cfg(feature = "trace")]
+    #[arg(long)]
+    pub(crate) exact: bool,
 
     /// A line for every thread.
     #[arg(short, long)]

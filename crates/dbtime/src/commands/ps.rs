@@ -4,10 +4,12 @@ use crate::cli::PsArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
-use dbtime_model::process::ProcessTable;
+use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::machine::{MachineSample, machine_cpus};
 use dbtime_observe::process::Roll;
+#[cfg(feature = "trace")]
+use dbtime_observe::scheduler::SchedulerWatch;
 use dbtime_report::terminal::{ProcessesOptions, process_table};
 use std::time::Duration;
 
@@ -22,15 +24,16 @@ const NAP: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
     let stop = interrupt::install();
-    let mut begun = Begun::now();
     let mut roll = Roll::call(&args.which)?;
+    let mut exact = Exact::begin(args)?;
+    let mut begun = Begun::now();
     let mut due = begun.at;
     for number in 0..args.count {
         due = due + args.interval;
         watch(&mut roll, due, &stop);
-        let uses = roll.end_interval();
+        let (uses, whole) = exact.end_interval(&mut roll)?;
         let next = Begun::now();
-        let mut table = ProcessTable::new(uses, args.of, machine_cpus());
+        let mut table = ProcessTable { whole, ..ProcessTable::new(uses, args.of, machine_cpus()) };
         begun.describe(&next, &mut table);
         table.ended_early = next.at < due;
         begun = next;
@@ -40,6 +43,37 @@ pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Fine)
+}
+
+/// The scheduler's own events, where they are wanted.
+struct Exact {
+    #[cfg(feature = "trace")]
+    watch: Option<SchedulerWatch>,
+}
+
+impl Exact {
+    #[cfg(feature = "trace")]
+    fn begin(args: &PsArgs) -> Result<Self, Failure> {
+        Ok(Self { watch: args.exact.then(SchedulerWatch::begin).transpose()? })
+    }
+
+    #[cfg(not(feature = "trace"))]
+    fn begin(_: &PsArgs) -> Result<Self, Failure> {
+        Ok(Self {})
+    }
+
+    /// What everybody spent, and where the time of all CPUs went.
+    fn end_interval(
+        &mut self,
+        roll: &mut Roll,
+    ) -> Result<(Vec<ProcessUse>, Option<WholeMachine>), Failure> {
+        #[cfg(feature = "trace")]
+        if let Some(watch) = &mut self.watch {
+            let interval = watch.end_interval()?;
+            return Ok((roll.end_exact_interval(&interval), Some(interval.whole)));
+        }
+        Ok((roll.end_interval(), None))
+    }
 }
 
 /// Until `due`, until Ctrl-C, or until nobody is left that could come back.

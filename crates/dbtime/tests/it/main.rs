@@ -18,6 +18,8 @@ mod pgbench;
 mod pipelining;
 mod ps;
 #[cfg(feature = "trace")]
+mod ps_exact;
+#[cfg(feature = "trace")]
 mod raw_client;
 #[cfg(feature = "trace")]
 mod raw_postgres;

@@ -26,7 +26,7 @@ pub(crate) fn wait_until_watching(running: &Running) {
 
 /// Watches until the work is done, and ends with Ctrl-C: no matter how busy the machine is, the
 /// work lies within the interval.
-fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran {
+pub(crate) fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran {
     let ps = sandbox.start(line);
     wait_until_watching(&ps);
     work();
@@ -36,7 +36,7 @@ fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran {
     ran
 }
 
-fn row(json: &Value, pid: u32) -> &Value {
+pub(crate) fn row(json: &Value, pid: u32) -> &Value {
     let rows = json["processes"].as_array().expect("rows");
     rows.iter().find(|row| row["pid"] == pid).unwrap_or_else(|| panic!("no {pid} in {json:#}"))
 }

@@ -1,0 +1,87 @@
+//! What processes spent by the scheduler's own events, put beside what `/proc` says of them.
+
+use super::Roll;
+use crate::scheduler::Interval;
+use dbtime_model::Nanos;
+use dbtime_model::process::{
+    CpuSplit, EndedThreads, Presence, ProcessId, ProcessUse, Scheduled, ScheduledProcess, Spent,
+    ThreadUse,
+};
+use std::collections::HashMap;
+
+impl Roll {
+    /// As [`end_interval`](Self::end_interval), with exact figures of everybody who had a CPU or
+    /// wanted one: also of those that came and went unseen. To be called right after the
+    /// scheduler's interval has ended.
+    pub fn end_exact_interval(&mut self, interval: &Interval) -> Vec<ProcessUse> {
+        let mut uses = self.end_interval();
+        let mut scheduled: HashMap<ProcessId, &ScheduledProcess> =
+            interval.processes.iter().map(|process| (process.id, process)).collect();
+        let nothing = ScheduledProcess::default();
+        for used in &mut uses {
+            let process = scheduled.remove(&used.id).unwrap_or(&nothing);
+            correct(used, process, interval.wall);
+        }
+        let mut unseen: Vec<&ScheduledProcess> = scheduled.into_values().collect();
+        unseen.sort_by_key(|process| process.id);
+        for process in unseen {
+            if let Some(ended) = &process.ended
+                && self.is_wanted(&ended.name)
+            {
+                uses.push(self.unseen(process, ended, interval.wall));
+            }
+        }
+        uses
+    }
+
+    /// One that nobody has seen but the scheduler.
+    fn unseen(
+        &mut self,
+        process: &ScheduledProcess,
+        ended: &EndedThreads,
+        wall: Nanos,
+    ) -> ProcessUse {
+        let mut used = ProcessUse {
+            id: process.id,
+            uid: ended.uid,
+            user: self.user(ended.uid),
+            name: ended.name.clone(),
+            command: ended.name.clone(),
+            presence: Presence::CameAndWent,
+            spent: Spent { ticks: ended.ticks, ..Spent::default() },
+            ..ProcessUse::default()
+        };
+        correct(&mut used, process, wall);
+        used.wall = (ended.at - process.start).min(wall);
+        used
+    }
+}
+
+/// Puts what the scheduler says in the place of what was read.
+fn correct(used: &mut ProcessUse, process: &ScheduledProcess, wall: Nanos) {
+    let Scheduled { cpu, switches, .. } = process.spent;
+    if used.presence == Presence::Stayed {
+        used.wall = wall;
+    }
+    if let Some(ended) = process.ended.as_ref().filter(|_| used.spent.ticks.sum() == Nanos::ZERO) {
+        used.spent.ticks = ended.ticks;
+    }
+    used.spent.cpu = cpu;
+    used.spent.run_delay = Some(process.spent.run_delay());
+    used.spent.switches = Some(switches);
+    used.split = CpuSplit::of(cpu, used.spent.ticks);
+    used.scheduled = Some(process.spent);
+    for thread in &mut used.each_thread {
+        let known = process.threads.iter().find(|(tid, _)| *tid == thread.id.pid);
+        correct_thread(thread, known.map(|(_, spent)| *spent).unwrap_or_default());
+    }
+    used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.spent.cpu));
+}
+
+fn correct_thread(thread: &mut ThreadUse, spent: Scheduled) {
+    thread.spent.cpu = spent.cpu;
+    thread.spent.run_delay = Some(spent.run_delay());
+    thread.spent.switches = Some(spent.switches);
+    thread.split = CpuSplit::of(spent.cpu, thread.spent.ticks);
+    thread.scheduled = Some(spent);
+}
