@@ -197,7 +197,10 @@ in_kernel() {
     statements=$("statements_of_$kind")
     load "${more[@]}"
     statements=$(($("statements_of_$kind") - statements))
-    spent=$(cat "/proc/$tracer"/fdinfo/* 2>/dev/null | awk '/^run_time_ns/ { s += $2 } END { print s }')
+    # The programs are the helper's.
+    spent=$(cat /proc/"$(helper_of "$tracer")"/fdinfo/* 2>/dev/null |
+        awk '/^run_time_ns/ { s += $2 } END { print s }')
+    [ "${spent:-0}" -gt 0 ] || fail "the kernel has no statistics of the programs"
     "end_$1"
     measure "$case" "$1, in the kernel" 'CPU as dbtime tells, µs' "$(own_word)"
     sysctl -q kernel.bpf_stats_enabled="$before"

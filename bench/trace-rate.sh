@@ -28,8 +28,7 @@ recorded() {
         grep -qs watching "$folder/trace.err" && break
         sleep 0.02
     done
-    helper=$(cat "/proc/$tracer/task/$tracer/children")
-    helper=${helper% }
+    helper=$(helper_of "$tracer")
     ticks=$(ticks "$tracer" "$helper")
     on_client_cpu "$dbtime" run point-select --target "mysql://root@/bench?socket=$socket" \
         --connections "${CONNECTIONS:-8}" --warmup 0s --time "${length}s" --no-budget --no-record \

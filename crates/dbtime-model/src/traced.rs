@@ -30,6 +30,11 @@ pub enum TextState {
     None,
 }
 
+/// Most of most requests is nothing, which need not be written each time.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A request that is over, from the read that brought it to the write that ended its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedRequest {
@@ -43,23 +48,23 @@ pub struct TracedRequest {
     #[serde(rename = "start_us")]
     pub start: MonoNanos,
     /// When the first piece of its answer had been handed to the kernel.
-    #[serde(rename = "first_sent_us")]
+    #[serde(rename = "first_sent_us", skip_serializing_if = "Option::is_none")]
     pub first_sent: Option<MonoNanos>,
     /// When the last piece had been; without an answer, when the server turned to the next request.
     #[serde(rename = "end_us")]
     pub end: MonoNanos,
     /// Whose connection it is; `None` where the client logged in before that could be seen.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<Arc<Login>>,
     /// What its client speaks.
     pub protocol: Protocol,
     /// Its command in the protocol: a number of MySQL's, a message's first byte of PostgreSQL's.
     pub command: u8,
     /// PostgreSQL: how often it executes something; 0 elsewhere.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub executes: u32,
     /// Whether these are several statements; the text is the first's.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_several: bool,
     /// Bytes of the command, also of those that were not kept.
     pub length: u32,
@@ -72,22 +77,27 @@ pub struct TracedRequest {
     /// Writes of its answer.
     pub sends: u32,
     /// The server's error, where the answer begins with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
     /// What became of it.
     pub fate: Fate,
     /// How long it was there before it was read; `None` where that was not seen. Not part of the
     /// response.
-    #[serde(rename = "server_queue_us")]
+    #[serde(rename = "server_queue_us", skip_serializing_if = "Option::is_none")]
     pub server_queue: Option<Nanos>,
     /// Where the response went.
     pub parts: RequestParts,
     /// Who ended its longest wait for a lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
     /// Who had the CPU in its longest wait for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptor: Option<Preemptor>,
     /// The file of its longest wait for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileWait>,
     /// What became of it in the query cache.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cache: QueryCache,
 }
 
@@ -105,38 +115,40 @@ pub struct Login {
 /// Source: the scheduler's own events, and the system call that a thread was in when it lost the
 /// CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RequestParts {
     /// On a CPU.
-    #[serde(rename = "cpu_us")]
+    #[serde(rename = "cpu_us", skip_serializing_if = "is_default")]
     pub cpu: Nanos,
     /// Runnable, but another thread had the CPU.
-    #[serde(rename = "runq_preempted_us")]
+    #[serde(rename = "runq_preempted_us", skip_serializing_if = "is_default")]
     pub runq_preempted: Nanos,
     /// Woken, and not yet on a CPU.
-    #[serde(rename = "runq_woken_us")]
+    #[serde(rename = "runq_woken_us", skip_serializing_if = "is_default")]
     pub runq_woken: Nanos,
     /// Asleep for a lock or a condition.
-    #[serde(rename = "lock_us")]
+    #[serde(rename = "lock_us", skip_serializing_if = "is_default")]
     pub lock: Nanos,
     /// Asleep in reads of files, pages of mapped ones included.
-    #[serde(rename = "io_read_us")]
+    #[serde(rename = "io_read_us", skip_serializing_if = "is_default")]
     pub io_read: Nanos,
     /// Asleep in writes to files.
-    #[serde(rename = "io_write_us")]
+    #[serde(rename = "io_write_us", skip_serializing_if = "is_default")]
     pub io_write: Nanos,
     /// Asleep until files were on disk.
-    #[serde(rename = "sync_us")]
+    #[serde(rename = "sync_us", skip_serializing_if = "is_default")]
     pub sync: Nanos,
     /// Asleep for the client: one that does not read, or sends a file.
-    #[serde(rename = "net_us")]
+    #[serde(rename = "net_us", skip_serializing_if = "is_default")]
     pub net: Nanos,
     /// Asleep because it wanted to.
-    #[serde(rename = "sleep_us")]
+    #[serde(rename = "sleep_us", skip_serializing_if = "is_default")]
     pub sleep: Nanos,
     /// Asleep in another system call.
-    #[serde(rename = "other_us")]
+    #[serde(rename = "other_us", skip_serializing_if = "is_default")]
     pub other: Nanos,
     /// The number of the last such call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub other_call: Option<u16>,
 }
 

@@ -154,16 +154,18 @@ struct request {
 	struct file_wait file;
 };
 
-/* What watching itself takes: of all runs of the programs that are timed, one of TIMED_EACH is. That is a
- * prime, so that it is not the same program's each time. */
-#define TIMED_EACH 61
+/* What watching itself takes: of TIMED_CYCLE runs of the programs on a CPU, TIMED in a row are timed.
+ * The first TIMED_COLD of those do not count: the path that reads the clock is not in the caches there,
+ * which made a run of 250 ns one of 450. */
+#define TIMED_CYCLE 4096
+#define TIMED 96
+#define TIMED_COLD 32
 
 struct cost {
 	__u64 runs;
 	__u64 timed;
 	__u64 length;		/* of those that were timed */
 	__u64 traps;		/* hits of probes in servers and libraries */
-	__u64 left;		/* runs until the next that is timed */
 };
 
 /* A connection as it is at some instant, followed by the request that is under way, or by its last, as

@@ -57,13 +57,7 @@ static __always_inline __u64 runs(void)
 
 	if (!cost)
 		return 0;
-	cost->runs++;
-	if (cost->left) {
-		cost->left--;
-		return 0;
-	}
-	cost->left = TIMED_EACH - 1;
-	return bpf_ktime_get_ns();
+	return cost->runs++ % TIMED_CYCLE < TIMED ? bpf_ktime_get_ns() : 0;
 }
 
 /* It has done what it does. */
@@ -74,9 +68,11 @@ static __always_inline void has_run(__u64 since)
 	if (!since)
 		return;
 	cost = own_cost();
-	if (!cost)
+	/* Of what ends soon the cold ones are all there is. */
+	if (!cost || (cost->runs > TIMED_CYCLE && (cost->runs - 1) % TIMED_CYCLE < TIMED_COLD))
 		return;
 	cost->timed++;
+	/* With it goes what a reading takes, which stands for what counting takes in all runs. */
 	cost->length += bpf_ktime_get_ns() - since;
 }
 

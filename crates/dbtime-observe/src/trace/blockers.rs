@@ -5,8 +5,9 @@ use dbtime_model::traced::TracedRequest;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Requests that are remembered.
-const MOST: usize = 16_384;
+/// Requests that are remembered: those of a tenth of a second, where there are very many. More
+/// would not be in the processor's cache.
+const MOST: usize = 4096;
 
 /// How often requests are taken before one goes without its blocker's statement.
 const ROUNDS: u8 = 3;

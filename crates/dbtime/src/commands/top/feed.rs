@@ -1,6 +1,6 @@
 //! From what is captured to what the screen shows.
 
-use crate::commands::trace::fingerprints::by_fingerprint;
+use crate::commands::trace::fingerprints::{Fingerprints, by_fingerprint};
 use crate::commands::trace::wall_clock::WallClock;
 use crate::exit::Failure;
 use dbtime_model::traced::TracedRequest;
@@ -72,7 +72,7 @@ pub(super) struct Feed {
     rates: VecDeque<u64>,
     lock_waits: VecDeque<LockWait>,
     slowest: Vec<TracedRequest>,
-    fingerprint: String,
+    fingerprints: Fingerprints,
 }
 
 impl Feed {
@@ -86,7 +86,7 @@ impl Feed {
             rates: VecDeque::new(),
             lock_waits: VecDeque::new(),
             slowest: Vec::new(),
-            fingerprint: String::new(),
+            fingerprints: Fingerprints::default(),
         };
         feed.restart(capture)?;
         Ok(feed)
@@ -114,7 +114,7 @@ impl Feed {
                 self.lock_waits.push_front(wait);
             }
             if request.response() > fastest && !request.text.is_empty() {
-                let text = Arc::from(self.fingerprint_of(&request.text));
+                let text = self.fingerprints.of(&request.text);
                 self.slowest.push(TracedRequest { text, ..request });
             }
         }
@@ -133,13 +133,8 @@ impl Feed {
         })
     }
 
-    fn fingerprint_of(&mut self, text: &str) -> String {
-        dbtime_sql::fingerprint(text, &mut self.fingerprint);
-        self.fingerprint.clone()
-    }
-
     fn may_be_shown(&mut self, text: &str) -> String {
-        if self.raw_sql { text.to_owned() } else { self.fingerprint_of(text) }
+        if self.raw_sql { text.to_owned() } else { self.fingerprints.make(text).to_string() }
     }
 
     /// What there is to show now, and since the last time.

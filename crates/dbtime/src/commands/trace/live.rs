@@ -9,6 +9,7 @@ use crate::cli::{ServersArgs, TraceArgs};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::{Capture, HeldSignals, Left, Stream, TracedServer};
@@ -106,8 +107,7 @@ impl Watch<'_> {
 
     fn look(&mut self, capture: &mut Capture) -> Result<(), Failure> {
         capture.tend()?;
-        let requests = capture.take()?;
-        self.take(&requests)?;
+        self.take(capture.take()?)?;
         if let Some(thrift) = &mut self.thrift {
             thrift.look(capture)?.iter().for_each(|note| screen::note(note));
         }
@@ -120,17 +120,17 @@ impl Watch<'_> {
         }
     }
 
-    fn take(&mut self, requests: &[dbtime_model::traced::TracedRequest]) -> Result<(), Failure> {
+    fn take(&mut self, requests: Vec<TracedRequest>) -> Result<(), Failure> {
         match &mut self.recording {
             Some(recording) => recording.add(requests),
-            None => self.view.show(requests),
+            None => self.view.show(&requests),
         }
     }
 
     fn finish(mut self, args: &TraceArgs, capture: Capture) -> Result<Exit, Failure> {
         let length = now() - self.view.since;
         let Left { requests, ledger, cost, totals } = capture.detach()?;
-        self.take(&requests)?;
+        self.take(requests)?;
         let added_up = self.thrift.as_ref().and_then(Thrift::added_up);
         let (clock, cost) = (self.clock.time(), Some(cost));
         let end = TraceEnd { length, added_up, clock, ledger, cost, totals };

@@ -1,5 +1,6 @@
 //! `--record FILE`: everything that is seen, for later.
 
+use super::fingerprints::Fingerprints;
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
 use crate::screen;
@@ -11,7 +12,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A new file, for its owner's eyes alone; it goes again where nothing comes to be in it.
 pub(super) struct NewFile {
@@ -43,7 +43,7 @@ pub(super) struct Recording {
     file: PathBuf,
     writer: TraceWriter<BufWriter<File>>,
     raw_sql: bool,
-    fingerprint: String,
+    fingerprints: Fingerprints,
     requests: u64,
 }
 
@@ -68,42 +68,33 @@ impl Recording {
         let writer = file.and_then(|file| TraceWriter::begin(BufWriter::new(file), &begin));
         let writer = writer.map_err(|error| failed(&new.path, &error))?;
         let (file, raw_sql) = (new.path.clone(), args.raw_sql);
-        Ok(Self { file, writer, raw_sql, fingerprint: String::new(), requests: 0 })
+        Ok(Self { file, writer, raw_sql, fingerprints: Fingerprints::default(), requests: 0 })
     }
 
-    pub(super) fn add(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
-        for request in requests {
-            let written = if self.raw_sql {
-                self.writer.request(request)
-            } else {
-                let bare = self.without_literals(request);
-                self.writer.request(&bare)
-            };
+    pub(super) fn add(&mut self, requests: Vec<TracedRequest>) -> Result<(), Failure> {
+        for mut request in requests {
+            if !self.raw_sql {
+                self.leave_literals_out(&mut request);
+            }
+            let written = self.writer.request(&request);
             written.map_err(|error| failed(&self.file, &error))?;
             self.requests += 1;
         }
         Ok(())
     }
 
-    fn without_literals(&mut self, request: &TracedRequest) -> TracedRequest {
-        let mut bare = request.clone();
-        bare.text = self.fingerprint(&request.text);
-        if let Some(blocker) = &mut bare.blocker {
-            blocker.statement = blocker.statement.as_ref().map(|text| self.fingerprint(text));
+    fn leave_literals_out(&mut self, request: &mut TracedRequest) {
+        request.text = self.fingerprints.of(&request.text);
+        if let Some(text) = request.blocker.as_mut().and_then(|one| one.statement.as_mut()) {
+            *text = self.fingerprints.of(text);
         }
-        bare
-    }
-
-    fn fingerprint(&mut self, text: &str) -> Arc<str> {
-        dbtime_sql::fingerprint(text, &mut self.fingerprint);
-        Arc::from(self.fingerprint.as_str())
     }
 
     pub(super) fn end(mut self, end: &TraceEnd) -> Result<(), Failure> {
         let mut end = end.clone();
         for row in &mut end.totals.statements {
             if let (StatementName::Text(text), false) = (&mut row.name, self.raw_sql) {
-                *text = self.fingerprint(text);
+                *text = self.fingerprints.make(text);
             }
         }
         let Self { file, writer, requests, .. } = self;

@@ -1,6 +1,6 @@
 //! What is printed of requests, as they come or from a recording.
 
-use super::fingerprints::by_fingerprint;
+use super::fingerprints::{Fingerprints, by_fingerprint};
 use super::json;
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
@@ -13,8 +13,8 @@ use dbtime_report::terminal::{
     Shown, TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
     trace_summary,
 };
-use std::borrow::Cow;
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// The chosen view.
 pub(super) struct View<'a> {
@@ -22,12 +22,18 @@ pub(super) struct View<'a> {
     pub(super) since: MonoNanos,
     room: Option<usize>,
     shown: u64,
-    fingerprint: String,
+    fingerprints: Fingerprints,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(args: &'a TraceArgs, since: MonoNanos) -> Self {
-        Self { args, since, room: screen::columns(), shown: 0, fingerprint: String::new() }
+        Self {
+            args,
+            since,
+            room: screen::columns(),
+            shown: 0,
+            fingerprints: Fingerprints::default(),
+        }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -86,10 +92,11 @@ impl<'a> View<'a> {
 
     fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
         let command = command_name(request.protocol, request.command);
-        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref());
-        let [statement, blocker] = [request.text.as_ref(), blocker.unwrap_or_default()]
-            .map(|text| self.may_be_shown(text));
-        let shown = Shown { command, statement: &statement, blocker: &blocker };
+        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_ref());
+        let blocker = blocker.map(|text| self.may_be_shown(text));
+        let statement = self.may_be_shown(&request.text);
+        let blocker = blocker.as_deref().unwrap_or_default();
+        let shown = Shown { command, statement: &statement, blocker };
         if self.args.json {
             *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
             out.push('\n');
@@ -100,12 +107,8 @@ impl<'a> View<'a> {
     }
 
     /// A text without its literals, unless they are wanted.
-    fn may_be_shown<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
-        if self.args.raw_sql {
-            return Cow::Borrowed(text);
-        }
-        dbtime_sql::fingerprint(text, &mut self.fingerprint);
-        Cow::Owned(self.fingerprint.clone())
+    fn may_be_shown(&mut self, text: &Arc<str>) -> Arc<str> {
+        if self.args.raw_sql { Arc::clone(text) } else { self.fingerprints.of(text) }
     }
 
     /// What stands below all.
