@@ -120,7 +120,7 @@ typedef struct {
 } kuid_t;
 
 struct cred {
-	kuid_t uid;
+	kuid_t euid;
 };
 
 struct task_struct {

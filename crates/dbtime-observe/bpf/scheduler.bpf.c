@@ -93,8 +93,10 @@ static __always_inline int end(struct thread *thread, struct task_struct *task, 
 		__sync_fetch_and_add(&known->system, task->stime);
 		__sync_fetch_and_add(&known->threads, 1);
 		known->at = now;
-		known->uid = task->cred->uid.val;
-		bpf_probe_read_kernel_str(known->name, sizeof(known->name), task->comm);
+		known->uid = task->cred->euid.val;
+		/* Others may have names of their own, and go before it or behind. */
+		if (task->pid == task->tgid || !known->name[0])
+			bpf_probe_read_kernel_str(known->name, sizeof(known->name), task->comm);
 	}
 	bpf_map_delete_elem(&threads, &tid);
 	return known != NULL;

@@ -20,7 +20,7 @@ impl Roll {
         let nothing = ScheduledProcess::default();
         for used in &mut uses {
             let process = scheduled.remove(&used.id).unwrap_or(&nothing);
-            correct(used, process, interval.wall);
+            correct(used, process, interval);
         }
         let mut unseen: Vec<&ScheduledProcess> = scheduled.into_values().collect();
         unseen.sort_by_key(|process| process.id);
@@ -28,7 +28,7 @@ impl Roll {
             if let Some(ended) = &process.ended
                 && self.is_wanted(&ended.name)
             {
-                uses.push(self.unseen(process, ended, interval.wall));
+                uses.push(self.unseen(process, ended, interval));
             }
         }
         uses
@@ -39,7 +39,7 @@ impl Roll {
         &mut self,
         process: &ScheduledProcess,
         ended: &EndedThreads,
-        wall: Nanos,
+        interval: &Interval,
     ) -> ProcessUse {
         let mut used = ProcessUse {
             id: process.id,
@@ -51,20 +51,22 @@ impl Roll {
             spent: Spent { ticks: ended.ticks, ..Spent::default() },
             ..ProcessUse::default()
         };
-        correct(&mut used, process, wall);
-        used.wall = (ended.at - process.start).min(wall);
+        correct(&mut used, process, interval);
         used
     }
 }
 
 /// Puts what the scheduler says in the place of what was read.
-fn correct(used: &mut ProcessUse, process: &ScheduledProcess, wall: Nanos) {
+fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Interval) {
     let Scheduled { cpu, switches, .. } = process.spent;
     if used.presence == Presence::Stayed {
-        used.wall = wall;
+        used.wall = interval.wall;
     }
-    if let Some(ended) = process.ended.as_ref().filter(|_| used.spent.ticks.sum() == Nanos::ZERO) {
-        used.spent.ticks = ended.ticks;
+    if let Some(ended) = process.ended.as_ref().filter(|_| used.presence.has_ended()) {
+        used.wall = ended.at - process.start.max(interval.begun);
+        if used.spent.ticks.sum() == Nanos::ZERO {
+            used.spent.ticks = ended.ticks;
+        }
     }
     used.spent.cpu = cpu;
     used.spent.run_delay = Some(process.spent.run_delay());

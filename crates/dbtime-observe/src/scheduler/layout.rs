@@ -44,10 +44,10 @@ pub(super) fn key(bytes: &[u8]) -> Key {
     Numbers(bytes).key()
 }
 
-/// `struct thread`: whose it is, and what it had spent when it was seen last.
-pub(super) fn thread(bytes: &[u8]) -> (Key, Scheduled) {
+/// `struct thread`: whose it is, what it had spent when it was seen last, and when that was.
+pub(super) fn thread(bytes: &[u8]) -> (Key, Scheduled, MonoNanos) {
     let mut numbers = Numbers(bytes);
-    (numbers.key(), numbers.spent())
+    (numbers.key(), numbers.spent(), MonoNanos(numbers.long()))
 }
 
 /// `struct ended`.
@@ -101,7 +101,7 @@ mod tests {
             switches: Switches { voluntary: 3, involuntary: 2 },
         };
         let key = Key { pid: 5, start: 77 };
-        assert_eq!(thread(&row), (key, spent));
+        assert_eq!(thread(&row), (key, spent, MonoNanos(1000)));
         assert_eq!(thread(&[1, 2, 3]).1, Scheduled::default());
     }
 

@@ -29,6 +29,8 @@ const BATCH: u32 = 8192;
 /// What was spent in an interval.
 #[derive(Clone, Debug, Default)]
 pub struct Interval {
+    /// When it began.
+    pub begun: MonoNanos,
     /// How long it was.
     pub wall: Nanos,
     /// Processes that had a CPU or wanted one, and the kernel's own threads.
@@ -133,21 +135,34 @@ fn sums(object: &Object) -> Result<Sums, TraceError> {
         [rows(object, "cpus")?, rows(object, "threads")?, rows(object, "ended")?];
     let running = sums.cpus(&cpus);
     for (tid, row) in threads {
-        let (key, mut spent) = layout::thread(&row);
+        let (key, mut spent, seen) = layout::thread(&row);
         let tid = tid.first_chunk().map_or(0, |tid| u32::from_le_bytes(*tid));
-        let still = running.get(&tid).copied().unwrap_or_default();
-        (spent.cpu, spent.clock) = (spent.cpu + still, spent.clock + still);
-        let process = sums.processes.entry(key).or_default();
-        process.spent += spent;
-        process.threads.insert(tid, spent);
+        // Where it was seen again meanwhile, its row has that time already.
+        if let Some(since) = running.get(&tid).filter(|since| **since == seen) {
+            let still = sums.at - *since;
+            (spent.cpu, spent.clock) = (spent.cpu + still, spent.clock + still);
+        }
+        sums.processes.entry(key).or_default().threads.insert(tid, spent);
     }
+    let table = map(object, "threads")?;
     for (key, row) in all_ended {
         let (spent, ended) = layout::ended(&row);
         let process = sums.processes.entry(layout::key(&key)).or_default();
-        process.spent += spent;
+        if ended.at >= sums.at {
+            // Those that ended while this was read are in both tables.
+            process.threads.retain(|tid, _| is_there(&table, *tid));
+        }
+        process.spent = spent;
         process.ended = Some(ended);
     }
+    for process in sums.processes.values_mut() {
+        process.threads.values().for_each(|spent| process.spent += *spent);
+    }
     Ok(sums)
+}
+
+fn is_there(threads: &impl MapCore, tid: u32) -> bool {
+    threads.lookup(&tid.to_ne_bytes(), MapFlags::ANY).is_ok_and(|row| row.is_some())
 }
 
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
@@ -159,19 +174,17 @@ fn rows(object: &Object, name: &str) -> Result<Rows, TraceError> {
 }
 
 impl Sums {
-    /// Takes in what is known of CPUs. Returns for how long threads have had theirs.
-    fn cpus(&mut self, rows: &Rows) -> BTreeMap<u32, Nanos> {
+    /// Takes in what is known of CPUs. Returns since when threads have had theirs.
+    fn cpus(&mut self, rows: &Rows) -> BTreeMap<u32, MonoNanos> {
         let mut running = BTreeMap::new();
         for (_, row) in rows {
             let cpu = layout::cpu(row);
-            let (tid, since) = cpu.whose.unwrap_or((0, self.at));
-            let still = if since < self.at { self.at - since } else { Nanos::ZERO };
-            match tid {
-                0 => self.idle.push(cpu.idle + still),
-                _ => {
-                    self.idle.push(cpu.idle);
-                    running.insert(tid, still);
-                }
+            let (tid, since) = cpu.whose.filter(|(_, since)| *since < self.at).unwrap_or_default();
+            let is_idle = tid == 0 && since > MonoNanos(0);
+            let still = if is_idle { self.at - since } else { Nanos::ZERO };
+            self.idle.push(cpu.idle + still);
+            if tid > 0 {
+                running.insert(tid, since);
             }
             self.lost += cpu.lost;
             self.missed += cpu.missed;
@@ -199,7 +212,7 @@ impl Sums {
             lost: self.lost - before.lost,
             missed: self.missed - before.missed,
         };
-        Interval { wall, processes, whole }
+        Interval { begun: before.at, wall, processes, whole }
     }
 }
 

@@ -9,7 +9,7 @@ use super::loading::{THREADS, map, tables};
 use super::logins::login;
 use super::probes::{Known, LeftOut, Probes};
 use super::refusal::kernel;
-use super::servers::{PROGRAMS, TracedServer, Wanted};
+use super::servers::{PROGRAMS, TracedServer, Wanted, is_here};
 use super::sessions::Sessions;
 use super::stream::{Depth, Stream};
 use super::sum_layout;
@@ -18,8 +18,9 @@ use super::texts::Texts;
 use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
 use super::{rights, sandbox};
+use crate::process::Which;
 use dbtime_model::clock::process_cpu;
-use dbtime_model::traced::{Ledger, TraceCost, TracedRequest};
+use dbtime_model::traced::{Ledger, Protocol, TraceCost, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos, now};
@@ -138,7 +139,25 @@ impl Capture {
         capture.tend_texts(0)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.helper.watch()?;
+        capture.take_in_children(servers)?;
         Ok(capture)
+    }
+
+    /// Children that servers have started since they were looked for, and before the kernel told.
+    fn take_in_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
+        for server in servers.iter().filter(|one| one.protocol == Protocol::Postgres) {
+            let wanted = Wanted {
+                processes: vec![Which::Pid(server.process)],
+                protocol: Some(server.protocol),
+                ..Wanted::default()
+            };
+            // One that has ended has none.
+            for now in self.helper.servers(&wanted).unwrap_or_default() {
+                let ports = server.ports.clone();
+                self.look_again(&TracedServer { ports, ..now })?;
+            }
+        }
+        Ok(())
     }
 
     /// Leaves this process with the system calls that it needs from here on: all files it is to
@@ -384,8 +403,11 @@ fn departures(object: &Object) -> Result<u64, TraceError> {
 
 /// Tells the kernel's side of a server's processes and ports.
 fn name(object: &Object, server: &TracedServer, known: Known) -> Result<(), TraceError> {
-    let row = layout::server(server.protocol, known.wait_event, known.hears_tls);
-    for process in &server.processes {
+    let row =
+        |is_child| layout::server(server.protocol, known.wait_event, known.hears_tls, is_child);
+    // Those that have ended meanwhile would never be forgotten.
+    for process in server.processes.iter().copied().filter(|process| is_here(*process)) {
+        let row = row(process != server.process);
         write(object, "servers", &process.to_ne_bytes(), &row)?;
     }
     for port in &server.ports {

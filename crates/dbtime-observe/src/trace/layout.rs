@@ -186,9 +186,15 @@ pub(super) fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
     }
 }
 
-/// A `struct server`.
-pub(super) fn server(protocol: Protocol, wait_event: u64, hears_tls: bool) -> [u8; 16] {
+/// A `struct server`; a child of one is forgotten as it ends.
+pub(super) fn server(
+    protocol: Protocol,
+    wait_event: u64,
+    hears_tls: bool,
+    is_child: bool,
+) -> [u8; 16] {
     let mut row = [0; 16];
+    row[12] = u8::from(is_child);
     row[..8].copy_from_slice(&wait_event.to_ne_bytes());
     row[8] = match protocol {
         Protocol::Mysql => 1,

@@ -11,9 +11,9 @@ use super::tls::{TlsLibrary, has_tls, tls_library};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
 use dbtime_model::traced::Protocol;
+use rustix::fs::fstat;
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 
 /// What is not measured without a probe, and why there is none.
 pub(super) type LeftOut = (&'static str, String);
@@ -108,18 +108,24 @@ impl Probes {
                 false => Ok(false),
             }),
         };
-        self.programs.insert(id(file), found.clone());
+        let id = id(file);
+        if id.is_some() {
+            self.programs.insert(id, found.clone());
+        }
         found
     }
 
     /// Listens to the library that a process speaks TLS with; whether it has one.
     fn hear_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
         let Some(file) = helper.tls_library(process)? else { return Ok(false) };
-        let heard = self.libraries.entry(id(&file)).or_insert_with(|| {
+        let id = id(&file);
+        let known = self.libraries.get(&id).filter(|_| id.is_some()).cloned();
+        let heard = known.unwrap_or_else(|| {
             let library = tls_library(&Program::read(&file)?)?;
             tls(&mut Listener { helper, file: &file, refused: &self.refused }, &library)
         });
-        heard.clone().map(|()| true)
+        self.libraries.insert(id, heard.clone());
+        heard.map(|()| true)
     }
 
     fn look_into(
@@ -155,9 +161,9 @@ impl Probes {
     }
 }
 
-/// Which file it is.
+/// Which file it is; also in the sandbox, where the standard library's way is shut.
 fn id(file: &File) -> FileId {
-    file.metadata().map(|file| (file.dev(), file.ino())).ok()
+    fstat(file).map(|file| (file.st_dev, file.st_ino)).ok()
 }
 
 const WAITS: &str = "SLEEP() apart from locks, and the names of locks";

@@ -91,6 +91,9 @@ fn filter() -> Result<BpfProgram, TraceError> {
         CALLS.iter().map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_bpf, one_of(0, &TABLE_COMMANDS)?);
     rules.insert(libc::SYS_ioctl, one_of(1, &TERMINAL_COMMANDS)?);
+    // To whoever is at the other end; threads wake each other so.
+    let nobody = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+    rules.insert(libc::SYS_sendto, vec![nobody]);
     // Only whether a process is there.
     rules.insert(libc::SYS_kill, one_of(1, &[0])?);
     rules.insert(libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME as u64])?);
@@ -113,8 +116,16 @@ fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, TraceError> 
 }
 
 fn rule(argument: u8, comparison: SeccompCmpOp, value: u64) -> Result<SeccompRule, TraceError> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value)
-        .map_err(failed)?;
+    condition(argument, SeccompCmpArgLen::Dword, comparison, value)
+}
+
+fn condition(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    comparison: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, TraceError> {
+    let condition = SeccompCondition::new(argument, length, comparison, value).map_err(failed)?;
     SeccompRule::new(vec![condition]).map_err(failed)
 }
 
@@ -151,20 +162,26 @@ mod tests {
                 rustix::net::SocketType::STREAM,
                 None,
             );
-            (said, opened.map(drop), socket.map(drop))
+            let which = rustix::fs::fstat(&reader).map(|file| file.st_ino > 0);
+            (said, opened.map(drop), socket.map(drop), which)
         });
-        assert_eq!(said, (vec![7; 40_000], Err(Errno::PERM), Err(Errno::PERM)));
+        let refused = Err(Errno::PERM);
+        assert_eq!(said, (vec![7; 40_000], refused, refused, Ok(true)));
     }
 
     #[test]
     fn nothing_is_started_or_ended() {
-        let (started, own, others) = inside(|| {
+        let (one, other) = std::os::unix::net::UnixStream::pair().expect("files are free");
+        let (started, own, others, told) = inside(move || {
             let started = std::process::Command::new("/bin/true").spawn();
             let own = rustix::process::getpid();
             let asked = rustix::process::test_kill_process(own);
             let ended = rustix::process::kill_process(own, rustix::process::Signal::CONT);
-            (started.map(drop).map_err(|error| error.raw_os_error()), asked, ended)
+            let told = rustix::net::send(&one, b"x", rustix::net::SendFlags::empty());
+            drop(other);
+            (started.map(drop).map_err(|error| error.raw_os_error()), asked, ended, told)
         });
+        assert_eq!(told, Ok(1));
         assert_eq!(started, Err(Some(1)));
         assert_eq!((own, others), (Ok(()), Err(Errno::PERM)));
     }

@@ -7,12 +7,13 @@ use dbtime_model::traced::Protocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
 use procfs::process::{FDTarget, Process};
-use rustix::fs::{FileType, Mode, OFlags, fstat};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// The programs of servers, and what they speak.
@@ -43,6 +44,12 @@ pub struct TracedServer {
     pub ports: Vec<u16>,
 }
 
+/// Whether a process has not ended, or not been asked yet how it did.
+pub(super) fn is_here(process: u32) -> bool {
+    let process = Pid::from_raw(process.cast_signed());
+    process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+}
+
 /// Whether somebody is connected to one of them, as far as can be seen.
 pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
     servers.iter().any(|server| server.has_clients().unwrap_or(true))
@@ -51,8 +58,7 @@ pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
 impl TracedServer {
     /// Whether it has not ended. It takes no right, and no look into `/proc`.
     pub fn is_here(&self) -> bool {
-        let process = Pid::from_raw(self.process.cast_signed());
-        process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+        is_here(self.process)
     }
 
     fn has_clients(&self) -> Result<bool, ProcError> {
@@ -222,21 +228,24 @@ fn server(process: u32, protocol: Option<Protocol>) -> Result<Option<TracedServe
 /// # Errors
 /// It has ended, or may not be looked at, for people.
 pub(super) fn open_program(process: u32) -> Result<File, String> {
-    open_file(&PathBuf::from(format!("/proc/{process}/exe")))
+    open_file(&PathBuf::from(format!("/proc/{process}/exe")), |_| true)
 }
 
-/// Opens a file that somebody else has named: does not wait for what may not come, as in a pipe.
+/// Opens a file that somebody else has named, if it is one and is `wanted`: it is looked at before
+/// it is opened, for opening may do something by itself.
 ///
 /// # Errors
-/// It is not there, or no file, for people.
-pub(super) fn open_file(path: &Path) -> Result<File, String> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+/// It is not there, no file, or not wanted, for people.
+pub(super) fn open_file(path: &Path, wanted: impl Fn(&Stat) -> bool) -> Result<File, String> {
     let failed = |error: Errno| error.to_string();
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-    match FileType::from_raw_mode(fstat(&file).map_err(failed)?.st_mode) {
-        FileType::RegularFile => Ok(File::from(file)),
-        _ => Err(format!("{} is no file", path.display())),
+    let open = |path: &Path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let found = open(path, OFlags::PATH).map_err(failed)?;
+    let stat = fstat(&found).map_err(failed)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !wanted(&stat) {
+        return Err(format!("{} is not the file that was meant", path.display()));
     }
+    let found = PathBuf::from(format!("/proc/self/fd/{}", found.as_raw_fd()));
+    open(&found, OFlags::RDONLY).map(File::from).map_err(failed)
 }
 
 /// The name of a process's program.

@@ -2,7 +2,8 @@
 
 use super::program::{BRANCH_TARGET, Program};
 use super::servers::open_file;
-use procfs::process::{MMPermissions, MMapPath, Process};
+use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
+use rustix::fs::{Stat, major, minor};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -58,33 +59,56 @@ fn inside(program: &Program, one: &str, other: &str) -> Option<usize> {
     }
 }
 
+/// A library in a process's memory.
+#[derive(Debug, PartialEq, Eq)]
+struct Mapped {
+    /// What leads to what is mapped, whatever has become of its name; not everybody may go there.
+    map: PathBuf,
+    /// Its name, as it can be opened from here.
+    path: PathBuf,
+    device: (i32, i32),
+    inode: u64,
+}
+
 /// Opens the library that a process has in its memory; `None` where it speaks no TLS.
 ///
 /// # Errors
 /// Its memory may not be looked at, or the file is not there any more, for people.
 pub(super) fn open_library(process: u32) -> Result<Option<File>, String> {
-    mapped_library(process)?.map(|library| open_file(&library)).transpose()
+    let Some(library) = mapped_library(process)? else { return Ok(None) };
+    // By its name another file may be there now, which whoever asks may not be allowed to read.
+    let is_it = |found: &Stat| {
+        let device = (major(found.st_dev).cast_signed(), minor(found.st_dev).cast_signed());
+        (device, found.st_ino) == (library.device, library.inode)
+    };
+    open_file(&library.map, |_| true).or_else(|_| open_file(&library.path, is_it)).map(Some)
 }
 
-/// Where it can be opened from here.
-fn mapped_library(process: u32) -> Result<Option<PathBuf>, String> {
+fn mapped_library(process: u32) -> Result<Option<Mapped>, String> {
     let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
     let maps = maps.map_err(|error| error.to_string())?;
     let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
-    let files = code.filter_map(|map| match map.pathname {
-        MMapPath::Path(path) => Some(path),
+    let mut files = code.filter_map(|map| match &map.pathname {
+        MMapPath::Path(path) => Some((path.clone(), map)),
         _ => None,
     });
-    let is_library = |path: &PathBuf| {
+    let is_library = |(path, _): &(PathBuf, MemoryMap)| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| name.starts_with("libssl.so") || name.starts_with("libssl-"))
     };
-    let Some(library) = files.into_iter().find(is_library) else { return Ok(None) };
+    let Some((library, map)) = files.find(is_library) else { return Ok(None) };
     let library = library.strip_prefix("/").unwrap_or(&library);
     if library.to_string_lossy().ends_with(" (deleted)") {
         return Err(format!("{} was replaced since the server started", library.display()));
     }
-    Ok(Some(Path::new("/proc").join(process.to_string()).join("root").join(library)))
+    let folder = Path::new("/proc").join(process.to_string());
+    let (begin, end) = map.address;
+    Ok(Some(Mapped {
+        map: folder.join("map_files").join(format!("{begin:x}-{end:x}")),
+        path: folder.join("root").join(library),
+        device: map.dev,
+        inode: map.inode,
+    }))
 }
 
 #[cfg(test)]
