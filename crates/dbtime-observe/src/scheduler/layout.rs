@@ -1,5 +1,6 @@
 //! What the scheduler's programs keep, as `bpf/scheduler.h` lays it out.
 
+use crate::trace::text_until_zero;
 use dbtime_model::process::{EndedThreads, Scheduled, Switches, Ticks};
 use dbtime_model::{MonoNanos, Nanos};
 
@@ -56,8 +57,7 @@ pub(super) fn ended(bytes: &[u8]) -> (Scheduled, EndedThreads) {
     let spent = numbers.spent();
     let ticks = Ticks { user: Nanos(numbers.long()), system: Nanos(numbers.long()) };
     let (at, _threads, uid) = (MonoNanos(numbers.long()), numbers.short(), numbers.short());
-    let name = numbers.0.split(|byte| *byte == 0).next().unwrap_or_default();
-    (spent, EndedThreads { ticks, at, uid, name: String::from_utf8_lossy(name).into_owned() })
+    (spent, EndedThreads { ticks, at, uid, name: text_until_zero(numbers.0) })
 }
 
 /// A CPU.

@@ -231,7 +231,7 @@ fn file(head: &[u8; REQUEST]) -> Option<FileWait> {
     (length > Nanos::ZERO && !name.is_empty()).then_some(FileWait { name, length })
 }
 
-pub(super) fn text_until_zero(bytes: &[u8]) -> String {
+pub(crate) fn text_until_zero(bytes: &[u8]) -> String {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
 }

@@ -79,7 +79,8 @@ fn be_nobody() -> nix::Result<()> {
     setresuid(user, user, user)
 }
 
-fn failed(error: impl Display) -> TraceError {
+/// Why rights cannot be given up.
+pub(super) fn failed(error: impl Display) -> TraceError {
     TraceError::Rights(error.to_string())
 }
 

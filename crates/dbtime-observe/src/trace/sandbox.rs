@@ -3,6 +3,7 @@
 //! nothing and talks to nobody new.
 
 use super::TraceError;
+use super::rights::failed;
 use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::{
@@ -10,7 +11,6 @@ use seccompiler::{
     SeccompRule, apply_filter_all_threads,
 };
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 /// With any arguments: on what is open already, or on this process's own memory and time.
 const CALLS: &[c_long] = &[
@@ -127,10 +127,6 @@ fn condition(
 ) -> Result<SeccompRule, TraceError> {
     let condition = SeccompCondition::new(argument, length, comparison, value).map_err(failed)?;
     SeccompRule::new(vec![condition]).map_err(failed)
-}
-
-fn failed(error: impl Display) -> TraceError {
-    TraceError::Rights(error.to_string())
 }
 
 #[cfg(test)]
