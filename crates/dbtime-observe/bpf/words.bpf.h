@@ -106,19 +106,19 @@ static __always_inline struct told *room(void)
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* MariaDB: Prepared_statement::execute_loop(this, …). The cookie is where `this` has the address of
- * the text and its length. */
+/* MySQL and MariaDB: Prepared_statement::execute_loop(this, …). The cookie is where `this` has the
+ * address of the text and its length; 0: they are the second and the third argument. */
 ON_PROBE(on_execute)
 {
 	struct thread *thread = at_work();
 	struct told *told = thread ? room() : NULL;
-	__u64 text[2] = {}, length;
-	const char *at;
+	__u64 text[2] = { SECOND_ARGUMENT(context), THIRD_ARGUMENT(context) };
+	__u64 length, cookie = bpf_get_attach_cookie(context);
+	const char *at = (const char *)FIRST_ARGUMENT(context) + cookie;
 
 	if (!thread || !told)
 		return;
-	at = (const char *)FIRST_ARGUMENT(context) + bpf_get_attach_cookie(context);
-	if (bpf_probe_read_user(text, sizeof(text), at))
+	if (cookie && bpf_probe_read_user(text, sizeof(text), at))
 		return;
 	length = text[1] < TOLD_ROOM ? text[1] : TOLD_ROOM;
 	told->is_cut = text[1] > length;

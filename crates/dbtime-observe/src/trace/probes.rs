@@ -1,6 +1,6 @@
 //! What servers say themselves: probes on calls in their program files, and places in their memory.
 
-use super::cache::cache_places;
+use super::cache::{cache_places, has_cache};
 use super::helper::{Helper, Places};
 use super::listener::Listener;
 use super::loading::{Refused, lost};
@@ -142,10 +142,17 @@ impl Probes {
             let waits = program.clone().and_then(|program| waits(listener, program));
             self.given(WAITS, waits);
         }
-        if server.program == "mariadbd" {
+        // MariaDB's older versions are called as MySQL's are.
+        let is_mariadb = server.program == "mariadbd";
+        let has = |what: fn(&Program) -> bool| {
+            is_mariadb || program.as_ref().is_ok_and(|program| what(program))
+        };
+        if has(has_cache) {
             let cache = program.clone().and_then(|program| cache(listener, program));
             self.given(CACHE, cache);
-            let pool = program.and_then(|program| pool(listener, program));
+        }
+        if has(|program| program.function(POOL_CALL).is_ok()) {
+            let pool = program.clone().and_then(|program| pool(listener, program));
             self.given(POOL, pool);
         }
     }

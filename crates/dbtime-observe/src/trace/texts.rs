@@ -15,10 +15,20 @@ use std::time::{Duration, Instant};
 /// The probes go when they have not been needed for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// MariaDB: what executes a prepared statement, of which the text lies where that of a connection's
-/// statement lies in the connection: both are statements first of all.
+/// MariaDB, and MySQL up to 5.6: what executes a prepared statement, of which the text lies where
+/// that of a connection's statement lies in the connection: both are statements first of all.
 const EXECUTE: &str = "_ZN18Prepared_statement12execute_loopEP6StringbPhS2_";
 const TEXT_OF_CONNECTION: &str = "thd_query_string";
+
+/// MySQL since 5.7: as it begins to execute a prepared statement it tells its profiler the text,
+/// `PROFILING::set_query_source(const char *, size_t)`.
+const EXECUTES: [&str; 2] = [
+    "_Z19mysqld_stmt_executeP3THDP18Prepared_statementbmP8PS_PARAM",
+    "_Z19mysqld_stmt_executeP3THDmmPhm",
+];
+const TELL_PROFILER: &str = "_ZN9PROFILING16set_query_sourceEPKcm";
+/// In place of an offset: text and length are arguments.
+const ARGUMENTS: u64 = 0;
 
 /// PostgreSQL: says what it is about to do.
 const ACTIVITY: &str = "pgstat_report_activity";
@@ -42,11 +52,14 @@ impl Teller {
     /// # Errors
     /// Why there is none, for people.
     pub(super) fn find(protocol: Protocol, file: &File, program: &Program) -> Result<Self, String> {
-        let (listener, function, cookie) = match protocol {
-            Protocol::Mysql => ("on_execute", EXECUTE, text_offset(program)?),
-            Protocol::Postgres => ("on_activity", ACTIVITY, 0),
+        let entry = |name| program.place(name).map(|place| program.entry(place));
+        let (listener, offset, cookie) = match protocol {
+            Protocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
+            Protocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
+                ("on_execute", entry(EXECUTE)?, text_offset(program)?)
+            }
+            Protocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
         };
-        let offset = program.entry(program.place(function)?);
         let file = file.try_clone().map_err(|error| error.to_string())?;
         Ok(Self { file, listener, offset, cookie })
     }
@@ -56,12 +69,40 @@ impl Teller {
 fn text_offset(program: &Program) -> Result<u64, String> {
     let code = &program.code()?[program.place(TEXT_OF_CONNECTION)?..];
     let code = code.strip_prefix(&BRANCH_TARGET).unwrap_or(code);
-    // lea distance(%rdi), %rax; ret
-    match code {
-        [0x48, 0x8d, 0x47, distance @ 0..=0x7f, 0xc3, ..] => Ok(u64::from(*distance)),
-        [0x48, 0x8d, 0x87, a, b, c, 0, 0xc3, ..] => Ok(u32::from_le_bytes([*a, *b, *c, 0]).into()),
-        _ => Err(format!("{TEXT_OF_CONNECTION} does not look as expected")),
-    }
+    let (code, ends) = match code {
+        // push %rbp: of a program with frame pointers
+        [0x55, rest @ ..] => (rest, FRAMED_ENDS),
+        _ => (code, PLAIN_ENDS),
+    };
+    // lea distance(%rdi), %rax
+    let (distance, rest) = match code {
+        [0x48, 0x8d, 0x47, distance @ 0..=0x7f, rest @ ..] => (u64::from(*distance), rest),
+        [0x48, 0x8d, 0x87, a, b, c, 0, rest @ ..] => {
+            (u32::from_le_bytes([*a, *b, *c, 0]).into(), rest)
+        }
+        _ => (0, &[][..]),
+    };
+    let is_getter = ends.iter().any(|end| rest.starts_with(end));
+    is_getter.then_some(distance).ok_or_else(|| unexpected(TEXT_OF_CONNECTION))
+}
+
+/// How a function ends that has nothing more to do: with ret, before which one with a frame has
+/// `mov %rsp, %rbp` and either `pop %rbp` or `leave`.
+const PLAIN_ENDS: &[&[u8]] = &[&[0xc3]];
+const FRAMED_ENDS: &[&[u8]] = &[&[0x48, 0x89, 0xe5, 0x5d, 0xc3], &[0x48, 0x89, 0xe5, 0xc9, 0xc3]];
+
+fn unexpected(function: &str) -> String {
+    format!("{function} does not look as expected")
+}
+
+/// Where the text of what is executed is an argument, as an offset in the file.
+fn telling_call(program: &Program) -> Result<usize, String> {
+    let name = EXECUTES.into_iter().find(|name| program.function(name).is_ok());
+    let name = name.ok_or_else(|| format!("the program exports no {}", EXECUTES[0]))?;
+    let target = program.function(TELL_PROFILER)?;
+    let calls = program.calls_of(name)?;
+    let call = calls.iter().find(|call| call.1 == target).ok_or_else(|| unexpected(name))?;
+    Ok(program.in_file(&[call.0]).into_iter().sum())
 }
 
 /// The probes, while they are there.
@@ -151,7 +192,7 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::tests::program;
+    use super::super::program::tests::{call, program};
     use super::*;
 
     #[test]
@@ -162,8 +203,23 @@ mod tests {
         assert_eq!(of(&[0x48, 0x8d, 0x47, 0x68, 0xc3]), Ok(0x68));
         assert_eq!(of(&[0x48, 0x8d, 0x87, 0x10, 0x02, 0, 0, 0xc3]), Ok(0x210));
         assert_eq!(of(&[0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x47, 8, 0xc3]), Ok(8));
+        assert_eq!(of(&[0x55, 0x48, 0x8d, 0x47, 0x60, 0x48, 0x89, 0xe5, 0xc9, 0xc3]), Ok(0x60));
+        assert_eq!(of(&[0x55, 0x48, 0x8d, 0x47, 0x68, 0x48, 0x89, 0xe5, 0x5d, 0xc3]), Ok(0x68));
         assert!(of(&[0x55, 0xc3]).expect_err("another").contains("expected"));
+        assert!(of(&[0x48, 0x8d, 0x47, 0x60, 0x90]).is_err());
         assert!(of(&[]).is_err());
+    }
+
+    #[test]
+    fn a_server_without_that_function_tells_its_profiler() {
+        let mut code = vec![0x90; 10];
+        call(&mut code, 1000);
+        call(&mut code, 2000);
+        let functions = [(EXECUTES[1], 8..20), (TELL_PROFILER, 2000..2010)];
+        assert_eq!(telling_call(&program(code.clone(), &functions)), Ok(15));
+        let elsewhere = [(EXECUTES[0], 0..10), functions[1].clone()];
+        let missing = telling_call(&program(code, &elsewhere)).expect_err("no call");
+        assert!(missing.contains("expected"), "{missing}");
     }
 
     #[test]
@@ -175,6 +231,6 @@ mod tests {
         let teller = find(Protocol::Postgres).expect("found");
         assert_eq!((teller.listener, teller.offset), ("on_activity", 6));
         let missing = find(Protocol::Mysql).expect_err("another's");
-        assert!(missing.contains("does not export"), "{missing}");
+        assert!(missing.contains("exports no"), "{missing}");
     }
 }

@@ -13,6 +13,9 @@ const READ: &str = "SSL_read";
 const READ_TOO: &str = "SSL_read_ex";
 const WRITE: &str = "SSL_write";
 const WRITE_TOO: &str = "SSL_write_ex";
+/// wolfSSL's, which MariaDB has inside where it is not built for a distribution.
+const WOLF_READ: &str = "wolfSSL_read";
+const WOLF_WRITE: &str = "wolfSSL_write";
 
 /// A library, or a program that has one inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub(super) struct TlsLibrary {
 
 /// Whether a program has such a library inside.
 pub(super) fn has_tls(program: &Program) -> bool {
-    program.function(READ).is_ok()
+    [READ, WOLF_READ].iter().any(|name| program.function(name).is_ok())
 }
 
 /// Where a library, or a program that has one inside, is to be listened to.
@@ -34,9 +37,10 @@ pub(super) fn has_tls(program: &Program) -> bool {
 /// # Errors
 /// Why it cannot be, for people.
 pub(super) fn tls_library(program: &Program) -> Result<TlsLibrary, String> {
+    let either = |name, wolf| program.place(name).or_else(|why| program.place(wolf).or(Err(why)));
     let read_inside = inside(program, READ, READ_TOO);
-    let read = read_inside.map_or_else(|| program.place(READ), Ok)?;
-    let write = inside(program, WRITE, WRITE_TOO).map_or_else(|| program.place(WRITE), Ok)?;
+    let read = read_inside.map_or_else(|| either(READ, WOLF_READ), Ok)?;
+    let write = inside(program, WRITE, WRITE_TOO).map_or_else(|| either(WRITE, WOLF_WRITE), Ok)?;
     let (read, write) = (program.entry(read), program.entry(write));
     Ok(TlsLibrary { read, write, read_stores_length: read_inside.is_some() })
 }
@@ -123,6 +127,10 @@ mod tests {
         let found = tls_library(&whole).expect("it can");
         assert!(has_tls(&whole));
         assert_eq!((found.read, found.write, found.read_stores_length), (2, 4, false));
+        let wolf = program(vec![0x90; 8], &[(WOLF_READ, 1..2), (WOLF_WRITE, 3..4)]);
+        let found = tls_library(&wolf).expect("it can");
+        assert!(has_tls(&wolf));
+        assert_eq!((found.read, found.write, found.read_stores_length), (1, 3, false));
         let half = tls_library(&program(vec![0x90; 8], &functions[..1]));
         assert!(half.expect_err("no SSL_write").contains(WRITE));
     }

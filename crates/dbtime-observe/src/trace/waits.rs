@@ -1,5 +1,5 @@
 //! Where a server says what it waits for: the calls of `thd_wait_begin(THD *, int wait)` and
-//! `thd_wait_end(THD *)` in its program file.
+//! `thd_wait_end(THD *)` in its program file. Since MySQL 8 these are functions of C++.
 //!
 //! The functions themselves are entered for every request, since waiting for the next one is a wait
 //! too, and each entry would cost a trap. Those calls go by a jump from functions of the network
@@ -28,7 +28,9 @@ pub(super) struct Waits {
 /// # Errors
 /// Why there are none, for people.
 pub(super) fn wait_places(program: &Program) -> Result<Waits, String> {
-    let (begin, end) = (program.function("thd_wait_begin")?, program.function("thd_wait_end")?);
+    let of = |name, mangled| program.function(name).or_else(|_| program.function(mangled));
+    let begin = of("thd_wait_begin", "_Z14thd_wait_beginP3THDi")?;
+    let end = of("thd_wait_end", "_Z12thd_wait_endP3THD")?;
     let mut waits = Waits::default();
     let mut last = None;
     let code = program.code()?;

@@ -15,6 +15,8 @@ pub(crate) const PRODUCTS: [Product; 2] = [Product::MariaDb, Product::Postgres];
 pub(crate) struct GivenServer {
     pub(crate) server: PrivateServer,
     product: Product,
+    /// What a tracer says that it cannot measure of it.
+    pub(crate) not_measured: &'static str,
 }
 
 impl GivenServer {
@@ -36,7 +38,7 @@ impl GivenServer {
             ..ServerRequest::new(product)
         };
         let server = PrivateServer::start(&request, &|_| {}, &Stop::default());
-        let given = Self { server: server.expect("a server starts"), product };
+        let given = Self { server: server.expect("a server starts"), product, not_measured: "" };
         given.sql_in(None, "CREATE DATABASE d");
         given
     }

@@ -5,8 +5,9 @@ use dbtime_wire::mysql::{HEADER, command, header, write_packet};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// 4.1's protocol, its way to log in, several statements in a text, results for each of them.
-const CAPABILITIES: u32 = 0x1 | 0x200 | 0x8000 | 0x1_0000 | 0x2_0000;
+/// 4.1's protocol, its way to log in, several statements in a text, results for each of them, names
+/// of ways to log in.
+const CAPABILITIES: u32 = 0x1 | 0x200 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x8_0000;
 
 /// Another result follows.
 const MORE: u8 = 0x08;
@@ -26,7 +27,7 @@ impl RawClient {
         login.push(45);
         login.extend_from_slice(&[0; 23]);
         login.extend_from_slice(server.server.user().as_bytes());
-        login.extend_from_slice(&[0, 0]);
+        login.extend_from_slice(b"\0\0mysql_native_password\0");
         client.send(&login, 1);
         client.let_in(3);
         client

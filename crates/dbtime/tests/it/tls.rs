@@ -33,13 +33,19 @@ impl Certificates {
 
     /// A server that uses them.
     pub(crate) fn server(&self, product: Product) -> GivenServer {
+        let settings = self.settings(product);
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, &**value)).collect();
+        GivenServer::start(product, &settings)
+    }
+
+    /// What makes a server use them.
+    pub(crate) fn settings(&self, product: Product) -> Vec<(&'static str, String)> {
         let (pem, key) = (self.path("server.pem"), self.path("server.key"));
         match product {
-            Product::Postgres => GivenServer::start(
-                product,
-                &[("ssl", "on"), ("ssl_cert_file", &pem), ("ssl_key_file", &key)],
-            ),
-            _ => GivenServer::start(product, &[("ssl_cert", &pem), ("ssl_key", &key)]),
+            Product::Postgres => {
+                vec![("ssl", "on".to_owned()), ("ssl_cert_file", pem), ("ssl_key_file", key)]
+            }
+            _ => vec![("ssl_cert", pem), ("ssl_key", key)],
         }
     }
 

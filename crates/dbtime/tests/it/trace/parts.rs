@@ -4,12 +4,16 @@ use super::*;
 
 #[test]
 fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-    let mut client = RawClient::connect(&server);
+    a_sleep_is_no_lock(&GivenServer::start(Product::MariaDb, &[]));
+}
+
+pub(super) fn a_sleep_is_no_lock(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    let mut client = RawClient::connect(server);
     (0..5).for_each(|_| client.query("DO SLEEP(0.05)"));
     client.value_read_late(8_000_000, Duration::from_millis(600));
-    client.query("DO BENCHMARK(300000, MD5('a'))");
+    client.query("DO BENCHMARK(300000, SHA2('a', 256))");
     drop(client);
     let seen = tracer.end();
     seen.is_clean();
@@ -26,17 +30,21 @@ fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
     assert!(part_ms(sleeps[2], "sleep") >= 50.0, "{sleeps:?}");
     let unread = seen.one("SELECT REPEAT('x', 8000000)");
     assert!(part_ms(unread, "net") >= 150.0, "{unread}");
-    let busy = seen.one("DO BENCHMARK(300000, MD5('a'))");
+    let busy = seen.one("DO BENCHMARK(300000, SHA2('a', 256))");
     assert!(part_ms(busy, "cpu") > 5.0 && part_ms(busy, "sleep") == 0.0, "{busy}");
 }
 
 #[test]
 fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    the_holder_of_a_row_is_named(&GivenServer::start(Product::MariaDb, &[]));
+}
+
+pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
+    let sandbox = Sandbox::new();
     server.sql("CREATE TABLE l (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
     server.sql("INSERT INTO l VALUES (1, 1)");
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-    let (mut holder, mut waiter) = (RawClient::connect(&server), RawClient::connect(&server));
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    let (mut holder, mut waiter) = (RawClient::connect(server), RawClient::connect(server));
     holder.query("BEGIN");
     holder.query("UPDATE d.l SET n = n + 1 WHERE id = 1");
     waiter.ask("UPDATE d.l SET n = n + 10 WHERE id = 1");

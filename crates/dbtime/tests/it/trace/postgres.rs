@@ -9,18 +9,24 @@ fn commits(server: &GivenServer) -> u64 {
     server.sql(sql).value().expect("a counter").parse().expect("a number")
 }
 
+pub(super) const SETTINGS: [(&str, &str); 1] = [("autovacuum", "off")];
+
 fn start() -> (Sandbox, GivenServer) {
-    (Sandbox::new(), GivenServer::start(Product::Postgres, &[("autovacuum", "off")]))
+    (Sandbox::new(), GivenServer::start(Product::Postgres, &SETTINGS))
 }
 
 #[test]
 fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
-    let (sandbox, server) = start();
-    let before = commits(&server);
-    let mut early = RawPostgres::connect(&server);
+    each_is_seen_once(&start().1);
+}
+
+pub(super) fn each_is_seen_once(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let before = commits(server);
+    let mut early = RawPostgres::connect(server);
     early.prepare("old", "SELECT 8");
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
-    let mut client = RawPostgres::connect(&server);
+    let Some(tracer) = Tracer::attach(&sandbox, server, "--strict") else { return };
+    let mut client = RawPostgres::connect(server);
     for _ in 0..MANY {
         assert_eq!(client.query("SELECT 1"), "TDCZ");
         assert_eq!(client.extended("SELECT 2"), "12DCZ");
@@ -59,7 +65,7 @@ fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
     assert_eq!(cut["length"], long.len() + 6);
     assert!(long.starts_with(cut["text"].as_str().expect("a text")), "{cut}");
     // Of two logins, one statement that was prepared before, and all that was seen but the ends.
-    assert_eq!(commits(&server) - before, 2 + 1 + 5 * MANY + 9);
+    assert_eq!(commits(server) - before, 2 + 1 + 5 * MANY + 9);
 }
 
 #[test]
@@ -138,12 +144,16 @@ fn statements_are_added_up_and_errors_counted() {
 
 #[test]
 fn waits_have_the_servers_own_names_and_their_ends_a_statement() {
-    let (sandbox, server) = start();
-    let mut other = RawPostgres::connect(&server);
+    waits_have_names(&start().1);
+}
+
+pub(super) fn waits_have_names(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let mut other = RawPostgres::connect(server);
     other.query("CREATE TABLE l (id int PRIMARY KEY, n int)");
     other.query("INSERT INTO l VALUES (1, 1)");
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-    let (mut holder, mut waiter) = (RawPostgres::connect(&server), RawPostgres::connect(&server));
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    let (mut holder, mut waiter) = (RawPostgres::connect(server), RawPostgres::connect(server));
     holder.query("SELECT pg_sleep(0.05)");
     holder.query("BEGIN");
     holder.query("UPDATE l SET n = n + 1 WHERE id = 1");

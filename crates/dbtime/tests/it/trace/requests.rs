@@ -4,10 +4,14 @@ use super::*;
 
 #[test]
 fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
-    let before = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
-    let mut client = RawClient::connect(&server);
+    each_is_seen_once(&GivenServer::start(Product::MariaDb, &[]));
+}
+
+pub(super) fn each_is_seen_once(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let before = [status(server, "Com_do"), status(server, "Com_stmt_execute")];
+    let Some(tracer) = Tracer::attach(&sandbox, server, "--strict") else { return };
+    let mut client = RawClient::connect(server);
     (0..MANY).for_each(|_| client.query("DO 1"));
     client.queries_at_once("DO 2", MANY as usize);
     let id = client.prepare("DO ?+3");
@@ -22,19 +26,23 @@ fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
     assert_eq!(seen.count("16:PREPARE", "DO ?+3"), 1);
     assert_eq!(seen.count("17:EXECUTE", "DO ?+3"), MANY);
     assert_eq!((seen.count("0e:PING", ""), seen.count("01:QUIT", "")), (1, 1));
-    let after = [status(&server, "Com_do"), status(&server, "Com_stmt_execute")];
+    let after = [status(server, "Com_do"), status(server, "Com_stmt_execute")];
     // MariaDB counts what a prepared statement does as well.
     assert_eq!([after[0] - before[0], after[1] - before[1]], [3 * MANY, MANY]);
 }
 
 #[test]
 fn a_statement_that_was_prepared_before_has_its_text_from_the_server() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
-    let mut clients = [RawClient::connect(&server), RawClient::connect(&server)];
+    the_server_tells_texts(&GivenServer::start(Product::MariaDb, &[]));
+}
+
+pub(super) fn the_server_tells_texts(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let mut clients = [RawClient::connect(server), RawClient::connect(server)];
     let long = format!("DO ? + LENGTH('{}')", "x".repeat(2000));
     let numbers =
         clients.each_mut().map(|client| [client.prepare("DO ?+8"), client.prepare(&long)]);
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let Some(tracer) = Tracer::attach(&sandbox, server, "--strict") else { return };
     for (client, [short, long]) in clients.iter_mut().zip(numbers) {
         (0..3).for_each(|_| client.execute(short, 5));
         client.execute(long, 5);
@@ -51,7 +59,7 @@ fn a_statement_that_was_prepared_before_has_its_text_from_the_server() {
 
 #[test]
 fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
-    for settings in [&[][..], &[("thread_handling", "pool-of-threads")][..]] {
+    for settings in [&[][..], &POOL] {
         let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
         let run = |target: &str, protocol: &str| {
             let line = format!(
@@ -67,7 +75,7 @@ fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
         let after = [status(&server, "Com_select"), status(&server, "Com_stmt_execute")];
         let seen = tracer.end();
         seen.is_clean();
-        // What asks for the counters is a SELECT itself, and the driver looks around with others.
+        // The driver looks around with some of its own.
         let is_select = |request: &&Value| {
             let text = request["text"].as_str().unwrap_or_default().trim_start();
             let begins = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("SELECT"));
@@ -85,10 +93,16 @@ fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
 
 #[test]
 fn a_pool_of_threads_is_shown_when_it_has_answered() {
-    let settings = [("thread_handling", "pool-of-threads")];
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &settings));
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
-    let mut client = RawClient::connect(&server);
+    a_pool_shows_answers(&GivenServer::start(Product::MariaDb, &POOL));
+}
+
+/// A server with a pool of threads.
+pub(super) const POOL: [(&str, &str); 1] = [("thread_handling", "pool-of-threads")];
+
+pub(super) fn a_pool_shows_answers(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let Some(tracer) = Tracer::attach(&sandbox, server, "--strict") else { return };
+    let mut client = RawClient::connect(server);
     for text in ["DO 1", "DO SLEEP(0.05)", "DO 2"] {
         client.query(text);
         // The connection says nothing more.

@@ -143,12 +143,19 @@ fn statements_for_whom_there_is_no_row_share_one_and_are_all_counted() {
 
 #[test]
 fn answers_from_the_query_cache_are_told_from_those_that_were_not_there() {
-    let options = [("query_cache_type", "1"), ("query_cache_size", "4M")];
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &options));
+    hits_are_told_from_misses(&GivenServer::start(Product::MariaDb, &CACHES));
+}
+
+/// A server with a query cache.
+pub(super) const CACHES: [(&str, &str); 2] =
+    [("query_cache_type", "1"), ("query_cache_size", "4M")];
+
+pub(super) fn hits_are_told_from_misses(server: &GivenServer) {
+    let sandbox = Sandbox::new();
     server.sql("CREATE TABLE cached (id INT PRIMARY KEY)");
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-    let mut client = RawClient::connect(&server);
-    let before = status(&server, "Qcache_hits");
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    let mut client = RawClient::connect(server);
+    let before = status(server, "Qcache_hits");
     let ask = |client: &mut RawClient| client.select("SELECT * FROM d.cached WHERE id < 7");
     (0..4).for_each(|_| ask(&mut client));
     client.query("INSERT INTO d.cached VALUES (1)");
@@ -159,7 +166,7 @@ fn answers_from_the_query_cache_are_told_from_those_that_were_not_there() {
     ask(&mut client);
     client.query("COMMIT");
     let seen = tracer.end();
-    let hits = status(&server, "Qcache_hits") - before;
+    let hits = status(server, "Qcache_hits") - before;
     let of = |state: &str| {
         let is_one = |request: &&Value| {
             request["query_cache"] == state && request["text"].as_str().unwrap().contains("id < 7")
@@ -168,7 +175,7 @@ fn answers_from_the_query_cache_are_told_from_those_that_were_not_there() {
     };
     assert_eq!((of("hit"), of("miss"), of("not_asked")), (5, 3, 0), "{:?}", seen.requests);
     assert_eq!(hits, 5);
-    let summary = Tracer::start(&sandbox, &server, "--summary").expect("as before");
+    let summary = Tracer::start(&sandbox, server, "--summary").expect("as before");
     ask(&mut client);
     ask(&mut client);
     summary.interrupt();

@@ -17,15 +17,15 @@ const FOLDER: &str = "DBTIME_VERSIONS";
 const PASSWORD: &str = "open-sesame";
 
 /// A version of a server.
-struct Version {
+pub(crate) struct Version {
     /// Such as `postgres-18.0`.
-    name: String,
-    product: Product,
+    pub(crate) name: String,
+    pub(crate) product: Product,
     prefix: PathBuf,
 }
 
 /// All that are there, oldest first of each product.
-fn versions() -> Vec<Version> {
+pub(crate) fn versions() -> Vec<Version> {
     let folder = std::env::var_os(FOLDER).expect("make test-versions says where they are");
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let version = |prefix: PathBuf| {
@@ -52,17 +52,17 @@ impl Version {
         self.name.split_once('-').expect("a version").1
     }
 
-    fn number(&self) -> Vec<u32> {
+    pub(crate) fn number(&self) -> Vec<u32> {
         self.text().split('.').map(|part| part.parse().expect("a number")).collect()
     }
 
-    fn start(&self, settings: &[(&str, &str)]) -> GivenServer {
+    pub(crate) fn start(&self, settings: &[(&str, &str)]) -> GivenServer {
         say(&self.name);
         GivenServer::start_in(self.product, Some(&self.prefix), settings)
     }
 
     /// Says loudly that this version cannot do something, which is therefore not tested.
-    fn lacks(&self, what: &str) {
+    pub(crate) fn lacks(&self, what: &str) {
         say(&format!("NOT TESTED: {what} on {}, which has no such thing", self.name));
     }
 }
