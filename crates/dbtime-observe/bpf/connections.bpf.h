@@ -35,6 +35,14 @@ struct shaper {
 	__u8 has_comma;		/* among those */
 };
 
+#define KNOWN 4			/* a power of two */
+
+/* What a statement looks like that was prepared. */
+struct known {
+	__u64 shape;		/* 0: there is none */
+	__u32 statement;
+};
+
 struct connection {
 	struct request request;	/* its text follows it, so that both are copied at once */
 	struct text text;
@@ -45,6 +53,7 @@ struct connection {
 	struct shaper shaper;
 	__u32 last_prepared;	/* number of the statement that was prepared last */
 	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
+	struct known known[KNOWN];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
 	__u8 role;
@@ -113,12 +122,8 @@ static __always_inline enum role role_of(struct sock *sk)
 {
 	__u16 family = sk->__sk_common.skc_family;
 
-	if (family == AF_UNIX && settings.follows_unix) {
-		/* What was accepted has the address of the socket that listened; clients have none. */
-		struct unix_sock *local = (struct unix_sock *)sk;
-
-		return BPF_CORE_READ(local, addr) ? ROLE_FOLLOWED : ROLE_IGNORED;
-	}
+	if (family == AF_UNIX && settings.follows_unix)
+		return ROLE_FOLLOWED;
 	if (family == AF_INET || family == AF_INET6) {
 		__u16 port = sk->__sk_common.skc_num;
 
@@ -127,13 +132,25 @@ static __always_inline enum role role_of(struct sock *sk)
 	return ROLE_IGNORED;
 }
 
+/* Whether it is a client's end: what was accepted has the address of the socket that listened. */
+static __always_inline int is_unix_client(struct sock *sk)
+{
+	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
+
+	return local && !local->addr;
+}
+
 /* A socket that is seen for the first time. */
 static __always_inline struct connection *meet(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct server *server = bpf_map_lookup_elem(&servers, &tgid);
 	struct connection *connection;
+	struct server *server;
 
+	/* Clients on this machine are told of as often as servers: the quickest comes first. */
+	if (is_unix_client(sk))
+		return NULL;
+	server = bpf_map_lookup_elem(&servers, &tgid);
 	if (!server)
 		return NULL;
 	connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
@@ -202,11 +219,12 @@ static __always_inline struct connection *kept_of(struct connection *connection)
 /* The connection, if it is one of a server with a client. */
 static __always_inline struct connection *followed(struct sock *sk)
 {
-	struct connection *connection;
+	struct connection *connection = NULL;
 
 	if (!sk)
 		return NULL;
-	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (sk->sk_bpf_storage)
+		connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	if (!connection)
 		connection = meet(sk);
 	return connection ? kept_of(connection) : NULL;

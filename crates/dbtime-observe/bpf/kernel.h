@@ -35,9 +35,12 @@ struct sock_common {
 	__u16 skc_num;		/* the local port, in the host's order */
 };
 
+struct bpf_local_storage;
+
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type;
+	struct bpf_local_storage *sk_bpf_storage;	/* NULL: nothing is kept of it */
 };
 
 struct unix_address;
@@ -125,6 +128,7 @@ struct cred {
 
 struct task_struct {
 	int pid;
+	struct bpf_local_storage *bpf_storage;	/* as in struct sock */
 	int on_cpu;
 	__u64 start_boottime;
 	__u64 utime;

@@ -205,10 +205,18 @@ static __always_inline void goes_off(struct thread *thread, struct task_struct *
 		name_file(thread->file_name, task, call);
 }
 
+/* What is kept of a thread; NULL: nothing, which is true of most. */
+static __always_inline struct thread *kept_of_task(struct task_struct *task)
+{
+	if (!task->bpf_storage)
+		return NULL;
+	return bpf_task_storage_get(&threads, task, 0, 0);
+}
+
 /* What is kept of the thread that runs; NULL: nothing. */
 static __always_inline struct thread *present(void)
 {
-	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	return kept_of_task(bpf_get_current_task_btf());
 }
 
 SEC("tp_btf/sched_switch")
@@ -216,13 +224,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	     unsigned int state)
 {
 	__u64 now = 0, since = runs();
-	struct thread *thread = bpf_task_storage_get(&threads, prev, 0, 0);
+	struct thread *thread = kept_of_task(prev);
 
 	if (thread) {
 		now = bpf_ktime_get_ns();
 		goes_off(thread, prev, next, preempt ? 0 : state, now);
 	}
-	thread = bpf_task_storage_get(&threads, next, 0, 0);
+	thread = kept_of_task(next);
 	if (thread)
 		comes_on(thread, now ? now : bpf_ktime_get_ns());
 	has_run(since);
@@ -231,7 +239,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 static __always_inline void waking(struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread *thread = kept_of_task(task);
 	struct thread *waker;
 
 	/* One that runs, or has been woken already, is told of twice. */

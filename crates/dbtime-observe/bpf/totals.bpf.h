@@ -187,27 +187,49 @@ static __always_inline int is_unnamed(struct request *request)
 	return request->protocol == PROTOCOL_POSTGRES && !request->name_length;
 }
 
+static __always_inline struct known *place_of(struct connection *connection, __u32 statement)
+{
+	return &connection->known[statement & (KNOWN - 1)];
+}
+
+static __always_inline void keep(struct connection *connection, __u32 statement, __u64 shape)
+{
+	struct known *known = place_of(connection, statement);
+
+	known->statement = statement;
+	known->shape = shape;
+}
+
 /* What was prepared has this shape: EXECUTE will name it. */
 static __always_inline void remember(struct connection *connection, struct prepared prepared,
 				     __u64 shape)
 {
-	if (is_unnamed(&connection->request))
+	if (is_unnamed(&connection->request)) {
 		connection->unnamed_shape = shape;
-	else
-		bpf_map_update_elem(&prepared_shapes, &prepared, &shape, BPF_ANY);
+		return;
+	}
+	keep(connection, prepared.statement, shape);
+	bpf_map_update_elem(&prepared_shapes, &prepared, &shape, BPF_ANY);
 }
 
 /* The shape of what was prepared, or of what the server told of it. */
 static __always_inline __u64 known_shape(struct connection *connection, struct prepared prepared)
 {
-	__u64 *known = is_unnamed(&connection->request)
-			       ? NULL : bpf_map_lookup_elem(&prepared_shapes, &prepared);
-	__u64 shape;
+	struct known *latest = place_of(connection, prepared.statement);
+	__u64 *known, shape;
 
-	if (known)
-		return *known;
-	if (is_unnamed(&connection->request) && connection->unnamed_shape)
-		return connection->unnamed_shape;
+	if (is_unnamed(&connection->request)) {
+		if (connection->unnamed_shape)
+			return connection->unnamed_shape;
+	} else if (latest->shape && latest->statement == prepared.statement) {
+		return latest->shape;
+	} else {
+		known = bpf_map_lookup_elem(&prepared_shapes, &prepared);
+		if (known) {
+			keep(connection, prepared.statement, *known);
+			return *known;
+		}
+	}
 	count(COUNT_NAMELESS);
 	if (!(connection->request.flags & REQUEST_TOLD))
 		return SHAPE_NOT_KNOWN;

@@ -12,8 +12,11 @@ use dbtime_model::traced::Protocol;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-/// The probes go when they have not been needed for so long.
+/// The probes go when they have not been needed for so long; twice as long each time that they are
+/// needed again, so that they are there when a statement comes that seldom does.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// As long as dbtime is likely to watch.
+const MOST_PATIENCE: Duration = Duration::from_secs(86_400);
 
 /// MariaDB, and MySQL up to 5.6: what executes a prepared statement, of which the text lies where
 /// that of a connection's statement lies in the connection: both are statements first of all.
@@ -106,18 +109,44 @@ fn telling_call(program: &Program) -> Result<usize, String> {
 }
 
 /// The probes, while they are there.
-#[derive(Default)]
 pub(super) struct Texts {
     tellers: Vec<Teller>,
     is_listening: bool,
+    need: Need,
+}
+
+/// Whether texts are to be listened for.
+struct Need {
+    /// Statements without a text that there have been.
     nameless: u64,
-    needed: Option<Instant>,
+    since: Option<Instant>,
+    patience: Duration,
+}
+
+impl Need {
+    /// Where connections have been there before, it is there from the beginning.
+    fn new(has_clients: bool, now: Instant) -> Self {
+        Self { nameless: 0, since: has_clients.then_some(now), patience: PATIENCE }
+    }
+
+    /// Whether it is there now.
+    fn is_there(&mut self, nameless: u64, now: Instant) -> bool {
+        let has_gone = self.since.is_some_and(|since| now - since >= self.patience);
+        if nameless > self.nameless {
+            if has_gone {
+                self.patience = (2 * self.patience).min(MOST_PATIENCE);
+            }
+            (self.nameless, self.since) = (nameless, Some(now));
+        }
+        self.since.is_some_and(|since| now - since < self.patience)
+    }
 }
 
 impl Texts {
     /// Where connections have been there before, servers are listened to at once.
     pub(super) fn new(has_clients: bool) -> Self {
-        Self { needed: has_clients.then(Instant::now), ..Self::default() }
+        let need = Need::new(has_clients, Instant::now());
+        Self { tellers: Vec::new(), is_listening: false, need }
     }
 
     /// Further servers tell.
@@ -145,11 +174,7 @@ impl Texts {
         refused: &Refused,
         nameless: u64,
     ) -> Result<(), String> {
-        if nameless > self.nameless {
-            (self.nameless, self.needed) = (nameless, Some(Instant::now()));
-        }
-        let is_needed = self.needed.is_some_and(|needed| needed.elapsed() < PATIENCE);
-        if !is_needed {
+        if !self.need.is_there(nameless, Instant::now()) {
             self.cease(helper).map_err(|error| error.to_string())
         } else if self.is_listening {
             Ok(())
@@ -208,6 +233,20 @@ mod tests {
         assert!(of(&[0x55, 0xc3]).expect_err("another").contains("expected"));
         assert!(of(&[0x48, 0x8d, 0x47, 0x60, 0x90]).is_err());
         assert!(of(&[]).is_err());
+    }
+
+    #[test]
+    fn who_is_needed_again_stays_longer() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut need = Need::new(true, start);
+        assert!(need.is_there(0, after(9)) && !need.is_there(0, after(10)));
+        // Each of them may come twice a minute.
+        assert!(need.is_there(1, after(30)) && need.is_there(1, after(49)));
+        assert!(!need.is_there(1, after(50)) && need.is_there(2, after(60)));
+        assert!(need.is_there(3, after(90)) && need.is_there(3, after(129)));
+        assert!(!need.is_there(3, after(130)));
+        assert!(!Need::new(false, start).is_there(0, after(1)));
     }
 
     #[test]
