@@ -53,7 +53,7 @@ at_a_steady_rate() {
     target=$1
     "$dbtime" init point-select --target "$target"
     alternate many few
-    stop_server
+    stop_servers
     limit "$case" 'rate off by, %' "$many" '<=' 0.5
     limit "$case" 'lag p99, µs' "$many" '<=' 200
     limit "$case" 'client CPU, µs' "$many/16" '<=' 1.3
@@ -93,7 +93,7 @@ on_null_server() {
     case="values1 at a Poisson $null_rate/s over $null_connections connections to the null server"
     start_null_server
     alternate null
-    stop_server
+    stop_servers
     limit "$case" 'connecting, s' dbtime '<=' 3
     limit "$case" 'resident, MiB' dbtime '<=' 286
     limit "$case" 'lag p99, µs' dbtime '<=' 100

@@ -13,10 +13,11 @@ client_cpu=${CLIENT_CPU:-1}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/dbtime-bench.XXXXXX")
 chmod 711 "$folder"
 server=
+servers=()
 load_before=$(cut -d' ' -f1 /proc/loadavg)
 
 end() {
-    stop_server
+    stop_servers
     rm -rf "$folder"
 }
 trap end EXIT
@@ -34,12 +35,14 @@ need() {
     done
 }
 
-stop_server() {
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-        server=
-    fi
+# All that were started, of which $server is the last.
+stop_servers() {
+    local one
+    for one in "${servers[@]}"; do
+        kill "$one" 2>/dev/null || true
+        wait "$one" 2>/dev/null || true
+    done
+    server= servers=()
 }
 
 need "$dbtime" taskset python3
@@ -55,21 +58,22 @@ until_healthy() {
     done
 }
 
-# MariaDB on the socket $socket, root without a password.
+# MariaDB on the socket $socket, root without a password. One beside another is called by $instance.
 start_mariadb() {
     need mariadb-install-db mariadbd mariadb
-    socket=$folder/mysql.sock
-    local user data=$folder/mariadb
+    local user data=$folder/mariadb${instance:-}
+    socket=$data.sock
     user=$(id -un)
     mariadb-install-db --no-defaults --user="$user" --datadir="$data" --skip-test-db \
         --auth-root-authentication-method=normal >"$folder/install.log" 2>&1 ||
         fail "no data folder: $(tail -n 3 "$folder/install.log")"
     # shellcheck disable=SC2086
     taskset -c "$server_cpu" mariadbd --no-defaults --user="$user" --datadir="$data" \
-        --socket="$socket" --pid-file="$folder/pid" --skip-networking --max-connections=3000 \
+        --socket="$socket" --pid-file="$data.pid" --skip-networking --max-connections=3000 \
         --back-log=1000 --max-prepared-stmt-count=100000 --innodb-flush-log-at-trx-commit=2 \
         "$@" ${SERVER_OPTIONS:-} >"$folder/server.log" 2>&1 &
     server=$!
+    servers+=("$server")
     until_healthy mariadb --no-defaults --socket="$socket" --user=root --execute='SELECT 1'
 }
 
@@ -97,6 +101,7 @@ start_postgres() {
         -c listen_addresses= -c max_connections=600 -c shared_buffers=256MB \
         -c synchronous_commit=off "$@" ${SERVER_OPTIONS:-} >"$folder/server.log" 2>&1 &
     server=$!
+    servers+=("$server")
     until_healthy "$pg_bin/psql" -h "$folder" -U postgres -c 'SELECT 1'
 }
 

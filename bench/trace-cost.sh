@@ -2,10 +2,11 @@
 # What watching costs: CPU of the whole machine per statement that `dbtime trace` adds while it writes
 # a line for every request to a file (stream) and while it adds them up (summary), and what others add:
 # a bpftrace script that tells of responses, CPU and pre-emptors, the slow log with long_query_time=0,
-# and performance_schema with statements and waits. Point selects of dbtime's own driver on a private
-# MariaDB, over a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a
-# private PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and without, one
-# behind the other; every other pair begins with the other one.
+# and performance_schema with statements and waits, which takes a server that was started with it: it
+# is a second one, beside that without. Point selects of dbtime's own driver on a private MariaDB, over
+# a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a private
+# PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and without, one behind the
+# other; every other pair begins with the other one.
 #
 # What the kernel spends in dbtime's programs alone comes from its own statistics of them
 # (kernel.bpf_stats_enabled), in rounds of their own: taking those costs as well. What dbtime says of
@@ -95,6 +96,8 @@ pair() {
 }
 
 begin_trace() {
+    # Where clients are still there dbtime asks the server for what they have prepared.
+    sleep 0.3
     "$dbtime" trace -p "$server" "$@" >"$folder/trace" 2>"$folder/trace.err" &
     tracer=$!
     wait_for watching "$folder/trace.err"
@@ -160,14 +163,25 @@ end_bpftrace() {
     wait "$tracer" || true
 }
 
-schema() {
-    mariadb_execute "UPDATE performance_schema.setup_instruments SET ENABLED='$1', TIMED='$1' \
-        WHERE NAME LIKE 'statement/%' OR NAME LIKE 'wait/%'; \
-        UPDATE performance_schema.setup_consumers SET ENABLED='$1'"
+# What is locked is watched only if it was made while that was on: from the start.
+start_with_schema() {
+    local before=("$socket" "$server")
+    instance=-schema start_mariadb --performance-schema=ON \
+        "--performance-schema-instrument=statement/%=ON" "--performance-schema-instrument=wait/%=ON"
+    schema_socket=$socket
+    mariadb_execute "CREATE DATABASE bench; UPDATE performance_schema.setup_consumers SET ENABLED='YES'"
+    "$dbtime" init point-select --target "mysql://root@/bench?socket=$socket" --scale 1
+    socket=${before[0]} server=${before[1]}
 }
 
-begin_schema() { schema YES; }
-end_schema() { schema NO; }
+begin_schema() {
+    without_schema=$socket
+    socket=$schema_socket target="mysql://root@/bench?socket=$schema_socket"
+}
+
+end_schema() {
+    socket=$without_schema target="mysql://root@/bench?socket=$without_schema"
+}
 
 begin_slowlog() {
     mariadb_execute "SET GLOBAL slow_query_log_file='$folder/slow.log'; SET GLOBAL long_query_time=0; \
@@ -230,12 +244,18 @@ certify() {
 }
 
 ways=(stream summary slowlog schema)
-if command -v bpftrace >/dev/null; then ways+=(bpftrace); fi
+if ! command -v bpftrace >/dev/null; then
+    echo 'without bpftrace, which is missing'
+elif ! [ -d /sys/kernel/tracing/events/sched ]; then
+    echo 'without bpftrace, which needs `mount -t tracefs nodev /sys/kernel/tracing`'
+else
+    ways+=(bpftrace)
+fi
 certify
 port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-start_mariadb --performance-schema=ON "--performance-schema-instrument=%=OFF" --skip-networking=0 \
-    --bind-address=127.0.0.1 --port="$port" --ssl-cert="$folder/cert.pem" --ssl-key="$folder/key.pem"
-schema NO
+start_mariadb --skip-networking=0 --bind-address=127.0.0.1 --port="$port" \
+    --ssl-cert="$folder/cert.pem" --ssl-key="$folder/key.pem"
+start_with_schema
 mariadb_execute 'CREATE DATABASE bench'
 kind=mariadb target="mysql://root@/bench?socket=$socket"
 "$dbtime" init point-select --target "$target" --scale 1
@@ -257,7 +277,7 @@ limits
 case="flat out by TLS, $connections connections" more=()
 target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
 alternate stream summary
-stop_server
+stop_servers
 start_postgres -c shared_preload_libraries=pg_stat_statements -c pg_stat_statements.track=none
 postgres_execute 'CREATE DATABASE bench'
 kind=postgres target="postgres://postgres@/bench?host=$folder"

@@ -20,6 +20,7 @@ pub mod series;
 pub mod trace;
 pub mod traced;
 pub mod traced_file;
+pub mod traced_files;
 pub mod traced_live;
 pub mod traced_totals;
 pub mod units;

@@ -1,5 +1,6 @@
 //! Requests that a server was seen to serve, and the ledger of everything that was seen.
 
+use crate::traced_files::FileWait;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -93,9 +94,9 @@ pub struct TracedRequest {
     /// Who had the CPU in its longest wait for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptor: Option<Preemptor>,
-    /// The file of its longest wait for one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<FileWait>,
+    /// The files that it waited for: four at most, and what is left of each part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileWait>,
     /// What became of it in the query cache.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: QueryCache,
@@ -222,16 +223,6 @@ pub struct Blocker {
     pub lock: Option<Cow<'static, str>>,
     /// The statement of that request, where it is known.
     pub statement: Option<Arc<str>>,
-    /// How long the wait was.
-    #[serde(rename = "length_us")]
-    pub length: Nanos,
-}
-
-/// A wait for a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileWait {
-    /// The file's name, without its folder; at most 39 bytes of it.
-    pub name: String,
     /// How long the wait was.
     #[serde(rename = "length_us")]
     pub length: Nanos,

@@ -213,12 +213,10 @@ impl<R: BufRead> TraceReader<R> {
 mod tests {
     use super::*;
     use crate::traced::{
-        Blocker, ErrorCode, Fate, FileWait, Preemptor, Protocol, QueryCache, RequestParts,
-        TextState,
+        Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, RequestParts, TextState,
     };
-    use crate::traced_totals::{
-        FileName, FileTotals, Preemption, StatementName, StatementTotals, Totals,
-    };
+    use crate::traced_files::{FileName, FileWait};
+    use crate::traced_totals::{Preemption, StatementName, StatementTotals, Totals};
     use proptest::prelude::*;
 
     fn begin() -> TraceBegin {
@@ -262,13 +260,19 @@ mod tests {
                 length: Nanos(1),
             }),
             preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
-            file: Some(FileWait { name: "wal".to_owned(), length: Nanos(8) }),
+            files: vec![mapped()],
             cache: QueryCache::Hit,
         }
     }
 
+    fn mapped() -> FileWait {
+        let part = "io_read".to_owned();
+        FileWait { file: FileName::Mapped, part, count: 1, length: Nanos(5) }
+    }
+
     fn end() -> TraceEnd {
-        let totals = Totals { count: 1, fine: vec![0, 1], ..Totals::default() };
+        let (fine, files) = (vec![0, 1], vec![mapped()]);
+        let totals = Totals { count: 1, fine, files, ..Totals::default() };
         TraceEnd {
             length: Nanos(99),
             added_up: None,
@@ -283,12 +287,6 @@ mod tests {
                     totals,
                 }],
                 preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
-                files: vec![FileTotals {
-                    file: FileName::Mapped,
-                    part: "io_read".to_owned(),
-                    count: 1,
-                    length: Nanos(5),
-                }],
             },
         }
     }

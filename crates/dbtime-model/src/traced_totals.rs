@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::traced::{QueryCache, RequestParts};
+use crate::traced_files::{FileWait, add_files, files_since};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -26,6 +27,10 @@ pub struct Totals {
     pub executes: u64,
     /// Where their responses went.
     pub parts: RequestParts,
+    /// The files that they waited for, in no order. Of statements that share a text but not how
+    /// they fared, one has them all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileWait>,
     /// Responses in buckets, eight to each power of two nanoseconds.
     pub fine: Vec<u64>,
     /// Responses by powers of two microseconds: below 2 µs, below 4 µs, …; or by equal steps. The
@@ -42,6 +47,7 @@ impl Totals {
         self.longest = self.longest.max(other.longest);
         self.executes += other.executes;
         self.parts.add(&other.parts);
+        add_files(&mut self.files, &other.files);
         add_all(&mut self.fine, &other.fine);
         add_all(&mut self.coarse, &other.coarse);
     }
@@ -60,6 +66,7 @@ impl Totals {
             longest: Nanos(longest).min(self.longest),
             executes: self.executes.saturating_sub(before.executes),
             parts: self.parts.since(&before.parts),
+            files: files_since(&self.files, &before.files),
             fine,
             coarse: difference(&self.coarse, &before.coarse),
         }
@@ -114,32 +121,6 @@ pub struct Preemption {
     pub length: Nanos,
 }
 
-/// Waits for a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileTotals {
-    /// Which file.
-    pub file: FileName,
-    /// Which part of responses they were: a name as in
-    /// [`RequestParts::named`](crate::traced::RequestParts::named).
-    pub part: String,
-    /// How many.
-    pub count: u64,
-    /// How long in all.
-    #[serde(rename = "length_us")]
-    pub length: Nanos,
-}
-
-/// What a file is called that was waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FileName {
-    /// Without its folder; at most 39 bytes of it.
-    Named(String),
-    /// Pages of some mapped file.
-    Mapped,
-    /// Several, or all for which the table had no room.
-    Others,
-}
-
 /// What a row of statements is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatementName {
@@ -166,6 +147,14 @@ pub struct StatementTotals {
     pub totals: Totals,
 }
 
+impl StatementTotals {
+    /// A row of which nothing is known yet.
+    pub fn nothing_of(name: StatementName) -> Self {
+        let (cache, totals) = (QueryCache::NotAsked, Totals::default());
+        Self { name, was_preempted: false, cache, totals }
+    }
+}
+
 /// Everything that was traced, in sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedTotals {
@@ -173,9 +162,6 @@ pub struct TracedTotals {
     pub statements: Vec<StatementTotals>,
     /// Who pre-empted them, longest first.
     pub preemptors: Vec<Preemption>,
-    /// What files they waited for, longest first.
-    #[serde(default)]
-    pub files: Vec<FileTotals>,
 }
 
 impl TracedTotals {

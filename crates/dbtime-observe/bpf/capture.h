@@ -114,17 +114,55 @@ struct preemptor {
 	__u32 reserved;
 };
 
+/* How often, and how long in all. Of pre-emptors no name stands for several of them, or for all for
+ * whom there was no room. */
+struct tally {
+	__u64 count;
+	__u64 length;
+};
+
 #define FILE_NAME 40
 
-/* The file of the longest wait for one. */
-struct file_wait {
-	__u64 length;
+/* Waits for one file, in one part. Behind the name there are zeros. */
+struct file_row {
 	char name[FILE_NAME];
+	__u32 part;
+	__u32 kind;
+};
+
+enum file_kind {
+	FILE_NAMED,
+	FILE_MAPPED,	/* pages of some mapped file */
+	FILE_OTHERS,	/* several, or all for which there was no room */
+};
+
+/* What a request has waited for in a file, in one part. */
+struct file_wait {
+	struct file_row row;
+	struct tally tally;	/* nothing: it has not */
+};
+
+#define NAMED_FILES 4		/* of a request; further ones share a place in each part */
+#define FILE_PARTS 3		/* from PART_IO_READ on */
+#define FILE_WAITS (NAMED_FILES + FILE_PARTS)
+
+/* The files that a request has waited for. */
+struct file_waits {
+	__u64 mark;		/* all ones: no request begins so, and no `struct waits` */
+	struct file_wait waits[FILE_WAITS];
+};
+
+/* The longest waits of a request for a lock and for a CPU. Each holds nothing where its length is 0. */
+struct waits {
+	__u64 zero;		/* no request begins so */
+	struct blocker blocker;
+	struct preemptor preemptor;
 };
 
 #define NOT_KNOWN (~0ull)
 
-/* A request that is over, followed by `text_length` bytes and a name of `name_length`. */
+/* A request that is over, followed by `text_length` bytes and a name of `name_length`. Where it has
+ * waited so, `struct waits` goes before it, and before that `struct file_waits`. */
 struct request {
 	__u64 connection;	/* from 1, of this trace */
 	__u64 start;		/* its first byte was read */
@@ -149,9 +187,6 @@ struct request {
 	__u16 executes;		/* PostgreSQL: how often it executes something */
 	__u64 server_queue;	/* it was there and nobody read it; NOT_KNOWN: that was not seen */
 	__u64 parts[PARTS];
-	struct blocker blocker;	/* this and those behind it hold nothing where their length is 0 */
-	struct preemptor preemptor;
-	struct file_wait file;
 };
 
 /* What watching itself takes: of TIMED_CYCLE runs of the programs on a CPU, TIMED in a row are timed.
@@ -206,7 +241,7 @@ enum count {
 #define FINE 368		/* buckets of responses, eight to each power of two nanoseconds */
 #define COARSE 40		/* buckets of powers of two microseconds, or of steps; from 0 */
 #define PREEMPTORS 256
-#define FILES 512
+#define FILES 2048		/* rows of waits for files */
 
 #define STATEMENTS 2048		/* rows of statements */
 
@@ -227,6 +262,12 @@ enum shape {
 /* What became of a statement that was looked for in the query cache. */
 enum cache { CACHE_NOT_ASKED, CACHE_MISS, CACHE_HIT, CACHES };
 
+/* Waits of statements of one shape for a file. */
+struct shape_file {
+	__u64 shape;
+	struct file_row file;
+};
+
 /* What the statements of a row come to in all. The order is that of `src/trace/layout.rs`. */
 struct totals {
 	__u64 count;
@@ -237,26 +278,6 @@ struct totals {
 	__u64 parts[PARTS];
 	__u64 fine[FINE];
 	__u64 coarse[COARSE];
-};
-
-/* How often, and how long in all. Of pre-emptors no name stands for several of them, or for all for
- * whom there was no room. */
-struct tally {
-	__u64 count;
-	__u64 length;
-};
-
-/* Waits that are added up: for one file, in one part. Behind the name there are zeros. */
-struct file_row {
-	char name[FILE_NAME];
-	__u32 part;
-	__u32 kind;
-};
-
-enum file_kind {
-	FILE_NAMED,
-	FILE_MAPPED,	/* pages of some mapped file */
-	FILE_OTHERS,	/* several, or all for which there was no room */
 };
 
 /* How much is done for a request. It may become less while servers are watched. */

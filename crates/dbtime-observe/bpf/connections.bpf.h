@@ -44,12 +44,15 @@ struct known {
 };
 
 struct connection {
-	struct request request;	/* its text follows it, so that both are copied at once */
+	struct file_waits files;	/* these four follow each other, so that they are copied at once */
+	struct waits waits;
+	struct request request;
 	struct text text;
 	__u64 start;		/* of the request under way; 0: there is none */
 	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
 	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u32 rest;		/* bytes of the packet that are still to come */
+	__u32 waits_for_files;	/* of the request: whether there is anything in `files` */
 	struct shaper shaper;
 	__u32 last_prepared;	/* number of the statement that was prepared last */
 	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */

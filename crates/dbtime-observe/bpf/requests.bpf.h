@@ -50,11 +50,35 @@ int reach(struct connection *connection, __u64 now)
 	connection->request.end = now;
 	if (!thread || only_counts())
 		return 0;
-	tell(thread, &connection->request, now);
+	tell(thread, &connection->request, &connection->waits, now);
+	if (thread->waits_for_files != connection->waits_for_files) {
+		connection->waits_for_files = thread->waits_for_files;
+		__builtin_memcpy(connection->files.waits, thread->files.waits,
+				 sizeof(connection->files.waits));
+	}
 	if (thread->is_told && !thread->has_answered)
 		take_told(connection);
 	thread->has_answered = 1;
 	return 0;
+}
+
+/* Hands on a request, with its waits where there were any. The reader looks by a timer: waking it for
+ * each would cost more than all of this. */
+static __always_inline long hand_on(struct connection *connection, __u32 length)
+{
+	struct file_waits *files = &connection->files;
+	struct request *request = &connection->request;
+	struct waits *waits = &connection->waits;
+
+	length += sizeof(*request);
+	if (connection->waits_for_files) {
+		files->mark = ~0ull;
+		return bpf_ringbuf_output(&stream, files, sizeof(*files) + sizeof(*waits) + length,
+					  BPF_RB_NO_WAKEUP);
+	}
+	if (waits->blocker.length || (waits->preemptor.length && waits->preemptor.tid))
+		return bpf_ringbuf_output(&stream, waits, sizeof(*waits) + length, BPF_RB_NO_WAKEUP);
+	return bpf_ringbuf_output(&stream, request, length, BPF_RB_NO_WAKEUP);
 }
 
 /*
@@ -96,8 +120,7 @@ int close_request(struct connection *connection, __u32 fate)
 	}
 	if (length > TEXT_ROOM)
 		length = TEXT_ROOM;
-	/* The reader looks by a timer: waking it for each would cost more than all of this. */
-	if (bpf_ringbuf_output(&stream, request, sizeof(*request) + length, BPF_RB_NO_WAKEUP))
+	if (hand_on(connection, length))
 		count(COUNT_DROPPED);
 	else
 		count(COUNT_STREAMED);
@@ -181,9 +204,9 @@ int begin(struct connection *connection, __u64 now)
 	connection->is_ready = 0;
 	/* What was not seen is not told, whatever it says of the one before. */
 	__builtin_memset(request->parts, 0, sizeof(request->parts));
-	request->blocker.length = 0;
-	request->preemptor.length = 0;
-	request->file.length = 0;
+	connection->waits.blocker.length = 0;
+	connection->waits.preemptor.length = 0;
+	connection->waits_for_files = 0;
 	request->other_call = 0;
 	request->cache = CACHE_NOT_ASKED;
 	request->first_sent = 0;

@@ -122,8 +122,12 @@ static __always_inline void arrives(struct thread *thread, __u64 at)
 		thread->spent.preempted += waited;
 	else if (thread->place == PLACE_WOKEN)
 		thread->spent.woken += waited;
+	else if (thread->place == PLACE_ASLEEP && thread->is_called)
+		/* Nothing has woken it since: it was woken on its way off. */
+		thread->spent.woken += waited;
 	else if (thread->place == PLACE_UNKNOWN)
 		thread->spent.woken += at - begun;
+	thread->is_called = 0;
 	thread->place = PLACE_ON;
 	thread->since = at;
 }
@@ -221,9 +225,13 @@ static __always_inline void waits(struct task_struct *task)
 	if (!begun || task->pid == 0)
 		return;
 	thread = thread_of(task);
-	/* One that is about to leave its CPU keeps it; any other has slept, told of or not. */
-	if (!thread || (task->on_cpu && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)))
+	if (!thread)
 		return;
+	/* One that is about to leave its CPU keeps it; any other has slept, told of or not. */
+	if (task->on_cpu && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)) {
+		thread->is_called = 1;
+		return;
+	}
 	thread->place = PLACE_WOKEN;
 	thread->since = bpf_ktime_get_ns();
 }

@@ -39,12 +39,11 @@ struct thread {
 	struct name next_name;
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct preemptor preemptor;	/* of the longest wait for a CPU */
-	struct file_wait file;	/* of the longest wait for a file */
+	struct file_waits files;
+	__u32 waits_for_files;	/* how many there have been */
 	char file_name[FILE_NAME];	/* of the present one */
 	struct tally late;	/* since the last piece of an answer, which may be the last of all */
 	struct name late_name;	/* by whom; none: by several */
-	struct tally late_files;	/* the same of waits for files */
-	struct file_row late_file;
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u32 wait;		/* what the server says that it waits for; 0: nothing */
 	__u32 cause_wait;	/* what it said when it lost the CPU */
@@ -87,7 +86,6 @@ static __always_inline void preempted(struct thread *thread, __u64 length)
 	thread->late.length += length;
 }
 
-/* What was waited for behind the answer is not part of it. */
 static __always_inline void waited_for_file(struct thread *thread, __u32 part, __u64 length)
 {
 	struct file_row row = { .part = part, .kind = FILE_MAPPED };
@@ -96,17 +94,9 @@ static __always_inline void waited_for_file(struct thread *thread, __u32 part, _
 		row.kind = FILE_NAMED;
 		bpf_probe_read_kernel_str(row.name, sizeof(row.name), thread->file_name);
 	}
-	if (!thread->has_answered) {
-		add_file(&row, 1, length);
-		return;
-	}
-	if (thread->late_files.count && !is_same(&thread->late_file, &row, sizeof(row))) {
-		__builtin_memset(row.name, 0, sizeof(row.name));
-		row.kind = FILE_OTHERS;
-	}
-	thread->late_file = row;
-	thread->late_files.count++;
-	thread->late_files.length += length;
+	if (!thread->waits_for_files++)
+		forget_files(&thread->files);
+	keep_file(&thread->files, &row, length);
 }
 
 /* A thread that runs again. */
@@ -134,11 +124,7 @@ static __always_inline void comes_on(struct thread *thread, __u64 now)
 			thread->parts[cause] += woken - off;
 		thread->parts[PART_RUNQ_WOKEN] += now - woken;
 		waited_for_cpu(thread, now - woken, 0);
-		if (is_for_file(cause) && woken - off > thread->file.length) {
-			thread->file.length = woken - off;
-			__builtin_memcpy(thread->file.name, thread->file_name, FILE_NAME);
-		}
-		if (settings.sums && thread->is_summed && is_for_file(cause))
+		if (is_for_file(cause))
 			waited_for_file(thread, cause, woken - off);
 		if (cause == PART_LOCK && woken - off > thread->blocker.length) {
 			thread->blocker.length = woken - off;
@@ -287,19 +273,19 @@ static __always_inline void bind(struct thread *thread, __u64 connection, __u64 
 	thread->wait = 0;
 	thread->blocker.length = 0;
 	thread->preemptor.length = 0;
-	thread->file.length = 0;
+	thread->waits_for_files = 0;
 	thread->cache = CACHE_NOT_ASKED;
 	thread->has_answered = 0;
 	thread->is_told = 0;
 	thread->late.count = 0;
 	thread->late.length = 0;
-	thread->late_files.count = 0;
-	thread->late_files.length = 0;
 	__builtin_memset(thread->parts, 0, sizeof(thread->parts));
 }
 
-/* What the thread that runs has spent on its request by now. */
-static __always_inline void tell(struct thread *thread, struct request *request, __u64 now)
+/* What the thread that runs has spent on its request by now; what it waits for behind the answer is
+ * not part of it. */
+static __always_inline void tell(struct thread *thread, struct request *request,
+				 struct waits *waits, __u64 now)
 {
 	request->cache = thread->cache;
 	if (!settings.follows_threads)
@@ -311,19 +297,12 @@ static __always_inline void tell(struct thread *thread, struct request *request,
 		thread->late.count = 0;
 		thread->late.length = 0;
 	}
-	if (settings.sums && thread->late_files.count) {
-		add_file(&thread->late_file, thread->late_files.count, thread->late_files.length);
-		thread->late_files.count = 0;
-		thread->late_files.length = 0;
-	}
 	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
 	request->parts[PART_CPU] += now - thread->on;
 	if (thread->blocker.length)
-		request->blocker = thread->blocker;
+		waits->blocker = thread->blocker;
 	if (thread->preemptor.length)
-		request->preemptor = thread->preemptor;
-	if (thread->file.length)
-		request->file = thread->file;
+		waits->preemptor = thread->preemptor;
 	request->other_call = thread->other_call;
 }
 

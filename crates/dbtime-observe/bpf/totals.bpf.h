@@ -292,6 +292,9 @@ int sum_up(struct connection *connection)
 	sums = row_of(connection, shape);
 	if (sums)
 		add_up(sums, request);
+	if (connection->waits_for_files)
+		for (int i = 0; i < FILE_WAITS; i++)
+			add_file(&connection->files.waits[i], shape);
 	return 0;
 }
 

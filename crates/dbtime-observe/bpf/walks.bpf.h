@@ -155,7 +155,8 @@ int look(struct bpf_iter__bpf_sk_storage_map *context)
 	if (length > TEXT_ROOM)
 		length = TEXT_ROOM;
 	bpf_seq_write(context->meta->seq, &glance, sizeof(glance));
-	bpf_seq_write(context->meta->seq, copy, sizeof(copy->request) + length);
+	bpf_seq_write(context->meta->seq, &copy->waits,
+		      sizeof(copy->waits) + sizeof(copy->request) + length);
 	return 0;
 }
 

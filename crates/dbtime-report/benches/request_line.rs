@@ -40,7 +40,7 @@ fn request() -> TracedRequest {
         parts,
         blocker: None,
         preemptor: Some(Preemptor { thread: 7, name: "sh".to_owned(), length: Nanos(12_456) }),
-        file: None,
+        files: Vec::new(),
         cache: QueryCache::NotAsked,
     }
 }

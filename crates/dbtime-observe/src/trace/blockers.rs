@@ -82,17 +82,13 @@ impl Blockers {
 #[cfg(test)]
 mod tests {
     use super::super::layout::RawRequest;
-    use super::super::layout::tests::written;
+    use super::super::layout::tests::{blocked_by, written};
     use super::super::sessions::Sessions;
     use super::*;
 
     fn request(connection: u64, text: &str, blocker: Option<u64>) -> TracedRequest {
-        let bytes = written(connection, 3, text.as_bytes(), |head| {
-            if let Some(blocker) = blocker {
-                head[168] = 9;
-                head[176..184].copy_from_slice(&blocker.to_le_bytes());
-            }
-        });
+        let waits = blocker.map_or(vec![], |blocker| blocked_by(9, blocker));
+        let bytes = [waits, written(connection, 3, text.as_bytes(), |_| {})].concat();
         Sessions::default().take(&RawRequest::read(&bytes).expect("a request"))
     }
 
@@ -131,7 +127,7 @@ mod tests {
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
         for index in 0..2 * MOST as u64 {
-            blockers_seen.take(request(index, "x", None), 0, &mut out);
+            blockers_seen.take(request(index + 1, "x", None), 0, &mut out);
         }
         assert_eq!((blockers_seen.order.len(), blockers_seen.recent.len()), (MOST, MOST));
     }

@@ -1,13 +1,21 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
 use super::locks::lock;
+use super::sum_layout::{FILE_ROW, file_wait};
 use dbtime_model::Nanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, FileWait, Preemptor, Protocol, QueryCache, RequestParts,
+    Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, RequestParts,
 };
+use dbtime_model::traced_files::FileWait;
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 280;
+const REQUEST: usize = 168;
+/// Bytes of `struct waits`, which goes before a request that has waited.
+const WAITS: usize = 72;
+/// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
+/// so many places for a `struct file_wait`.
+const FILE_WAITS: usize = 8 + 7 * FILE_WAIT;
+const FILE_WAIT: usize = FILE_ROW + 16;
 
 /// What the kernel's side says of what it has not seen.
 const NOT_KNOWN: u64 = u64::MAX;
@@ -51,7 +59,7 @@ pub(super) struct RawRequest<'a> {
     /// When the blocker's request had begun.
     pub(super) blocker_start: u64,
     pub(super) preemptor: Option<Preemptor>,
-    pub(super) file: Option<FileWait>,
+    pub(super) files: Vec<FileWait>,
     pub(super) cache: QueryCache,
     /// Behind the command's first byte; of PostgreSQL's the text alone.
     pub(super) text: &'a [u8],
@@ -67,15 +75,18 @@ impl<'a> RawRequest<'a> {
 
     /// Reads one that others follow; what follows it.
     pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let head = bytes.first_chunk::<REQUEST>()?;
-        let length = REQUEST + u32_at(head, 60) as usize + usize::from(head[77]);
+        let (.., behind) = waits_of(bytes);
+        let head = behind.first_chunk::<REQUEST>()?;
+        let waits = bytes.len() - behind.len();
+        let length = waits + REQUEST + u32_at(head, 60) as usize + usize::from(head[77]);
         let (own, rest) = bytes.split_at_checked(length)?;
         Some((Self::read(own)?, rest))
     }
 
     /// Reads one; `None` where it is none of this version.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<REQUEST>()?;
+        let (files, waits, behind) = waits_of(bytes);
+        let (head, rest) = behind.split_first_chunk::<REQUEST>()?;
         let text_length = u32_at(head, 60) as usize;
         let protocol = match head[76] {
             1 => Protocol::Mysql,
@@ -106,10 +117,10 @@ impl<'a> RawRequest<'a> {
             },
             server_queue: Some(u64_at(head, 80)).filter(|length| *length != NOT_KNOWN),
             parts: parts(head),
-            blocker: blocker(head),
-            blocker_start: u64_at(head, 184),
-            preemptor: preemptor(head),
-            file: file(head),
+            blocker: waits.and_then(blocker),
+            blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
+            preemptor: waits.and_then(preemptor),
+            files: files.map_or_else(Vec::new, file_waits),
             cache: query_cache(head[75].into()),
             text: rest.get(..text_length)?,
             name: name(head, rest, text_length)?,
@@ -204,31 +215,46 @@ pub(super) fn server(
     row
 }
 
-fn blocker(head: &[u8; REQUEST]) -> Option<Blocker> {
-    let (length, connection) = (Nanos(u64_at(head, 168)), u64_at(head, 176));
-    let thread = u32_at(head, 192);
+/// What goes before a request, and that request: its first number, where connections have theirs,
+/// is all ones of files and 0 of other waits.
+fn waits_of(bytes: &[u8]) -> (Option<&[u8; FILE_WAITS]>, Option<&[u8; WAITS]>, &[u8]) {
+    let begins = |bytes: &[u8], with: u64| bytes.starts_with(&with.to_le_bytes());
+    let files = bytes.split_first_chunk().filter(|_| begins(bytes, u64::MAX));
+    let (files, bytes) = files.map_or((None, bytes), |(files, rest)| (Some(files), rest));
+    let waits = bytes.split_first_chunk().filter(|_| begins(bytes, 0));
+    let (waits, bytes) = waits.map_or((None, bytes), |(waits, rest)| (Some(waits), rest));
+    (files, waits, bytes)
+}
+
+fn blocker(waits: &[u8; WAITS]) -> Option<Blocker> {
+    let (length, connection) = (Nanos(u64_at(waits, 8)), u64_at(waits, 16));
+    let thread = u32_at(waits, 32);
     (length > Nanos::ZERO).then(|| Blocker {
         thread,
         connection: (connection > 0).then_some(connection),
-        lock: lock(u32_at(head, 196)),
+        lock: lock(u32_at(waits, 36)),
         statement: None,
         length,
     })
 }
 
-fn preemptor(head: &[u8; REQUEST]) -> Option<Preemptor> {
-    let thread = u32_at(head, 224);
-    let length = Nanos(u64_at(head, 200));
+fn preemptor(waits: &[u8; WAITS]) -> Option<Preemptor> {
+    let thread = u32_at(waits, 64);
+    let length = Nanos(u64_at(waits, 40));
     (thread > 0 && length > Nanos::ZERO).then(|| Preemptor {
         thread,
-        name: text_until_zero(&head[208..224]),
+        name: text_until_zero(&waits[48..64]),
         length,
     })
 }
 
-fn file(head: &[u8; REQUEST]) -> Option<FileWait> {
-    let (length, name) = (Nanos(u64_at(head, 232)), text_until_zero(&head[240..280]));
-    (length > Nanos::ZERO && !name.is_empty()).then_some(FileWait { name, length })
+/// Longest first.
+fn file_waits(files: &[u8; FILE_WAITS]) -> Vec<FileWait> {
+    let places = files[8..].as_chunks::<FILE_WAIT>().0.iter();
+    let waits = places.filter_map(|place| file_wait(&place[..FILE_ROW], &place[FILE_ROW..]));
+    let mut waits: Vec<FileWait> = waits.filter(|wait| wait.count > 0).collect();
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
+    waits
 }
 
 pub(crate) fn text_until_zero(bytes: &[u8]) -> String {
@@ -236,15 +262,15 @@ pub(crate) fn text_until_zero(bytes: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-fn u64_at(bytes: &[u8; REQUEST], at: usize) -> u64 {
+fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-fn u32_at(bytes: &[u8; REQUEST], at: usize) -> u32 {
+fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
 }
 
-fn u16_at(bytes: &[u8; REQUEST], at: usize) -> u16 {
+fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
@@ -271,6 +297,53 @@ pub(super) mod tests {
         head[76] = 1;
         change(&mut head);
         [&head[..], text].concat()
+    }
+
+    /// What goes before one that has waited for a lock.
+    pub(in crate::trace) fn blocked_by(length: u64, connection: u64) -> Vec<u8> {
+        let mut waits = [0, length, connection].map(u64::to_le_bytes).concat();
+        waits.resize(WAITS, 0);
+        waits
+    }
+
+    /// What goes before that of one that has waited for the file `f` to be on disk.
+    fn synced(count: u64, length: u64) -> Vec<u8> {
+        let mut files = u64::MAX.to_le_bytes().to_vec();
+        files.push(b'f');
+        files.resize(8 + 40, 0);
+        files.extend_from_slice(&6u64.to_le_bytes());
+        files.extend_from_slice([count, length].map(u64::to_le_bytes).as_flattened());
+        files.resize(FILE_WAITS, 0);
+        files
+    }
+
+    #[test]
+    fn waits_go_before_a_request() {
+        let mut waits = blocked_by(300, 7);
+        (waits[24], waits[32], waits[36]) = (11, 12, 3);
+        waits[40..48].copy_from_slice(&5u64.to_le_bytes());
+        waits[48..52].copy_from_slice(b"cron");
+        waits[64] = 99;
+        let (one, other) = (written(4, 3, b"DO 1", |_| {}), written(5, 3, b"DO 2", |_| {}));
+        let all = [&synced(2, 8)[..], &waits, &one, &waits, &one, &other].concat();
+        let (request, rest) = RawRequest::split(&all).expect("three");
+        assert_eq!((request.connection, request.text), (4, &b"DO 1"[..]));
+        let blocker = request.blocker.as_ref().expect("one");
+        assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
+        assert_eq!((blocker.thread, blocker.lock.as_deref()), (12, Some("row lock")));
+        assert_eq!(request.blocker_start, 11);
+        let name = "cron".to_owned();
+        assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));
+        let [file] = &request.files[..] else { panic!("{request:?}") };
+        let named = dbtime_model::traced_files::FileName::Named("f".to_owned());
+        assert_eq!((&file.file, &*file.part), (&named, "sync"));
+        assert_eq!((file.count, file.length), (2, Nanos(8)));
+        let (request, rest) = RawRequest::split(rest).expect("two");
+        assert_eq!((request.connection, request.files.len()), (4, 0));
+        assert!(request.blocker.is_some());
+        let (request, rest) = RawRequest::split(rest).expect("one");
+        assert_eq!((request.connection, request.blocker, rest), (5, None, &[][..]));
+        assert_eq!(RawRequest::read(&all[..FILE_WAITS + WAITS + 20]), None);
     }
 
     #[test]
@@ -311,8 +384,11 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(mut bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            // Most of what is random is refused at these two.
-            for (at, below) in [(74, 3), (76, 3)] {
+            // Most of what is random is refused at these two, and has no waits before it.
+            let has_waits = bytes.len() > WAITS + REQUEST;
+            bytes.iter_mut().take(8).filter(|_| has_waits).for_each(|byte| *byte = 0);
+            let from = if has_waits { WAITS } else { 0 };
+            for (at, below) in [(from + 74, 3), (from + 76, 3)] {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte %= below;
                 }

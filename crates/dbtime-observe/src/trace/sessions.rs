@@ -225,7 +225,7 @@ fn request(
         parts: raw.parts,
         blocker: raw.blocker.clone(),
         preemptor: raw.preemptor.clone(),
-        file: raw.file.clone(),
+        files: raw.files.clone(),
         cache: raw.cache,
     }
 }
@@ -375,14 +375,14 @@ mod tests {
     #[test]
     fn what_is_kept_has_an_end() {
         let mut sessions = Sessions::default();
-        for index in 0..MOST_STATEMENTS as u64 + 10 {
+        for index in 1..=MOST_STATEMENTS as u64 + 10 {
             take(&mut sessions, &prepare(index, 1, "SELECT 1"));
         }
         assert!(sessions.statements <= MOST_STATEMENTS);
         assert_eq!(sessions.texts.len(), 1);
-        let newest = MOST_STATEMENTS as u64 + 9;
+        let newest = MOST_STATEMENTS as u64 + 10;
         assert_eq!(take(&mut sessions, &execute(newest, 1)).1, TextState::Whole);
-        assert_eq!(take(&mut sessions, &execute(0, 1)).1, TextState::Unknown);
+        assert_eq!(take(&mut sessions, &execute(1, 1)).1, TextState::Unknown);
     }
 
     proptest! {
@@ -392,7 +392,7 @@ mod tests {
         ) {
             let mut sessions = Sessions::default();
             for (connection, command, text) in requests {
-                let bytes = written(connection % 3, command, &text, |_| {});
+                let bytes = written(1 + connection % 3, command, &text, |_| {});
                 take(&mut sessions, &bytes);
             }
             let kept: usize = sessions.sessions.values().map(|s| s.statements.len()).sum();

@@ -3,10 +3,15 @@
 use super::layout::{parts_of, query_cache, text_until_zero};
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Ledger, QueryCache, RequestParts};
-use dbtime_model::traced_totals::{FileName, FileTotals, Preemption, Totals};
+use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_totals::{Preemption, Totals};
 
 /// Bytes of a file's name.
 const FILE_NAME: usize = 40;
+
+/// Bytes of `struct file_row`, and of the shape that goes before it.
+pub(super) const FILE_ROW: usize = FILE_NAME + 8;
+const SHAPE: usize = 8;
 
 /// Buckets of `struct totals`.
 const FINE: usize = 368;
@@ -26,6 +31,7 @@ pub(super) fn totals(bytes: &[u8]) -> Totals {
         longest: Nanos(at(3)),
         executes: at(4),
         parts: parts_of(|index| Nanos(at(5 + index))),
+        files: Vec::new(),
         fine: some(5 + PARTS, FINE),
         coarse: some(5 + PARTS + FINE, COARSE),
     }
@@ -58,9 +64,15 @@ pub(super) fn preemption(name: &[u8], row: &[u8]) -> Preemption {
     Preemption { name: (!name.is_empty()).then_some(name), count, length }
 }
 
-/// A row of the table of files: `struct file_row` and `struct tally`; `None` where it is none of
-/// this version.
-pub(super) fn file_totals(key: &[u8], row: &[u8]) -> Option<FileTotals> {
+/// A row of the table of files: `struct shape_file`, of which the shape comes first, and
+/// `struct tally`; `None` where it is none of this version.
+pub(super) fn shape_file(key: &[u8], row: &[u8]) -> Option<(u64, FileWait)> {
+    let (shape, key) = key.split_first_chunk()?;
+    Some((u64::from_le_bytes(*shape), file_wait(key, row)?))
+}
+
+/// A `struct file_wait`.
+pub(super) fn file_wait(key: &[u8], row: &[u8]) -> Option<FileWait> {
     let (name, numbers) = key.split_at_checked(FILE_NAME)?;
     let [part, kind] = [0, 4].map(|at| numbers.get(at).copied());
     let (part, _) = RequestParts::default().named().get(usize::from(part?)).copied()?;
@@ -70,13 +82,13 @@ pub(super) fn file_totals(key: &[u8], row: &[u8]) -> Option<FileTotals> {
         1 => FileName::Mapped,
         _ => FileName::Others,
     };
-    Some(FileTotals { file, part: part.to_owned(), count, length })
+    Some(FileWait { file, part: part.to_owned(), count, length })
 }
 
 /// The key of the row that files share which have none, in a part.
-pub(super) fn other_files(part: u8) -> [u8; FILE_NAME + 8] {
-    let mut key = [0; FILE_NAME + 8];
-    (key[FILE_NAME], key[FILE_NAME + 4]) = (part, 2);
+pub(super) fn other_files(part: u8) -> [u8; SHAPE + FILE_ROW] {
+    let mut key = [0; SHAPE + FILE_ROW];
+    (key[SHAPE + FILE_NAME], key[SHAPE + FILE_NAME + 4]) = (part, 2);
     key
 }
 
@@ -140,14 +152,16 @@ mod tests {
     #[test]
     fn a_file_has_a_name_or_is_one_of_many() {
         let mut key = other_files(6);
-        let read = |key: &[u8]| file_totals(key, &[2, 0, 0, 0, 0, 0, 0, 0, 9]);
-        let others = read(&key).expect("a row");
-        assert_eq!((others.file, &*others.part, others.count), (FileName::Others, "sync", 2));
-        key[FILE_NAME + 4] = 1;
-        assert_eq!(read(&key).expect("a row").file, FileName::Mapped);
-        (key[FILE_NAME + 4], key[0]) = (0, b'f');
-        assert_eq!(read(&key).expect("a row").file, FileName::Named("f".to_owned()));
-        key[FILE_NAME] = 99;
+        let read = |key: &[u8]| shape_file(key, &[2, 0, 0, 0, 0, 0, 0, 0, 9]);
+        let (shape, others) = read(&key).expect("a row");
+        assert_eq!((shape, others.file, &*others.part), (0, FileName::Others, "sync"));
+        assert_eq!((others.count, others.length), (2, Nanos::ZERO));
+        (key[0], key[SHAPE + FILE_NAME + 4]) = (7, 1);
+        let (shape, mapped) = read(&key).expect("a row");
+        assert_eq!((shape, mapped.file), (7, FileName::Mapped));
+        (key[SHAPE + FILE_NAME + 4], key[SHAPE]) = (0, b'f');
+        assert_eq!(read(&key).expect("a row").1.file, FileName::Named("f".to_owned()));
+        key[SHAPE + FILE_NAME] = 99;
         assert_eq!(read(&key), None);
         assert_eq!(read(&key[..9]), None);
     }

@@ -7,6 +7,7 @@ use super::refusal::kernel;
 use super::sessions::text_of;
 use super::sum_layout;
 use dbtime_model::Nanos;
+use dbtime_model::traced_files::add_files;
 use dbtime_model::traced_totals::{StatementName, StatementTotals, Totals, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
 
@@ -50,12 +51,13 @@ pub(super) fn prepare(object: &Object) -> Result<(), TraceError> {
 /// The sums cannot be read.
 pub(super) fn totals(object: &Object) -> Result<TracedTotals, TraceError> {
     let (rows, examples) = (map(object, "totals")?, map(object, "examples")?);
-    let mut statements = Vec::new();
+    let (mut statements, mut shapes) = (Vec::new(), Vec::new());
     for key in rows.keys() {
         let Some(bytes) = rows.lookup(&key, MapFlags::ANY).map_err(kernel)? else { continue };
         let totals = sum_layout::totals(&bytes);
         if totals.count > 0 {
             statements.push(statement(&key, totals, &examples)?);
+            shapes.push(sum_layout::row(&key).0);
         }
     }
     let preemptors = tallies(object, "preemptors", |name, row| {
@@ -63,10 +65,19 @@ pub(super) fn totals(object: &Object) -> Result<TracedTotals, TraceError> {
         Some((row.count, row.length, row))
     })?;
     let files = tallies(object, "files", |file, row| {
-        let row = sum_layout::file_totals(file, row)?;
-        Some((row.count, row.length, row))
+        let (shape, wait) = sum_layout::shape_file(file, row)?;
+        Some((wait.count, wait.length, (shape, wait)))
     })?;
-    Ok(TracedTotals { statements, preemptors, files })
+    for (shape, wait) in files {
+        let index = shapes.iter().position(|known| *known == shape).unwrap_or_else(|| {
+            // All files for which there was no room, or a statement that has come meanwhile.
+            statements.push(StatementTotals::nothing_of(StatementName::Other));
+            shapes.push(shape);
+            shapes.len() - 1
+        });
+        add_files(&mut statements[index].totals.files, &[wait]);
+    }
+    Ok(TracedTotals { statements, preemptors })
 }
 
 /// The rows of a table with how often they were and how long, longest first.

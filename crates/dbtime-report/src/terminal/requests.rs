@@ -241,7 +241,7 @@ mod tests {
             parts: RequestParts { cpu: Nanos(30_000), lock: Nanos(20_000), ..Default::default() },
             blocker: None,
             preemptor: None,
-            file: None,
+            files: Vec::new(),
             cache: QueryCache::NotAsked,
         }
     }

@@ -6,7 +6,8 @@ use super::{COLUMNS, TerminalOptions};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
-use dbtime_model::traced_totals::{FileName, FileTotals, Preemption, Totals, TracedTotals};
+use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
 
 /// The longest bar of a distribution, in signs.
 const BAR: u64 = 40;
@@ -16,6 +17,9 @@ const MOST: usize = 15;
 
 /// Statements in the table of them.
 const MOST_STATEMENTS: usize = 20;
+
+/// Files below a statement.
+const MOST_FILES: usize = 3;
 
 /// Lines of a statement's text.
 const MOST_LINES: usize = 3;
@@ -62,7 +66,7 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
         let title = format!("Response distribution, {name} (µs)");
         distribution(&title, totals, report.step, &mut page);
     }
-    files(report.totals, &mut page);
+    files(&all, &mut page);
     preemptors(report.totals, &mut page);
     page.finish()
 }
@@ -113,7 +117,8 @@ fn latencies(kinds: &[(&'static str, Totals)], page: &mut Page) {
 
 /// Statements by the time that they took together, each with its text and where its time went.
 fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
-    let mut rows: Vec<&(String, Totals)> = report.statements.iter().collect();
+    let mut rows: Vec<&(String, Totals)> =
+        report.statements.iter().filter(|(_, totals)| totals.count > 0).collect();
     rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.response));
     if rows.is_empty() {
         return;
@@ -134,6 +139,9 @@ fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
         cells.extend(figures(totals));
         table.row(cells);
         table.group(&format!("       {}{}", waits(totals), executes(totals)));
+        for line in files_of(totals) {
+            table.group(&format!("       {line}"));
+        }
     }
     page.table(&table);
     if !rest.is_empty() {
@@ -231,15 +239,36 @@ fn preemptors(totals: &TracedTotals, page: &mut Page) {
     tallies("Pre-emptors", &["Thread's name"], rows, page);
 }
 
-fn files(totals: &TracedTotals, page: &mut Page) {
-    let name = |row: &FileTotals| match &row.file {
+fn files(all: &Totals, page: &mut Page) {
+    let names = |row: &FileWait| vec![file_name(row), clean(&row.part)];
+    let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
+    tallies("Waits for files", &["File", "Part"], rows, page);
+}
+
+fn file_name(wait: &FileWait) -> String {
+    match &wait.file {
         FileName::Named(name) => clean(name),
         FileName::Mapped => "(pages of mapped files)".to_owned(),
         FileName::Others => "(others)".to_owned(),
+    }
+}
+
+/// What statements waited for in files, longest first.
+fn longest(totals: &Totals) -> Vec<&FileWait> {
+    let mut waits: Vec<&FileWait> = totals.files.iter().collect();
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
+    waits
+}
+
+/// The files that took at least a hundredth of a statement's time, and how often each did.
+fn files_of(totals: &Totals) -> Vec<String> {
+    let line = |wait: &FileWait| {
+        let share = 100.0 * wait.length.0 as f64 / totals.response.0.max(1) as f64;
+        let (part, name) = (clean(&wait.part), file_name(wait));
+        (share >= 1.0)
+            .then(|| format!("{part} of {name} {}, {} times", percent(share), count(wait.count)))
     };
-    let names = |row: &FileTotals| vec![name(row), clean(&row.part)];
-    let rows = totals.files.iter().map(|row| (names(row), row.count, row.length)).collect();
-    tallies("Waits for files", &["File", "Part"], rows, page);
+    longest(totals).into_iter().take(MOST_FILES).filter_map(line).collect()
 }
 
 /// What happened how often and how long, longest first.
@@ -319,13 +348,13 @@ mod tests {
     fn a_summary_holds_what_querystat_told_and_the_parts_and_statements() {
         let sysbench =
             Preemption { name: Some("sysbench".into()), count: 3095, length: Nanos(95_000_000) };
-        let log = FileTotals {
+        let log = FileWait {
             file: FileName::Named("ib_logfile0".into()),
             part: "sync".into(),
             count: 1660,
             length: Nanos(12_200_000),
         };
-        let other = FileTotals { count: 7, length: Nanos(900_000), ..log.clone() };
+        let other = FileWait { count: 7, length: Nanos(900_000), ..log.clone() };
         let update = "UPDATE t SET c=?, pad=? WHERE id=? AND name LIKE ? ".repeat(6);
         let mut totals = TracedTotals {
             statements: vec![
@@ -333,11 +362,9 @@ mod tests {
                 row(&update, true, 500, &[(7, 500)]),
             ],
             preemptors: vec![sysbench],
-            files: vec![
-                log,
-                FileTotals { file: FileName::Mapped, part: "io_read".into(), ..other },
-            ],
         };
+        let mapped = FileWait { file: FileName::Mapped, part: "io_read".into(), ..other };
+        totals.statements[1].totals.files = vec![mapped, log];
         insta::assert_snapshot!(trace_summary(&report(&totals), false));
         totals.statements[0].cache = QueryCache::Hit;
         let cached = trace_summary(&report(&totals), false);

@@ -21,6 +21,7 @@ fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
         longest: Nanos(response * MS / count),
         errors: count / 10,
         executes: 0,
+        files: Vec::new(),
         parts,
         fine: vec![0; 368],
         coarse: vec![0; 40],
@@ -60,7 +61,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
             length: Nanos(210 * MS),
         }),
         preemptor: None,
-        file: None,
+        files: Vec::new(),
         cache: QueryCache::NotAsked,
     }
 }

@@ -2,8 +2,9 @@
 
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, FileWait, Preemptor, QueryCache, TextState, TracedRequest,
+    Blocker, ErrorCode, Fate, Preemptor, QueryCache, TextState, TracedRequest,
 };
+use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -22,7 +23,7 @@ struct Line<'a> {
     server_queue_us: Option<f64>,
     blocker: Option<BlockerOf<'a>>,
     preemptor: Option<PreemptorOf<'a>>,
-    file: Option<FileOf<'a>>,
+    files: Vec<FileOf<'a>>,
     query_cache: QueryCache,
     command: String,
     executes: u32,
@@ -54,7 +55,10 @@ struct PreemptorOf<'a> {
 
 #[derive(Serialize)]
 struct FileOf<'a> {
-    name: &'a str,
+    kind: &'static str,
+    name: Option<&'a str>,
+    part: &'a str,
+    waits: u64,
     wait_us: f64,
 }
 
@@ -95,7 +99,7 @@ pub(super) fn line(
         server_queue_us: request.server_queue.map(|queue| queue.as_micros()),
         blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker, shown)),
         preemptor: request.preemptor.as_ref().map(preemptor_of),
-        file: request.file.as_ref().map(file_of),
+        files: request.files.iter().map(file_of).collect(),
         query_cache: request.cache,
         command: command_cell(request, shown.command),
         executes: request.executes,
@@ -129,5 +133,10 @@ fn preemptor_of(preemptor: &Preemptor) -> PreemptorOf<'_> {
 }
 
 fn file_of(file: &FileWait) -> FileOf<'_> {
-    FileOf { name: &file.name, wait_us: file.length.as_micros() }
+    let (kind, name) = match &file.file {
+        FileName::Named(name) => ("named", Some(&**name)),
+        FileName::Mapped => ("mapped", None),
+        FileName::Others => ("others", None),
+    };
+    FileOf { kind, name, part: &file.part, waits: file.count, wait_us: file.length.as_micros() }
 }

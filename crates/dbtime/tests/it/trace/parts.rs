@@ -86,8 +86,16 @@ fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
     let inserts: Vec<&Value> =
         seen.requests.iter().filter(|request| request["command"] == "03:QUERY").collect();
     assert_eq!(inserts.len(), 50);
-    let named = |request: &&&Value| request["file"]["name"] == "ib_logfile0";
+    let files = |request: &Value| request["files"].as_array().expect("a list").clone();
+    let named = |request: &&&Value| files(request).iter().any(|file| file["name"] == "ib_logfile0");
     assert!(inserts.iter().filter(named).count() > 0, "{:?}", inserts[1]);
+    for request in &inserts {
+        for part in ["io_read", "io_write", "sync"] {
+            let of_part = files(request).into_iter().filter(|file| file["part"] == part);
+            let waited: f64 = of_part.map(|file| file["wait_us"].as_f64().expect("a time")).sum();
+            assert!((waited / 1e3 - part_ms(request, part)).abs() < 1e-3, "{part} of {request}");
+        }
+    }
     let waits = |name| inserts.iter().map(|request| part_ms(request, name)).sum::<f64>();
     assert!(waits("sync") + waits("io_write") > 0.0, "each is on disk before it is answered");
     let queued = inserts.iter().filter(|request| {

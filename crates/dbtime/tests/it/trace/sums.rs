@@ -63,8 +63,9 @@ fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
         Value::Null => 0.0,
         value => value.as_f64().expect("a number"),
     };
-    let files = totals["files"].as_array().expect("a list");
     let statements = totals["statements"].as_array().expect("a list");
+    let lists = statements.iter().filter_map(|row| row["totals"]["files"].as_array());
+    let files: Vec<&Value> = lists.flatten().collect();
     let mut all = 0.0;
     assert!(statements.iter().any(|row| number(&row["totals"]["parts"]["cpu_us"]) > 0.0), "{end}");
     for part in ["io_read", "io_write", "sync"] {
@@ -77,6 +78,10 @@ fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     }
     assert!(all > 0.0, "each is on disk before it is answered: {totals}");
     assert!(out.contains("\nWaits for files\n") && out.contains("  ib_logfile0  "), "{out}");
+    // The statement that waited says so too.
+    let (_, insert) = out.split_once("INSERT INTO d.f VALUES (...)").unwrap_or_else(|| panic!("{out}"));
+    let below: String = insert.lines().skip(1).take(3).collect();
+    assert!(below.contains(" of ib_logfile0 "), "{out}");
 }
 
 /// What a summary says of a statement: its calls.

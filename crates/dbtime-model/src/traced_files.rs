@@ -1,0 +1,79 @@
+//! Waits of traced requests for files.
+
+use crate::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Waits for a file, in one part of a response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileWait {
+    /// Which file.
+    pub file: FileName,
+    /// Which part of the response they were: a name as in
+    /// [`RequestParts::named`](crate::traced::RequestParts::named).
+    pub part: String,
+    /// How many.
+    pub count: u64,
+    /// How long in all.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
+}
+
+/// What a file is called that was waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FileName {
+    /// Without its folder; at most 39 bytes of it.
+    Named(String),
+    /// Pages of some mapped file.
+    Mapped,
+    /// Several, or all for which there was no room.
+    Others,
+}
+
+/// Adds waits to others; those for the same file in the same part become one.
+pub fn add_files(sums: &mut Vec<FileWait>, waits: &[FileWait]) {
+    for wait in waits {
+        match like(sums, wait) {
+            Some(sum) => {
+                sum.count += wait.count;
+                sum.length += wait.length;
+            }
+            None => sums.push(wait.clone()),
+        }
+    }
+}
+
+/// What has come to waits since they were `before`.
+pub(crate) fn files_since(now: &[FileWait], before: &[FileWait]) -> Vec<FileWait> {
+    let mut waits = now.to_vec();
+    for earlier in before {
+        if let Some(wait) = like(&mut waits, earlier) {
+            wait.count = wait.count.saturating_sub(earlier.count);
+            wait.length = wait.length - earlier.length;
+        }
+    }
+    waits.retain(|wait| wait.count > 0);
+    waits
+}
+
+fn like<'a>(waits: &'a mut [FileWait], wanted: &FileWait) -> Option<&'a mut FileWait> {
+    waits.iter_mut().find(|wait| wait.file == wanted.file && wait.part == wanted.part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(name: &str, part: &str, count: u64) -> FileWait {
+        let file = FileName::Named(name.to_owned());
+        FileWait { file, part: part.to_owned(), count, length: Nanos(10 * count) }
+    }
+
+    #[test]
+    fn waits_for_one_file_in_one_part_are_together() {
+        let mut sums = vec![wait("log", "sync", 2)];
+        add_files(&mut sums, &[wait("log", "sync", 3), wait("log", "io_write", 1)]);
+        assert_eq!(sums, [wait("log", "sync", 5), wait("log", "io_write", 1)]);
+        let since = files_since(&sums, &[wait("log", "sync", 2), wait("log", "io_write", 1)]);
+        assert_eq!(since, [wait("log", "sync", 3)]);
+    }
+}
