@@ -98,6 +98,8 @@ pair() {
 begin_trace() {
     # Where clients are still there dbtime asks the server for what they have prepared.
     sleep 0.3
+    # What an earlier one said is not to be taken for this one's word.
+    rm -f "$folder/trace.err"
     "$dbtime" trace -p "$server" "$@" >"$folder/trace" 2>"$folder/trace.err" &
     tracer=$!
     wait_for watching "$folder/trace.err"
@@ -133,6 +135,7 @@ end_stream() {
 
 begin_bpftrace() {
     local dispatch
+    rm -f "$folder/trace.err"
     dispatch=$(nm -D "$(command -v mariadbd)" | awk '/ _Z16dispatch_command19enum/ && !n++ { print $3 }')
     dispatch=${dispatch%%@*}
     bpftrace -e "

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What `dbtime trace --record` keeps up with: point selects of dbtime's own driver on a private MariaDB
 # flat out and at 10,000 a second, every request recorded with its text. Tells of requests a second,
-# of those that were dropped, of the CPU and memory of the tracer while the load runs, and of how long
-# it takes until it watches, for single requests and for sums, while connections are at work.
+# of those that were dropped, of the CPU and memory of the tracer while the load runs, of what a
+# request takes of dbtime by its own word, and of how long it takes until it watches, for single
+# requests and for sums, while connections are at work.
 #
 # Usage: bench/trace-rate.sh [path of dbtime]   as root
 # Variables: LENGTH (6 seconds each), CONNECTIONS (8), and those of servers.bash
@@ -17,10 +18,16 @@ peak() {
     cat "/proc/$1/status" "/proc/$2/status" | awk '/^VmHWM/ { sum += $2 } END { printf "%.1f", sum / 1024 }'
 }
 
+# What a request takes of dbtime itself, by its own word.
+in_dbtime() {
+    sed -n 's/^cost .*, \([0-9.]* [nµ]s\) in dbtime.*/\1/p' "$folder/trace" |
+        awk '{ print $2 == "ns" ? $1 / 1000 : $1 }'
+}
+
 recorded() {
     local case=$1 tracer helper ticks
     shift
-    rm -f "$folder/it.trace"
+    rm -f "$folder/it.trace" "$folder/trace.err"
     "$dbtime" trace -p "$server" --raw-sql --record "$folder/it.trace" >"$folder/trace" \
         2>"$folder/trace.err" &
     tracer=$!
@@ -40,6 +47,7 @@ recorded() {
         -v s="$length" 'BEGIN { printf "%.1f", 100 * ticks / hz / s }')"
     kill -INT "$tracer"
     wait "$tracer" || true
+    measure "$case" record 'in dbtime, as it tells, µs' "$(in_dbtime)"
     measure "$case" record 'dropped' \
         "$(sed -n 's/^stream .* \([0-9,]*\) dropped$/\1/p' "$folder/trace" | tr -d ,)"
 }

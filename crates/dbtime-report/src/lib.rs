@@ -11,6 +11,7 @@
 
 mod counted;
 mod facts;
+mod files;
 mod format;
 mod means;
 mod story;

@@ -3,10 +3,11 @@
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
 use super::{COLUMNS, TerminalOptions};
+use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
-use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
 
 /// The longest bar of a distribution, in signs.
@@ -17,9 +18,6 @@ const MOST: usize = 15;
 
 /// Statements in the table of them.
 const MOST_STATEMENTS: usize = 20;
-
-/// Files below a statement.
-const MOST_FILES: usize = 3;
 
 /// Lines of a statement's text.
 const MOST_LINES: usize = 3;
@@ -245,32 +243,6 @@ fn files(all: &Totals, page: &mut Page) {
     tallies("Waits for files", &["File", "Part"], rows, page);
 }
 
-fn file_name(wait: &FileWait) -> String {
-    match &wait.file {
-        FileName::Named(name) => clean(name),
-        FileName::Mapped => "(pages of mapped files)".to_owned(),
-        FileName::Others => "(others)".to_owned(),
-    }
-}
-
-/// What statements waited for in files, longest first.
-fn longest(totals: &Totals) -> Vec<&FileWait> {
-    let mut waits: Vec<&FileWait> = totals.files.iter().collect();
-    waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
-    waits
-}
-
-/// The files that took at least a hundredth of a statement's time, and how often each did.
-fn files_of(totals: &Totals) -> Vec<String> {
-    let line = |wait: &FileWait| {
-        let share = 100.0 * wait.length.0 as f64 / totals.response.0.max(1) as f64;
-        let (part, name) = (clean(&wait.part), file_name(wait));
-        (share >= 1.0)
-            .then(|| format!("{part} of {name} {}, {} times", percent(share), count(wait.count)))
-    };
-    longest(totals).into_iter().take(MOST_FILES).filter_map(line).collect()
-}
-
 /// What happened how often and how long, longest first.
 fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, page: &mut Page) {
     if rows.is_empty() {
@@ -302,6 +274,7 @@ fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, 
 mod tests {
     use super::*;
     use dbtime_model::traced::RequestParts;
+    use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{StatementName, StatementTotals};
 
     fn row(

@@ -4,6 +4,7 @@ use super::bars::{letter_of, style_of};
 use super::rows::{one_line, right};
 use super::scene::{Scene, Span};
 use super::state::TopState;
+use crate::files::files_of;
 use crate::format::{count, if_any, percent, rate, us, wrap};
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
@@ -38,6 +39,7 @@ pub(super) fn draw(
             lines.push(Line::raw(figures(totals, span)));
             lines.push(bold("Where the time goes"));
             lines.extend(parts(totals, columns, state.in_color));
+            lines.extend(files_of(totals).into_iter().map(|line| Line::raw(format!("  {line}"))));
             lines.push(bold("Responses"));
             lines.extend(distribution(totals, columns));
         }

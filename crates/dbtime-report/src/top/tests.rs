@@ -4,6 +4,7 @@ use super::*;
 use dbtime_model::traced::{
     Blocker, Fate, Ledger, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
 };
+use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, Totals};
 use dbtime_model::{MonoNanos, Nanos};
@@ -15,13 +16,15 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 const MS: u64 = 1_000_000;
 
 fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
+    let (file, part) = (FileName::Mapped, "io_read".to_owned());
+    let read = FileWait { file, part, count, length: parts.cpu };
     let mut totals = Totals {
         count,
         response: Nanos(response * MS),
         longest: Nanos(response * MS / count),
         errors: count / 10,
         executes: 0,
-        files: Vec::new(),
+        files: vec![read],
         parts,
         fine: vec![0; 368],
         coarse: vec![0; 40],

@@ -79,7 +79,8 @@ fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     assert!(all > 0.0, "each is on disk before it is answered: {totals}");
     assert!(out.contains("\nWaits for files\n") && out.contains("  ib_logfile0  "), "{out}");
     // The statement that waited says so too.
-    let (_, insert) = out.split_once("INSERT INTO d.f VALUES (...)").unwrap_or_else(|| panic!("{out}"));
+    let (_, insert) =
+        out.split_once("INSERT INTO d.f VALUES (...)").unwrap_or_else(|| panic!("{out}"));
     let below: String = insert.lines().skip(1).take(3).collect();
     assert!(below.contains(" of ib_logfile0 "), "{out}");
 }
