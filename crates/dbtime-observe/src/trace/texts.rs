@@ -86,7 +86,10 @@ fn text_offset(program: &Program) -> Result<u64, String> {
         _ => (0, &[][..]),
     };
     let is_getter = ends.iter().any(|end| rest.starts_with(end));
-    is_getter.then_some(distance).ok_or_else(|| unexpected(TEXT_OF_CONNECTION))
+    // What lies at the beginning of an object is no text.
+    (is_getter && distance != ARGUMENTS)
+        .then_some(distance)
+        .ok_or_else(|| unexpected(TEXT_OF_CONNECTION))
 }
 
 /// How a function ends that has nothing more to do: with ret, before which one with a frame has

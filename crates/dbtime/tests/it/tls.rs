@@ -33,19 +33,21 @@ impl Certificates {
 
     /// A server that uses them.
     pub(crate) fn server(&self, product: Product) -> GivenServer {
-        let settings = self.settings(product);
-        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, &**value)).collect();
-        GivenServer::start(product, &settings)
+        self.server_by(product, |settings| GivenServer::start(product, settings))
     }
 
-    /// What makes a server use them.
-    pub(crate) fn settings(&self, product: Product) -> Vec<(&'static str, String)> {
+    /// The same of one that is started in its own way, with these settings.
+    pub(crate) fn server_by(
+        &self,
+        product: Product,
+        start: impl FnOnce(&[(&str, &str)]) -> GivenServer,
+    ) -> GivenServer {
         let (pem, key) = (self.path("server.pem"), self.path("server.key"));
         match product {
             Product::Postgres => {
-                vec![("ssl", "on".to_owned()), ("ssl_cert_file", pem), ("ssl_key_file", key)]
+                start(&[("ssl", "on"), ("ssl_cert_file", &pem), ("ssl_key_file", &key)])
             }
-            _ => vec![("ssl_cert", pem), ("ssl_key", key)],
+            _ => start(&[("ssl_cert", &pem), ("ssl_key", &key)]),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tls::Certificates;
-use crate::versions::{Version, versions};
+use crate::versions::{Version, speaking_mysql};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The oldest have not as much room by default as the tests ask for.
@@ -31,10 +31,9 @@ fn tells_waits(version: &Version) -> bool {
 
 /// Tries them all, whatever becomes of the first.
 fn each(speaks_mysql: bool, check: impl Fn(&Version)) {
-    let wanted =
-        versions().into_iter().filter(|version| version.product.speaks_mysql() == speaks_mysql);
     let fails = |version: &Version| catch_unwind(AssertUnwindSafe(|| check(version))).is_err();
-    let failed: Vec<String> = wanted.filter(fails).map(|version| version.name).collect();
+    let failed: Vec<String> =
+        speaking_mysql(speaks_mysql).filter(fails).map(|version| version.name).collect();
     assert!(failed.is_empty(), "{failed:?}");
 }
 
@@ -85,23 +84,21 @@ fn requests_of_every_version_of_postgres_are_seen_once() {
 fn waits_have_names_in_every_version_of_postgres() {
     each(false, |version| match tells_waits(version) {
         true => postgres::waits_have_names(&start(version)),
-        false => version.lacks("waits"),
+        false => version.lacks("names of waits that can be found"),
     });
 }
 
 #[test]
 fn encrypted_requests_of_every_version_are_those_that_are_not() {
     let check = |version: &Version| {
-        // What these have inside knows no certificate as the tests make them, or is not there.
         if ["mariadb-10.2", "mysql-5.5"].iter().any(|old| version.name.starts_with(old)) {
-            return version.lacks("TLS");
+            return version.lacks("TLS with keys on elliptic curves");
         }
         let probe = start(version);
         let certificates = Certificates::new(&probe);
         drop(probe);
-        let settings = certificates.settings(version.product);
-        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, &**value)).collect();
-        let mut server = version.start(&settings);
+        let mut server =
+            certificates.server_by(version.product, |settings| version.start(settings));
         server.not_measured = not_measured(version);
         encrypted::same_as_not_encrypted(version.product, &server);
     };

@@ -25,7 +25,7 @@ pub(crate) struct Version {
 }
 
 /// All that are there, oldest first of each product.
-pub(crate) fn versions() -> Vec<Version> {
+fn versions() -> Vec<Version> {
     let folder = std::env::var_os(FOLDER).expect("make test-versions says where they are");
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let version = |prefix: PathBuf| {
@@ -42,7 +42,7 @@ pub(crate) fn versions() -> Vec<Version> {
 }
 
 /// Those that speak the protocol of MySQL, or those that do not.
-fn speaking_mysql(is_wanted: bool) -> impl Iterator<Item = Version> {
+pub(crate) fn speaking_mysql(is_wanted: bool) -> impl Iterator<Item = Version> {
     versions().into_iter().filter(move |version| version.product.speaks_mysql() == is_wanted)
 }
 
