@@ -77,6 +77,10 @@ pub struct TracedRequest {
     pub sent_bytes: u64,
     /// Writes of its answer.
     pub sends: u32,
+    /// Rows that it sent or changed, as the answer says; of several results together. `None` where
+    /// it does not say, or was not whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// The server's error, where the answer begins with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,

@@ -248,6 +248,7 @@ mod tests {
             text_state: TextState::Whole,
             sent_bytes: 5,
             sends: 1,
+            rows: None,
             error: Some(ErrorCode::SqlState("42601".to_owned())),
             fate: Fate::Ended,
             server_queue: None,

@@ -186,6 +186,7 @@ struct request {
 	__u8 name_length;	/* of the name of a prepared statement, which stands behind the text */
 	__u16 executes;		/* PostgreSQL: how often it executes something */
 	__u64 server_queue;	/* it was there and nobody read it; NOT_KNOWN: that was not seen */
+	__u64 rows;		/* sent or changed, as the answer says; NOT_KNOWN: it does not, or is not asked */
 	__u64 parts[PARTS];
 };
 

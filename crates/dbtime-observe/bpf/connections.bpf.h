@@ -35,6 +35,27 @@ struct shaper {
 	__u8 has_comma;		/* among those */
 };
 
+enum stage {
+	STAGE_OVER,		/* nothing more of the answer counts */
+	STAGE_RESULT,		/* a result begins: OK, an error, or the number of columns */
+	STAGE_COLUMNS,		/* their definitions */
+	STAGE_ROWS,
+};
+
+/* How far an answer of MySQL's has come, packet by packet (`rows.bpf.h`). */
+struct answer {
+	__u64 rows;		/* sent or changed so far */
+	__u32 rest;		/* bytes of the packet at hand that are still to come */
+	__u32 columns;		/* definitions that are still to come */
+	__u32 packets;		/* that were looked at */
+	__u8 head[8];		/* the next packet's header, and the first byte of what it says */
+	__u8 have;		/* bytes of that */
+	__u8 stage;		/* enum stage */
+	__u8 sequence;		/* the next packet's number */
+	__u8 has_columns;	/* their definitions have ended */
+	__u8 goes_on;		/* the next packet continues a row */
+};
+
 #define KNOWN 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -73,6 +94,7 @@ struct connection {
 	__u8 is_unwanted;	/* its statements are not added up: see struct settings */
 	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
 	__u64 wait_event;	/* as in struct server */
+	struct answer answer;
 	struct login login;
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u32 ahead_length;

@@ -8,6 +8,7 @@
 
 #include "logins.bpf.h"
 #include "requests.bpf.h"
+#include "rows.bpf.h"
 
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
 static __always_inline __u32 kept(__u8 command)
@@ -151,6 +152,7 @@ static __always_inline void first_of_answer(struct connection *connection, const
 			       : bpf_probe_read_user(h, sizeof(h), at))
 		return;
 	request->reply = h[4];
+	begin_answer(connection);
 	/* MariaDB reports progress as an error with this number; the answer is still to come. */
 	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff)
 		connection->answers = 1;

@@ -38,7 +38,7 @@ enum capability {
 
 #define SSL_REQUEST 32		/* bytes of a login that goes on in TLS */
 
-enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_ERROR = 0xff };
+enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_END = 0xfe, REPLY_ERROR = 0xff };
 
 static __always_inline int is_execute(__u8 command)
 {

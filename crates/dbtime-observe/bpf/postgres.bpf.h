@@ -15,6 +15,7 @@
 
 #include "logins.bpf.h"
 #include "requests.bpf.h"
+#include "rows.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
 #define MOST_TEXT (TEXT_ROOM - MOST_NAME)
@@ -22,11 +23,6 @@
 #define MOST_EXECUTES 65535	/* that are counted of one request */
 #define READY 6				/* bytes of ReadyForQuery */
 #define VERSION_3 3			/* the upper half of what a startup packet asks for */
-
-static __always_inline __u32 big_endian(const __u8 *at)
-{
-	return (__u32)at[0] << 24 | (__u32)at[1] << 16 | (__u32)at[2] << 8 | at[3];
-}
 
 /* Messages that a request is made of. */
 static __always_inline int is_of_request(__u8 tag)
@@ -416,6 +412,8 @@ static __always_inline void tagged_answer(struct connection *connection, const c
 	connection->is_ready = length >= READY &&
 			       !bpf_probe_read_user(end, READY, at + length - READY) &&
 			       end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
+	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
+		connection->request.rows = rows_told((__u64)(at + length - READY), length - READY);
 }
 
 #endif

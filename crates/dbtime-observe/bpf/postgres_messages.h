@@ -22,4 +22,11 @@ enum message {
 	PG_PASSWORD = 'p',
 };
 
+#define PG_COMPLETE 'C'		/* a server's CommandComplete */
+
+static __always_inline __u32 big_endian(const __u8 *at)
+{
+	return (__u32)at[0] << 24 | (__u32)at[1] << 16 | (__u32)at[2] << 8 | at[3];
+}
+
 #endif

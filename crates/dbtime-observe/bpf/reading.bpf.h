@@ -131,10 +131,14 @@ static __always_inline void answered(struct connection *connection, const char *
 		return;
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
 		tagged_answer(connection, at, length);
-	} else if (connection->answers) {
+		return;
+	}
+	if (connection->answers) {
 		connection->answers = 0;
 		first_of_answer(connection, at, length);
 	}
+	if (connection->answer.stage != STAGE_OVER)
+		count_rows(connection, (__u64)at, length);
 }
 
 /* What was read ahead of an answer: once the server is ready for the next request, that begins. */

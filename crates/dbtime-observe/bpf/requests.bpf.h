@@ -217,6 +217,8 @@ int begin(struct connection *connection, __u64 now)
 	request->text_length = 0;
 	request->name_length = 0;
 	request->executes = 0;
+	request->rows = NOT_KNOWN;
+	connection->answer.stage = STAGE_OVER;
 	request->statement = 0;
 	request->error = 0;
 	request->flags = 0;

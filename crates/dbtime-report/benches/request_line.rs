@@ -34,6 +34,7 @@ fn request() -> TracedRequest {
         text_state: TextState::Whole,
         sent_bytes: 130,
         sends: 1,
+        rows: None,
         error: None,
         fate: Fate::Ended,
         server_queue: Some(Nanos(7_000)),

@@ -9,7 +9,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::FileWait;
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 168;
+const REQUEST: usize = 176;
 /// Bytes of `struct waits`, which goes before a request that has waited.
 const WAITS: usize = 72;
 /// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
@@ -54,6 +54,8 @@ pub(super) struct RawRequest<'a> {
     pub(super) reply: u8,
     pub(super) fate: Fate,
     pub(super) server_queue: Option<u64>,
+    /// Of PostgreSQL's those of the last command.
+    pub(super) rows: Option<u64>,
     pub(super) parts: RequestParts,
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
@@ -116,6 +118,7 @@ impl<'a> RawRequest<'a> {
                 _ => return None,
             },
             server_queue: Some(u64_at(head, 80)).filter(|length| *length != NOT_KNOWN),
+            rows: Some(u64_at(head, 88)).filter(|rows| *rows != NOT_KNOWN),
             parts: parts(head),
             blocker: waits.and_then(blocker),
             blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
@@ -175,7 +178,7 @@ fn name<'a>(head: &[u8; REQUEST], rest: &'a [u8], text_length: usize) -> Option<
 }
 
 fn parts(head: &[u8; REQUEST]) -> RequestParts {
-    let parts = parts_of(|index| Nanos(u64_at(head, 88 + 8 * index)));
+    let parts = parts_of(|index| Nanos(u64_at(head, 96 + 8 * index)));
     let other_call = (parts.other > Nanos::ZERO).then(|| u16_at(head, 70));
     RequestParts { other_call, ..parts }
 }
@@ -353,6 +356,7 @@ pub(super) mod tests {
             head[56..60].copy_from_slice(&4711u32.to_le_bytes());
             head[64..66].copy_from_slice(&1064u16.to_le_bytes());
             head[74] = 2;
+            head[88] = 5;
         });
         let request = RawRequest::read(&bytes).expect("a request");
         assert_eq!((request.connection, request.start, request.end), (7, 1, 9));
@@ -360,6 +364,9 @@ pub(super) mod tests {
         let error = Some(ErrorCode::Number(1064));
         assert_eq!((request.error, request.fate), (error, Fate::Aborted));
         assert_eq!((request.command, request.text), (3, &b"SELECT 1"[..]));
+        assert_eq!(request.rows, Some(5));
+        let silent = written(7, 3, b"", |head| head[88..96].fill(0xff));
+        assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use super::layout::{CUT, RawRequest, SEVERAL, UNREAD};
 use super::meaning::{Meaning, Reference, Said, meaning, said};
-use dbtime_model::traced::{Login, TextState, TracedRequest};
+use dbtime_model::traced::{Login, Protocol, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_wire::mysql::command;
 use std::collections::{HashMap, HashSet};
@@ -218,6 +218,7 @@ fn request(
         text_state,
         sent_bytes: raw.sent_bytes,
         sends: raw.sends,
+        rows: rows(raw),
         error: raw.error.clone(),
         protocol: raw.protocol,
         fate: raw.fate,
@@ -228,6 +229,20 @@ fn request(
         files: raw.files.clone(),
         cache: raw.cache,
     }
+}
+
+/// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
+fn rows(raw: &RawRequest<'_>) -> Option<u64> {
+    let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
+    let may_be_several = match (raw.protocol, raw.command) {
+        (Protocol::Mysql, _) => false,
+        (Protocol::Postgres, b'Q') => {
+            let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
+            raw.flags & CUT != 0 || raw.text[..end].contains(&b';')
+        }
+        (Protocol::Postgres, _) => raw.executes > 1,
+    };
+    raw.rows.filter(|_| !may_be_several)
 }
 
 fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {

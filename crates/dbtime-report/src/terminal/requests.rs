@@ -31,8 +31,17 @@ pub fn command_cell(request: &TracedRequest, name: &str) -> String {
 
 /// The headings of the lines below.
 pub fn request_heading() -> String {
-    let names =
-        ["Time s", "Conn", "Thread", "Response", "CPU", "Longest wait", "Command", "Length"];
+    let names = [
+        "Time s",
+        "Conn",
+        "Thread",
+        "Response",
+        "CPU",
+        "Longest wait",
+        "Command",
+        "Rows",
+        "Length",
+    ];
     format!("{}  Statement\n", cells(names))
 }
 
@@ -51,7 +60,7 @@ pub fn request_line(
     // Writing to a string cannot fail.
     let _ = write!(
         out,
-        "{:>3}.{:06} {:>5} {:>7} {:>8} {:>8}  {:<17} ",
+        "{:>3}.{:06} {:>5} {:>7} {:>8} {:>8}  {:<16} ",
         time_us / 1_000_000,
         time_us % 1_000_000,
         request.connection,
@@ -61,7 +70,10 @@ pub fn request_line(
         longest_wait(request),
     );
     let command = command_cell(request, shown.command);
-    let _ = write!(out, "{command:<10} {:>6}  ", request.length);
+    let _ = match request.rows {
+        Some(rows) => write!(out, "{command:<10} {rows:>5} {:>6}  ", request.length),
+        None => write!(out, "{command:<10}       {:>6}  ", request.length),
+    };
     if request.fate == Fate::Aborted {
         out.push_str("ABORTED ");
     }
@@ -135,10 +147,12 @@ fn longest_wait(request: &TracedRequest) -> String {
     format!("{name} {}", us(length.as_micros()))
 }
 
-fn cells([time, connection, thread, response, cpu, wait, command, length]: [&str; 8]) -> String {
+fn cells(
+    [time, connection, thread, response, cpu, wait, command, rows, length]: [&str; 9],
+) -> String {
     format!(
-        "{time:>10} {connection:>5} {thread:>7} {response:>8} {cpu:>8}  {wait:<17} {command:<10} \
-         {length:>6}"
+        "{time:>10} {connection:>5} {thread:>7} {response:>8} {cpu:>8}  {wait:<16} {command:<10} \
+         {rows:>5} {length:>6}"
     )
 }
 
@@ -235,6 +249,7 @@ mod tests {
             text_state: TextState::Cut,
             sent_bytes: 64,
             sends: 1,
+            rows: Some(7),
             error: Some(ErrorCode::Number(1146)),
             fate: Fate::Ended,
             server_queue: None,
@@ -273,7 +288,7 @@ mod tests {
         };
         assert_eq!(
             line(None),
-            "  0.010071     3    6487  51.0 µs  30.0 µs  lock 20.0 µs      03:QUERY       24  \
+            "  0.010071     3    6487  51.0 µs  30.0 µs  lock 20.0 µs     03:QUERY       7     24  \
              ERROR 1146 SELECT 1 FROM t\u{fffd}[2J…\n"
         );
         assert_eq!(line(Some(40)).chars().count(), 41);

@@ -52,6 +52,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         text_state: TextState::Whole,
         sent_bytes: 64,
         sends: 1,
+        rows: None,
         error: None,
         fate: Fate::Ended,
         server_queue: None,

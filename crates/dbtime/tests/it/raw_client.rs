@@ -67,13 +67,25 @@ impl RawClient {
         self.answered();
     }
 
-    /// Asks for rows, and takes them.
+    /// Asks for rows, and takes them; of one statement or several.
     pub(crate) fn select(&mut self, sql: &str) {
         self.ask(sql);
-        assert_ne!(self.packet()[0], 0xff, "no error");
-        // The columns end with such a packet, and the rows with another.
-        for _ in 0..2 {
-            while self.packet()[0] != 0xfe {}
+        loop {
+            assert_ne!(self.packet()[0], 0xff, "no error");
+            self.until_end();
+            if self.until_end()[3] & MORE == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Takes columns or rows, and returns the packet that ends them.
+    fn until_end(&mut self) -> Vec<u8> {
+        loop {
+            let packet = self.packet();
+            if packet.len() == 5 && packet[0] == 0xfe {
+                return packet;
+            }
         }
     }
 
@@ -104,21 +116,42 @@ impl RawClient {
         self.send(&[&[command::STMT_PREPARE], sql.as_bytes()].concat(), 0);
         let answer = self.packet();
         assert_eq!(answer[0], 0);
-        // The parameter and the end of their list.
-        self.packet();
-        self.packet();
+        // The parameter and the end of their list; columns, where it has some, and theirs.
+        self.until_end();
+        if answer[5] > 0 {
+            self.until_end();
+        }
         u32::from_le_bytes([answer[1], answer[2], answer[3], answer[4]])
     }
 
     /// Executes it with a whole number.
     pub(crate) fn execute(&mut self, id: u32, parameter: u64) {
+        self.send_execute(id, 0, parameter);
+        self.answered();
+    }
+
+    /// Executes it, and fetches its rows so many at a time.
+    pub(crate) fn fetch(&mut self, id: u32, parameter: u64, rows: u32) {
+        const LAST_ROW_SENT: u8 = 0x80;
+        self.send_execute(id, 1, parameter);
+        assert_ne!(self.packet()[0], 0xff, "no error");
+        self.until_end();
+        loop {
+            let fetch = [&[0x1c][..], &id.to_le_bytes(), &rows.to_le_bytes()].concat();
+            self.send(&fetch, 0);
+            if self.until_end()[3] & LAST_ROW_SENT != 0 {
+                return;
+            }
+        }
+    }
+
+    fn send_execute(&mut self, id: u32, cursor: u8, parameter: u64) {
         let mut packet = vec![command::STMT_EXECUTE];
         packet.extend_from_slice(&id.to_le_bytes());
-        // No cursor, once, nothing is NULL, the type is BIGINT.
-        packet.extend_from_slice(&[0, 1, 0, 0, 0, 0, 1, 8, 0]);
+        // Once, nothing is NULL, the type is BIGINT.
+        packet.extend_from_slice(&[cursor, 1, 0, 0, 0, 0, 1, 8, 0]);
         packet.extend_from_slice(&parameter.to_le_bytes());
         self.send(&packet, 0);
-        self.answered();
     }
 
     pub(crate) fn ping(&mut self) {
@@ -152,7 +185,7 @@ impl RawClient {
         self.stream.write_all(&bytes).expect("it reads");
     }
 
-    fn packet(&mut self) -> Vec<u8> {
+    pub(crate) fn packet(&mut self) -> Vec<u8> {
         let mut head = [0; HEADER];
         self.stream.read_exact(&mut head).expect("it answers");
         let (length, _) = header(&head).expect("a whole header");

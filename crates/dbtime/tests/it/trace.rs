@@ -12,6 +12,7 @@ mod postgres;
 mod recordings;
 mod requests;
 mod rights;
+mod rows;
 mod sums;
 #[cfg(feature = "versions")]
 mod versions;

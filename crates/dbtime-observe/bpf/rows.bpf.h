@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * How many rows a statement has sent or changed, as its answer says.
+ *
+ *   MySQL:       OK: changed
+ *                columns, definitions, [EOF], rows, EOF: sent, counted by the headers of packets
+ *   PostgreSQL:  …, CommandComplete "UPDATE 3", ReadyForQuery
+ *
+ * Of rows themselves nothing is looked at but the first byte of a packet, which tells a row from what
+ * ends them.
+ */
+#ifndef DBTIME_ROWS_H
+#define DBTIME_ROWS_H
+
+#include "mysql_commands.h"
+#include "postgres_messages.h"
+#include "connections.bpf.h"
+
+#define MOST_PACKETS 8192	/* in a single write, of 16 KiB normally */
+#define EOF_LENGTH 5		/* bytes of an EOF, which ends columns too */
+#define END_LENGTH 7		/* of what stands for it since, if it says nothing more */
+#define MOST_OF_OK 19		/* bytes of an OK behind its first, up to its status */
+#define MORE_RESULTS 8		/* in a status: another result follows */
+#define CURSOR_EXISTS 64	/* rows are to be fetched */
+
+/* In so few bytes there are no more packets than packets have numbers. */
+#define FEW_BYTES (256 * (HEADER + 1))
+
+/* So many packets are looked at in any case, and further ones while an answer takes so many nanoseconds
+ * for each: looking at one takes an eighth of that (docs/benchmarks.md). */
+#define MANY_PACKETS 128
+#define WORTH_A_LOOK 360
+
+/* An answer to a command begins. */
+static __always_inline void begin_answer(struct connection *connection)
+{
+	struct answer *answer = &connection->answer;
+	__u8 command = connection->request.command;
+
+	answer->stage = STAGE_OVER;
+	if (!settings.streams || depth != DEPTH_EVERYTHING)
+		return;
+	if (command == COM_STMT_FETCH)
+		answer->stage = STAGE_ROWS;
+	else if (command == COM_QUERY || is_execute(command))
+		answer->stage = STAGE_RESULT;
+	answer->rows = 0;
+	answer->packets = 0;
+	answer->rest = 0;
+	answer->have = 0;
+	answer->goes_on = 0;
+	answer->has_columns = command == COM_STMT_FETCH;
+}
+
+static __always_inline void result_ends(struct connection *connection, __u8 status)
+{
+	struct answer *answer = &connection->answer;
+
+	if (status & MORE_RESULTS) {
+		answer->stage = STAGE_RESULT;
+		answer->has_columns = 0;
+		return;
+	}
+	answer->stage = STAGE_OVER;
+	connection->request.rows = answer->rows;
+}
+
+/* What is at hand of an answer. */
+struct piece {
+	struct connection *connection;
+	__u64 at;
+	__u32 length;
+	__u32 payload;		/* of the packet that begins there, behind its header */
+	__u8 first;		/* byte of that */
+};
+
+/* Reads behind the first byte of a packet; whether it is there. */
+static __always_inline int says(struct piece *piece, void *to, __u32 length)
+{
+	return piece->length > length &&
+	       !bpf_probe_read_user(to, length, (const void *)(piece->at + 1));
+}
+
+/* Bytes of a number that begins so; its first says how many follow. */
+static __always_inline __u32 length_of_number(__u8 first)
+{
+	switch (first) {
+	case 0xfc:
+		return 3;
+	case 0xfd:
+		return 4;
+	case 0xfe:
+		return 9;
+	default:
+		return 1;
+	}
+}
+
+/* OK: rows that were changed, the id of one, a status. */
+static __always_inline void ok(struct piece *piece)
+{
+	__u32 first, second, length = piece->payload - 1;
+	struct connection *connection = piece->connection;
+	__u8 said[32] = {};
+	__u64 changed = 0;
+
+	connection->answer.stage = STAGE_OVER;
+	if (length > MOST_OF_OK)
+		length = MOST_OF_OK;
+	if (length < END_LENGTH - 1 || !says(piece, said, length))
+		return;
+	first = length_of_number(said[0]);
+	if (first == 1)
+		changed = said[0];
+	for (__u32 i = 1; i < 9; i++)
+		if (i < first)
+			changed |= (__u64)said[i] << (8 * (i - 1));
+	second = first + length_of_number(said[first & 15]);
+	connection->answer.rows += changed;
+	result_ends(connection, said[second & 31]);
+}
+
+/*
+ * The number of columns. Where a client remembers their definitions MariaDB says behind it whether
+ * they follow; MySQL says so before it, where a client can do without.
+ */
+static __always_inline void columns(struct piece *piece)
+{
+	struct answer *answer = &piece->connection->answer;
+	__u32 behind = piece->payload - 1;
+	__u8 said[3] = {};
+
+	answer->stage = STAGE_COLUMNS;
+	answer->columns = piece->first;
+	if (!behind)
+		return;
+	if (behind > sizeof(said) || !says(piece, said, behind))
+		answer->stage = STAGE_OVER;
+	else if (piece->first == 0xfc)
+		answer->columns = behind == 3 && !said[2] ? 0 : said[0] | (__u32)said[1] << 8;
+	else if (said[0] != 1)
+		answer->columns = said[0];
+}
+
+static __always_inline void result_begins(struct piece *piece)
+{
+	switch (piece->first) {
+	case REPLY_OK:
+		ok(piece);
+		break;
+	case REPLY_ERROR:
+	case REPLY_FILE:
+		piece->connection->answer.stage = STAGE_OVER;
+		break;
+	default:
+		columns(piece);
+	}
+}
+
+/* What ends rows, or the definitions of columns: warnings, or two numbers that are 0; a status. */
+static __always_inline void end_of(struct piece *piece)
+{
+	struct connection *connection = piece->connection;
+	struct answer *answer = &connection->answer;
+	__u8 said[4] = {};
+
+	answer->stage = STAGE_OVER;
+	if (!says(piece, said, sizeof(said)))
+		return;
+	if (piece->payload == EOF_LENGTH && !answer->has_columns && !(said[2] & CURSOR_EXISTS)) {
+		answer->stage = STAGE_ROWS;
+		answer->has_columns = 1;
+		return;
+	}
+	result_ends(connection, said[2]);
+}
+
+static __always_inline void row(struct piece *piece)
+{
+	struct answer *answer = &piece->connection->answer;
+	int continues = answer->goes_on;
+
+	answer->goes_on = piece->payload == LONGEST;
+	if (continues)
+		return;
+	if (piece->first == REPLY_END && piece->payload < LONGEST) {
+		end_of(piece);
+	} else if (piece->first == REPLY_ERROR) {
+		answer->stage = STAGE_OVER;
+	} else {
+		answer->rows++;
+		answer->has_columns = 1;
+	}
+}
+
+/* The packet that begins with this header, of which what is behind is at hand. */
+static __always_inline void next(struct piece *piece, const __u8 *head)
+{
+	struct answer *answer = &piece->connection->answer;
+
+	piece->payload = head[0] | (__u32)head[1] << 8 | (__u32)head[2] << 16;
+	piece->first = piece->payload ? head[HEADER] : 0;
+	if (!answer->packets++)
+		answer->sequence = head[3];
+	if (answer->sequence++ != head[3])
+		/* It is not what it is taken for. */
+		answer->stage = STAGE_OVER;
+	else if (answer->stage == STAGE_ROWS)
+		row(piece);
+	else if (answer->stage == STAGE_RESULT)
+		result_begins(piece);
+	else if (answer->columns)
+		answer->columns--;
+	else
+		row(piece);
+	if (piece->payload > piece->length) {
+		answer->rest = piece->payload - piece->length;
+		piece->payload = piece->length;
+	}
+	piece->at += piece->payload;
+	piece->length -= piece->payload;
+}
+
+static long next_packet(__u64 i, struct piece *piece)
+{
+	__u8 head[8];
+
+	if (piece->length <= HEADER || piece->connection->answer.stage == STAGE_OVER)
+		return 1;
+	if (bpf_probe_read_user(head, HEADER + 1, (const void *)piece->at))
+		return 1;
+	piece->at += HEADER;
+	piece->length -= HEADER;
+	next(piece, head);
+	return 0;
+}
+
+/* What is left of the packet at hand, or of the next one's header. */
+static __always_inline void rest(struct piece *piece)
+{
+	struct answer *answer = &piece->connection->answer;
+	__u32 length = answer->rest, have = answer->have & 7;
+
+	if (length > piece->length)
+		length = piece->length;
+	piece->at += length;
+	piece->length -= length;
+	answer->rest -= length;
+	if (!have || have > HEADER || !piece->length)
+		return;
+	length = HEADER + 1 - have;
+	if (length > piece->length)
+		length = piece->length;
+	if (bpf_probe_read_user(&answer->head[have], length, (const void *)piece->at)) {
+		answer->stage = STAGE_OVER;
+		return;
+	}
+	answer->have += length;
+	if (answer->have <= HEADER)
+		return;
+	/* The byte behind the header is the packet's. */
+	piece->at += length - 1;
+	piece->length -= length - 1;
+	answer->have = 0;
+	next(piece, answer->head);
+}
+
+/* Whether there may be several statements in the text: a semicolon is somewhere in it, or behind it.
+ * Eight bytes at a time: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
+static __always_inline int may_be_several(struct connection *connection)
+{
+	const __u64 *at = (const __u64 *)connection->text.bytes;
+	const __u64 ones = ~0ull / 255;
+	__u64 differs;
+
+	if (connection->request.command != COM_QUERY)
+		return 0;
+	if (connection->request.flags & REQUEST_CUT)
+		return 1;
+	for (__u32 i = 0; i < TEXT_ROOM / 8 && 8 * i < connection->request.text_length; i++) {
+		differs = at[i] ^ ones * ';';
+		if ((differs - ones) & ~differs & ones << 7)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * A short answer with rows of one statement: the number of its last packet says how many there were.
+ * Returns whether that is so.
+ */
+static __always_inline int ends_at_once(struct piece *piece)
+{
+	struct connection *connection = piece->connection;
+	struct answer *answer = &connection->answer;
+	__u8 tail[HEADER + END_LENGTH], head[8], number, status;
+
+	if (piece->length > FEW_BYTES || piece->length < 2 * sizeof(tail))
+		return 0;
+	if (bpf_probe_read_user(head, HEADER + 1, (const void *)piece->at) ||
+	    bpf_probe_read_user(tail, sizeof(tail),
+				(const void *)(piece->at + piece->length - sizeof(tail))))
+		return 0;
+	if (tail[2] == EOF_LENGTH && !tail[3] && !tail[4] && tail[6] == REPLY_END) {
+		/* Another of these stands behind the columns. */
+		number = tail[5] - (answer->stage == STAGE_RESULT);
+		status = tail[9];
+	} else if (tail[0] == END_LENGTH && !tail[1] && !tail[2] && tail[4] == REPLY_END) {
+		number = tail[3];
+		status = tail[7];
+	} else {
+		return 0;
+	}
+	if (may_be_several(connection))
+		return 0;
+	number -= head[3];
+	if (answer->stage == STAGE_RESULT) {
+		if (head[0] != 1 || head[1] || head[2] || !head[HEADER] || head[HEADER] >= REPLY_FILE)
+			return 0;
+		number -= 1 + head[HEADER];
+	}
+	answer->rows = status & CURSOR_EXISTS && answer->stage == STAGE_RESULT ? 0 : number;
+	result_ends(connection, status);
+	return 1;
+}
+
+/* Goes through a piece of an answer. Global: see `take`. */
+int count_rows(struct connection *connection, __u64 at, __u32 length)
+{
+	struct piece piece = { .connection = connection, .at = at, .length = length };
+	struct answer *answer;
+	__u64 worth;
+
+	if (!connection)
+		return 0;
+	answer = &connection->answer;
+	if (!answer->packets && !answer->have && ends_at_once(&piece))
+		return 0;
+	worth = (bpf_ktime_get_ns() - connection->start) / WORTH_A_LOOK + MANY_PACKETS;
+	worth = worth > answer->packets ? worth - answer->packets : 0;
+	rest(&piece);
+	bpf_loop(worth < MOST_PACKETS ? worth : MOST_PACKETS, next_packet, &piece, 0);
+	if (piece.length > HEADER || answer->stage == STAGE_OVER) {
+		answer->stage = STAGE_OVER;
+	} else if (piece.length) {
+		answer->have = piece.length;
+		if (bpf_probe_read_user(answer->head, piece.length, (const void *)piece.at))
+			answer->stage = STAGE_OVER;
+	}
+	return 0;
+}
+
+/* How long the tag of CommandComplete is before its number, and at most, by the last sign of that:
+ * SELECT, COPY, FETCH, INSERT 0; MOVE, MERGE, UPDATE, DELETE. */
+static __always_inline __u32 shortest_tag(__u8 last)
+{
+	switch (last) {
+	case 'T':
+		return 6;
+	case 'Y':
+	case 'E':
+		return 4;
+	case 'H':
+		return 5;
+	case '0':
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The number at the end of a CommandComplete that ends there; NOT_KNOWN: there is none, or something
+ * else. It is read from its end on, and never beyond its beginning. Global: see `take`.
+ */
+__u64 rows_told(__u64 end, __u32 length)
+{
+	__u8 tail[16] = {}, head[TAGGED] = {};
+	__u64 rows = 0, scale = 1;
+	__u32 from, at, digits, shortest;
+
+	if (length < 12 || bpf_probe_read_user(tail + 8, 8, (const char *)end - 8) || tail[15])
+		return NOT_KNOWN;
+	/* The shortest tag with six digits has as many bytes. */
+	for (from = 14; from > 8 && tail[from & 15] >= '0' && tail[from & 15] <= '9';)
+		from--;
+	if (from == 8 && (length < 16 || bpf_probe_read_user(tail, 8, (const char *)end - 16)))
+		return NOT_KNOWN;
+	for (at = 14; at > 0 && tail[at & 15] >= '0' && tail[at & 15] <= '9'; at--) {
+		rows += (tail[at & 15] - '0') * scale;
+		scale *= 10;
+	}
+	digits = 14 - at;
+	if (!digits || !at || tail[at & 15] != ' ')
+		return NOT_KNOWN;
+	shortest = shortest_tag(tail[(at - 1) & 15]);
+	for (__u32 more = 0; shortest && more < 3; more++) {
+		__u32 tag = shortest + more + 1 + digits, whole = TAGGED + tag + 1;
+
+		if (whole > length ||
+		    bpf_probe_read_user(head, TAGGED, (const char *)end - whole))
+			return NOT_KNOWN;
+		if (head[0] == PG_COMPLETE && big_endian(head + 1) == 4 + tag + 1)
+			return rows;
+	}
+	return NOT_KNOWN;
+}
+
+#endif
