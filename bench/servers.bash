@@ -81,13 +81,14 @@ mariadb_execute() {
     mariadb --no-defaults --socket="$socket" --user=root --execute="$1"
 }
 
-# PostgreSQL on the socket .s.PGSQL.5432 in $folder, postgres without a password. It refuses to be
-# run by root.
+# PostgreSQL on the socket of port $pg_port in $folder, postgres without a password. One beside another
+# is called by $instance. It refuses to be run by root.
+pg_port=5432
 start_postgres() {
     need setpriv
     pg_bin=${PG_BIN:-$(find /usr/lib/postgresql -maxdepth 2 -name bin | sort -V | tail -n 1)}
     [ -x "$pg_bin/postgres" ] || fail 'PostgreSQL is missing: set PG_BIN to its folder bin'
-    local data=$folder/postgres as=()
+    local data=$folder/postgres${instance:-} as=()
     mkdir "$data"
     if [ "$(id -u)" = 0 ]; then
         as=(setpriv --reuid=postgres --regid=postgres --clear-groups)
@@ -97,12 +98,12 @@ start_postgres() {
     "${as[@]}" "$pg_bin/initdb" -D "$data" -A trust -U postgres -N >"$folder/install.log" 2>&1 ||
         fail "no data folder: $(tail -n 3 "$folder/install.log")"
     # shellcheck disable=SC2086
-    taskset -c "$server_cpu" "${as[@]}" "$pg_bin/postgres" -D "$data" -k "$folder" -p 5432 \
+    taskset -c "$server_cpu" "${as[@]}" "$pg_bin/postgres" -D "$data" -k "$folder" -p "$pg_port" \
         -c listen_addresses= -c max_connections=600 -c shared_buffers=256MB \
         -c synchronous_commit=off "$@" ${SERVER_OPTIONS:-} >"$folder/server.log" 2>&1 &
     server=$!
     servers+=("$server")
-    until_healthy "$pg_bin/psql" -h "$folder" -U postgres -c 'SELECT 1'
+    until_healthy "$pg_bin/psql" -h "$folder" -p "$pg_port" -U postgres -c 'SELECT 1'
 }
 
 # Runs a command on the driver's CPU. What it prints goes to $folder/out; sets `spent` to the CPU

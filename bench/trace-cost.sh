@@ -3,8 +3,8 @@
 # a line for every request to a file (stream) and while it adds them up (summary), and what others add:
 # a bpftrace script that tells of responses, CPU and pre-emptors, the slow log with long_query_time=0,
 # and performance_schema with statements and waits, which takes a server that was started with it: it
-# is a second one, beside that without. Point selects of dbtime's own driver on a private MariaDB, over
-# a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a private
+# is a second one, beside that without, as for pg_stat_statements. Point selects of dbtime's own driver
+# on a private MariaDB, over a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a private
 # PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and without, one behind the
 # other; every other pair begins with the other one.
 #
@@ -44,7 +44,7 @@ status() {
 statements_of_mariadb() { status Questions; }
 
 postgres_execute() {
-    "$pg_bin/psql" -XAtq -h "$folder" -U postgres -c "$1"
+    "$pg_bin/psql" -XAtq -h "$folder" -p "$pg_port" -U postgres -c "$1"
 }
 
 # A server's process counts what it did as it leaves.
@@ -205,12 +205,30 @@ end_slowlog() {
     rm -f "$folder/slow.log"
 }
 
-begin_statements() { track all; }
-end_statements() { track none; }
+start_bench_postgres() {
+    start_postgres "$@"
+    postgres_execute 'CREATE DATABASE bench'
+    "$dbtime" init point-select --target "$(postgres_target)" --scale 1
+}
 
-track() {
-    postgres_execute "ALTER SYSTEM SET pg_stat_statements.track = '$1'"
-    postgres_execute 'SELECT pg_reload_conf()' >"$folder/reload"
+postgres_target() { echo "postgres://postgres@/bench?host=$folder&port=$pg_port"; }
+
+# Where it is loaded it takes something even if it counts nothing.
+start_with_statements() {
+    local before=$server
+    instance=-statements pg_port=5433
+    start_bench_postgres -c shared_preload_libraries=pg_stat_statements
+    postgres_execute 'CREATE EXTENSION pg_stat_statements'
+    instance='' pg_port=5432 server=$before
+}
+
+begin_statements() { pg_port=5433 target=$(pg_port=5433 && postgres_target); }
+
+end_statements() {
+    local calls
+    calls=$(postgres_execute 'SELECT max(calls) FROM pg_stat_statements')
+    [ "$calls" -gt 1000 ] || fail 'pg_stat_statements has not counted'
+    pg_port=5432 target=$(pg_port=5432 && postgres_target)
 }
 
 # What the kernel spends in the programs of a way to watch, by its own statistics.
@@ -299,10 +317,9 @@ case="flat out by TLS, $connections connections" more=()
 target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
 alternate stream summary
 stop_servers
-start_postgres -c shared_preload_libraries=pg_stat_statements -c pg_stat_statements.track=none
-postgres_execute 'CREATE DATABASE bench'
-kind=postgres target="postgres://postgres@/bench?host=$folder"
-"$dbtime" init point-select --target "$target" --scale 1
+start_bench_postgres
+start_with_statements
+kind=postgres target=$(postgres_target)
 case="PostgreSQL flat out, $connections connections"
 alternate stream summary statements
 ahead statements

@@ -25,6 +25,12 @@ pub struct Totals {
     /// How often something was executed, of PostgreSQL's clients; 0 elsewhere.
     #[serde(default)]
     pub executes: u64,
+    /// Of how many it is known how long they lay in the socket.
+    #[serde(default)]
+    pub queued: u64,
+    /// How long these did, together, before their responses.
+    #[serde(default, rename = "server_queue_us")]
+    pub server_queue: Nanos,
     /// Where their responses went.
     pub parts: RequestParts,
     /// The files that they waited for, in no order. Of statements that share a text but not how
@@ -46,6 +52,8 @@ impl Totals {
         self.errors += other.errors;
         self.longest = self.longest.max(other.longest);
         self.executes += other.executes;
+        self.queued += other.queued;
+        self.server_queue += other.server_queue;
         self.parts.add(&other.parts);
         add_files(&mut self.files, &other.files);
         add_all(&mut self.fine, &other.fine);
@@ -65,6 +73,8 @@ impl Totals {
             errors: self.errors.saturating_sub(before.errors),
             longest: Nanos(longest).min(self.longest),
             executes: self.executes.saturating_sub(before.executes),
+            queued: self.queued.saturating_sub(before.queued),
+            server_queue: self.server_queue - before.server_queue,
             parts: self.parts.since(&before.parts),
             files: files_since(&self.files, &before.files),
             fine,

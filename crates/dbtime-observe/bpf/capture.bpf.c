@@ -45,14 +45,17 @@ static __always_inline void receives(struct sock *sk, int result, int flags)
 
 	if (!connection || flags & MSG_PEEK)
 		return;
-	if (result > 0 && is_encrypted(connection))
-		received_record(connection, result);
-	else if (result > 0)
-		received(connection, buffer(), result);
-	else if (!is_passing(result))
+	if (result > 0) {
+		if (is_encrypted(connection))
+			received_record(connection, result);
+		else
+			received(connection, buffer(), result);
+		connection->came = 0;
+	} else if (!is_passing(result)) {
 		hang_up(connection);
-	else if (!connection->rest && !connection->header_length)
+	} else if (!connection->rest && !connection->header_length) {
 		turn(connection);
+	}
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -61,6 +64,29 @@ int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 	__u64 since = runs();
 
 	receives(sk, result, flags);
+	has_run(since);
+	return 0;
+}
+
+/* Bytes have come to a socket: whoever sends them runs, or an interrupt. */
+static __always_inline void comes_in(struct sock *sk)
+{
+	struct connection *connection = met(sk);
+
+	connection = connection ? kept_of(connection) : NULL;
+	if (!connection)
+		return;
+	connection->came_last = bpf_ktime_get_ns();
+	if (!connection->came)
+		connection->came = connection->came_last;
+}
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(on_bytes, struct sock *sk)
+{
+	__u64 since = runs();
+
+	comes_in(sk);
 	has_run(since);
 	return 0;
 }

@@ -185,7 +185,7 @@ struct request {
 	__u8 protocol;		/* enum protocol */
 	__u8 name_length;	/* of the name of a prepared statement, which stands behind the text */
 	__u16 executes;		/* PostgreSQL: how often it executes something */
-	__u64 server_queue;	/* it was there and nobody read it; NOT_KNOWN: that was not seen */
+	__u64 server_queue;	/* from when it came until it was read; NOT_KNOWN: that was not seen */
 	__u64 rows;		/* sent or changed, as the answer says; NOT_KNOWN: it does not, or is not asked */
 	__u64 parts[PARTS];
 };
@@ -276,6 +276,8 @@ struct totals {
 	__u64 errors;
 	__u64 longest;
 	__u64 executes;
+	__u64 queued;		/* those of which it is known how long they lay in the socket */
+	__u64 server_queue;	/* how long these did, together */
 	__u64 parts[PARTS];
 	__u64 fine[FINE];
 	__u64 coarse[COARSE];

@@ -71,6 +71,8 @@ struct connection {
 	struct text text;
 	__u64 start;		/* of the request under way; 0: there is none */
 	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
+	__u64 came;		/* when the first bytes came to the socket since it was read; 0: none did */
+	__u64 came_last;	/* when the last did; 0: that was not seen */
 	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 waits_for_files;	/* of the request: whether there is anything in `files` */
@@ -241,15 +243,20 @@ static __always_inline struct connection *kept_of(struct connection *connection)
 	}
 }
 
+/* A socket that was seen before; NULL: it was not. */
+static __always_inline struct connection *met(struct sock *sk)
+{
+	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
+}
+
 /* The connection, if it is one of a server with a client. */
 static __always_inline struct connection *followed(struct sock *sk)
 {
-	struct connection *connection = NULL;
+	struct connection *connection;
 
 	if (!sk)
 		return NULL;
-	if (sk->sk_bpf_storage)
-		connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	connection = met(sk);
 	if (!connection)
 		connection = meet(sk);
 	return connection ? kept_of(connection) : NULL;

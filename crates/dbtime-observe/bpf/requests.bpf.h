@@ -159,10 +159,12 @@ int turn(struct connection *connection)
 static __always_inline void arrive(struct connection *connection, __u64 now)
 {
 	struct request *request = &connection->request;
+	__u64 came = connection->came ? connection->came : connection->came_last;
 	struct thread *thread;
 
 	connection->arrived = now;
-	request->server_queue = NOT_KNOWN;
+	/* What came together with an earlier request has been there since. */
+	request->server_queue = came && came <= now ? now - came : NOT_KNOWN;
 	if (only_counts())
 		return;
 	thread = running();
@@ -170,9 +172,6 @@ static __always_inline void arrive(struct connection *connection, __u64 now)
 		count(COUNT_NO_STORAGE);
 		return;
 	}
-	/* Woken since the last answer: by these bytes. */
-	if (thread->called > request->end)
-		request->server_queue = now - thread->called;
 	bind(thread, request->connection, connection->wait_event, now);
 	thread->is_summed = settings.sums && !connection->is_unwanted;
 }

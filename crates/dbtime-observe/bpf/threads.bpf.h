@@ -23,7 +23,6 @@ struct thread {
 	__u64 on;		/* since when it has the CPU */
 	__u64 off;		/* since when it has not; 0: it has */
 	__u64 woken;		/* when it was woken since then; 0: it was not */
-	__u64 called;		/* when it was woken last, whatever it did then */
 	__u64 arrived;		/* when it was seen to get the CPU; 0: it was not */
 	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last */
 	__u64 wait_event;	/* as in struct server */
@@ -232,7 +231,6 @@ static __always_inline void waking(struct task_struct *task)
 	if (!thread || !thread->off || thread->woken)
 		return;
 	thread->woken = bpf_ktime_get_ns();
-	thread->called = thread->woken;
 	if (!thread->connection)
 		return;
 	waker = present();

@@ -102,6 +102,10 @@ static __always_inline void add_up(struct totals *sums, struct request *request)
 		__sync_fetch_and_add(&sums->errors, 1);
 	if (request->executes)
 		__sync_fetch_and_add(&sums->executes, request->executes);
+	if (request->server_queue != NOT_KNOWN) {
+		__sync_fetch_and_add(&sums->queued, 1);
+		__sync_fetch_and_add(&sums->server_queue, request->server_queue);
+	}
 	/* A few at the same instant on one CPU may lose one of them. */
 	if (length > sums->longest)
 		sums->longest = length;

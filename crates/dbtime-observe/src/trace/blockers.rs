@@ -2,7 +2,8 @@
 //! before the one that waited, and sometimes a moment after it: that one is held back for so long.
 
 use dbtime_model::traced::TracedRequest;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Requests that are remembered: those of a tenth of a second, where there are very many. More
@@ -18,7 +19,7 @@ type Key = (u64, u64);
 /// What was seen lately, and what waits for more.
 #[derive(Debug, Default)]
 pub(super) struct Blockers {
-    recent: HashMap<Key, Arc<str>>,
+    recent: FxHashMap<Key, Arc<str>>,
     order: VecDeque<Key>,
     waiting: Vec<Waiting>,
 }

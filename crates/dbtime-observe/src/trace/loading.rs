@@ -32,9 +32,10 @@ const NEEDED: [&str; 3] = ["on_receive", "on_send", "left"];
 pub(super) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 
 /// What is lost without programs that no probe runs.
-const LOST: [(&str, &str); 8] = [
+const LOST: [(&str, &str); 9] = [
     ("on_switch", "where responses went"),
     ("on_waking", "where responses went"),
+    ("on_bytes", "how long requests lay in sockets"),
     ("on_state", "connections in TLS that ended, and ports of servers that start later"),
     ("on_exec", "servers that start later"),
     ("on_fork", "clients of PostgreSQL that come later"),

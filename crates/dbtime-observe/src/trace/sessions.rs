@@ -10,6 +10,7 @@ use super::meaning::{Meaning, Reference, Said, meaning, said};
 use dbtime_model::traced::{Login, Protocol, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_wire::mysql::command;
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ const LAST: u32 = u32::MAX;
 /// All connections.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    sessions: HashMap<u64, Session>,
+    // Their numbers are the tracer's own: nobody chooses them so that they collide.
+    sessions: FxHashMap<u64, Session>,
     texts: HashSet<Arc<str>>,
     statements: usize,
     /// Requests that named a statement which is not known.

@@ -18,6 +18,9 @@ const FINE: usize = 368;
 const COARSE: usize = 40;
 const PARTS: usize = 10;
 
+/// Numbers before those.
+const HEAD: usize = 7;
+
 /// One processor's `struct totals`; nothing of what is too short.
 pub(super) fn totals(bytes: &[u8]) -> Totals {
     let numbers: Vec<u64> =
@@ -30,10 +33,12 @@ pub(super) fn totals(bytes: &[u8]) -> Totals {
         errors: at(2),
         longest: Nanos(at(3)),
         executes: at(4),
-        parts: parts_of(|index| Nanos(at(5 + index))),
+        queued: at(5),
+        server_queue: Nanos(at(6)),
+        parts: parts_of(|index| Nanos(at(HEAD + index))),
         files: Vec::new(),
-        fine: some(5 + PARTS, FINE),
-        coarse: some(5 + PARTS + FINE, COARSE),
+        fine: some(HEAD + PARTS, FINE),
+        coarse: some(HEAD + PARTS + FINE, COARSE),
     }
 }
 
@@ -137,12 +142,13 @@ mod tests {
     #[test]
     fn totals_are_read_in_the_kernels_order() {
         let numbers: Vec<u8> =
-            (0..(5 + PARTS + FINE + COARSE) as u64).flat_map(u64::to_le_bytes).collect();
+            (0..(HEAD + PARTS + FINE + COARSE) as u64).flat_map(u64::to_le_bytes).collect();
         let read = totals(&numbers);
         assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
         assert_eq!((read.longest, read.executes), (Nanos(3), 4));
-        assert_eq!((read.parts.cpu, read.parts.other), (Nanos(5), Nanos(14)));
-        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (15, 383, 422));
+        assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
+        assert_eq!((read.parts.cpu, read.parts.other), (Nanos(7), Nanos(16)));
+        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (17, 385, 424));
         assert_eq!(totals(&numbers[..9]).fine.len(), FINE);
         let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));

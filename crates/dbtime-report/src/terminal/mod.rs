@@ -9,6 +9,7 @@ mod budget;
 mod counted;
 mod counters;
 mod layers;
+mod line;
 mod machine;
 mod operations;
 mod processes;

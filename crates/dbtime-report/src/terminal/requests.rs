@@ -1,5 +1,6 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
+use super::line::Line;
 use crate::format::{clean, count, fit, percent, us};
 use dbtime_model::traced::{Fate, Ledger, Protocol, TextState, TraceCost, TracedRequest};
 use dbtime_model::units::three_digits;
@@ -19,14 +20,22 @@ pub struct Shown<'a> {
 
 /// A command by its number or letter in the protocol, and its name.
 pub fn command_cell(request: &TracedRequest, name: &str) -> String {
+    let mut cell = String::new();
+    push_command(request, name, &mut cell);
+    cell
+}
+
+fn push_command(request: &TracedRequest, name: &str, out: &mut String) {
+    let digit = |four_bits: u8| char::from_digit(four_bits.into(), 16).unwrap_or('?');
     match request.protocol {
-        Protocol::Mysql => format!("{:02x}:{name}", request.command),
         // A recording may say anything.
         Protocol::Postgres if request.command.is_ascii_graphic() => {
-            format!("{}:{name}", char::from(request.command))
+            out.push(char::from(request.command));
         }
-        Protocol::Postgres => format!("{:02x}:{name}", request.command),
+        _ => out.extend([digit(request.command >> 4), digit(request.command & 15)]),
     }
+    out.push(':');
+    out.push_str(name);
 }
 
 /// The headings of the lines below.
@@ -56,24 +65,20 @@ pub fn request_line(
     out: &mut String,
 ) {
     let begin = out.len();
-    let time_us = (request.start - since).0.saturating_add(500) / 1000;
-    // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        "{:>3}.{:06} {:>5} {:>7} {:>8} {:>8}  {:<16} ",
-        time_us / 1_000_000,
-        time_us % 1_000_000,
-        request.connection,
-        request.thread,
-        us(request.response().as_micros()),
-        us(request.parts.cpu.as_micros()),
-        longest_wait(request),
-    );
-    let command = command_cell(request, shown.command);
-    let _ = match request.rows {
-        Some(rows) => write!(out, "{command:<10} {rows:>5} {:>6}  ", request.length),
-        None => write!(out, "{command:<10}       {:>6}  ", request.length),
-    };
+    let mut line = Line(out);
+    line.seconds(request.start - since, 10);
+    line.gap(1).number(request.connection, 5);
+    line.gap(1).number(request.thread.into(), 7);
+    line.gap(1).time(request.response(), 8);
+    line.gap(1).time(request.parts.cpu, 8);
+    line.gap(2).wait(weighty_wait(request), 16);
+    line.gap(1).with(10, |out| push_command(request, shown.command, out));
+    match request.rows {
+        Some(rows) => line.gap(1).number(rows, 5),
+        None => _ = line.gap(6),
+    }
+    line.gap(1).number(request.length.into(), 6);
+    line.gap(2);
     if request.fate == Fate::Aborted {
         out.push_str("ABORTED ");
     }
@@ -131,20 +136,18 @@ fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<Strin
         (Some(connection), _) => format!("connection {connection}"),
         (None, _) => format!("thread {}", blocker.thread),
     };
-    (name == "lock" && !longest_wait(request).is_empty()).then(|| format!("[{lock} from {from}]"))
+    (name == "lock" && weighty_wait(request).is_some()).then(|| format!("[{lock} from {from}]"))
 }
 
 /// The longest part that is not CPU, where it is of any weight.
-fn longest_wait(request: &TracedRequest) -> String {
+fn weighty_wait(request: &TracedRequest) -> Option<(&'static str, Nanos)> {
     const WEIGHT: u64 = 20;
-    let wait = request.parts.longest_wait();
-    let wait = wait.filter(|(_, length)| length.0.saturating_mul(WEIGHT) >= request.response().0);
-    let Some((name, length)) = wait else { return String::new() };
+    let (name, length) = request.parts.longest_wait()?;
     let name = match name {
         "runq_preempted" | "runq_woken" => "runq",
         other => other,
     };
-    format!("{name} {}", us(length.as_micros()))
+    (length.0.saturating_mul(WEIGHT) >= request.response().0).then_some((name, length))
 }
 
 fn cells(

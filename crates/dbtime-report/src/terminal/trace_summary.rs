@@ -207,6 +207,14 @@ fn parts(all: &Totals, page: &mut Page) {
         "".into(),
     ]);
     page.table(&table);
+    if let Some(queue) = all.server_queue.0.checked_div(all.queued) {
+        let of = match all.queued == all.count {
+            true => String::new(),
+            false => format!(", of {} that were seen to come", count(all.queued)),
+        };
+        let queue = us(queue as f64 / 1e3);
+        page.text(&format!("server_queue, before that: {queue} on average{of}"), Ink::Plain);
+    }
 }
 
 /// Rows from the first that counted something to the last, with an empty one at either end.
@@ -287,6 +295,8 @@ mod tests {
             count,
             response: Nanos(count * 100_000),
             longest: Nanos(200_000),
+            queued: count,
+            server_queue: Nanos(count * 3_000),
             parts: RequestParts {
                 cpu: Nanos(count * 75_000),
                 lock: Nanos(count * 24_000),
@@ -340,8 +350,10 @@ mod tests {
         totals.statements[1].totals.files = vec![mapped, log];
         insta::assert_snapshot!(trace_summary(&report(&totals), false));
         totals.statements[0].cache = QueryCache::Hit;
+        totals.statements[0].totals.queued = 1400;
         let cached = trace_summary(&report(&totals), false);
         assert!(cached.contains("query-cache hits") && cached.contains("query-cache misses"));
+        assert!(cached.contains(" 3.16 µs on average, of 1,900 that were seen"), "{cached}");
         let nothing = TracedTotals::default();
         let nothing = trace_summary(&report(&nothing), false);
         assert!(nothing.contains("0 in 2.0 s") && !nothing.contains("Distribution"), "{nothing}");

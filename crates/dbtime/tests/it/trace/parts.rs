@@ -104,6 +104,47 @@ fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
     assert!(queued.count() > 40, "{:?}", inserts[1]);
 }
 
+#[test]
+fn what_lies_in_the_socket_before_it_is_read_is_the_queue_and_no_part_of_the_response() {
+    // Two threads at most are at work at a time.
+    let small = [
+        ("thread_pool_size", "1"),
+        ("thread_pool_oversubscribe", "1"),
+        ("thread_pool_stall_limit", "60000"),
+    ];
+    let pool = [&requests::POOL[..], &small].concat();
+    for settings in [&[][..], &pool] {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let mut client = RawClient::connect(&server);
+        let mut busy = [(); 5].map(|()| RawClient::connect(&server));
+        // Each comes with the first, and has to wait for those before it.
+        client.queries_at_once("DO 1, SLEEP(0.02)", 5);
+        let work = "DO 2, BENCHMARK(400000, MD5('a'))";
+        busy.iter_mut().for_each(|busy| busy.ask(work));
+        std::thread::sleep(Duration::from_millis(20));
+        client.query("DO 3");
+        busy.iter_mut().for_each(RawClient::answered);
+        let seen = tracer.end();
+        seen.is_clean();
+        let queue = |request: &Value| request["server_queue_us"].as_f64().expect("it was seen");
+        let of = |text| seen.requests.iter().filter(move |one| one["text"] == text);
+        for (before, request) in of("DO 1, SLEEP(0.02)").enumerate() {
+            let least = before as f64 * 20e3;
+            assert!((least..least + 500e3).contains(&queue(request)), "{before}: {request}");
+        }
+        let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
+        let ends = of(work).map(|one| at(one, "time_us") + at(one, "response_us"));
+        let (count, first_end) = ends.fold((0, f64::MAX), |(n, min), end| (n + 1, min.min(end)));
+        let last = seen.one("DO 3");
+        let (came, read) = (at(last, "time_us") - queue(last), at(last, "time_us"));
+        assert_eq!(count, 5);
+        // Either it has a thread of its own, or somebody had to be done first.
+        assert!(came < first_end, "{last} {first_end}");
+        assert_eq!(read > first_end, !settings.is_empty(), "{last} {first_end}");
+    }
+}
+
 /// A process that wants a CPU, until this goes, also with a test that fails.
 struct Hog(Child);
 
