@@ -4,9 +4,9 @@
 # a bpftrace script that tells of responses, CPU and pre-emptors, the slow log with long_query_time=0,
 # and performance_schema with statements and waits, which takes a server that was started with it: it
 # is a second one, beside that without, as for pg_stat_statements. Point selects of dbtime's own driver
-# on a private MariaDB, over a Unix socket, at half of the rate it carries and flat out; by TLS over TCP; and on a private
-# PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and without, one behind the
-# other; every other pair begins with the other one.
+# on a private MariaDB, over a Unix socket, at half of the rate it carries and flat out; by TLS over
+# TCP; and on a private PostgreSQL, beside pg_stat_statements. Each measurement is a pair, with and
+# without, one behind the other; every other pair begins with the other one.
 #
 # Server and driver share a CPU, and watchers have the other: where each has its own, much of a
 # statement is waking an idle CPU, which batches spare now and then, so that the load has several gaits

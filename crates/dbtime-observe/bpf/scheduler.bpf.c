@@ -23,6 +23,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* When the watching began; 0: it has not. */
 volatile __u64 begun SEC(".data.begun");
 
+/* Whether there was a thread for which there was no room. */
+volatile __u32 lacked_room;
+
 /* Threads, by their numbers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -63,7 +66,10 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 	first.process.tgid = task->tgid;
 	first.process.start = task->group_leader->start_boottime;
 	bpf_map_update_elem(&threads, &tid, &first, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&threads, &tid);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread)
+		lacked_room = 1;
+	return thread;
 }
 
 static __always_inline void add(struct spent *to, struct spent *spent)
@@ -125,7 +131,8 @@ static __always_inline void arrives(struct thread *thread, __u64 at)
 	else if (thread->place == PLACE_ASLEEP && thread->is_called)
 		/* Nothing has woken it since: it was woken on its way off. */
 		thread->spent.woken += waited;
-	else if (thread->place == PLACE_UNKNOWN)
+	else if (thread->place == PLACE_UNKNOWN && !lacked_room)
+		/* Not seen since the beginning, so it wanted one all the time. */
 		thread->spent.woken += at - begun;
 	thread->is_called = 0;
 	thread->place = PLACE_ON;

@@ -113,8 +113,8 @@ impl Figure {
         };
         let decimals = match time.0 * 1000 / scale {
             _ if scale == 1 => 0,
-            ..9_995 => 2,
-            ..99_950 => 1,
+            0..9_995 => 2,
+            9_995..99_950 => 1,
             _ => 0,
         };
         let (parts, step) = (10u64.pow(decimals), scale / 10u64.pow(decimals));

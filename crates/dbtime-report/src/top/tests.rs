@@ -24,6 +24,8 @@ fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
         longest: Nanos(response * MS / count),
         errors: count / 10,
         executes: 0,
+        queued: 0,
+        server_queue: Nanos::ZERO,
         files: vec![read],
         parts,
         fine: vec![0; 368],

@@ -60,13 +60,7 @@ pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
     assert_eq!(blocker["connection"], commit["connection"], "{waited}");
     assert_eq!(blocker["thread"], commit["thread"], "{waited}");
     assert_eq!(blocker["statement"], "COMMIT", "{waited}");
-    // It was blocked soon after it came, until some moment of the holder's COMMIT.
-    let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
-    let (came, length) = (at(waited, "time_us"), at(blocker, "wait_us"));
-    let (begun, took) = (at(commit, "time_us"), at(commit, "response_us"));
-    assert!(came + length <= begun + took, "{waited} {commit}");
-    assert!(length >= begun - came - 20_000.0, "{waited} {commit}");
-    assert!(part_ms(waited, "lock") * 1e3 >= length);
+    waits_for_its_commit(waited, commit);
 }
 
 #[test]
