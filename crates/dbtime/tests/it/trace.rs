@@ -185,8 +185,8 @@ fn runq_ms(request: &Value) -> f64 {
     part_ms(request, "runq_preempted") + part_ms(request, "runq_woken")
 }
 
-/// The longest wait for a lock lasted until some moment of the holder's COMMIT, from when the request
-/// was blocked: after it came, and before it had spent more than it did elsewhere. To 100 µs.
+/// The longest wait for a lock lasted from when the request was blocked (after it came, and before
+/// it had spent more than it did elsewhere) until some moment of the holder's COMMIT, to 100 µs.
 fn waits_for_its_commit(waited: &Value, commit: &Value) {
     let at = |request: &Value, name: &str| request[name].as_f64().expect("a time");
     let parts = waited["parts_us"].as_object().expect("parts").values();
