@@ -71,7 +71,8 @@ impl RawClient {
     pub(crate) fn select(&mut self, sql: &str) {
         self.ask(sql);
         loop {
-            assert_ne!(self.packet()[0], 0xff, "no error");
+            let answer = self.packet();
+            assert_ne!(answer[0], 0xff, "no error: {}", String::from_utf8_lossy(&answer));
             self.until_end();
             if self.until_end()[3] & MORE == 0 {
                 return;

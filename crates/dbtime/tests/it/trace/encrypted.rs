@@ -62,6 +62,12 @@ pub(super) fn same_as_not_encrypted(product: Product, server: &GivenServer) {
         assert_eq!(ended.code, Some(0), "{}", ended.ledger);
         ended.is_clean();
         parts_add_up(&ended.requests);
+        let answers = ended.requests.iter().filter(|request| {
+            request["text"] == "SELECT 4711"
+                && request["command"].as_str().is_some_and(|name| !name.ends_with("PREPARE"))
+        });
+        let odd: Vec<_> = answers.filter(|request| request["rows"] != 1).collect();
+        assert!(odd.is_empty(), "{odd:?}");
         seen.push(ended);
     }
     let [encrypted, plain] = [counts(&seen[0]), counts(&seen[1])];

@@ -62,6 +62,12 @@ fn holders_of_rows_are_named_in_every_version_of_mysql() {
 }
 
 #[test]
+fn rows_of_every_version_are_counted() {
+    each(true, |version| rows::of_packets_and_changes(&version.start(&rows::LARGE)));
+    each(false, |version| rows::of_commands(&start(version)));
+}
+
+#[test]
 fn caches_and_pools_of_every_version_are_known() {
     each(true, |version| {
         match version.product {
