@@ -6,6 +6,7 @@
 # MAX_STEAL (100: the percentage of CPU time taken by the hypervisor above which a round is taken
 # again, three times as many rounds at most)
 
+export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dbtime=${1:-${CARGO_TARGET_DIR:-target}/release/dbtime}
 server_cpu=${SERVER_CPU:-0}
@@ -52,7 +53,7 @@ until_healthy() {
     local tries=0
     until "$@" >/dev/null 2>&1; do
         tries=$((tries + 1))
-        kill -0 "$server" 2>/dev/null || fail "the server ended: $(tail -n 3 "$folder/server.log")"
+        kill -0 "$server" 2>/dev/null || fail "the server ended: $(tail -n 3 "$folder/server${instance:-}.log")"
         [ "$tries" -lt 600 ] || fail 'the server is not healthy after a minute'
         sleep 0.1
     done
@@ -65,13 +66,13 @@ start_mariadb() {
     socket=$data.sock
     user=$(id -un)
     mariadb-install-db --no-defaults --user="$user" --datadir="$data" --skip-test-db \
-        --auth-root-authentication-method=normal >"$folder/install.log" 2>&1 ||
-        fail "no data folder: $(tail -n 3 "$folder/install.log")"
+        --auth-root-authentication-method=normal >"$folder/install${instance:-}.log" 2>&1 ||
+        fail "no data folder: $(tail -n 3 "$folder/install${instance:-}.log")"
     # shellcheck disable=SC2086
     taskset -c "$server_cpu" mariadbd --no-defaults --user="$user" --datadir="$data" \
         --socket="$socket" --pid-file="$data.pid" --skip-networking --max-connections=3000 \
         --back-log=1000 --max-prepared-stmt-count=100000 --innodb-flush-log-at-trx-commit=2 \
-        "$@" ${SERVER_OPTIONS:-} >"$folder/server.log" 2>&1 &
+        "$@" ${SERVER_OPTIONS:-} >"$folder/server${instance:-}.log" 2>&1 &
     server=$!
     servers+=("$server")
     until_healthy mariadb --no-defaults --socket="$socket" --user=root --execute='SELECT 1'
@@ -95,12 +96,12 @@ start_postgres() {
         chown postgres "$data"
         chmod 1777 "$folder"
     fi
-    "${as[@]}" "$pg_bin/initdb" -D "$data" -A trust -U postgres -N >"$folder/install.log" 2>&1 ||
-        fail "no data folder: $(tail -n 3 "$folder/install.log")"
+    "${as[@]}" "$pg_bin/initdb" -D "$data" -A trust -U postgres -N >"$folder/install${instance:-}.log" 2>&1 ||
+        fail "no data folder: $(tail -n 3 "$folder/install${instance:-}.log")"
     # shellcheck disable=SC2086
     taskset -c "$server_cpu" "${as[@]}" "$pg_bin/postgres" -D "$data" -k "$folder" -p "$pg_port" \
         -c listen_addresses= -c max_connections=600 -c shared_buffers=256MB \
-        -c synchronous_commit=off "$@" ${SERVER_OPTIONS:-} >"$folder/server.log" 2>&1 &
+        -c synchronous_commit=off "$@" ${SERVER_OPTIONS:-} >"$folder/server${instance:-}.log" 2>&1 &
     server=$!
     servers+=("$server")
     until_healthy "$pg_bin/psql" -h "$folder" -p "$pg_port" -U postgres -c 'SELECT 1'

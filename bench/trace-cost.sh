@@ -57,7 +57,7 @@ statements_of_postgres() {
 
 # Microseconds that all CPUs together have been busy, from some instant on.
 busy() {
-    awk -v now="$EPOCHREALTIME" -v cpus="$(nproc)" -v hz="$(getconf CLK_TCK)" \
+    awk -v now="$EPOCHREALTIME" -v cpus="$(getconf _NPROCESSORS_ONLN)" -v hz="$(getconf CLK_TCK)" \
         '/^cpu / { printf "%.0f", 1e6 * (cpus * now - ($5 + $6 + $9) / hz) }' /proc/stat
 }
 

@@ -50,7 +50,8 @@ static __always_inline void receives(struct sock *sk, int result, int flags)
 			received_record(connection, result);
 		else
 			received(connection, buffer(), result);
-		connection->came = 0;
+		/* What is left has come with the last bytes at the latest. */
+		connection->came = sk->sk_receive_queue.qlen ? connection->came_last : 0;
 	} else if (!is_passing(result)) {
 		hang_up(connection);
 	} else if (!connection->rest && !connection->header_length) {
@@ -74,7 +75,8 @@ static __always_inline void comes_in(struct sock *sk)
 	struct connection *connection = met(sk);
 
 	connection = connection ? kept_of(connection) : NULL;
-	if (!connection)
+	/* They may have been read before this is told. */
+	if (!connection || !sk->sk_receive_queue.qlen)
 		return;
 	connection->came_last = bpf_ktime_get_ns();
 	if (!connection->came)
@@ -104,6 +106,9 @@ static __always_inline void sends(struct sock *sk, int result)
 	if (result <= 0) {
 		if (!is_passing(result))
 			hang_up(connection);
+		else if (is_encrypted(connection))
+			/* The library is asked to write the same once more. */
+			connection->answer.stage = STAGE_OVER;
 		return;
 	}
 	if (!connection->start) {

@@ -71,8 +71,8 @@ struct connection {
 	struct text text;
 	__u64 start;		/* of the request under way; 0: there is none */
 	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
-	__u64 came;		/* when the first bytes came to the socket since it was read; 0: none did */
-	__u64 came_last;	/* when the last did; 0: that was not seen */
+	__u64 came;		/* when what is to be read came to the socket; 0: that was not seen */
+	__u64 came_last;	/* when the last bytes did */
 	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 waits_for_files;	/* of the request: whether there is anything in `files` */
@@ -99,6 +99,7 @@ struct connection {
 	struct answer answer;
 	struct login login;
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
+	__u64 ahead_came;	/* when that had come */
 	__u32 ahead_length;
 };
 

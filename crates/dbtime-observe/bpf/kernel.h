@@ -37,8 +37,13 @@ struct sock_common {
 
 struct bpf_local_storage;
 
+struct sk_buff_head {
+	__u32 qlen;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;	/* what was not read yet */
 	__u16 sk_type;
 	struct bpf_local_storage *sk_bpf_storage;	/* NULL: nothing is kept of it */
 };

@@ -80,6 +80,7 @@ static long next_piece(__u64 i, struct reading *reading)
 		return 1;
 	if (is_ahead(connection, reading->at)) {
 		connection->ahead = reading->at;
+		connection->ahead_came = connection->came;
 		connection->ahead_length = reading->length;
 		return 1;
 	}
@@ -145,11 +146,14 @@ static __always_inline void answered(struct connection *connection, const char *
 static __always_inline void go_on(struct connection *connection)
 {
 	__u32 length = connection->ahead_length;
+	__u64 later = connection->came;
 
 	if (!connection->is_ready)
 		return;
 	connection->ahead_length = 0;
+	connection->came = connection->ahead_came;
 	read_on(connection, connection->ahead, length);
+	connection->came = later;
 }
 
 #endif

@@ -159,11 +159,10 @@ int turn(struct connection *connection)
 static __always_inline void arrive(struct connection *connection, __u64 now)
 {
 	struct request *request = &connection->request;
-	__u64 came = connection->came ? connection->came : connection->came_last;
+	__u64 came = connection->came;
 	struct thread *thread;
 
 	connection->arrived = now;
-	/* What came together with an earlier request has been there since. */
 	request->server_queue = came && came <= now ? now - came : NOT_KNOWN;
 	if (only_counts())
 		return;

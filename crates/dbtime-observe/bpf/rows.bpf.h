@@ -6,8 +6,8 @@
  *                columns, definitions, [EOF], rows, EOF: sent, counted by the headers of packets
  *   PostgreSQL:  …, CommandComplete "UPDATE 3", ReadyForQuery
  *
- * Of rows themselves nothing is looked at but the first byte of a packet, which tells a row from what
- * ends them.
+ * Of rows themselves the first byte of a packet is looked at, which tells a row from what ends them,
+ * and the last bytes of what may be all of a short answer.
  */
 #ifndef DBTIME_ROWS_H
 #define DBTIME_ROWS_H
@@ -120,10 +120,8 @@ static __always_inline void ok(struct piece *piece)
 	result_ends(connection, said[second & 31]);
 }
 
-/*
- * The number of columns. Where a client remembers their definitions MariaDB says behind it whether
- * they follow; MySQL says so before it, where a client can do without.
- */
+/* The number of columns, and behind it whether their definitions follow, to clients that can do
+ * without. */
 static __always_inline void columns(struct piece *piece)
 {
 	struct answer *answer = &piece->connection->answer;
@@ -138,8 +136,8 @@ static __always_inline void columns(struct piece *piece)
 		answer->stage = STAGE_OVER;
 	else if (piece->first == 0xfc)
 		answer->columns = behind == 3 && !said[2] ? 0 : said[0] | (__u32)said[1] << 8;
-	else if (said[0] != 1)
-		answer->columns = said[0];
+	else if (!said[0])
+		answer->columns = 0;
 }
 
 static __always_inline void result_begins(struct piece *piece)
@@ -256,8 +254,10 @@ static __always_inline void rest(struct piece *piece)
 		return;
 	}
 	answer->have += length;
-	if (answer->have <= HEADER)
+	if (answer->have <= HEADER) {
+		piece->length = 0;
 		return;
+	}
 	/* The byte behind the header is the packet's. */
 	piece->at += length - 1;
 	piece->length -= length - 1;
@@ -293,7 +293,8 @@ static __always_inline int ends_at_once(struct piece *piece)
 {
 	struct connection *connection = piece->connection;
 	struct answer *answer = &connection->answer;
-	__u8 tail[HEADER + END_LENGTH], head[8], number, status;
+	__u8 tail[HEADER + END_LENGTH], head[8], last, status;
+	int number, is_result = answer->stage == STAGE_RESULT, is_old = 0;
 
 	if (piece->length > FEW_BYTES || piece->length < 2 * sizeof(tail))
 		return 0;
@@ -303,23 +304,29 @@ static __always_inline int ends_at_once(struct piece *piece)
 		return 0;
 	if (tail[2] == EOF_LENGTH && !tail[3] && !tail[4] && tail[6] == REPLY_END) {
 		/* Another of these stands behind the columns. */
-		number = tail[5] - (answer->stage == STAGE_RESULT);
+		is_old = is_result;
+		last = tail[5];
 		status = tail[9];
 	} else if (tail[0] == END_LENGTH && !tail[1] && !tail[2] && tail[4] == REPLY_END) {
-		number = tail[3];
+		last = tail[3];
 		status = tail[7];
 	} else {
 		return 0;
 	}
 	if (may_be_several(connection))
 		return 0;
-	number -= head[3];
-	if (answer->stage == STAGE_RESULT) {
+	number = (__u8)(last - head[3]) - is_old;
+	if (is_result) {
 		if (head[0] != 1 || head[1] || head[2] || !head[HEADER] || head[HEADER] >= REPLY_FILE)
 			return 0;
 		number -= 1 + head[HEADER];
 	}
-	answer->rows = status & CURSOR_EXISTS && answer->stage == STAGE_RESULT ? 0 : number;
+	/* There are none yet where the columns end and rows are to be fetched. */
+	if (is_result && status & CURSOR_EXISTS)
+		number = 0;
+	if (number < 0)
+		return 0;
+	answer->rows += number;
 	result_ends(connection, status);
 	return 1;
 }

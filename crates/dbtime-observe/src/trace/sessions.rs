@@ -240,9 +240,9 @@ fn rows(raw: &RawRequest<'_>) -> Option<u64> {
         (Protocol::Mysql, _) => false,
         (Protocol::Postgres, b'Q') => {
             let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.flags & CUT != 0 || raw.text[..end].contains(&b';')
+            raw.flags & (CUT | UNREAD) != 0 || raw.text[..end].contains(&b';')
         }
-        (Protocol::Postgres, _) => raw.executes > 1,
+        (Protocol::Postgres, _) => raw.executes > 1 || raw.flags & SEVERAL != 0,
     };
     raw.rows.filter(|_| !may_be_several)
 }

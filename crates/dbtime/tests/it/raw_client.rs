@@ -73,6 +73,10 @@ impl RawClient {
         loop {
             let answer = self.packet();
             assert_ne!(answer[0], 0xff, "no error: {}", String::from_utf8_lossy(&answer));
+            // What ends a procedure.
+            if answer[0] == 0 && answer[3] & MORE == 0 {
+                return;
+            }
             self.until_end();
             if self.until_end()[3] & MORE == 0 {
                 return;

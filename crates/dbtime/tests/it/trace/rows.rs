@@ -35,6 +35,7 @@ pub(super) fn of_packets_and_changes(server: &GivenServer) {
         ("INSERT INTO r SELECT a.i + 10 * b.i + 100 * c.i, 'x' FROM t a, t b, t c", 1000),
         (&*many, 70_000),
         ("UPDATE r SET t = 'z' WHERE n < 8", 8),
+        ("CREATE PROCEDURE p() BEGIN SELECT 1 UNION SELECT 2; SELECT 3; END", 0),
     ];
     of_changes.iter().for_each(|(sql, _)| {
         client.ask(sql);
@@ -50,6 +51,7 @@ pub(super) fn of_packets_and_changes(server: &GivenServer) {
         // In many writes, none of which ends with a row; each takes its time.
         ("SELECT REPEAT('x', n % 71), CRC32(REPEAT(n, 5000)) FROM r WHERE n < 30011", 30_008),
         ("SELECT 1 UNION SELECT 2; SELECT 3; SELECT n FROM r WHERE n < 0", 3),
+        ("CALL p()", 3),
         // One that does not fit into a packet, and one that fits exactly.
         ("SELECT REPEAT('x', 17000000) UNION ALL SELECT REPEAT('x', 16777211)", 2),
     ];
