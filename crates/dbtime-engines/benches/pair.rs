@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout)]
 
 use dbtime_engines::loaded::LoadMarker;
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, sampling};
+use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, probe_every};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget, ThreadClock, WorkerFigures};
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -159,7 +159,7 @@ fn compare(name: &str, transaction: Transaction) {
     // As `dbtime run` chooses: about 1 % of the service time.
     let (rate, figures) = engine(&workload, &target, Measure::Budget, 0);
     let cost = ThreadClock::new().probe_cost().0 as f64 * figures.readings() as f64;
-    let every = sampling(cost / (rate * SLICE.as_secs()), 1e9 / rate, 0.01);
+    let every = probe_every(cost / (rate * SLICE.as_secs()), 1e9 / rate, 0.01);
     for (what, measure, every) in [
         ("without budget", Measure::Nothing, 0),
         ("timing VFS, nothing sampled", Measure::Budget, 0),

@@ -208,7 +208,7 @@ fn point_select(connection: &mut SqliteConnection, keys: &mut Keys, every: u64) 
         if index.is_multiple_of(every) {
             connection.clock().restart();
             let (result, timing) =
-                connection.execute_sampled(StatementId(1), &parameters, false, &mut sums);
+                connection.execute_measured(StatementId(1), &parameters, false, &mut sums);
             black_box(result.expect("a row"));
             total += timing.done - timing.sent;
         } else {
@@ -287,7 +287,7 @@ fn atm_transaction(
     }
     for (id, parameters) in (0..).map(StatementId).zip(parameters) {
         if is_sampled {
-            let (result, timing) = connection.execute_sampled(id, parameters, false, &mut parts);
+            let (result, timing) = connection.execute_measured(id, parameters, false, &mut parts);
             black_box(result.expect("executed"));
             service += timing.done - timing.sent;
         } else {

@@ -57,9 +57,28 @@ pub struct Plan {
 /// Measure one transaction in how many, so that measuring costs at most `share` of the service
 /// time? `cost_ns` is what measuring one transaction costs, `service_ns` what it takes. A power of
 /// two, at most 1024.
-pub fn sampling(cost_ns: f64, service_ns: f64, share: f64) -> u32 {
+pub fn probe_every(cost_ns: f64, service_ns: f64, share: f64) -> u32 {
     let every = (cost_ns / (share * service_ns.max(1.0))).ceil();
     (every as u32).clamp(1, 1024).next_power_of_two()
+}
+
+/// Which transactions have their parts measured: a pure function of seed and number.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    seed: u64,
+    every: u32,
+}
+
+impl Sampling {
+    /// Whether this one has.
+    #[inline]
+    pub fn includes(self, index: u64) -> bool {
+        match u64::from(self.every) {
+            0 => false,
+            1 => true,
+            every => draw(self.seed, Stream::Budget, index).is_multiple_of(every),
+        }
+    }
 }
 
 /// Who asks, and when.
@@ -155,14 +174,9 @@ impl Plan {
         Some(ClosedQueue::new(clients, members, self.workload.mix(), self.seed))
     }
 
-    /// Whether a transaction has its costly parts measured: a pure function of seed and number.
-    #[inline]
-    pub fn is_sampled(&self, index: u64) -> bool {
-        match u64::from(self.budget_every) {
-            0 => false,
-            1 => true,
-            every => draw(self.seed, Stream::Budget, index).is_multiple_of(every),
-        }
+    /// Which transactions have their parts measured.
+    pub fn sampling(&self) -> Sampling {
+        Sampling { seed: self.seed, every: self.budget_every }
     }
 
     /// An empty recorder for thread number `thread`.

@@ -88,7 +88,7 @@ impl Connection for PooledConnection {
         parts: &mut Parts,
     ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
         let (result, timing) =
-            self.connection.execute_sampled(statement, parameters, wants_row, parts);
+            self.connection.execute_measured(statement, parameters, wants_row, parts);
         (result.map(|answer| answer.rows), timing.sent, timing.done)
     }
 
@@ -107,8 +107,17 @@ impl Connection for PooledConnection {
         statement: Option<StatementId>,
         parts: &mut Parts,
     ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
-        let (result, timing) = self.connection.ask_sampled(request, statement, parts);
+        let (result, timing) = self.connection.ask_measured(request, statement, parts);
         (result, timing.sent, timing.done)
+    }
+
+    fn is_disturbed(&self) -> bool {
+        !self.connection.sees_switches()
+    }
+
+    #[inline]
+    fn settle(&mut self) {
+        self.connection.settle();
     }
 
     fn results(&mut self) -> &mut Results {

@@ -11,9 +11,8 @@
 //! The CPU clock is always read just before the wall clock: the distance between both readings is
 //! the same at either end of a span and cancels.
 
+use crate::schedstat::Schedstat;
 use dbtime_model::{MonoNanos, Nanos, clock};
-use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
 use std::cell::Cell;
 use std::ops::AddAssign;
 
@@ -75,29 +74,21 @@ pub struct ThreadClock {
     wall: Cell<u64>,
     cpu: Cell<u64>,
     runq: Cell<u64>,
-    /// The thread's own `schedstat`; `None` without CONFIG_SCHED_INFO or `/proc`.
-    schedstat: Option<OwnedFd>,
+    /// `None` without CONFIG_SCHED_INFO or `/proc`.
+    schedstat: Option<Schedstat>,
     not_send: std::marker::PhantomData<*const ()>,
 }
 
 impl ThreadClock {
     /// The clock of the calling thread, restarted.
     pub fn new() -> Self {
-        let open = rustix::fs::open(
-            "/proc/thread-self/schedstat",
-            OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let mut clock = Self {
+        let clock = Self {
             wall: Cell::new(0),
             cpu: Cell::new(0),
             runq: Cell::new(0),
-            schedstat: open.ok(),
+            schedstat: Schedstat::open(),
             not_send: std::marker::PhantomData,
         };
-        if clock.read_runq().is_none() {
-            clock.schedstat = None;
-        }
         clock.restart();
         clock
     }
@@ -146,17 +137,8 @@ impl ThreadClock {
         Nanos(runq.saturating_sub(self.runq.replace(runq)))
     }
 
-    /// The second field of `schedstat`: nanoseconds spent runnable but not running.
-    ///
-    /// Source: Documentation/scheduler/sched-stats.rst of the kernel.
     fn read_runq(&self) -> Option<u64> {
-        let mut text = [0_u8; 64];
-        let length = rustix::io::pread(self.schedstat.as_ref()?, &mut text, 0).ok()?;
-        let mut fields = text.get(..length)?.split(|&byte| byte == b' ');
-        fields.nth(1)?.iter().try_fold(0_u64, |number, &byte| match byte {
-            b'0'..=b'9' => Some(number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'))),
-            _ => None,
-        })
+        self.schedstat.as_ref()?.run_delay()
     }
 
     /// CPU time and run delay of the thread since its birth, exact, without touching the spans.

@@ -8,7 +8,7 @@ use dbtime_model::{
 };
 
 use crate::failure::Failure;
-use crate::plan::SecondSink;
+use crate::plan::{Sampling, SecondSink};
 
 /// What reading the thread's clocks takes at most, when nothing comes in between.
 const LONGEST_READING: Nanos = Nanos::from_micros(2);
@@ -171,10 +171,11 @@ pub struct Ledger {
     second: Box<Second>,
     second_end: MonoNanos,
     sink: Box<dyn SecondSink>,
+    sampling: Sampling,
     /// Ended transactions and statements that are not in the histograms yet. A database leaves
     /// none of the histograms' memory in the CPU's caches; taken together they miss once, not once
     /// each.
-    samples: Vec<Sample>,
+    samples: Vec<Ended>,
     statements: Vec<Executed>,
     /// Time in the window the thread worked for the driver.
     pub driver: Nanos,
@@ -184,6 +185,13 @@ pub struct Ledger {
     completed: MonoNanos,
     /// The first failure of a connection since then.
     out_since: Option<MonoNanos>,
+}
+
+/// An ended transaction.
+struct Ended {
+    sample: Sample,
+    /// Closed against its response; `None`: not measured.
+    parts: Option<Parts>,
 }
 
 /// An executed statement.
@@ -199,8 +207,8 @@ pub struct Executed {
     pub round_trips: u32,
 }
 
-/// How many ended transactions, and statements, wait to be counted together: 3 and 6 KiB.
-const SAMPLES: usize = 64;
+/// How many ended transactions, and statements, wait to be counted together: 6 KiB each.
+const SAMPLES: usize = 32;
 const STATEMENTS: usize = 256;
 
 /// A shorter time without anything completed is no outage.
@@ -210,7 +218,12 @@ const SECOND: Nanos = Nanos::from_secs(1);
 
 impl Ledger {
     /// An empty ledger of a load that starts at `start`.
-    pub fn new(recorder: Recorder, start: MonoNanos, sink: Box<dyn SecondSink>) -> Self {
+    pub fn new(
+        recorder: Recorder,
+        sampling: Sampling,
+        start: MonoNanos,
+        sink: Box<dyn SecondSink>,
+    ) -> Self {
         let second = Box::new(Second::new(0));
         let second_end = start + SECOND;
         Self {
@@ -219,6 +232,7 @@ impl Ledger {
             second,
             second_end,
             sink,
+            sampling,
             samples: Vec::with_capacity(SAMPLES),
             statements: Vec::with_capacity(STATEMENTS),
             driver: Nanos::ZERO,
@@ -243,16 +257,13 @@ impl Ledger {
         let had_to_wait = sample.ready > self.ended;
         let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
         self.ended = timing.done();
-        self.samples.push(*sample);
+        let parts = timing.sampled.then(|| timing.close(sample));
+        self.samples.push(Ended { sample: *sample, parts });
         if self.samples.len() == SAMPLES {
             self.count();
         }
         if self.recorder.window().contains(sample.due) {
             self.driver += timing.client() + between;
-        }
-        if timing.sampled && sample.outcome != Outcome::Unfinished {
-            let parts = timing.close(sample);
-            self.recorder.record_parts(sample, &parts);
         }
     }
 
@@ -275,8 +286,13 @@ impl Ledger {
     fn not_begun(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) -> Sample {
         self.recorder.offered(ticket.operation, ticket.due);
         let done = now.max(ticket.due);
-        let sample = Timing::new(done, false).sample(ticket, outcome, 0);
+        let timing = Timing::new(done, self.sampling.includes(ticket.index));
+        let sample = timing.sample(ticket, outcome, 0);
         self.recorder.record(&sample);
+        if timing.sampled && outcome == Outcome::Unfinished {
+            // It has waited for its turn all its life.
+            self.recorder.record_parts(&sample, &timing.close(&sample));
+        }
         sample
     }
 
@@ -294,9 +310,12 @@ impl Ledger {
 
     /// Counts what waits to be counted.
     fn count(&mut self) {
-        for sample in self.samples.drain(..) {
+        for Ended { sample, parts } in self.samples.drain(..) {
             self.second.record(&sample);
             self.recorder.record(&sample);
+            if let Some(parts) = parts {
+                self.recorder.record_parts(&sample, &parts);
+            }
         }
         for Executed { statement, took, rows, round_trips } in self.statements.drain(..) {
             self.recorder.statement(statement, took, rows, round_trips);

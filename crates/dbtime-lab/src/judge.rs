@@ -4,7 +4,7 @@
 //! and on the driver's CPU alone, never on queue.
 
 use dbtime_model::Nanos;
-use dbtime_model::record::{Check, RunRecord, Validity, Warning, WarningKind};
+use dbtime_model::record::{BudgetMethod, Check, RunRecord, Validity, Warning, WarningKind};
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
@@ -22,6 +22,11 @@ const MOSTLY_FAILED: f64 = 0.10;
 /// The largest share of all response that may stay unexplained.
 const BUDGET_ERROR: f64 = 0.03;
 
+/// How far the mean of the measured transactions may be off that of all, in percent: a reader is
+/// told, and beyond the second the parts are those of other transactions.
+const MEAN_OFF_PCT: f64 = 3.0;
+const MEAN_WRONG_PCT: f64 = 10.0;
+
 /// Median lateness of a woken sleeper above which due instants are missed as a rule.
 const TIMER: Nanos = Nanos::from_micros(100);
 
@@ -30,11 +35,12 @@ const FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 13] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 14] = [
         counts,
         lag,
         busy,
         budget_error,
+        budget_mean,
         rate_missed,
         errors,
         foreign,
@@ -115,6 +121,30 @@ fn budget_error(record: &RunRecord) -> Option<Warning> {
         ),
         "look for steal, page faults or mmap reads; a quieter machine explains more",
     )
+}
+
+/// The parts are means of the measured transactions: they explain all others only as far as these
+/// are like them.
+fn budget_mean(record: &RunRecord) -> Option<Warning> {
+    let budget = record.budget.as_ref()?;
+    let off_pct = budget.mean_off_pct.filter(|pct| pct.abs() > MEAN_OFF_PCT)?;
+    let kind = match off_pct.abs() > MEAN_WRONG_PCT {
+        true => WarningKind::BudgetMeanWrong,
+        false => WarningKind::BudgetMean,
+    };
+    let way = if off_pct > 0.0 { "above" } else { "below" };
+    let (cause, remedy) = match budget.method {
+        BudgetMethod::Probes => (
+            "; its probes attract pre-emptions",
+            "glibc 2.35 or later, with restartable sequences on, measures all without probes",
+        ),
+        _ => ("", "leave out --budget-every: all transactions are measured"),
+    };
+    let text = format!(
+        "the mean response of the measured transactions is {:.0} % {way} that of all{cause}",
+        off_pct.abs()
+    );
+    warning(kind, text, remedy)
 }
 
 fn rate_missed(record: &RunRecord) -> Option<Warning> {
@@ -262,6 +292,7 @@ fn ended_early(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::record::BudgetInfo;
 
     fn kinds(record: &RunRecord) -> Vec<WarningKind> {
         judge(record).warnings.into_iter().map(|w| w.kind).collect()
@@ -304,6 +335,23 @@ mod tests {
     fn queue_alone_never_makes_a_run_client_limited() {
         let mut record = quiet();
         record.latency_us.queue.p99 = 1e6;
+        assert_eq!(kinds(&record), []);
+    }
+
+    #[test]
+    fn parts_of_other_transactions_explain_nothing() {
+        let mut record = quiet();
+        let off = |mean_off_pct| BudgetInfo { mean_off_pct, ..BudgetInfo::default() };
+        for (pct, kind) in [
+            (2.9, None),
+            (-3.1, Some(WarningKind::BudgetMean)),
+            (320.0, Some(WarningKind::BudgetMeanWrong)),
+        ] {
+            record.budget = Some(off(Some(pct)));
+            assert_eq!(kinds(&record), Vec::from_iter(kind), "{pct}");
+            assert_eq!(judge(&record).valid, pct < 10.0);
+        }
+        record.budget = Some(off(None));
         assert_eq!(kinds(&record), []);
     }
 

@@ -11,9 +11,10 @@ use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
 use dbtime_engines::wait::TimerTest;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
+use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
-    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, Run, RunRecord,
-    SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
+    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, MeasuringCost, Run,
+    RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
 use dbtime_observe::machine;
@@ -32,6 +33,7 @@ pub(crate) struct Measurement<'a> {
     pub(crate) stop: &'a Stop,
     pub(crate) timers: TimerTest,
     pub(crate) started: SystemTime,
+    pub(crate) cost: Option<MeasuringCost>,
 }
 
 impl Measurement<'_> {
@@ -82,15 +84,7 @@ impl Measurement<'_> {
             false => Basis::Service,
         };
         if self.plan.budget_every > 0 {
-            record.budget_us = Some(BudgetUs::from_budget(&summary.budget, driven.measured));
-            record.budget_error = Some(summary.budget.error());
-            record.budget = Some(BudgetInfo {
-                every: self.plan.budget_every,
-                sampled: summary.budget.count,
-                of: counts.completed + counts.failed,
-                chosen: if self.request.budget == BudgetChoice::Auto { "auto" } else { "given" }
-                    .to_owned(),
-            });
+            self.budget(&summary, driven.measured, &mut record);
         }
         record.window = window;
         record.operations = summary.operations;
@@ -110,6 +104,28 @@ impl Measurement<'_> {
         self.offered(&driven, &mut series);
         // What a server counted is added by whoever asked it.
         Run { record, series, counters, transactions: summary.transactions }
+    }
+
+    /// What is known of the parts: where nothing was measured nothing, not even that it is zero.
+    fn budget(&self, summary: &Summary, measured: PartSet, record: &mut RunRecord) {
+        let (counts, sum) = (&record.counts, &summary.budget);
+        let mean_all = record.latency_us.response.mean;
+        let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
+        let is_known = sum.count > 0 && mean_all > 0.0;
+        let chosen = if self.request.budget == BudgetChoice::Auto { "auto" } else { "given" };
+        record.budget = Some(BudgetInfo {
+            every: self.plan.budget_every,
+            sampled: sum.count,
+            of: counts.completed + counts.failed + counts.unfinished,
+            chosen: chosen.to_owned(),
+            method: self.prepared.budget_method(),
+            mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
+            cost: self.cost,
+        });
+        if sum.count > 0 {
+            record.budget_us = Some(BudgetUs::from_budget(sum, measured));
+            record.budget_error = Some(sum.error());
+        }
     }
 
     fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {

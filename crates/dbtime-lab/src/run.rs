@@ -62,6 +62,7 @@ pub fn run(
     let facts = prepared.facts(&plan)?;
     let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
     settle::budget(request, &mut plan, &*prepared, stop)?;
+    let cost = settle::cost(request, &plan, &*prepared, stop)?;
 
     let started = SystemTime::now();
     let log: Box<dyn Write + Send> = match &store {
@@ -84,7 +85,7 @@ pub fn run(
         return Err(LabError::Record { path: path.clone(), source });
     }
     let measurement =
-        Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started };
+        Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
     let watched = Watched { log_error: None, ..watched };
     let run = measurement.record(driven, watched, facts, auto);
     let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);

@@ -1,15 +1,15 @@
-//! What a run finds out before it starts: the rate the target carries flat out, and how often its
-//! parts can be measured without weighing on it.
+//! What a run finds out before it starts: the rate the target carries flat out, how often its parts
+//! can be measured without weighing on it, and what that costs.
 
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
 use crate::run::{BEFORE_WINDOW, NO_THINK, drive};
 use crate::targets::Prepared;
-use dbtime_engines::plan::{Demand, Driven, Plan, Stop, sampling};
+use dbtime_engines::plan::{Demand, Driven, Plan, Stop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
-use dbtime_model::record::AutoRate;
+use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost};
 use dbtime_model::recorder::OperationRecorder;
 use std::io;
 
@@ -17,8 +17,20 @@ use std::io;
 const FLAT_OUT: Nanos = Nanos::from_secs(3);
 const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// So few transactions are all measured.
-const FEW: u64 = 10_000;
+/// Of so many transactions the parts are measured at least, where there are as many.
+const FEWEST: f64 = 1_200.0;
+
+/// The parts of one in so many are those of none, in a short trial; calls on files are timed.
+const NEARLY_NONE: u32 = u32::MAX;
+
+/// What measuring costs is tried out in so many pairs of short loads, and how long each is. Of six
+/// pairs the smallest and the largest difference have the median between them 97 times of 100.
+const PAIRS: u32 = 6;
+const SLICE: Nanos = Nanos::from_millis(25);
+const SLICE_WARMUP: Nanos = Nanos::from_millis(5);
+
+/// Transactions that a slice may have without taking the numbers of the next one.
+const SLICE_NUMBERS: u64 = 1 << 20;
 
 /// Number of the first transaction of a trial: far above any run's, and unique keys made from it
 /// still fit 32 bits.
@@ -37,7 +49,10 @@ pub(crate) fn rate(
 ) -> Result<Option<AutoRate>, LabError> {
     let auto = match &request.load.rate {
         _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
-        Some(RateChoice::Auto(share_pct)) => flat_out(*share_pct, plan, prepared, progress, stop)?,
+        Some(RateChoice::Auto(share_pct)) => {
+            let measures = request.budget != BudgetChoice::Off;
+            flat_out((*share_pct, measures), plan, prepared, progress, stop)?
+        }
         Some(RateChoice::Found(auto)) => auto.clone(),
         Some(RateChoice::Given(_)) | None => return Ok(None),
     };
@@ -51,13 +66,16 @@ pub(crate) fn rate(
 
 /// Measures what the target carries without a pause.
 fn flat_out(
-    share_pct: f64,
+    (share_pct, measures): (f64, bool),
     plan: &Plan,
     prepared: &dyn Prepared,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<AutoRate, LabError> {
     progress(Progress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
+    // As the run will be: with its parts measured, where that is asked for.
+    let is_measured = prepared.budget_method() == BudgetMethod::Switches && measures;
+    let plan = &Plan { budget_every: u32::from(is_measured), ..plan.clone() };
     let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
@@ -81,34 +99,120 @@ pub(crate) fn budget(
     plan.budget_every = match request.budget {
         BudgetChoice::Off => 0,
         BudgetChoice::Every(every) => every,
-        // Who counts transactions wants no others before them.
-        BudgetChoice::Auto if request.transactions.is_some() => {
-            let few = request.transactions.is_some_and(|count| count <= FEW);
-            if few { 1 } else { 16 }
+        BudgetChoice::Auto if prepared.budget_method() != BudgetMethod::Probes => 1,
+        // Who counts transactions wants no others before them; a script may do only what it was
+        // asked for.
+        BudgetChoice::Auto if request.transactions.is_some() || is_scripted(request) => {
+            enough(16, expected(plan, None))
         }
-        BudgetChoice::Auto if !prepared.sampling_costs() => 1,
-        // A script may do only what it was asked for.
-        BudgetChoice::Auto if request.workload.script.is_some() => 16,
         BudgetChoice::Auto => {
-            // A short closed loop tells what a transaction takes and what measuring it would cost.
-            let warmup = Nanos::from_millis(50);
-            let short = Plan {
-                demand: Demand::Closed { clients: 1, think: Some(NO_THINK) },
-                servers: 1,
-                shards: 1,
-                first: TRIAL_FIRST / 2,
-                ..plan.clone()
-            };
-            let (driven, _) = trial(&short, prepared, warmup, Nanos::from_millis(250), stop)?;
+            // A short closed loop tells what a transaction takes and what probing it would cost.
+            let (warmup, length) = (Nanos::from_millis(50), Nanos::from_millis(250));
+            let alone = Plan { budget_every: NEARLY_NONE, ..alone(plan) };
+            let (driven, window_s) = trial(&alone, prepared, warmup, length, stop)?;
             let ended = driven.recorder.counts().completed.max(1) as f64;
             let service = |op: &OperationRecorder<u64>| {
                 op.latencies.service.mean_ns() * op.latencies.service.count() as f64
             };
             let service: f64 = driven.recorder.operations.iter().map(service).sum();
-            sampling(prepared.sampling_cost_ns() / ended, service / ended, PROBE_SHARE)
+            let every =
+                probe_every(prepared.probing_cost_ns() / ended, service / ended, PROBE_SHARE);
+            enough(every, expected(plan, Some(ended / window_s)))
         }
     };
     Ok(())
+}
+
+fn is_scripted(request: &RunRequest) -> bool {
+    request.workload.script.is_some()
+}
+
+/// One client without a pause, for a trial.
+fn alone(plan: &Plan) -> Plan {
+    Plan {
+        demand: Demand::Closed { clients: 1, think: Some(NO_THINK) },
+        servers: 1,
+        shards: 1,
+        first: TRIAL_FIRST / 2,
+        ..plan.clone()
+    }
+}
+
+/// How many transactions the window will have, where one client alone makes `alone_tps`; `None`:
+/// nobody knows.
+fn expected(plan: &Plan, alone_tps: Option<f64>) -> Option<f64> {
+    if let Some(transactions) = plan.transactions {
+        return Some(transactions as f64);
+    }
+    let length = plan.measure?;
+    match &plan.demand {
+        Demand::Open { rate, .. } => {
+            Some(rate.mean(plan.warmup, plan.warmup + length) * length.as_secs())
+        }
+        // Clients hold each other up: what one makes is the least that all make.
+        Demand::Closed { .. } => alone_tps.map(|tps| tps * length.as_secs()),
+    }
+}
+
+/// At most `every`, and so that at least [`FEWEST`] of those expected are measured, or all.
+fn enough(every: u32, expected: Option<f64>) -> u32 {
+    let most = expected.map_or(every, |count| (count / FEWEST) as u32).clamp(1, every.max(1));
+    1 << most.ilog2()
+}
+
+/// Tries out what measuring the parts costs: short loads with and without in turn. `None` where
+/// nothing more may be done to the data, or there is nothing to measure.
+pub(crate) fn cost(
+    request: &RunRequest,
+    plan: &Plan,
+    prepared: &dyn Prepared,
+    stop: &Stop,
+) -> Result<Option<MeasuringCost>, LabError> {
+    let is_free = request.transactions.is_none() && !is_scripted(request);
+    let measures = plan.budget_every > 0 && prepared.budget_method() != BudgetMethod::Instants;
+    if !is_free || !measures {
+        return Ok(None);
+    }
+    let mut pairs = Vec::new();
+    for pair in 0..PAIRS {
+        let mut took = [0.0; 2];
+        // The order changes from pair to pair: what drifts does so for both.
+        for step in 0..2 {
+            let is_measured = (pair + step) % 2 == 0;
+            let budget_every = if is_measured { plan.budget_every } else { 0 };
+            let first = TRIAL_FIRST / 4 + (2 * u64::from(pair) + u64::from(step)) * SLICE_NUMBERS;
+            let slice = Plan { budget_every, first, ..alone(plan) };
+            let (driven, window_s) = trial(&slice, prepared, SLICE_WARMUP, SLICE, stop)?;
+            let completed = driven.recorder.completed_within();
+            if completed == 0 {
+                return Ok(None);
+            }
+            took[usize::from(is_measured)] = window_s * 1e6 / completed as f64;
+        }
+        pairs.push(took);
+    }
+    Ok(Some(cost_of(&pairs)))
+}
+
+/// From pairs of what a transaction took without and with its parts measured, in microseconds.
+fn cost_of(pairs: &[[f64; 2]]) -> MeasuringCost {
+    let sorted = |of: fn(&[f64; 2]) -> f64| {
+        let mut figures: Vec<f64> = pairs.iter().map(of).collect();
+        figures.sort_by(f64::total_cmp);
+        figures
+    };
+    let median = |sorted: &[f64]| {
+        let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+        f64::midpoint(low, high)
+    };
+    let more = sorted(|[without, with]| with - without);
+    MeasuringCost {
+        us: median(&more),
+        low_us: more[0],
+        high_us: more[more.len() - 1],
+        without_us: median(&sorted(|[without, _]| *without)),
+        pairs: pairs.len() as u32,
+    }
 }
 
 /// A load that is not recorded. Returns what was driven and the length of its window in seconds.
@@ -124,7 +228,6 @@ fn trial(
         warmup,
         measure: Some(measure),
         transactions: None,
-        budget_every: 0,
         // What takes longer is ended on the server too.
         rundown: Nanos::from_millis(500),
         late_start: Nanos::from_millis(500),
@@ -140,4 +243,25 @@ fn trial(
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
     Ok((driven, measure.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_transactions_are_measured_or_all() {
+        assert_eq!(enough(64, Some(600.0)), 1);
+        assert_eq!(enough(64, Some(2_000.0)), 1);
+        assert_eq!(enough(64, Some(12_000.0)), 8);
+        assert_eq!(enough(64, Some(1e9)), 64);
+        assert_eq!(enough(64, None), 64);
+    }
+
+    #[test]
+    fn the_cost_is_the_median_difference() {
+        let cost = cost_of(&[[10.0, 11.0], [10.5, 12.5], [30.0, 29.0]]);
+        assert_eq!((cost.us, cost.low_us, cost.high_us), (1.0, -1.0, 2.0));
+        assert_eq!((cost.without_us, cost.pairs), (10.5, 3));
+    }
 }

@@ -1,11 +1,11 @@
 //! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
 
-use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
+use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
 use crate::means::Means;
 use crate::tail::{Slice, Tail};
 use dbtime_model::budget::Part;
 use dbtime_model::record::{
-    Basis, Check, LoadInfo, OperationSummary, RunRecord, ThinkSummary, Warning,
+    Basis, BudgetMethod, Check, LoadInfo, OperationSummary, RunRecord, ThinkSummary, Warning,
 };
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
@@ -152,10 +152,19 @@ fn also(part: Part, share: f64) -> String {
 /// Where the time of a mean transaction goes, in one sentence.
 pub(crate) fn where_it_goes(record: &RunRecord) -> String {
     let Some(budget) = &record.budget_us else {
-        return "not measured (run without --no-budget to learn it)".to_owned();
+        return match record.budget {
+            Some(_) => "not measured: none of the transactions was".to_owned(),
+            None => "not measured (run without --no-budget to learn it)".to_owned(),
+        };
     };
     match answer(&budget.into()) {
-        Some(answer) => answer.text(&format!("a transaction's {}", us(answer.total_us))),
+        Some(answer) => {
+            let sentence = answer.text(&format!("a transaction's {}", us(answer.total_us)));
+            match all_mean(record) {
+                Some(all) => format!("{sentence}; {all}"),
+                None => sentence,
+            }
+        }
         None if record.counts.completed == 0 => "no transaction completed".to_owned(),
         None => "no transaction was measured".to_owned(),
     }
@@ -294,12 +303,21 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
         "auto" => ", chosen automatically",
         _ => "",
     };
+    let how = match info.method {
+        BudgetMethod::Probes => ", by probes, which disturb them",
+        BudgetMethod::Instants | BudgetMethod::Switches => "",
+    };
     Some(match info.every {
-        0 | 1 => {
-            format!("parts measured on {} of {} transactions", count(info.sampled), count(info.of))
+        0 | 1 if info.sampled == info.of => {
+            format!("parts measured on all {} transactions{how}", count(info.of))
         }
+        0 | 1 => format!(
+            "parts measured on {} of {} transactions{how}",
+            count(info.sampled),
+            count(info.of)
+        ),
         every => format!(
-            "parts measured on 1 of {every} transactions ({} of {}){chosen}",
+            "parts measured on 1 of {every} transactions ({} of {}){chosen}{how}",
             count(info.sampled),
             count(info.of)
         ),
@@ -314,11 +332,35 @@ pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
 
 /// The mean over all transactions, where the measured ones came out otherwise.
 pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
-    let measured = record.budget_us.as_ref()?.total;
-    let all = record.latency_us.response.mean;
+    let (measured, all) = (record.budget_us.as_ref()?.total, record.latency_us.response.mean);
     // Sampling alone explains a percent or two.
-    let differs = measured > 0.0 && all > 0.0 && (all / measured - 1.0).abs() > 0.02;
-    differs.then(|| format!("the mean response of all transactions is {}", us(all)))
+    let off_pct = Some(100.0 * (measured / all - 1.0)).filter(|pct| pct.abs() > 3.0)?;
+    let all = Some(us(all)).filter(|_| measured > 0.0 && off_pct.is_finite())?;
+    let way = if off_pct > 0.0 { "above" } else { "below" };
+    Some(format!(
+        "these are the measured ones, {} {way} the mean of all, {all}",
+        percent(off_pct.abs())
+    ))
+}
+
+/// What measuring the parts costs.
+pub(crate) fn measuring_cost(record: &RunRecord) -> Option<String> {
+    let cost = record.budget.as_ref()?.cost?;
+    let range = format!("{} to {}", signed_us(cost.low_us), signed_us(cost.high_us));
+    let pairs = counted(cost.pairs.into(), "pair");
+    Some(match cost.low_us <= 0.0 {
+        true => format!(
+            "measuring costs too little to be told from noise ({range} of {} in {pairs} of slices \
+             with and without)",
+            us(cost.without_us)
+        ),
+        false => format!(
+            "measuring costs {} of {}, {} ({range} in {pairs} of slices with and without)",
+            us(cost.us),
+            us(cost.without_us),
+            percent(100.0 * cost.us / cost.without_us)
+        ),
+    })
 }
 
 /// How think time came out, a sentence per operation that has one.

@@ -255,8 +255,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
 
-    /// Measure the costly parts of the time budget on one transaction in N [default: so that it
-    /// costs about 1 %].
+    /// Measure the parts of the time budget on one transaction in N [default: on all; where that
+    /// takes probes, so that they cost about 1 %].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_every: Option<u32>,
 

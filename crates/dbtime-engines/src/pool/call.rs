@@ -58,9 +58,11 @@ impl Call<'_> {
         let statement = self.statement();
         let (result, sent, done) = if timing.sampled {
             let mut parts = Parts::default();
-            let handed_over = now();
+            let handed_over = connection.is_disturbed().then(now);
             let (result, sent, done) = self.measured(connection, &mut parts);
-            timing.held_up(handed_over, sent);
+            if let Some(handed_over) = handed_over {
+                timing.held_up(handed_over, sent);
+            }
             timing.parts.add_all(&parts);
             parts.close(done - sent);
             if let Some(statement) = statement {

@@ -63,6 +63,13 @@ pub trait Connection {
         parts: &mut Parts,
     ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
 
+    /// Whether measuring takes readings before a statement, which hold it up.
+    fn is_disturbed(&self) -> bool;
+
+    /// The thread has slept and its next statement is near: what is to be done for measuring is
+    /// done here.
+    fn settle(&mut self);
+
     /// What the last [`Connection::ask`] has brought back.
     fn results(&mut self) -> &mut Results;
 

@@ -43,7 +43,7 @@ impl<'a> Worker<'a> {
         let Start { at: start, shared } = start;
         let (start, shared) = (*start, shared.as_ref());
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
-        let ledger = Ledger::new(plan.recorder(start, id), start, sink);
+        let ledger = Ledger::new(plan.recorder(start, id), plan.sampling(), start, sink);
         let end = plan.window(start).end;
         let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
         Self { plan, stop, shared, own, session, ledger, end, last }
@@ -181,7 +181,7 @@ impl<'a> Worker<'a> {
         ready: MonoNanos,
     ) -> bool {
         let mut goes_on = true;
-        let sampled = self.plan.is_sampled(ticket.index);
+        let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = Timing::new(ready, sampled);
         let ledger = &mut self.ledger;
         let session = &mut self.session;

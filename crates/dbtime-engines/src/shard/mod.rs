@@ -114,7 +114,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         };
         let connections: Vec<Connection> = sessions.into_iter().map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
-        let ledger = Ledger::new(plan.recorder(start, shard), start, sink);
+        let ledger = Ledger::new(plan.recorder(start, shard), plan.sampling(), start, sink);
         let window = plan.window(start);
         Self {
             plan,
@@ -254,7 +254,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.ledger.recorder.think(operation, ticket.due, wanted, taken);
         }
         self.ledger.offered(&ticket);
-        let sampled = self.plan.is_sampled(ticket.index);
+        let sampled = self.plan.sampling().includes(ticket.index);
         let connection = &mut self.connections[id as usize];
         connection.flight.begin(ready, sampled);
         connection.is_busy = true;

@@ -62,14 +62,14 @@ impl SqliteConnection {
         Ok(rows)
     }
 
-    /// The same, and adds where its time went to `parts`, as [`Self::execute_sampled`].
-    pub fn ask_sampled(
+    /// The same, and adds where its time went to `parts`, as [`Self::execute_measured`].
+    pub fn ask_measured(
         &mut self,
         request: Request<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
     ) -> (Result<u64, Failure>, super::Timing) {
-        self.sampled(parts, |connection| connection.ask(request, statement))
+        self.measuring(parts, |connection| connection.ask(request, statement))
     }
 
     /// What the last [`Self::ask`] has brought back.

@@ -1,6 +1,6 @@
-//! One worker's connection: executes statements, samples where their time went.
+//! One worker's connection: executes statements, measures where their time went.
 //!
-//! A sampled statement's wall time is covered by contiguous spans of the thread clock:
+//! A measured statement's wall time is that of SQLite's own code and of the calls it makes:
 //!
 //! ```text
 //!   sent                                                        done
@@ -8,9 +8,10 @@
 //!    │  cpu  runq    │ io_write  │   │   sync   │  cpu  runq    │
 //! ```
 //!
-//! In every span CPU time and run delay are measured; in calls on files and in naps for a lock
-//! what is left was spent blocked and goes to the part of that call. Blocked time in SQLite's own
-//! code (page faults, a stolen CPU) is nobody's, and stays unexplained.
+//! Where the thread kept the CPU, all of it is CPU time. Where it lost it, the kernel tells how
+//! long it waited for a CPU; in calls on files and in naps for a lock what is left was spent
+//! blocked and goes to the part of that call. Blocked time in SQLite's own code (page faults) is
+//! nobody's, and stays unexplained.
 
 use super::asking::Asking;
 use super::context::Context;
@@ -21,7 +22,7 @@ use super::ffi::{Db, Prepared, c_path};
 use super::figures::{CacheFigures, WorkerFigures};
 use super::target::SqliteTarget;
 use super::vfs;
-use crate::thread_clock::{Span, ThreadClock};
+use crate::thread_clock::ThreadClock;
 use dbtime_load::program::Value;
 use dbtime_model::budget::PartSet;
 use dbtime_model::{ErrorClass, MonoNanos, Part, Parts, StatementId};
@@ -37,15 +38,12 @@ pub struct Answer {
     pub rows: u64,
 }
 
-/// When a sampled statement ran, and what the thread did before it.
+/// When a measured statement ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The thread's time since the clock's last span ended: in a row of sampled statements, the
-    /// driver's own time between them.
-    pub before: Span,
-    /// The start of the first span.
+    /// When it began.
     pub sent: MonoNanos,
-    /// The end of the last span.
+    /// When it ended.
     pub done: MonoNanos,
 }
 
@@ -136,29 +134,39 @@ impl SqliteConnection {
 
     /// Executes a statement and adds where its time went to `parts`: everything but `unexplained`,
     /// which the caller closes against `done − sent`, alone or for the whole transaction.
-    pub fn execute_sampled(
+    pub fn execute_measured(
         &mut self,
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
         parts: &mut Parts,
     ) -> (Result<Answer, Failure>, Timing) {
-        self.sampled(parts, |connection| connection.execute(statement, parameters, wants_row))
+        self.measuring(parts, |connection| connection.execute(statement, parameters, wants_row))
     }
 
     /// Does something and adds where its time went to `parts`.
     #[inline]
-    pub(super) fn sampled<T>(
+    pub(super) fn measuring<T>(
         &mut self,
         parts: &mut Parts,
         work: impl FnOnce(&mut Self) -> T,
     ) -> (T, Timing) {
-        let before = self.context.begin_sample();
-        let sent = self.context.clock.last();
+        let sent = self.context.begin_measuring();
         let result = work(self);
-        self.context.end_sample(parts);
-        let done = self.context.clock.last();
-        (result, Timing { before, sent, done })
+        let done = self.context.end_measuring(parts);
+        (result, Timing { sent, done })
+    }
+
+    /// Whether every statement can be measured without disturbing it, because the thread sees when
+    /// it was switched out.
+    pub fn sees_switches(&self) -> bool {
+        self.context.sees_switches()
+    }
+
+    /// Brings the thread's accounts up to date before a statement, where that is due.
+    #[inline]
+    pub fn settle(&self) {
+        self.context.settle();
     }
 
     /// A statement is next on this thread: whoever waits for a lock finds it.
@@ -195,14 +203,15 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// The thread's clock. Restart it before a row of sampled statements.
+    /// The thread's clock. Where switches cannot be seen, restart it before a row of measured
+    /// statements.
     pub fn clock(&self) -> &ThreadClock {
         &self.context.clock
     }
 
-    /// Which parts this connection measures when it samples.
+    /// Which parts this connection measures.
     pub fn measured(&self) -> PartSet {
-        match (self.measure, self.context.clock.knows_runq()) {
+        match (self.measure, self.context.sees_switches() || self.context.clock.knows_runq()) {
             (Measure::Nothing, _) => PartSet::default(),
             (Measure::Budget, true) => MEASURED,
             (Measure::Budget, false) => MEASURED_WITHOUT_RUNQ,

@@ -1,5 +1,5 @@
-//! What the callbacks of one connection know: its thread's clock, whether a statement is being
-//! sampled, the figures counted so far.
+//! What the callbacks of one connection know: its thread's clocks, whether a statement is being
+//! measured, the figures counted so far.
 //!
 //! SQLite calls back into the VFS and the busy handler while the connection executes a statement.
 //! Everything here is a `Cell`, so that both may hold shared references at once; a context belongs
@@ -7,9 +7,10 @@
 
 use super::figures::{Call, CallFigures, FileKind, IoFigures};
 use super::lock::{Attribution, Holder, LockRegistry};
+use crate::switch_clock::{OffCpu, SwitchClock};
 use crate::thread_clock::{Span, ThreadClock};
 use dbtime_model::budget::PART_COUNT;
-use dbtime_model::{Nanos, Part, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId, now};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,9 +18,24 @@ use std::sync::Arc;
 /// Time without a reading of the thread clock after which the next one is slow.
 const COLD: Nanos = Nanos::from_micros(5);
 
+/// How the present statement is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// Whatever keeps the CPU is CPU time; only where the thread lost it the kernel is asked why.
+    Switches,
+    /// By readings of the CPU clock at both ends of each stretch, which attract pre-emptions: where
+    /// switches cannot be seen.
+    Probe,
+}
+
 /// One connection's context. Its address is handed to SQLite, so it lives in a box of its own.
 pub(super) struct Context {
     pub(super) clock: ThreadClock,
+    /// `None` where the thread cannot see that it was switched out.
+    switches: Option<SwitchClock>,
     pub(super) path: PathBuf,
     pub(super) registry: Arc<LockRegistry>,
     pub(super) worker: usize,
@@ -36,7 +52,9 @@ pub(super) struct Context {
     pub(super) unnamed: Cell<(u64, u64)>,
     /// The other process that the present wait is for, once it was looked for.
     pub(super) outside: Cell<Option<Holder>>,
-    is_sampling: Cell<bool>,
+    mode: Cell<Mode>,
+    /// When the present statement began.
+    sent: Cell<MonoNanos>,
     /// Times calls: the CPU's own counter where it is steady, at half the price of the clock. Good
     /// for durations, not for instants.
     counter: quanta::Clock,
@@ -66,6 +84,7 @@ impl Context {
     pub(super) fn new(path: PathBuf, registry: Arc<LockRegistry>, worker: usize) -> Self {
         Self {
             clock: ThreadClock::new(),
+            switches: SwitchClock::new(),
             path,
             registry,
             worker,
@@ -79,7 +98,8 @@ impl Context {
             waits: RefCell::default(),
             unnamed: Cell::default(),
             outside: Cell::default(),
-            is_sampling: Cell::default(),
+            mode: Cell::default(),
+            sent: Cell::default(),
             counter: quanta::Clock::new(),
             last_end: Cell::default(),
             continued_from: Cell::default(),
@@ -107,35 +127,86 @@ impl Context {
         CURRENT.get()
     }
 
-    /// Ends the span before a sampled statement and starts the statement's own.
+    /// Whether every statement can be measured without disturbing it.
+    pub(super) fn sees_switches(&self) -> bool {
+        self.switches.is_some()
+    }
+
+    /// Brings the accounts of the thread up to date, so that the next statement need not.
     #[inline]
-    pub(super) fn begin_sample(&self) -> Span {
-        let mut before = self.clock.advance();
+    pub(super) fn settle(&self) {
+        if let Some(switches) = &self.switches
+            && switches.lost_cpu()
+        {
+            switches.account();
+        }
+    }
+
+    /// Begins a measured statement and returns the instant it starts at.
+    #[inline]
+    pub(super) fn begin_measuring(&self) -> MonoNanos {
+        let sent = match &self.switches {
+            Some(switches) => {
+                self.mode.set(Mode::Switches);
+                let present = now();
+                if switches.lost_cpu() { switches.account().until } else { present }
+            }
+            None => self.begin_probe(),
+        };
+        self.sent.set(sent);
+        sent
+    }
+
+    fn begin_probe(&self) -> MonoNanos {
+        let before = self.clock.advance();
         if before.wall > COLD {
             // The way through the kernel is out of the caches and the two clocks lie further apart
             // than at the end: on a statement of 200 ns that shows. The second reading is warm.
-            before += self.clock.advance();
+            self.clock.advance();
         }
-        self.is_sampling.set(true);
-        before
+        self.mode.set(Mode::Probe);
+        self.clock.last()
     }
 
-    /// Ends a sampled statement and moves its parts to where they are wanted.
+    /// Ends a measured statement, moves its parts to where they are wanted, and returns the instant
+    /// it ended.
     #[inline]
-    pub(super) fn end_sample(&self, parts: &mut Parts) {
-        self.end_body_span();
-        self.is_sampling.set(false);
+    pub(super) fn end_measuring(&self, parts: &mut Parts) -> MonoNanos {
+        let mut done = match &self.switches {
+            Some(_) => now(),
+            None => {
+                self.end_body_span();
+                self.clock.last()
+            }
+        };
+        if let Some(switches) = &self.switches {
+            if switches.lost_cpu() {
+                done = self.account_body(switches);
+            }
+            // Unmeasured waits there are none, so the rest was spent on a CPU.
+            let waited: i64 = self.parts.iter().map(Cell::get).sum();
+            self.add_part(Part::Cpu, Nanos((done - self.sent.get()).0 - waited.unsigned_abs()));
+        }
+        self.mode.set(Mode::Off);
         for (part, ns) in parts.0.iter_mut().zip(&self.parts) {
             *part += ns.replace(0);
         }
+        done
     }
 
-    /// Runs a call in which the thread may block, and says how long it took. In a sampled statement
-    /// the time it was blocked is added to `part`.
+    /// Runs a call in which the thread may block, and says how long it took. In a measured
+    /// statement the time it was blocked is added to `part`.
     #[inline]
     pub(super) fn timed<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
-        if self.is_sampling.get() {
-            return self.timed_sample(part, call);
+        let switches = match self.mode.get() {
+            Mode::Probe => return self.timed_probe(part, call),
+            Mode::Off => None,
+            Mode::Switches => self.switches.as_ref(),
+        };
+        if let Some(switches) = switches
+            && switches.lost_cpu()
+        {
+            self.account_body(switches);
         }
         let start = match self.continued_from.take() {
             0 => self.counter.raw(),
@@ -144,30 +215,61 @@ impl Context {
         let result = call();
         let end = self.counter.raw();
         self.last_end.set(end);
+        if let Some(switches) = switches
+            && switches.lost_cpu()
+        {
+            self.account_call(switches, part, start);
+        }
         (result, Nanos(self.counter.delta_as_nanos(start, end)))
     }
 
-    /// Waits for something that is neither a file nor a nap; measured in a sampled statement only.
+    /// Waits for something that is neither a file nor a nap; timed in a measured statement only.
     #[inline]
     pub(super) fn blocked_on(&self, part: Part, wait: impl FnOnce()) {
-        if self.is_sampling.get() {
-            self.timed_sample(part, wait);
-        } else {
+        if self.mode.get() == Mode::Off {
             wait();
+        } else {
+            self.timed(part, wait);
         }
+    }
+
+    /// The thread lost the CPU in SQLite's own code. If it was blocked there, nobody says why.
+    #[cold]
+    fn account_body(&self, switches: &SwitchClock) -> MonoNanos {
+        let off = switches.account();
+        self.add_off_cpu(off, Part::Unexplained, off.until - self.sent.get());
+        off.until
+    }
+
+    /// The thread lost the CPU in a call that began at `start` of the counter.
+    #[cold]
+    fn account_call(&self, switches: &SwitchClock, part: Part, start: u64) {
+        let off = switches.account();
+        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        self.add_off_cpu(off, part, took);
+    }
+
+    /// Adds time off the CPU within a stretch that took so long: `blocked` may hold what interrupts
+    /// took before it. The parts never come to more than the statement has taken.
+    fn add_off_cpu(&self, off: OffCpu, blocked: Part, took: Nanos) {
+        let waited: i64 = self.parts.iter().map(Cell::get).sum();
+        let passed = off.until - self.sent.get() - Nanos(waited.unsigned_abs());
+        let runq = off.runq.min(passed);
+        self.add_part(Part::Runq, runq);
+        self.add_part(blocked, off.blocked.min(took - runq).min(passed - runq));
     }
 
     /// Says that the next timed call follows upon the last one without anything in between, so that
     /// one clock reading serves both. Readings are most of what the VFS costs.
     #[inline]
     pub(super) fn continues(&self) {
-        if !self.is_sampling.get() {
+        if self.mode.get() != Mode::Probe {
             self.continued_from.set(self.last_end.get());
         }
     }
 
     #[cold]
-    fn timed_sample<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
+    fn timed_probe<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
         self.end_body_span();
         // Two more readings, so that the figures of the call do not contain those of the clocks.
         let start = self.counter.raw();

@@ -43,7 +43,7 @@ fn executions_do_not_allocate() {
             connection.execute(FETCH, &key, false).expect("a row");
             connection.execute(FETCH_ROW, &key, true).expect("rows");
             let change = [Value::Integer(1), Value::Integer(1)];
-            connection.execute_sampled(UPDATE, &change, false, &mut parts).0.expect("changed");
+            connection.execute_measured(UPDATE, &change, false, &mut parts).0.expect("changed");
         }
         COUNT.get() - before
     };

@@ -37,7 +37,7 @@ fn the_statement_of_the_worker_that_holds_the_lock_is_named() {
             });
             learns.recv().expect("told");
             let mut waiter = database.connect(0).expect("a connection");
-            let (result, timing) = waiter.execute_sampled(BEGIN, &[], false, &mut parts);
+            let (result, timing) = waiter.execute_measured(BEGIN, &[], false, &mut parts);
             result.expect("begun in the end");
             parts.close(timing.done - timing.sent);
             waiter

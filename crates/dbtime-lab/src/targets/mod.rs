@@ -14,7 +14,7 @@ use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunRecord, TargetInfo, Warning};
+use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
@@ -97,13 +97,13 @@ pub(crate) trait Prepared: Sync {
         0.0
     }
 
-    /// Whether measuring the parts of a transaction costs anything worth choosing fewer for.
-    fn sampling_costs(&self) -> bool {
-        false
+    /// How the parts inside its statements are told apart.
+    fn budget_method(&self) -> BudgetMethod {
+        BudgetMethod::Instants
     }
 
-    /// What sampling every transaction of the last load would have cost in all, in nanoseconds.
-    fn sampling_cost_ns(&self) -> f64 {
+    /// What probing every transaction of the last load would have cost in all, in nanoseconds.
+    fn probing_cost_ns(&self) -> f64 {
         0.0
     }
 

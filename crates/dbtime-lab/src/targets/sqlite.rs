@@ -14,9 +14,10 @@ use dbtime_engines::sqlite::{
     WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_engines::switch_clock::SwitchClock;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind};
+use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning, WarningKind};
 use std::fs::File;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -39,6 +40,8 @@ struct Ready {
     scale: u64,
     measure: Measure,
     probe: Nanos,
+    /// Whether a thread sees that it was switched out.
+    sees_switches: bool,
     /// What the workers of the last load counted.
     figures: Box<Mutex<WorkerFigures>>,
     /// Removes the folder of a temporary database.
@@ -92,8 +95,9 @@ impl Kind for Sqlite {
             _ => Measure::Budget,
         };
         let probe = sqlite::ThreadClock::new().probe_cost();
+        let sees_switches = SwitchClock::is_available();
         let (url, figures) = (self.url.clone(), Box::default());
-        Ok(Box::new(Ready { target, url, scale, measure, probe, figures, folder }))
+        Ok(Box::new(Ready { target, url, scale, measure, probe, sees_switches, figures, folder }))
     }
 
     fn create(&self) -> Result<(), LabError> {
@@ -190,7 +194,8 @@ impl Prepared for Ready {
     fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
         (watcher.ready)();
         let statements = &plan.workload.statements;
-        let database = SqlitePool::new(self.target.clone(), statements, plan.servers, self.measure);
+        let measure = if plan.budget_every == 0 { Measure::Nothing } else { self.measure };
+        let database = SqlitePool::new(self.target.clone(), statements, plan.servers, measure);
         let driven = pool::drive(plan, &database, watcher.sink, watcher.started, stop);
         let driven = driven.map_err(|error| match error {
             PoolError::Script(error) => LabError::Script(error.to_string()),
@@ -209,11 +214,11 @@ impl Prepared for Ready {
         2.0 * self.probe.0 as f64
     }
 
-    fn sampling_costs(&self) -> bool {
-        true
+    fn budget_method(&self) -> BudgetMethod {
+        if self.sees_switches { BudgetMethod::Switches } else { BudgetMethod::Probes }
     }
 
-    fn sampling_cost_ns(&self) -> f64 {
+    fn probing_cost_ns(&self) -> f64 {
         let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         self.probe.0 as f64 * figures.readings() as f64
     }

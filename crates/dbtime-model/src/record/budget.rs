@@ -104,6 +104,43 @@ pub struct BudgetInfo {
     pub of: u64,
     /// How `every` was chosen: `given` or `auto`.
     pub chosen: String,
+    /// How the parts inside statements were told apart.
+    pub method: BudgetMethod,
+    /// By how much the mean response of the measured ones is above that of all, in percent; `null`
+    /// where nothing was measured.
+    pub mean_off_pct: Option<f64>,
+    /// What measuring costs; `null` where it was not tried out.
+    pub cost: Option<MeasuringCost>,
+}
+
+/// How the parts inside statements are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetMethod {
+    /// From the instants of a transaction alone; nothing inside statements is measured.
+    #[default]
+    Instants,
+    /// A thread sees when it was switched out, and asks the kernel only then.
+    Switches,
+    /// By readings of the CPU clock around each stretch, which disturb what they measure.
+    Probes,
+}
+
+/// What measuring the parts adds to a transaction, from short loads with and without it in turn,
+/// before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MeasuringCost {
+    /// The median difference of a pair, per transaction of one client flat out.
+    pub us: f64,
+    /// The smallest difference of a pair.
+    pub low_us: f64,
+    /// The largest.
+    pub high_us: f64,
+    /// What a transaction took without, in the median.
+    pub without_us: f64,
+    /// How many pairs.
+    pub pairs: u32,
 }
 
 /// Whether a figure was read off a clock or counter, or computed from others.

@@ -15,7 +15,10 @@ mod folder;
 mod summary;
 mod validity;
 
-pub use budget::{BudgetBucket, BudgetInfo, BudgetUs, FileIo, Layer, LockHolder, Provenance};
+pub use budget::{
+    BudgetBucket, BudgetInfo, BudgetMethod, BudgetUs, FileIo, Layer, LockHolder, MeasuringCost,
+    Provenance,
+};
 pub use counters::{CounterUnit, CountersInfo, TellingCounter};
 pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
 pub use summary::{

@@ -36,6 +36,10 @@ pub enum WarningKind {
     RateMissed,
     /// More than 3 % of the response is unexplained.
     BudgetError,
+    /// The mean of the measured transactions is off that of all by more than 3 %.
+    BudgetMean,
+    /// It is off by more than 10 %.
+    BudgetMeanWrong,
     /// Other processes used the CPU.
     ForeignCpu,
     /// The hypervisor took CPU time away.
@@ -69,7 +73,14 @@ pub enum WarningKind {
 impl WarningKind {
     /// Whether figures of a run with this warning may be wrong.
     pub fn invalidates(self) -> bool {
-        matches!(self, Self::ClientLimited | Self::BudgetError | Self::Counts | Self::MostlyFailed)
+        matches!(
+            self,
+            Self::ClientLimited
+                | Self::BudgetError
+                | Self::BudgetMeanWrong
+                | Self::Counts
+                | Self::MostlyFailed
+        )
     }
 }
 

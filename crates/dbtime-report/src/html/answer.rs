@@ -69,7 +69,11 @@ fn sentence(record: &RunRecord, out: &mut String) {
         return;
     };
     let subject = format!("of a transaction’s {}", us(means.total));
-    let _ = writeln!(out, "<p class=\"big\">{}.</p>", spoken(&answer, &subject));
+    let mut sentence = spoken(&answer, &subject);
+    if let Some(all) = story::all_mean(record) {
+        let _ = write!(sentence, "; {}", escape(&all));
+    }
+    let _ = writeln!(out, "<p class=\"big\">{sentence}.</p>");
     out.push_str(&bar(&Bar {
         means: &means,
         full_us: means.positive().max(means.total),

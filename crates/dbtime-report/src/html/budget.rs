@@ -113,7 +113,7 @@ fn notes(record: &RunRecord, means: &Means, out: &mut String) {
     if !missing.is_empty() {
         notes.push(format!("Not measured: {}.", list(missing)));
     }
-    let how = [story::sampling(record), story::budget_error(record), story::all_mean(record)];
+    let how = [story::sampling(record), story::budget_error(record), story::measuring_cost(record)];
     notes.extend(how.into_iter().flatten().map(|how| {
         let mut how = how;
         how[..1].make_ascii_uppercase();

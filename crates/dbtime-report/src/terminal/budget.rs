@@ -17,7 +17,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
     page.heading("Where the time goes");
     let Some(budget) = &record.budget_us else {
-        page.text("not measured: the run was made without a budget", Ink::Dim);
+        page.text(&story::where_it_goes(record), Ink::Dim);
         return;
     };
     let means = Means::from(budget);
@@ -62,7 +62,7 @@ fn notes(record: &RunRecord, means: &Means, page: &mut Page) {
     if !missing.is_empty() {
         page.text(&format!("not measured: {}", list(missing)), Ink::Dim);
     }
-    let how = [story::sampling(record), story::budget_error(record), story::all_mean(record)];
+    let how = [story::sampling(record), story::budget_error(record), story::measuring_cost(record)];
     let how: Vec<_> = how.into_iter().flatten().collect();
     if !how.is_empty() {
         page.text(&how.join("; "), Ink::Dim);
