@@ -3,8 +3,8 @@
 //! It answers at once, or after a service time. Nothing leaves the process.
 
 use crate::plan::{Driven, Plan, Stop, Watcher};
-use crate::shard::{self, Answer, DriveError, Event, Happened, Made, Reactor};
-use crate::wait::wait_until;
+use crate::shard::{self, Answer, AnswerDelay, DriveError, Event, Happened, Made, Reactor};
+use crate::wait::PreciseWaiter;
 use dbtime_load::program::Value;
 use dbtime_load::random::{Stream, draw};
 use dbtime_load::request::Request;
@@ -52,6 +52,7 @@ struct NullReactor {
     submitted: u64,
     connections: u32,
     results: Results,
+    waiter: PreciseWaiter,
     /// Connections that will answer, soonest first.
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
 }
@@ -97,16 +98,18 @@ impl Reactor for NullReactor {
         &mut self.results
     }
 
-    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Event>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
-        let present = wait_until(first.min(until), true, |_| false);
+        let present = self.waiter.wait_until(first.min(until), || true, || {}, |_| false);
         while let Some(&Reverse((at, connection))) = self.answering.peek() {
             if at > present {
                 break;
             }
             self.answering.pop();
             let kind = Happened::Answered(Answer::of(1));
-            events.push(Event { connection, at: present, kind });
+            // What is late here is the driver: the database keeps its time.
+            let late = AnswerDelay::of_wait(present - at);
+            events.push(Event { connection, at: present, late, kind });
         }
     }
 
@@ -137,6 +140,7 @@ pub fn drive(
             submitted: 0,
             connections: connections as u32,
             results: Results::default(),
+            waiter: PreciseWaiter::new(plan.shards),
             answering: BinaryHeap::with_capacity(connections),
         };
         Ok(Made { reactor, up: connections, failure: None })

@@ -4,7 +4,8 @@ use dbtime_load::program::Ticket;
 use dbtime_model::recorder::Outage;
 use dbtime_model::series::Second;
 use dbtime_model::{
-    ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, now,
+    ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, TimeSpan,
+    now,
 };
 
 use crate::failure::Failure;
@@ -27,6 +28,8 @@ pub struct Timing {
     done: MonoNanos,
     /// Inside statements.
     statements: Nanos,
+    /// What answers waited for a driver that had no CPU.
+    late: Nanos,
     /// Deliberate pauses.
     think: Nanos,
     backoff: Nanos,
@@ -47,6 +50,7 @@ impl Timing {
             sent: MonoNanos(0),
             done: ready,
             statements: Nanos::ZERO,
+            late: Nanos::ZERO,
             think: Nanos::ZERO,
             backoff: Nanos::ZERO,
             parts: Parts::default(),
@@ -73,6 +77,12 @@ impl Timing {
         }
         self.statements += done - sent;
         self.done = done;
+    }
+
+    /// The answer that came last had waited so long for the driver.
+    #[inline]
+    pub fn late(&mut self, late: Nanos) {
+        self.late += late;
     }
 
     /// Making the connection took from `from` to `to`: time for the server, but no statement's.
@@ -141,6 +151,7 @@ impl Timing {
             ready: self.ready,
             sent: sent - self.delay,
             done: self.done - self.delay,
+            late: self.late,
             retries,
         }
     }
@@ -181,6 +192,8 @@ pub struct Ledger {
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
+    /// When its worker would have been free then, had the driver never been late.
+    pub freed: MonoNanos,
     /// When its last transaction was completed.
     completed: MonoNanos,
     /// The first failure of a connection since then.
@@ -211,8 +224,8 @@ pub struct Executed {
 const SAMPLES: usize = 32;
 const STATEMENTS: usize = 256;
 
-/// A shorter time without anything completed is no outage.
-const OUTAGE: Nanos = Nanos::from_millis(100);
+/// What is shorter is no time without service, and no standstill of the driver.
+const STANDSTILL: Nanos = Nanos::from_millis(100);
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -237,6 +250,7 @@ impl Ledger {
             statements: Vec::with_capacity(STATEMENTS),
             driver: Nanos::ZERO,
             ended: start,
+            freed: start,
             completed: start,
             out_since: None,
         }
@@ -252,11 +266,18 @@ impl Ledger {
             if self.out_since.is_some() {
                 self.outage_over(sample.done, true);
             }
+            if sample.done - self.completed >= STANDSTILL {
+                self.was_quiet(sample.done);
+            }
             self.completed = sample.done;
+        }
+        if sample.response() >= STANDSTILL {
+            self.waited(sample);
         }
         let had_to_wait = sample.ready > self.ended;
         let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
         self.ended = timing.done();
+        self.freed = sample.freed(LONGEST_WORK);
         let parts = timing.sampled.then(|| timing.close(sample));
         self.samples.push(Ended { sample: *sample, parts });
         if self.samples.len() == SAMPLES {
@@ -264,6 +285,14 @@ impl Ledger {
         }
         if self.recorder.window().contains(sample.due) {
             self.driver += timing.client() + between;
+        }
+    }
+
+    /// The driver wanted to wake at `wanted` and did at `woken`: a long lateness is noted.
+    #[inline]
+    pub fn woken(&mut self, wanted: MonoNanos, woken: MonoNanos) {
+        if woken - wanted >= STANDSTILL {
+            self.recorder.standstills.push(TimeSpan { from: wanted, until: woken });
         }
     }
 
@@ -289,6 +318,9 @@ impl Ledger {
         let timing = Timing::new(done, self.sampling.includes(ticket.index));
         let sample = timing.sample(ticket, outcome, 0);
         self.recorder.record(&sample);
+        if outcome == Outcome::Unfinished && sample.response() >= STANDSTILL {
+            self.waited(&sample);
+        }
         if timing.sampled && outcome == Outcome::Unfinished {
             // It has waited for its turn all its life.
             self.recorder.record_parts(&sample, &timing.close(&sample));
@@ -337,14 +369,34 @@ impl Ledger {
     #[cold]
     fn outage_over(&mut self, present: MonoNanos, is_back: bool) {
         let Some(from) = self.out_since.take() else { return };
-        if present - self.completed >= OUTAGE && from < self.recorder.window().end {
+        if present - self.completed >= STANDSTILL && from < self.recorder.window().end {
             self.recorder.outages.push(Outage { from, until: is_back.then_some(present) });
+        }
+    }
+
+    /// Nothing was completed from the last completed transaction until `present`.
+    #[cold]
+    fn was_quiet(&mut self, present: MonoNanos) {
+        let span = TimeSpan { from: self.completed, until: present };
+        self.recorder.quiet.get_or_insert_default().push(span);
+    }
+
+    /// A transaction took long: what overlaps is one time of waiting.
+    #[cold]
+    fn waited(&mut self, sample: &Sample) {
+        let (from, until) = (sample.due, sample.done);
+        match self.recorder.waiting.last_mut() {
+            Some(last) if from <= last.until && last.from <= until => {
+                (last.from, last.until) = (last.from.min(from), last.until.max(until));
+            }
+            _ => self.recorder.waiting.push(TimeSpan { from, until }),
         }
     }
 
     /// Hands the last second over and gives the recorder back.
     pub fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
         self.count();
+        self.was_quiet(now());
         self.outage_over(now(), false);
         self.sink.swap(self.second);
         (self.recorder, self.driver, self.ended)

@@ -2,15 +2,12 @@
 //!
 //! The default timer slack of 50 µs makes every sleep late by about as much; with a slack of 1 ns
 //! a sleeper wakes 3–6 µs late in the median, 15–60 µs at the 99th percentile (prctl(2),
-//! PR_SET_TIMERSLACK).
+//! PR_SET_TIMERSLACK). A CPU that has been idle for long takes longer, on a virtual machine 100 µs
+//! and more: how long is learnt while waiting.
 
 use dbtime_model::{MonoNanos, Nanos, now};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec};
-
-/// How long before an instant a precise waiter stops sleeping and spins. Below the 99th percentile
-/// of wake-ups here, a longer one only burns CPU.
-const SPIN: Nanos = Nanos::from_micros(30);
 
 /// Longest uninterrupted sleep, so that an early end of the run is noticed.
 const NAP: Nanos = Nanos::from_millis(50);
@@ -33,19 +30,99 @@ pub fn sleep_until(at: MonoNanos) {
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &time);
 }
 
-/// Waits until `at`, or until `stopped` says so; looks at `stopped` at least every 50 ms.
-/// Returns the instant it came back.
-pub fn wait_until(at: MonoNanos, spin: bool, stopped: impl Fn(MonoNanos) -> bool) -> MonoNanos {
-    let margin = if spin { SPIN } else { Nanos::ZERO };
+/// Sleeps until `at`, or until `stopped` says so; looks at `stopped` at least every 50 ms. Returns
+/// the instant it came back.
+pub fn wait_until(at: MonoNanos, stopped: impl Fn(MonoNanos) -> bool) -> MonoNanos {
     loop {
         let present = now();
         if present >= at || stopped(present) {
             return present;
         }
-        let left = at - present;
-        if left > margin {
-            sleep_until((present + (left - margin)).min(present + NAP));
-        } else {
+        sleep_until(at.min(present + NAP));
+    }
+}
+
+/// How long before an instant a thread stops sleeping, so that it is not woken late: what wake-ups
+/// have taken so far, all but a few.
+#[derive(Clone, Copy, Debug)]
+pub struct WakeMargin {
+    learnt_ns: f64,
+    /// How many threads wait like this one.
+    threads: u32,
+}
+
+impl WakeMargin {
+    /// For one of so many threads that share the machine's CPUs.
+    pub fn new(threads: u32) -> Self {
+        Self { learnt_ns: MARGIN_START, threads: threads.max(1) }
+    }
+
+    /// A sleep has ended so late.
+    pub fn learn(&mut self, late: Nanos) {
+        // Stochastic approximation of a quantile (Robbins and Monro 1951): steps up and down
+        // balance where as many wake-ups as wanted take longer.
+        let is_longer = late.0 as f64 > self.learnt_ns;
+        let step = if is_longer { 1.0 - LATE_SHARE } else { -LATE_SHARE };
+        self.learnt_ns = (self.learnt_ns + step * MARGIN_STEP).clamp(MARGIN_LEAST, MARGIN_MOST);
+    }
+
+    /// The margin before an instant so far away. All threads together spin for no more than a
+    /// quarter of one CPU, but that the least margin is always kept.
+    pub fn before(&self, left: Nanos) -> Nanos {
+        let fair = left.0 as f64 / (4.0 * f64::from(self.threads));
+        Nanos(self.learnt_ns.min(fair.max(MARGIN_LEAST)) as u64)
+    }
+}
+
+/// The share of wake-ups that may take longer than the margin.
+const LATE_SHARE: f64 = 0.02;
+
+/// The margin at first, its steps and its bounds. Unit: nanoseconds. What is beyond the largest is
+/// a CPU that something else has, and no spinning helps.
+const MARGIN_START: f64 = 60e3;
+const MARGIN_STEP: f64 = 40e3;
+const MARGIN_LEAST: f64 = 20e3;
+const MARGIN_MOST: f64 = 400e3;
+
+/// Wakes a thread at an instant: it sleeps most of the way and spins the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct PreciseWaiter {
+    margin: WakeMargin,
+}
+
+impl PreciseWaiter {
+    /// For one of so many threads.
+    pub fn new(threads: u32) -> Self {
+        Self { margin: WakeMargin::new(threads) }
+    }
+
+    /// Waits until `at`, or until `stopped` says so; looks at `stopped` at least every 50 ms. Spins
+    /// only where it `may_spin`, and does before what is to be done `near` the end. Returns the
+    /// instant it came back.
+    pub fn wait_until(
+        &mut self,
+        at: MonoNanos,
+        may_spin: impl Fn() -> bool,
+        near: impl FnOnce(),
+        stopped: impl Fn(MonoNanos) -> bool,
+    ) -> MonoNanos {
+        let begun = now();
+        let margin = if may_spin() { self.margin.before(at - begun) } else { Nanos::ZERO };
+        let wake_at = at - margin;
+        let mut present = begun;
+        while present < wake_at && !stopped(present) {
+            let until = wake_at.min(present + NAP);
+            sleep_until(until);
+            present = now();
+            self.margin.learn(present - until);
+        }
+        near();
+        loop {
+            present = now();
+            if present >= at || stopped(present) {
+                return present;
+            }
+            // Whoever must not spin is here only where a sleep was interrupted.
             std::hint::spin_loop();
         }
     }
@@ -80,4 +157,42 @@ pub fn test_timers() -> TimerTest {
     });
     let clock_read_ns = (now() - begun).0 as f64 / f64::from(READS);
     TimerTest { late_p50: late[100], late_p99: late[198], clock_read_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_covers_all_wake_ups_but_a_few() {
+        let mut margin = WakeMargin::new(1);
+        // Evenly between 0 and 200 µs, in an order without a pattern.
+        for i in 0..20_000_u64 {
+            margin.learn(Nanos(i.wrapping_mul(7919) % 200_000));
+        }
+        let far = margin.before(Nanos::from_secs(1));
+        assert!((150_000..=235_000).contains(&far.0), "{far}");
+    }
+
+    #[test]
+    fn spinning_takes_a_quarter_of_a_cpu_at_most() {
+        let mut margin = WakeMargin::new(4);
+        (0..1000).for_each(|_| margin.learn(Nanos::from_millis(1)));
+        assert_eq!(margin.before(Nanos::from_millis(1)), Nanos(62_500));
+        assert_eq!(margin.before(Nanos::from_micros(10)), Nanos(20_000));
+        assert_eq!(margin.before(Nanos::from_secs(1)), Nanos(400_000));
+    }
+
+    #[test]
+    fn a_waiter_does_not_come_back_early() {
+        let mut waiter = PreciseWaiter::new(1);
+        for _ in 0..20 {
+            let at = now() + Nanos::from_micros(300);
+            let mut was_near = false;
+            let back = waiter.wait_until(at, || true, || was_near = true, |_| false);
+            assert!(back >= at && was_near);
+        }
+        let never = now() + Nanos::from_secs(3600);
+        assert!(waiter.wait_until(never, || true, || {}, |_| true) < never);
+    }
 }

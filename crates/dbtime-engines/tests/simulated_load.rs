@@ -1,7 +1,7 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
 use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
-use dbtime_engines::shard::{Answer, Event, Happened, Lines, Reactor, Shard};
+use dbtime_engines::shard::{Answer, AnswerDelay, Event, Happened, Lines, Reactor, Shard};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
@@ -20,12 +20,14 @@ use std::sync::{Arc, Mutex};
 const MS: Nanos = Nanos::from_millis(1);
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// A database that takes `service` over each statement and stands still for a while once.
+/// A database that takes `service` over each statement and stands still for a while once, and a
+/// driver that is stopped for a while once.
 #[derive(Default)]
 struct SimReactor {
     clock: Cell<MonoNanos>,
     service: Nanos,
     stall: Option<(MonoNanos, MonoNanos)>,
+    stop: Option<(MonoNanos, MonoNanos)>,
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     seen: Arc<Mutex<Vec<String>>>,
 }
@@ -62,16 +64,28 @@ impl Reactor for SimReactor {
         unreachable!("no script")
     }
 
-    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Event>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
-        self.clock.set(self.clock.get().max(first.min(until)));
-        while let Some(&Reverse((at, connection))) = self.answering.peek() {
-            if at > self.clock.get() {
+        let mut woken = self.clock.get().max(first.min(until));
+        if let Some((from, to)) = self.stop
+            && from <= woken
+            && woken < to
+        {
+            woken = to;
+        }
+        self.clock.set(woken);
+        while let Some(&Reverse((answered_at, connection))) = self.answering.peek() {
+            if answered_at > self.clock.get() {
                 break;
             }
             self.answering.pop();
             let (at, kind) = (self.clock.get(), Happened::Answered(Answer::of(1)));
-            events.push(Event { connection, at, kind });
+            events.push(Event {
+                connection,
+                at,
+                late: AnswerDelay::of_wait(at - answered_at),
+                kind,
+            });
         }
     }
 
@@ -147,7 +161,37 @@ fn a_stall_shows_in_the_response_and_not_in_the_service() {
     assert!(latencies.service.quantile(0.99) < Nanos::from_micros(1010));
     assert!(latencies.service.max() >= SECOND, "the four caught in it took a second");
     assert!(latencies.lag.max() < MS, "the driver itself was on time");
+    let quiet = recorder.quiet.as_deref().unwrap_or_default();
+    assert!(quiet.iter().any(|span| span.length() >= SECOND), "{quiet:?}");
+    assert!(!recorder.waiting.is_empty() && recorder.standstills.is_empty());
     assert!(recorder.counts().add_up());
+}
+
+#[test]
+fn a_driver_that_was_stopped_was_late_and_the_database_was_not() {
+    let stop = (MonoNanos(4 * SECOND.0), MonoNanos(5 * SECOND.0));
+    let with = |stop| {
+        simulate(&plan(open(1000.0), 4), || SimReactor {
+            service: MS,
+            stop,
+            ..SimReactor::default()
+        })
+    };
+    let (stopped, undisturbed) = (with(Some(stop)), with(None));
+    let sum = |h: &dbtime_model::Histogram| h.mean_ns() * h.count() as f64 / 1e9;
+    let (mine, other) = (&stopped.operations[0].latencies, &undisturbed.operations[0].latencies);
+    // A thousand were due in the second, and waited half of it on average; behind it the four
+    // connections carry four thousand a second, until 1333 of them were late.
+    let lag = sum(&mine.lag);
+    assert!((500.0..=750.0).contains(&lag), "{lag} s of lag");
+    // What piled up behind the stop is lag and no queue.
+    let (queue, without) = (sum(&mine.queue), sum(&other.queue));
+    assert!((queue - without).abs() < 0.02 * lag, "{queue} s of queue, {without} without the stop");
+    assert!(mine.service.max() < Nanos::from_micros(1010), "answers that waited are no service");
+    let p99 = [&mine.without_lag, &other.response].map(|h| h.quantile(0.99).0 as f64);
+    assert!((p99[0] / p99[1] - 1.0).abs() < 0.1, "{p99:?}");
+    assert_eq!(stopped.standstills.len(), 1, "{:?}", stopped.standstills);
+    assert_eq!(other.lag.max(), Nanos::ZERO);
 }
 
 #[test]

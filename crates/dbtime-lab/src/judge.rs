@@ -1,20 +1,26 @@
 //! Whether a run's figures can be trusted: looks at the record and adds what a reader must know.
 //!
-//! A run is client-limited when its own lateness could have made the result. That is judged on lag
-//! and on the driver's CPU alone, never on queue.
+//! A run is client-limited when its own lateness could have made the result: when a percentile
+//! would be another without it. That is judged on lag and on the driver's CPU alone, never on
+//! queue, and the remedy follows from the cause.
+
+mod lateness;
 
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, Check, RunRecord, Validity, Warning, WarningKind};
+use dbtime_model::units::human_ns;
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
 
-/// The largest share of the response that may be the driver's lateness.
+/// The largest share of a percentile that may be the driver's lateness.
 const LAG_SHARE: f64 = 0.10;
 
-/// Busy shares of the driver above which its queueing delays the load.
-const BUSY_OPEN: f64 = 0.40;
-const BUSY_CLOSED: f64 = 0.80;
+/// A 99th percentile of fewer is the maximum, or nearly so.
+const ENOUGH_FOR_P99: u64 = 300;
+
+/// Busy share of a driver thread above which it sets the pace of a closed loop.
+const BUSY: f64 = 0.80;
 
 /// The largest share of transactions that may fail before the latencies are those of failures.
 const MOSTLY_FAILED: f64 = 0.10;
@@ -35,13 +41,15 @@ const FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 14] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 16] = [
         counts,
         lag,
         busy,
         budget_error,
         budget_mean,
+        stall,
         rate_missed,
+        unserved,
         errors,
         foreign,
         steal,
@@ -75,28 +83,34 @@ fn counts(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-/// Like is compared with like: the median of lag with the median of the response, tail with tail.
+/// Lag only lengthens a response: what it adds to a percentile is known, for each transaction's is.
 fn lag(record: &RunRecord) -> Option<Warning> {
-    let (lag, response) = (&record.latency_us.lag, &record.latency_us.response);
-    let figures = [("median", lag.p50, response.p50), ("99th percentile", lag.p99, response.p99)];
-    let (name, lag_us, response_us) = figures
+    let set = &record.latency_us;
+    let (with, without) = (&set.response, &set.without_lag);
+    let figures = [("median", with.p50, without.p50), ("99th percentile", with.p99, without.p99)];
+    // Of few transactions the tail is a single one, such as the first.
+    let ended = record.counts.completed + record.counts.failed;
+    let known = if ended < ENOUGH_FOR_P99 { 1 } else { 2 };
+    let (name, response_us, without_us) = figures
         .into_iter()
-        .find(|(_, lag, response)| *lag > LAG_FLOOR.as_micros().max(LAG_SHARE * response))?;
-    let us = |us: f64| dbtime_model::units::human_ns(us * 1e3);
+        .take(known)
+        .find(|(_, with, without)| with - without > LAG_FLOOR.as_micros().max(LAG_SHARE * with))?;
+    let us = |us: f64| human_ns(us * 1e3);
+    let (cause, remedy) = lateness::cause(record);
     warning(
         WarningKind::ClientLimited,
         format!(
-            "the driver was late: the {name} of lag is {}, of the response {}",
-            us(lag_us),
-            us(response_us)
+            "the driver was late, {cause}: the {name} of the response is {}, without its lag {}",
+            us(response_us),
+            us(without_us)
         ),
-        "lower the rate, use fewer workers than CPUs, or give the driver a CPU that nothing else uses",
+        remedy,
     )
 }
 
+/// A driver that is busy all the time sets the pace of a closed loop.
 fn busy(record: &RunRecord) -> Option<Warning> {
-    let limit = if record.load.mode == "open" { BUSY_OPEN } else { BUSY_CLOSED };
-    if record.client.busy <= limit {
+    if record.load.mode == "open" || record.client.busy <= BUSY {
         return None;
     }
     warning(
@@ -104,10 +118,38 @@ fn busy(record: &RunRecord) -> Option<Warning> {
         format!(
             "a driver thread was busy {:.0} % of the time with its own work (limit {:.0} %)",
             100.0 * record.client.busy,
-            100.0 * limit
+            100.0 * BUSY
         ),
-        "add --shards or --workers on free CPUs, or lower the rate",
+        "add --shards or --workers on free CPUs; what is measured is the driver's own pace",
     )
+}
+
+/// Whoever waits for a target that stands still waits for nothing that a lower rate would mend.
+fn stall(record: &RunRecord) -> Option<Warning> {
+    let (count, longest, total) = without_service(record)?;
+    warning(
+        WarningKind::Stall,
+        format!(
+            "nothing was completed for {longest:.2} s{}",
+            match count {
+                1 => String::new(),
+                _ => format!(" at the longest, {count} times, {total:.2} s in all"),
+            }
+        ),
+        "the target stood still or was not to be reached: look at its log and at what else it did \
+         then (checkpoint, backup, lock, restart)",
+    )
+}
+
+/// How often the target gave no service, for how long at the longest, and in all, in seconds.
+fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
+    let end_s = record.window.warmup_s + record.window.measure_s + record.window.rundown_s;
+    let outages = record.connections.iter().flat_map(|info| &info.outages);
+    let outages = outages.map(|o| o.until_s.unwrap_or(end_s) - o.from_s);
+    let stalls = record.stalls.iter().map(|stall| stall.until_s - stall.from_s);
+    let lengths: Vec<f64> = stalls.chain(outages).collect();
+    let longest = lengths.iter().copied().reduce(f64::max)?;
+    Some((lengths.len(), longest, lengths.iter().sum()))
 }
 
 fn budget_error(record: &RunRecord) -> Option<Warning> {
@@ -163,8 +205,38 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
             "{:.0} transactions a second were completed of {rate:.0} offered; {} were dropped, {} unfinished",
             record.throughput_tps, record.counts.dropped, record.counts.unfinished
         ),
-        "the target does not carry this rate: responses grow for as long as the run lasts; lower it",
+        match without_service(record) {
+            Some(_) => "what was due while the target gave no service is missing: see there",
+            None if lag(record).is_some() => "the driver was late: see there",
+            None => {
+                "the target does not carry this rate: responses grow for as long as the run lasts; \
+                 lower it"
+            }
+        },
     )
+}
+
+/// Connections that could not be made, and a target that did not come back: most of what was asked
+/// did not happen.
+fn unserved(record: &RunRecord) -> Option<Warning> {
+    let end_s = record.window.warmup_s + record.window.measure_s;
+    let info = record.connections.as_ref();
+    let outage = info.and_then(|info| info.outages.iter().find(|outage| outage.until_s.is_none()));
+    let stall = record.stalls.iter().find(|stall| stall.until_s >= end_s);
+    let stall = stall.filter(|_| record.counts.unfinished > 0);
+    if let Some(from_s) = outage.map(|o| o.from_s).or(stall.map(|stall| stall.from_s)) {
+        return warning(
+            WarningKind::MostlyFailed,
+            format!("the target was lost {from_s:.2} s after the start and did not come back"),
+            "see its log; figures cover what was measured until then",
+        );
+    }
+    let (info, wanted) = (info?, record.load.workers.unwrap_or(record.load.connections).into());
+    (info.made < u64::div_ceil(wanted, 2)).then(|| Warning {
+        kind: WarningKind::MostlyFailed,
+        text: format!("only {} of {wanted} connections could be made", info.made),
+        remedy: "let the server admit more, or use fewer --connections".to_owned(),
+    })
 }
 
 fn errors(record: &RunRecord) -> Option<Warning> {
@@ -292,7 +364,7 @@ fn ended_early(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::BudgetInfo;
+    use dbtime_model::record::{BudgetInfo, SpanInfo};
 
     fn kinds(record: &RunRecord) -> Vec<WarningKind> {
         judge(record).warnings.into_iter().map(|w| w.kind).collect()
@@ -304,6 +376,7 @@ mod tests {
         record.counts.completed = 5000;
         record.latency_us.response.p50 = 1000.0;
         record.latency_us.response.p99 = 4000.0;
+        record.latency_us.without_lag = record.latency_us.response;
         record.load.mode = "open".into();
         record.load.rate_tps = Some(500.0);
         record.throughput_tps = 500.0;
@@ -320,15 +393,37 @@ mod tests {
     }
 
     #[test]
-    fn lag_is_judged_against_the_same_percentile() {
+    fn lag_is_judged_by_what_it_adds_to_a_percentile() {
         let mut record = quiet();
-        record.latency_us.lag.p99 = 390.0;
+        record.latency_us.lag.p99 = 3000.0;
+        assert_eq!(kinds(&record), [], "the late ones are not the slow ones");
+        record.latency_us.without_lag.p99 = 3590.0;
+        assert!(judge(&record).client_limited);
+        record.latency_us.without_lag.p99 = 3610.0;
         assert_eq!(kinds(&record), []);
-        record.latency_us.lag.p99 = 410.0;
+        record.latency_us.without_lag.p50 = 899.0;
         assert!(judge(&record).client_limited);
-        record.latency_us.lag.p99 = 0.0;
-        record.latency_us.lag.p50 = 101.0;
+    }
+
+    #[test]
+    fn a_busy_driver_limits_a_closed_loop_only() {
+        let mut record = quiet();
+        record.client.busy = 0.95;
+        assert_eq!(kinds(&record), []);
+        record.load.mode = "closed".into();
         assert!(judge(&record).client_limited);
+    }
+
+    #[test]
+    fn a_target_that_stood_still_is_not_told_to_get_less() {
+        let mut record = quiet();
+        record.throughput_tps = 300.0;
+        record.stalls = vec![SpanInfo { from_s: 3.0, until_s: 7.0 }];
+        let warnings = judge(&record).warnings;
+        let kinds: Vec<_> = warnings.iter().map(|w| w.kind).collect();
+        assert_eq!(kinds, [WarningKind::Stall, WarningKind::RateMissed]);
+        assert!(warnings[0].text.contains("4.00 s"), "{}", warnings[0].text);
+        assert!(!warnings[1].remedy.contains("lower"), "{}", warnings[1].remedy);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use dbtime_model::record::{
     RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
+use dbtime_model::spans::union;
 use dbtime_observe::machine;
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::time::SystemTime;
@@ -87,6 +88,7 @@ impl Measurement<'_> {
             self.budget(&summary, driven.measured, &mut record);
         }
         record.window = window;
+        record.stalls = summary::spans(&driven, &summary::stalls(&driven, &watched.series));
         record.operations = summary.operations;
         record.statements = summary.statements;
         record.validity.warnings = facts.warnings;
@@ -234,6 +236,7 @@ impl Measurement<'_> {
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
             rss_peak_bytes: machine::rss_peak_bytes(),
+            standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
         }
     }
 

@@ -323,7 +323,16 @@ mod tests {
         let done = start + Nanos::from_millis(done_ms);
         let due = done - Nanos::from_millis(took_ms);
         let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        Sample { operation, outcome, due, ready: due, sent: due, done, retries: 0 }
+        Sample {
+            operation,
+            outcome,
+            due,
+            ready: due,
+            sent: due,
+            done,
+            late: Nanos::ZERO,
+            retries: 0,
+        }
     }
 
     /// Every value of an interval log, by second.

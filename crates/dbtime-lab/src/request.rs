@@ -66,7 +66,7 @@ impl RunRequest {
                 workers: None,
                 think: None,
                 backlog: Backlog::Wait,
-                shards: 1,
+                shards: None,
             },
             server: ServerOptions::default(),
             private: PrivateOptions::default(),
@@ -127,8 +127,8 @@ pub struct Load {
     pub think: Option<Think>,
     /// What happens to what nobody is free for.
     pub backlog: Backlog,
-    /// Shards of an event loop.
-    pub shards: u32,
+    /// Shards of an event loop; `None`: chosen by what carries most.
+    pub shards: Option<u32>,
 }
 
 /// The rate of an open loop.

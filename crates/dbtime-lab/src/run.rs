@@ -5,7 +5,7 @@ use crate::measurement::Measurement;
 use crate::monitor::{Monitor, ServerEyes, Watched, log_heading, seconds};
 use crate::once;
 use crate::progress::Progress;
-use crate::request::{RateChoice, RunRequest};
+use crate::request::{Load, RateChoice, RunRequest};
 use crate::servers::{check_online, pin_this_thread};
 use crate::settle;
 use crate::store::Store;
@@ -16,7 +16,7 @@ use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::think::Think;
-use dbtime_model::record::{AutoRate, Run, file};
+use dbtime_model::record::{AutoRate, Check, CheckOutcome, Run, file};
 use dbtime_model::{CpuList, MonoNanos, Nanos};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ pub struct Finished {
     pub run: Run,
     /// Where its record is, if it has one.
     pub folder: Option<PathBuf>,
-    /// Whether every limit held.
-    pub passed: bool,
+    /// How the limits came out, the worst of all: missed before undecided.
+    pub limits: CheckOutcome,
 }
 
 /// Makes one run. Blocks until it has ended; `stop` ends it early.
@@ -89,12 +89,13 @@ pub fn run(
     let watched = Watched { log_error: None, ..watched };
     let run = measurement.record(driven, watched, facts, auto);
     let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
-    let passed = run.record.limits.iter().chain(of_operations).all(|check| check.passed);
+    let outcomes = run.record.limits.iter().chain(of_operations).map(Check::outcome);
+    let limits = outcomes.max().unwrap_or(CheckOutcome::Passed);
     if let Some(store) = &store {
         store.keep(|folder| prepared.keep_log(folder))?;
     }
     let folder = store.map(|store| store.commit(&run)).transpose()?;
-    Ok(Finished { run, folder, passed })
+    Ok(Finished { run, folder, limits })
 }
 
 /// Measures what the target of a request carries flat out, for runs that share its rate; `None`
@@ -143,6 +144,7 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
             Demand::Closed { clients: servers, think: Some(NO_THINK) }
         }
     };
+    let shards = shards(load, &demand, servers);
     Plan {
         workload: Arc::new(request.workload.clone()),
         scale,
@@ -158,10 +160,28 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
         // What a script has begun is waited for, and nothing else is begun, as its tool does it.
         late_start: if request.rundown.is_some() { Nanos::ZERO } else { RUNDOWN },
         budget_every: 0,
-        shards: load.shards.clamp(1, servers.max(1)),
+        shards,
         pipelining: Pipelining::Off,
     }
 }
+
+/// A client that always has the same connection is best served by a thread of its own, as long as
+/// they are few: it stays beside its server process, and both keep their caches. More of them, or
+/// on a single CPU, cost more switches than that saves. Where connections are shared, shards are
+/// not: a transaction could wait in one while a connection of another is free.
+///
+/// Source: `bench/few-connections.sh`.
+pub(crate) fn shards(load: &Load, demand: &Demand, servers: u32) -> u32 {
+    if let Some(shards) = load.shards {
+        return shards.clamp(1, servers.max(1));
+    }
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+    let is_tied = matches!(demand, Demand::Closed { clients, .. } if *clients == servers);
+    if is_tied && cpus > 1 && servers <= FEW { servers.max(1) } else { 1 }
+}
+
+/// So few connections have a thread each.
+const FEW: u32 = 8;
 
 /// What the watching thread is told.
 enum Told {

@@ -4,7 +4,7 @@
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
-use crate::run::{BEFORE_WINDOW, NO_THINK, drive};
+use crate::run::{BEFORE_WINDOW, NO_THINK, drive, shards};
 use crate::targets::Prepared;
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -61,6 +61,7 @@ pub(crate) fn rate(
     let (flat_out_tps, offered_tps) = (auto.flat_out_tps, auto.offered_tps());
     progress(Progress::Rate { flat_out_tps, offered_tps });
     plan.demand = Demand::Open { rate, arrivals: request.load.arrivals };
+    plan.shards = shards(&request.load, &plan.demand, plan.servers);
     Ok(Some(auto))
 }
 
@@ -161,14 +162,16 @@ fn enough(every: u32, expected: Option<f64>) -> u32 {
 }
 
 /// Tries out what measuring the parts costs: short loads with and without in turn. `None` where
-/// nothing more may be done to the data, or there is nothing to measure.
+/// nothing more may be done to the data, somebody has chosen, or there is nothing to measure.
 pub(crate) fn cost(
     request: &RunRequest,
     plan: &Plan,
     prepared: &dyn Prepared,
     stop: &Stop,
 ) -> Result<Option<MeasuringCost>, LabError> {
-    let is_free = request.transactions.is_none() && !is_scripted(request);
+    let is_free = request.budget == BudgetChoice::Auto
+        && request.transactions.is_none()
+        && !is_scripted(request);
     let measures = plan.budget_every > 0 && prepared.budget_method() != BudgetMethod::Instants;
     if !is_free || !measures {
         return Ok(None);

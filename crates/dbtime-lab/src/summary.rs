@@ -5,11 +5,13 @@ use dbtime_load::workload::Workload;
 use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
     BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
-    OperationSummary, OutageInfo, PercentilePoint, StatementSummary, ThinkSummary, TransactionRow,
+    OperationSummary, OutageInfo, PercentilePoint, SeriesRow, SpanInfo, StatementSummary,
+    ThinkSummary, TransactionRow,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
+use dbtime_model::spans::{intersection, union};
 use dbtime_model::trace::Trace;
-use dbtime_model::{Budget, Histogram, MonoNanos, Outcome};
+use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
 
 /// Everything the record says about what was measured, apart from the machine and the target.
 pub struct Summary {
@@ -207,6 +209,49 @@ pub fn connections(driven: &Driven) -> ConnectionsInfo {
     }
 }
 
+/// Spans of the run, from the start of the load.
+pub fn spans(driven: &Driven, spans: &[TimeSpan]) -> Vec<SpanInfo> {
+    let since = |at: MonoNanos| (at - driven.start).as_secs();
+    spans.iter().map(|s| SpanInfo { from_s: since(s.from), until_s: since(s.until) }).collect()
+}
+
+/// Times in which transactions were due and none was completed, for more than ten times what the
+/// slowest of an ordinary second take. The driver's own standstills and outages are none of them.
+pub fn stalls(driven: &Driven, series: &[SeriesRow]) -> Vec<TimeSpan> {
+    let recorder = &driven.recorder;
+    let quiet = recorder.quiet.as_deref().unwrap_or_default();
+    let without_service = intersection(quiet, &union(recorder.waiting.clone()));
+    let outage = |o: &Outage| TimeSpan { from: o.from, until: o.until.unwrap_or(driven.ended) };
+    let others = recorder.standstills.iter().copied().chain(recorder.outages.iter().map(outage));
+    let others = union(others.collect());
+    // A run without an ordinary second is measured by what its transactions take themselves.
+    let medians = recorder.operations.iter().map(|op| op.latencies.service.quantile(0.5));
+    let median = medians.max().unwrap_or_default();
+    let ordinary = ordinary_p99(series).unwrap_or(median);
+    let least = STALL.max(Nanos(10 * ordinary.0));
+    let explained = |span: &TimeSpan| -> u64 {
+        intersection(&[*span], &others).iter().map(|common| common.length().0).sum()
+    };
+    let is_stall = |span: &TimeSpan| {
+        let own = recorder.window().start <= span.until;
+        own && span.length() >= least && explained(span) < span.length().0 / 2
+    };
+    without_service.into_iter().filter(is_stall).collect()
+}
+
+/// A shorter time without service is no stall.
+const STALL: Nanos = Nanos::from_millis(100);
+
+/// The 99th percentile of the response in an ordinary second: the median over all seconds in which
+/// anything was completed, so that a stall does not set its own measure.
+fn ordinary_p99(series: &[SeriesRow]) -> Option<Nanos> {
+    let busy = series.iter().filter(|row| row.completed > 0 && row.phase == "measure");
+    let mut p99: Vec<f64> = busy.map(|row| row.response_p99_us).collect();
+    p99.sort_by(f64::total_cmp);
+    let median = p99.get(p99.len().checked_sub(1)? / 2)?;
+    Some(Nanos::from_secs_f64(median / 1e6))
+}
+
 /// Outages that are recorded.
 const OUTAGES: usize = 20;
 
@@ -245,6 +290,49 @@ fn outcome(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::recorder::Window;
+
+    fn span(from_ms: u64, until_ms: u64) -> TimeSpan {
+        let at = |ms: u64| MonoNanos(Nanos::from_millis(ms).0);
+        TimeSpan { from: at(from_ms), until: at(until_ms) }
+    }
+
+    fn driven(change: impl FnOnce(&mut Recorder<u64>)) -> Driven {
+        let window = Window { start: MonoNanos(0), end: MonoNanos(10_000_000_000) };
+        let mut recorder = Recorder::new(window, 1, 1, 1);
+        change(&mut recorder);
+        Driven {
+            start: MonoNanos(0),
+            ended: window.end,
+            recorder,
+            measured: PartSet::default(),
+            threads: Vec::new(),
+            has_quit: false,
+        }
+    }
+
+    fn second(p99_ms: f64) -> SeriesRow {
+        let response_p99_us = p99_ms * 1e3;
+        SeriesRow { completed: 9, response_p99_us, phase: "measure".into(), ..SeriesRow::default() }
+    }
+
+    #[test]
+    fn a_stall_is_a_time_without_service_that_somebody_waited_through() {
+        let quiet = vec![span(0, 400), span(1000, 1900), span(3000, 4000)];
+        let waiting = vec![span(1050, 1900), span(2990, 4100)];
+        let found = |p99_ms, standstill: &[TimeSpan]| {
+            let driven = driven(|recorder| {
+                recorder.quiet = Some(quiet.clone());
+                recorder.waiting.clone_from(&waiting);
+                recorder.standstills.extend(standstill);
+            });
+            stalls(&driven, &[second(p99_ms), second(p99_ms), second(5000.0)])
+        };
+        assert_eq!(found(1.0, &[]), [span(1050, 1900), span(3000, 4000)]);
+        assert_eq!(found(90.0, &[]), [span(3000, 4000)], "slow is not stalled");
+        // The driver was stopped.
+        assert_eq!(found(1.0, &[span(3000, 3900)]), [span(1050, 1900)]);
+    }
 
     #[test]
     fn an_outage_that_several_threads_saw_is_one() {

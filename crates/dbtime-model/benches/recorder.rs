@@ -23,7 +23,7 @@ fn samples() -> Vec<Sample> {
         let sent = ready + Nanos(500);
         let done = sent + service;
         let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        Sample { operation, outcome, due, ready, sent, done, retries: 0 }
+        Sample { operation, outcome, due, ready, sent, done, late: Nanos::ZERO, retries: 0 }
     };
     durations().into_iter().enumerate().map(sample).collect()
 }

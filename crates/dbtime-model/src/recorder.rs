@@ -6,6 +6,7 @@ use crate::budget::{Budget, BudgetCells, Parts};
 use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::sample::{OperationId, Sample, StatementId};
+use crate::spans::{TimeSpan, intersection};
 use crate::trace::{Gallery, Trace};
 use crate::units::{MonoNanos, Nanos};
 use hdrhistogram::Counter;
@@ -76,7 +77,7 @@ impl Counts {
     }
 }
 
-/// The four histograms of one operation, or of all.
+/// The histograms of one operation, or of all.
 #[derive(Clone, Debug)]
 pub struct Latencies<C: Counter> {
     /// `done − due`.
@@ -85,25 +86,40 @@ pub struct Latencies<C: Counter> {
     pub service: Histogram<C>,
     /// `ready − due`.
     pub queue: Histogram<C>,
-    /// `sent − ready`.
+    /// The driver's own lateness.
     pub lag: Histogram<C>,
+    /// The response less the lag: what it would have been with a driver that is never late.
+    pub without_lag: Histogram<C>,
 }
 
 impl<C: Counter> Default for Latencies<C> {
     fn default() -> Self {
         let empty = Histogram::fine;
-        Self { response: empty(), service: empty(), queue: empty(), lag: empty() }
+        Self {
+            response: empty(),
+            service: empty(),
+            queue: empty(),
+            lag: empty(),
+            without_lag: empty(),
+        }
     }
 }
 
 impl<C: Counter> Latencies<C> {
-    /// Counts one ended transaction. Cost: four values.
+    /// Counts one ended transaction. Cost: five values.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         self.response.record(sample.response());
         self.service.record(sample.service());
         self.queue.record(sample.queue());
         self.lag.record(sample.lag());
+        self.without_lag.record(sample.response() - sample.lag());
+    }
+
+    /// Counts one that never ended, with its age.
+    pub fn record_unfinished(&mut self, sample: &Sample) {
+        self.response.record(sample.response());
+        self.without_lag.record(sample.response() - sample.lag());
     }
 }
 
@@ -114,6 +130,7 @@ impl Latencies<u64> {
         self.service.merge(&other.service);
         self.queue.merge(&other.queue);
         self.lag.merge(&other.lag);
+        self.without_lag.merge(&other.without_lag);
     }
 }
 
@@ -125,7 +142,7 @@ pub struct OperationRecorder<C: Counter = u32> {
     /// Completed within the window, whenever they were due: the throughput. What the rundown
     /// completes after the window is not carried in it.
     pub completed_within: u64,
-    /// Their four histograms.
+    /// Their histograms.
     pub latencies: Latencies<C>,
     /// Their budgets by response bucket; only transactions whose parts were measured.
     pub cells: BudgetCells,
@@ -245,6 +262,14 @@ pub struct Recorder<C: Counter = u32> {
     pub connections: Connections,
     /// Times without service, of the whole run.
     pub outages: Vec<Outage>,
+    /// Times of at least a tenth of a second in which a thread of the driver stood still when it
+    /// should have gone on, of the whole run.
+    pub standstills: Vec<TimeSpan>,
+    /// Times of at least a tenth of a second in which nothing was completed, of several threads by
+    /// none of them; `None` as long as nothing was recorded or merged.
+    pub quiet: Option<Vec<TimeSpan>>,
+    /// Times in which a transaction of at least a tenth of a second was due and not over.
+    pub waiting: Vec<TimeSpan>,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
 }
@@ -268,6 +293,9 @@ impl<C: Counter> Recorder<C> {
             warnings: 0,
             connections: Connections::default(),
             outages: Vec::new(),
+            standstills: Vec::new(),
+            quiet: None,
+            waiting: Vec::new(),
             outside: 0,
         }
     }
@@ -307,7 +335,7 @@ impl<C: Counter> Recorder<C> {
             Outcome::Unfinished => {
                 // Its age enters the response, so that a stall at the end cannot hide.
                 operation.counts.unfinished += 1;
-                operation.latencies.response.record(sample.response());
+                operation.latencies.record_unfinished(sample);
                 return;
             }
         }
@@ -434,6 +462,14 @@ impl Recorder<u64> {
         self.warnings += other.warnings;
         self.connections.merge(&other.connections);
         self.outages.extend(&other.outages);
+        self.standstills.extend(&other.standstills);
+        self.waiting.extend(&other.waiting);
+        if let Some(theirs) = &other.quiet {
+            self.quiet = Some(match self.quiet.take() {
+                Some(mine) => intersection(&mine, theirs),
+                None => theirs.clone(),
+            });
+        }
         self.outside += other.outside;
     }
 }

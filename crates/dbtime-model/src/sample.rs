@@ -4,6 +4,8 @@
 //!   due ──queue──► ready ──lag──► sent ──────service──────► done
 //!    └────────────────────── response ──────────────────────┘
 //! ```
+//!
+//! An answer that lay in its socket because the driver had no CPU is lag too, and no service.
 
 use crate::outcome::Outcome;
 use crate::units::{MonoNanos, Nanos};
@@ -25,12 +27,15 @@ pub struct Sample {
     pub outcome: Outcome,
     /// When the schedule wanted it; equal to `ready` in a closed loop.
     pub due: MonoNanos,
-    /// The later of `due` and the moment a connection or worker was free.
+    /// The later of `due` and the moment a connection or worker was free, or would have been with a
+    /// driver that is never late: what piled up behind its lateness is lag.
     pub ready: MonoNanos,
     /// When its first statement was handed to the database.
     pub sent: MonoNanos,
     /// When its last answer had arrived.
     pub done: MonoNanos,
+    /// How long answers waited between `sent` and `done` for a driver that had no CPU.
+    pub late: Nanos,
     /// Attempts beyond the first; all of them lie between `sent` and `done`.
     pub retries: u32,
 }
@@ -42,10 +47,11 @@ impl Sample {
         self.done - self.due
     }
 
-    /// `done − sent`: what the database and the way to it took.
+    /// `done − sent` less what answers waited for the driver: what the database and the way to it
+    /// took.
     #[inline]
     pub fn service(&self) -> Nanos {
-        self.done - self.sent
+        (self.done - self.sent) - self.late
     }
 
     /// `ready − due`: waiting for a free connection or worker.
@@ -54,9 +60,21 @@ impl Sample {
         self.ready - self.due
     }
 
-    /// `sent − ready`: the driver's own lateness.
+    /// `sent − ready`, and what answers waited for the driver: its own lateness.
     #[inline]
     pub fn lag(&self) -> Nanos {
-        self.sent - self.ready
+        (self.sent - self.ready) + self.late.min(self.done - self.sent)
+    }
+
+    /// When its connection or worker would have been free again with a driver that always has its
+    /// CPU: what the next one's `ready` follows from. Its own code takes such a driver its time
+    /// too, here `own_work` for each transaction.
+    ///
+    /// This is the recursion of Kiefer and Wolfowitz (1955) for the waiting time in a queue with
+    /// several servers, over the measured service times, with each transaction on the server that
+    /// it had.
+    #[inline]
+    pub fn freed(&self, own_work: Nanos) -> MonoNanos {
+        self.ready + self.lag().min(own_work) + self.service()
     }
 }

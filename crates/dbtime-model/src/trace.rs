@@ -134,7 +134,16 @@ mod tests {
         let done = MonoNanos(response);
         let operation = OperationId(0);
         let outcome = Outcome::Completed;
-        let sample = Sample { operation, outcome, due: at, ready: at, sent: at, done, retries: 0 };
+        let sample = Sample {
+            operation,
+            outcome,
+            due: at,
+            ready: at,
+            sent: at,
+            done,
+            late: crate::Nanos::ZERO,
+            retries: 0,
+        };
         Trace { sample, parts: Parts::default() }
     }
 

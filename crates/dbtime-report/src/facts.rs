@@ -1,7 +1,9 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
 use crate::format::{bytes, clean, count, counted, if_any, percent, rate, seconds, us};
-use dbtime_model::record::{Check, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo};
+use dbtime_model::record::{
+    Check, CheckOutcome, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo,
+};
 
 /// One line of facts: what it is about, and what there is to say.
 pub(crate) type Fact = (&'static str, String);
@@ -255,9 +257,27 @@ pub(crate) fn check_value(check: &Check, value: f64) -> String {
     }
 }
 
-/// `PASSED` or `FAILED`.
-pub(crate) fn passed(passed: bool) -> &'static str {
-    if passed { "PASSED" } else { "FAILED" }
+/// What was measured, and what it would have been without lag where that decides.
+pub(crate) fn check_measured(check: &Check) -> String {
+    let measured = check_value(check, check.measured);
+    match check.without_lag.filter(|_| check.undecided) {
+        Some(without) => format!("{measured} ({} without lag)", check_value(check, without)),
+        None => measured,
+    }
+}
+
+/// `PASSED`, `FAILED` or `UNDECIDED`.
+pub(crate) fn verdict(outcome: CheckOutcome) -> &'static str {
+    match outcome {
+        CheckOutcome::Passed => "PASSED",
+        CheckOutcome::Failed => "FAILED",
+        CheckOutcome::Undecided => "UNDECIDED",
+    }
+}
+
+/// How all limits of an operation came out.
+pub(crate) fn overall(limits: &[Check]) -> CheckOutcome {
+    limits.iter().map(Check::outcome).max().unwrap_or(CheckOutcome::Passed)
 }
 
 /// When the run started and ended: `2026-11-20 10:00:00 UTC`.

@@ -5,7 +5,8 @@ use crate::means::Means;
 use crate::tail::{Slice, Tail};
 use dbtime_model::budget::Part;
 use dbtime_model::record::{
-    Basis, BudgetMethod, Check, LoadInfo, OperationSummary, RunRecord, ThinkSummary, Warning,
+    Basis, BudgetMethod, Check, CheckOutcome, LoadInfo, OperationSummary, RunRecord, ThinkSummary,
+    Warning, WarningKind,
 };
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
@@ -205,10 +206,17 @@ pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
     about.filter(|_| !validity.valid || validity.client_limited)
 }
 
-/// The warnings beside that one.
+/// The warning that the target gave no service for some time.
+pub(crate) fn stall(record: &RunRecord) -> Option<&Warning> {
+    record.validity.warnings.iter().find(|warning| warning.kind == WarningKind::Stall)
+}
+
+/// The warnings beside these two.
 pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warning> {
-    let culprit = culprit(record);
-    let told = move |warning: &Warning| culprit.is_some_and(|told| std::ptr::eq(told, warning));
+    let shown = [culprit(record), stall(record)];
+    let told = move |warning: &Warning| {
+        shown.into_iter().flatten().any(|told| std::ptr::eq(told, warning))
+    };
     record.validity.warnings.iter().filter(move |warning| !told(warning))
 }
 
@@ -221,6 +229,8 @@ pub(crate) enum Limits {
     Passed,
     /// So many of so many were missed.
     Failed(usize, usize),
+    /// So many of so many were missed, each perhaps for the driver's lateness alone.
+    Undecided(usize, usize),
 }
 
 /// Everything that was required, with the name of what it was required of.
@@ -234,11 +244,13 @@ pub(crate) fn checks(record: &RunRecord) -> impl Iterator<Item = (&str, &Check)>
 
 /// All limits together.
 pub(crate) fn limits(record: &RunRecord) -> Limits {
-    let failed = checks(record).filter(|(_, check)| !check.passed).count();
-    match (checks(record).count(), failed) {
-        (0, _) => Limits::None,
-        (_, 0) => Limits::Passed,
-        (all, failed) => Limits::Failed(failed, all),
+    let all = checks(record).count();
+    let with = |outcome| checks(record).filter(|(_, check)| check.outcome() == outcome).count();
+    match (with(CheckOutcome::Failed), with(CheckOutcome::Undecided)) {
+        _ if all == 0 => Limits::None,
+        (0, 0) => Limits::Passed,
+        (0, open) => Limits::Undecided(open, all),
+        (failed, _) => Limits::Failed(failed, all),
     }
 }
 
@@ -249,6 +261,9 @@ pub(crate) fn limits_text(record: &RunRecord) -> String {
         Limits::None => "none set (require one with --limit 'p90<=5ms')".to_owned(),
         Limits::Passed => format!("PASSED: {} met", counted(all as u64, "limit")),
         Limits::Failed(failed, all) => format!("FAILED: {failed} of {all} limits missed"),
+        Limits::Undecided(open, all) => format!(
+            "UNDECIDED: {open} of {all} limits missed, and met without the driver's own lateness"
+        ),
     }
 }
 

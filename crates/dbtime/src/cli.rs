@@ -27,10 +27,12 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "\
 Exit codes:
   0   fine; warnings stand in the report where a figure may be wrong
-  1   a limit or a comparison failed
+  1   a limit or a comparison failed, and would have without the driver's lateness
   2   wrong usage or configuration
-  3   target, permission or environment
-  4   the measurement is invalid (with --strict or --limit)
+  3   target, permission or environment; also where most of what was asked did
+      not happen, or the output could not be written
+  4   undecided: a limit that only the driver's own lateness may have failed;
+      with --strict any measurement that is not valid
   70  a bug";
 
 /// Finds where database time goes, and proves how to get rid of it.
@@ -191,9 +193,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<Nanos>,
 
-    /// Shards: threads among which the connections to a server, or to null, are divided.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) shards: u32,
+    /// Shards: threads among which the connections to a server, or to null, are divided [default:
+    /// one each for up to 8 clients in a closed loop, on more than one CPU; else 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) shards: Option<u32>,
 
     /// How many times the workload's base size [default: as loaded; 1 where the run loads it].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -62,8 +62,8 @@ impl<C: Connection> Reactor for Blocking<'_, C> {
         self.0.results()
     }
 
-    fn wait(&mut self, until: MonoNanos, _: &mut Vec<Event>) {
-        wait_until(until, false, |_| false);
+    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Event>) {
+        wait_until(until, |_| false);
     }
 
     fn first_row(&self, _: u32) -> &[Value] {

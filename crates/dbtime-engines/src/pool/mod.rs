@@ -20,7 +20,7 @@ use dbtime_load::results::Results;
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId, now};
 use std::io;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use worker::Worker;
@@ -148,6 +148,33 @@ struct Start {
     at: MonoNanos,
     /// `None` when every client of a closed loop has its own worker.
     shared: Option<Shared>,
+    active: Active,
+}
+
+/// How many workers have something to do, or are about to: a worker that waits for its next
+/// transaction spins only where a CPU is left for it.
+struct Active {
+    count: AtomicU32,
+    cpus: u32,
+}
+
+impl Active {
+    fn new(workers: u32) -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        Self { count: AtomicU32::new(workers), cpus }
+    }
+
+    fn enter(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn leave(&self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn has_room(&self) -> bool {
+        self.count.load(Ordering::Relaxed) < self.cpus
+    }
 }
 
 /// Why a pool could not be driven.
@@ -226,7 +253,11 @@ pub fn drive<D: Database>(
         }
         if gate.wait(|state| state.connected == plan.servers) {
             let at = now();
-            let chosen = start.get_or_init(|| Start { at, shared: shared_queue(plan, at) });
+            let chosen = start.get_or_init(|| Start {
+                at,
+                shared: shared_queue(plan, at),
+                active: Active::new(plan.servers),
+            });
             started(chosen.at);
             gate.change(|state| state.is_open = true);
         }

@@ -1,12 +1,12 @@
 //! A worker: claims transactions of its clients and has its connection execute them.
 
 use super::call::Call;
-use super::{Connection, GRACE, INTERRUPTED, Queue, Shared, Start};
+use super::{Active, Connection, GRACE, INTERRUPTED, Queue, Shared, Start};
 use crate::failure::Failure;
 use crate::gate::lock;
 use crate::plan::{ALWAYS_MEASURED, Plan, SecondSink, Stop, ThreadResult};
 use crate::timing::{Ledger, Timing};
-use crate::wait::wait_until;
+use crate::wait::{PreciseWaiter, wait_until};
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue};
 use dbtime_load::session::{Action, Session};
@@ -21,6 +21,9 @@ pub(super) struct Worker<'a> {
     own: Option<ClosedQueue>,
     session: Session,
     ledger: Ledger,
+    waiter: PreciseWaiter,
+    /// Workers that neither sleep nor wait for a client.
+    active: &'a Active,
     end: MonoNanos,
     /// When nobody waits for a transaction any more.
     last: MonoNanos,
@@ -40,13 +43,14 @@ impl<'a> Worker<'a> {
         session: Session,
         sink: Box<dyn SecondSink>,
     ) -> Self {
-        let Start { at: start, shared } = start;
+        let Start { at: start, shared, active } = start;
         let (start, shared) = (*start, shared.as_ref());
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
         let ledger = Ledger::new(plan.recorder(start, id), plan.sampling(), start, sink);
         let end = plan.window(start).end;
         let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
-        Self { plan, stop, shared, own, session, ledger, end, last }
+        let waiter = PreciseWaiter::new(plan.servers);
+        Self { plan, stop, shared, own, session, ledger, waiter, active, end, last }
     }
 
     pub(super) fn run<C: Connection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
@@ -56,7 +60,7 @@ impl<'a> Worker<'a> {
         let mut freed = now();
         let mut left_by = None;
         loop {
-            match self.claim(freed) {
+            match self.claim(freed, connection) {
                 Turn::Run(ticket, ready) => {
                     // What the connection counts belongs to the same transactions as the record.
                     if !in_window && ticket.due >= window.start {
@@ -96,7 +100,7 @@ impl<'a> Worker<'a> {
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
     /// due.
     #[inline]
-    fn claim(&mut self, freed: MonoNanos) -> Turn {
+    fn claim<C: Connection>(&mut self, freed: MonoNanos, connection: &mut C) -> Turn {
         if self.stop.is_set() {
             return Turn::Over;
         }
@@ -106,9 +110,9 @@ impl<'a> Worker<'a> {
             (None, None) => Claim::Over,
         };
         match claim {
-            Claim::Run { ticket, ready, think } => self.accept(ticket, ready, think, freed),
+            Claim::Run { ticket, ready, think } => self.accept(ticket, ready, think, connection),
             Claim::Dropped(ticket) => {
-                let dropped = self.ledger.dropped(&ticket, freed);
+                let dropped = self.ledger.dropped(&ticket, now());
                 self.session.ended(&dropped);
                 Turn::Again
             }
@@ -118,32 +122,46 @@ impl<'a> Worker<'a> {
     }
 
     #[inline]
-    fn accept(
+    fn accept<C: Connection>(
         &mut self,
         ticket: Ticket,
         ready: MonoNanos,
         think: Option<(OperationId, Nanos)>,
-        freed: MonoNanos,
+        connection: &mut C,
     ) -> Turn {
-        if ready > freed {
-            let came_back = wait_until(ready, false, |at| at >= self.stop.instant());
-            if came_back < ready {
-                return Turn::Over; // ended early, before it was due
-            }
+        if ready > self.ledger.ended && !self.wait_for(ready, connection) {
+            return Turn::Over; // ended early, before it was due
         }
         if let Some((operation, wanted)) = think {
             let taken = wanted + (now() - ready);
             self.ledger.recorder.think(operation, ticket.due, wanted, taken);
         }
-        if self.plan.measure.is_some() && ready >= self.end + self.plan.late_start {
-            self.ledger.not_sent(&ticket, Outcome::Unfinished, ready);
+        let begins = ready.max(self.ledger.ended);
+        if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
+            self.ledger.not_sent(&ticket, Outcome::Unfinished, begins);
             self.given_up();
             return Turn::Again;
         }
         Turn::Run(ticket, ready)
     }
 
-    /// Tells a closed loop that its client was served. Returns the moment the worker is free.
+    /// Waits until a transaction is ready. Returns whether it came to that.
+    fn wait_for<C: Connection>(&mut self, ready: MonoNanos, connection: &mut C) -> bool {
+        let Self { waiter, active, stop, .. } = self;
+        active.leave();
+        // It takes a CPU itself while it spins.
+        let may_spin = || active.has_room();
+        let near = || {
+            active.enter();
+            connection.settle();
+        };
+        let woken = waiter.wait_until(ready, may_spin, near, |at| at >= stop.instant());
+        self.ledger.woken(ready, woken);
+        woken >= ready
+    }
+
+    /// Tells a closed loop that its client was served. Returns the moment the worker is free, or
+    /// would have been had the driver never been late.
     #[inline]
     fn served(&mut self, ticket: &Ticket) -> MonoNanos {
         let done = self.ledger.ended;
@@ -157,7 +175,7 @@ impl<'a> Worker<'a> {
             }
             (None, None) => {}
         }
-        done
+        self.ledger.freed
     }
 
     /// Tells a closed loop that its client was not served any more.
@@ -206,7 +224,7 @@ impl<'a> Worker<'a> {
                 Action::Pause { part, length } => {
                     let from = now();
                     let until = (from + length).min(self.last);
-                    let to = wait_until(until, false, |at| at >= self.stop.instant());
+                    let to = wait_until(until, |at| at >= self.stop.instant());
                     timing.pause(part, from, to);
                     if to >= self.last || to >= self.stop.instant() + GRACE {
                         break Outcome::Unfinished;

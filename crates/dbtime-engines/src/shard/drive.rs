@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::gate::{Gate, lock};
 use crate::plan::{Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult, Watcher};
 use crate::socket::TlsError;
-use crate::wait::{precise_timers, wait_until};
+use crate::wait::{PreciseWaiter, precise_timers};
 use dbtime_load::program::Phase;
 use dbtime_load::session::Session;
 use dbtime_model::{MonoNanos, Nanos, now};
@@ -112,7 +112,8 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError>> Run<'_, F> {
         }
         let start = *self.start.get()?;
         let shard = Shard::new(self.plan, (id, start), ready, sink, self.stop);
-        wait_until(start, true, |at| at >= self.stop.instant());
+        let mut waiter = PreciseWaiter::new(self.plan.shards);
+        waiter.wait_until(start, || true, || {}, |at| at >= self.stop.instant());
         let (result, mut reactor, mut sessions, mut lines) = shard.run();
         self.gate.change(|state| state.ended += 1);
         // Who watches the server looks once more before its connections are closed.

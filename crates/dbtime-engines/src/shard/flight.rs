@@ -1,6 +1,6 @@
 //! What of a transaction is under way on a connection, and booking the answers.
 
-use super::{Answer, Reactor};
+use super::{Answer, AnswerDelay, Reactor};
 use crate::timing::{Executed, Ledger, Timing};
 use dbtime_load::program::Ticket;
 use dbtime_load::session::{Action, Session};
@@ -75,9 +75,9 @@ impl Flight {
         session: &Session,
         ledger: &mut Ledger,
         answer: &Answer,
-        done: MonoNanos,
+        (done, late): (MonoNanos, AnswerDelay),
     ) {
-        self.account(session, ledger, answer, done);
+        self.account(session, ledger, answer, (done, late));
         if let Some((next, sent)) = self.behind.pop_front() {
             (self.executing, self.sent) = (Some(next), sent.max(done));
         }
@@ -89,7 +89,7 @@ impl Flight {
         session: &Session,
         ledger: &mut Ledger,
         answer: &Answer,
-        done: MonoNanos,
+        (done, late): (MonoNanos, AnswerDelay),
     ) {
         let Self { timing, executing, sent, .. } = self;
         let ticket = session.ticket();
@@ -102,7 +102,9 @@ impl Flight {
             return timing.pause(Part::Backoff, *sent, done);
         }
         timing.statement(*sent, done);
-        let took = done - *sent;
+        let late = late.between(*sent, done);
+        timing.late(late);
+        let took = (done - *sent) - late;
         let rows = *answer.rows.as_ref().unwrap_or(&0);
         let round_trips = answer.round_trips;
         if let Some(statement) = *executing {

@@ -13,7 +13,7 @@ mod usage;
 pub use drive::{DriveError, Made, drive};
 pub use lines::Lines;
 pub use phase::go_through;
-pub use reactor::{Answer, Event, Happened, Reactor};
+pub use reactor::{Answer, AnswerDelay, Event, Happened, Reactor};
 
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
 use crate::timing::Ledger;
@@ -26,10 +26,10 @@ use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
 use flight::{Flight, next};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use usage::Usage;
+use usage::{Pace, Usage};
 
 /// How often a waiting shard looks at the stop flag.
-const NAP: Nanos = Nanos::from_millis(50);
+const NAP: Nanos = Nanos::from_millis(10);
 
 /// How long answers are still waited for when the run was ended from outside.
 const GRACE: Nanos = Nanos::from_secs(1);
@@ -46,7 +46,8 @@ pub struct Shard<'a, R> {
     next: Option<Claimed>,
     connections: Vec<Connection>,
     lines: Lines,
-    /// Connections without a transaction, and since when, longest first.
+    /// Connections without a transaction, longest first, and since when they would have been
+    /// without one had the driver never been late.
     idle: VecDeque<(u32, MonoNanos)>,
     /// How many clients have quit: their connections are idle no more.
     quit: usize,
@@ -55,6 +56,7 @@ pub struct Shard<'a, R> {
     ledger: Ledger,
     end: MonoNanos,
     usage: Usage,
+    pace: Pace,
     /// Whether each client has a connection of its own, and a state that goes with it.
     is_tied: bool,
     /// Whether the programs are a script's, which takes time after its last answer.
@@ -131,6 +133,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             ledger,
             end: window.end,
             usage: Usage::over(window),
+            pace: Pace::default(),
             is_tied: plan.workload.script.is_some() && !plan.is_pooled(),
             is_scripted: plan.workload.script.is_some(),
         }
@@ -141,20 +144,23 @@ impl<'a, R: Reactor> Shard<'a, R> {
     pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, Lines) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
+        let mut woken = present;
         loop {
             // In this order: whose transaction ends with a pause may have the next one at once.
             present = self.resume_paused(present);
             present = self.send_due(present);
-            let Some(until) = self.wake_at(present) else { break };
-            self.reactor.wait(until, &mut events);
-            let woken = self.reactor.now();
+            let Some((until, is_due)) = self.wake_at(present) else { break };
+            self.pace.worked(present - woken);
+            self.reactor.wait(until, is_due, &mut events);
+            woken = self.reactor.now();
+            self.ledger.woken(until, woken);
             self.usage.waited += woken - present;
             present = woken;
-            for Event { connection, at, kind } in events.drain(..) {
+            for Event { connection, at, late, kind } in events.drain(..) {
                 let id = self.lines.session(connection);
                 match kind {
                     Happened::Answered(answer) => {
-                        present = self.advance(id, Input::Answer(answer, at));
+                        present = self.advance(id, Input::Answer(answer, (at, late)));
                     }
                     Happened::Connected { since } => {
                         self.connections[id as usize].flight.connected(since, at);
@@ -325,26 +331,28 @@ impl<'a, R: Reactor> Shard<'a, R> {
         present
     }
 
-    /// When the shard has something to do even if nothing answers; `None` when all has ended.
-    fn wake_at(&self, present: MonoNanos) -> Option<MonoNanos> {
+    /// When the shard has something to do even if nothing answers, and whether a transaction is due
+    /// then; `None` when all has ended.
+    fn wake_at(&self, present: MonoNanos) -> Option<(MonoNanos, bool)> {
         let busy = self.idle.len() + self.quit < self.connections.len();
         let over = matches!(self.queue, Queue::Over) && self.next.is_none();
         if over && !busy {
             return None;
         }
-        let mut at = present + NAP;
+        let mut due = MonoNanos(u64::MAX);
         if let Some(claimed) = &self.next {
             // Claimed ahead by a connection that is idle; a busy shard waits for its answers.
             if !self.idle.is_empty() {
-                at = at.min(claimed.ready);
+                due = claimed.ready;
             }
         } else if let (false, Some(asks)) = (self.idle.is_empty(), self.asks_at) {
-            at = at.min(asks);
+            due = asks;
         }
         if let Some(Reverse((resumes, _))) = self.pauses.peek() {
-            at = at.min(*resumes);
+            due = due.min(*resumes);
         }
-        Some(at)
+        let nap = present + NAP;
+        Some((due.min(nap), due <= nap))
     }
 
     /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
@@ -356,8 +364,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
         *pausing = None;
         let mut action = match input {
             Input::Start(ticket) => session.start(ticket),
-            Input::Answer(answer, done) => {
-                flight.answered(session, ledger, &answer, done);
+            Input::Answer(answer, at) => {
+                flight.answered(session, ledger, &answer, at);
                 next(flight, session, reactor, id, answer)
             }
             Input::Resumed => {
@@ -379,7 +387,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
                         reactor.release(id);
                     }
                     let Some(answer) = answer else { return flight.sent };
-                    flight.answered(session, ledger, &answer, reactor.now());
+                    let at = (reactor.now(), AnswerDelay::default());
+                    flight.answered(session, ledger, &answer, at);
                     next(flight, session, reactor, id, answer)
                 }
                 Action::Ask { request, statement, connection } => {
@@ -392,7 +401,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
                         Err(failure) => Some(Answer::unsent(failure)),
                     };
                     let Some(answer) = answer else { return flight.sent };
-                    flight.answered(session, ledger, &answer, reactor.now());
+                    let at = (reactor.now(), AnswerDelay::default());
+                    flight.answered(session, ledger, &answer, at);
                     next(flight, session, reactor, id, answer)
                 }
                 Action::Pause { part, length } => {
@@ -453,7 +463,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
             queue.served(ticket, sample.done);
         }
         self.reactor.transaction_ended(id);
-        self.idle.push_back((id, sample.done));
+        // It shares the thread with all that are busy.
+        let busy = self.connections.len() - self.idle.len() - self.quit;
+        self.idle.push_back((id, sample.freed(self.pace.own_work(busy))));
+        self.pace.ended += 1;
         sample.done
     }
 
@@ -479,6 +492,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 /// What moves a transaction on.
 enum Input {
     Start(Ticket),
-    Answer(Answer, MonoNanos),
+    /// When it was read, and how long it had waited for that.
+    Answer(Answer, (MonoNanos, AnswerDelay)),
     Resumed,
 }

@@ -96,7 +96,7 @@ impl<R: Reactor> Walk<'_, R> {
     fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Event>) {
         let present = self.reactor.now();
         let first = self.pauses.peek().map_or(present + NAP, |Reverse((at, _))| *at);
-        self.reactor.wait(first.min(present + NAP), events);
+        self.reactor.wait(first.min(present + NAP), false, events);
         for Event { connection, kind, .. } in events.drain(..) {
             if let Happened::Answered(answer) = kind {
                 self.asked = connection;

@@ -42,8 +42,9 @@ pub trait Reactor {
     /// Sends what was held.
     fn release(&mut self, _connection: u32) {}
 
-    /// Waits until something happens or until `until`; adds what happened to `events`.
-    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>);
+    /// Waits until something happens or until `until`; adds what happened to `events`. Something is
+    /// due then where it `is_due`: the wait must not end late.
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>);
 
     /// The first row of a connection's last answer, when it was wanted.
     fn first_row(&self, connection: u32) -> &[Value];
@@ -73,8 +74,35 @@ pub struct Event {
     pub connection: u32,
     /// When.
     pub at: MonoNanos,
+    /// How long it was there before, because the driver had no CPU to look.
+    pub late: AnswerDelay,
     /// What.
     pub kind: Happened,
+}
+
+/// How long an answer waited for a driver that had no CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerDelay {
+    /// At the end of the wait in which it came.
+    pub wait: Nanos,
+    /// While the driver worked before that wait, from `worked_from` on.
+    pub work: Nanos,
+    /// What was sent later than this did not have to wait for that.
+    pub worked_from: MonoNanos,
+}
+
+impl AnswerDelay {
+    /// So long at the end of a wait.
+    pub fn of_wait(wait: Nanos) -> Self {
+        Self { wait, ..Self::default() }
+    }
+
+    /// What of it lies between the sending of a statement and the reading of its answer.
+    #[inline]
+    pub fn between(&self, sent: MonoNanos, read: MonoNanos) -> Nanos {
+        let work = if sent < self.worked_from { self.work } else { Nanos::ZERO };
+        (self.wait + work).min(read - sent)
+    }
 }
 
 /// Kinds of [`Event`].

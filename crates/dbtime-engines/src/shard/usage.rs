@@ -1,4 +1,4 @@
-//! What a shard has used over the measured window.
+//! What a shard has used over the measured window, and what a transaction takes of its thread.
 
 use super::Reactor;
 use dbtime_model::recorder::Window;
@@ -80,5 +80,34 @@ impl Usage {
             runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
             driver: (to.at - from.at) - (to.waited - from.waited),
         }
+    }
+}
+
+/// What a transaction takes of the shard's thread, as far as it has its CPU.
+#[derive(Default)]
+pub(super) struct Pace {
+    work_ns: f64,
+    /// Transactions that have ended since the last wait.
+    pub(super) ended: u32,
+}
+
+/// A transaction does not take a thread longer: it had no CPU.
+const LONGEST_WORK: f64 = 100e3;
+
+impl Pace {
+    /// The shard has worked for so long since its last wait.
+    #[inline]
+    pub(super) fn worked(&mut self, length: Nanos) {
+        let each = length.0 as f64 / f64::from(self.ended.max(1));
+        if self.ended > 0 && each < LONGEST_WORK {
+            self.work_ns += (each - self.work_ns) / 16.0;
+        }
+        self.ended = 0;
+    }
+
+    /// What the thread has to do between two transactions of a connection, with so many busy ones.
+    #[inline]
+    pub(super) fn own_work(&self, busy: usize) -> Nanos {
+        Nanos((self.work_ns * busy as f64) as u64)
     }
 }

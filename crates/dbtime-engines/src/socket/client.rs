@@ -68,7 +68,7 @@ impl<P: Protocol> Client<P> {
             }
             let mut events = Vec::new();
             while self.reactor.unsent(0) > UNSENT_MAX {
-                self.reactor.wait(now() + WAIT, &mut events);
+                self.reactor.wait(now() + WAIT, false, &mut events);
                 if let Some(event) = events.pop() {
                     // It ended before its data did: it failed.
                     let Happened::Answered(answer) = event.kind else { continue };
@@ -86,7 +86,7 @@ impl<P: Protocol> Client<P> {
     fn answer(&mut self) -> Result<u64, Box<Failure>> {
         let mut events = Vec::new();
         loop {
-            self.reactor.wait(now() + WAIT, &mut events);
+            self.reactor.wait(now() + WAIT, false, &mut events);
             for event in events.drain(..) {
                 if let Happened::Answered(answer) = event.kind {
                     return answer.rows;

@@ -22,7 +22,8 @@ pub fn drive<P: Protocol>(
     let make = |connections| {
         let (shared, settings) = (Arc::clone(shared), Arc::clone(settings));
         let mut reactor = SocketReactor::<P>::new(shared, settings, connections)
-            .map_err(|error| DriveError::System(error.into()))?;
+            .map_err(|error| DriveError::System(error.into()))?
+            .one_of(plan.shards);
         let (up, failure) = match plan.connects_first() {
             true => reactor.connect_all(|| stop.is_set()),
             false => (0, None),

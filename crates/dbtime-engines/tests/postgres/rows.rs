@@ -35,7 +35,7 @@ fn ask(
     }
     let mut events = Vec::new();
     loop {
-        reactor.wait(now() + Nanos::from_secs(1), &mut events);
+        reactor.wait(now() + Nanos::from_secs(1), false, &mut events);
         if let Some(event) = events.pop() {
             let Happened::Answered(answer) = event.kind else { panic!("{event:?}") };
             return answer;

@@ -22,8 +22,8 @@ pub use budget::{
 pub use counters::{CounterUnit, CountersInfo, TellingCounter};
 pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
 pub use summary::{
-    Check, CheckUnit, HistogramBucket, LatencySet, LatencyUs, OperationSummary, PercentilePoint,
-    StatementSummary, ThinkSummary,
+    Check, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs, OperationSummary,
+    PercentilePoint, StatementSummary, ThinkSummary,
 };
 pub use validity::{Validity, Warning, WarningKind};
 
@@ -114,6 +114,10 @@ pub struct RunRecord {
     pub round_trips_per_tx: Option<f64>,
     /// What became of connections to a server; `null` on an embedded engine.
     pub connections: Option<ConnectionsInfo>,
+    /// Times in which transactions were due and none was completed, outages left out: longer than
+    /// ten times the 99th percentile of an ordinary second, and than a tenth of a second. In the
+    /// order of time.
+    pub stalls: Vec<SpanInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
     /// What the server used; `null` on an embedded engine, which is part of `client`.
@@ -320,8 +324,18 @@ pub struct OutageInfo {
     pub until_s: Option<f64>,
 }
 
-/// What the driver used, over the measured window. On an embedded engine the database is part of it.
+/// A stretch of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpanInfo {
+    /// Its beginning, in seconds since the start of the load.
+    pub from_s: f64,
+    /// Its end, likewise.
+    pub until_s: f64,
+}
+
+/// What the driver used, over the measured window. On an embedded engine the database is part of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientInfo {
     /// CPU of the whole process per completed transaction; `null` when none was completed.
@@ -339,6 +353,9 @@ pub struct ClientInfo {
     pub threads_runq_s: Option<f64>,
     /// Largest resident size, in bytes.
     pub rss_peak_bytes: u64,
+    /// When a thread of the driver stood still for at least a tenth of a second, though it had
+    /// something to do: stopped, or without a CPU. From the start of the load; threads together.
+    pub standstills: Vec<SpanInfo>,
 }
 
 /// What a server on this machine used, over the measured window.

@@ -47,18 +47,20 @@ impl<C: Counter> From<&Histogram<C>> for LatencyUs {
     }
 }
 
-/// The four distributions of a run or an operation, and connection times where there are any.
+/// The distributions of a run or an operation, and connection times where there are any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LatencySet {
     /// `done − due`.
     pub response: LatencyUs,
-    /// `done − sent`.
+    /// `done − sent` less what answers waited for the driver.
     pub service: LatencyUs,
     /// `ready − due`.
     pub queue: LatencyUs,
-    /// `sent − ready`.
+    /// The driver's lateness: `sent − ready`, and what answers waited for it.
     pub lag: LatencyUs,
+    /// The response less the lag; all zero in records of before.
+    pub without_lag: LatencyUs,
     /// Time to make a connection.
     pub connect: Option<LatencyUs>,
 }
@@ -70,6 +72,7 @@ impl<C: Counter> From<&Latencies<C>> for LatencySet {
             service: (&l.service).into(),
             queue: (&l.queue).into(),
             lag: (&l.lag).into(),
+            without_lag: (&l.without_lag).into(),
             connect: None,
         }
     }
@@ -166,8 +169,35 @@ pub struct Check {
     pub required: f64,
     /// The measured value.
     pub measured: f64,
+    /// What it would have been with a driver that is never late; `null` where that makes no
+    /// difference, as for shares and errors.
+    pub without_lag: Option<f64>,
     /// Whether it held.
     pub passed: bool,
+    /// Whether it did not hold and would have without the driver's lateness: nobody knows.
+    pub undecided: bool,
+}
+
+impl Check {
+    /// How it came out.
+    pub fn outcome(&self) -> CheckOutcome {
+        match (self.passed, self.undecided) {
+            (true, _) => CheckOutcome::Passed,
+            (false, true) => CheckOutcome::Undecided,
+            (false, false) => CheckOutcome::Failed,
+        }
+    }
+}
+
+/// How a requirement came out; of several, the greatest is how all came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckOutcome {
+    /// It was met, with whatever lateness of the driver is in it.
+    Passed,
+    /// It was missed, and the driver's lateness could have been the reason.
+    Undecided,
+    /// It was missed, and would have been with a driver that is never late.
+    Failed,
 }
 
 /// One statement of the workload.

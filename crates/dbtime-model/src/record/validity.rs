@@ -52,6 +52,8 @@ pub enum WarningKind {
     FewSamples,
     /// The counts do not add up: a bug.
     Counts,
+    /// The target stood still, or could not be reached, for some time.
+    Stall,
     /// Transactions failed.
     Errors,
     /// So many failed, or so few ended, that the latencies are not those of the workload.

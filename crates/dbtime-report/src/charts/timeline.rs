@@ -2,7 +2,7 @@
 
 use super::axis::Scale;
 use super::svg::{Anchor, Svg};
-use dbtime_model::record::{Run, SeriesRow};
+use dbtime_model::record::{Run, SeriesRow, SpanInfo};
 
 /// The size of a chart over time.
 pub(super) const SIZE: (f64, f64) = (520.0, 250.0);
@@ -86,6 +86,7 @@ impl<'a> Timeline<'a> {
             bins,
         };
         timeline.shades(run);
+        timeline.standstills(run);
         Some(timeline)
     }
 
@@ -147,6 +148,33 @@ impl<'a> Timeline<'a> {
             let (from, to) = (self.x.at(bin.start()), self.x.at(bin.end()));
             let tip = format!("{}: {}", bin.name(), of(bin));
             self.svg.rect((from, TOP), (to - from, BOTTOM - TOP), "hit", &tip);
+        }
+    }
+
+    /// Times in which nothing was completed, and those in which the driver stood still.
+    fn standstills(&mut self, run: &Run) {
+        let record = &run.record;
+        let end_s = self.bins.last().map_or(0.0, Bin::end);
+        let span = |s: &SpanInfo| (s.from_s, s.until_s);
+        let outages = record.connections.iter().flat_map(|info| &info.outages);
+        let spans = (record.stalls.iter().map(span))
+            .map(|span| (span, "stall", "nothing was completed"))
+            .chain(outages.map(|o| {
+                ((o.from_s, o.until_s.unwrap_or(end_s)), "stall", "outage: connections failed")
+            }))
+            .chain(
+                record
+                    .client
+                    .standstills
+                    .iter()
+                    .map(span)
+                    .map(|span| (span, "standstill", "the driver stood still")),
+            );
+        for ((from_s, until_s), class, what) in spans {
+            let (from, until) = (self.x.at(from_s.min(end_s)), self.x.at(until_s.min(end_s)));
+            let tip = format!("{what} from {from_s:.2} s to {until_s:.2} s");
+            // One of a tenth of a second is still to be seen in an hour.
+            self.svg.rect((from, TOP), ((until - from).max(1.5), BOTTOM - TOP), class, &tip);
         }
     }
 

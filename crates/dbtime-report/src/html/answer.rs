@@ -30,6 +30,9 @@ pub(super) fn warnings(run: &Run, out: &mut String) {
         let remedy = story::culprit(record).map_or("", |warning| &warning.remedy);
         callout(out, "invalid", "NOT VALID", &why, remedy);
     }
+    if let Some(warning) = story::stall(record) {
+        callout(out, "invalid", "STOOD STILL", &warning.text, &warning.remedy);
+    }
     for warning in story::other_warnings(record) {
         let class = if warning.kind.invalidates() { "invalid" } else { "warn" };
         callout(out, class, "Warning", &warning.text, &warning.remedy);
@@ -153,6 +156,7 @@ fn verdict_tiles(record: &RunRecord, out: &mut String) {
         Limits::None => ("none set", String::new(), "dim"),
         Limits::Passed => ("PASSED", "all met".to_owned(), "good"),
         Limits::Failed(failed, all) => ("FAILED", format!("{failed} of {all} missed"), "bad"),
+        Limits::Undecided(open, all) => ("UNDECIDED", format!("{open} of {all}, by lag"), "bad"),
     };
     tile(out, "Limits", limits, &note, class);
     let (valid, class) = match (record.validity.valid, record.validity.client_limited) {

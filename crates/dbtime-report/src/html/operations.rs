@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Head, Table};
 use crate::charts::escape;
-use crate::facts::{check_value, instant};
+use crate::facts::{self, check_value, instant};
 use crate::format::{clean, count, percent, us};
 use crate::story;
 use dbtime_model::record::{Check, OperationSummary, Run, RunRecord};
@@ -52,7 +52,7 @@ fn table(operations: &[OperationSummary]) -> String {
         let required = required.map(|check| Cell::text(check_value(check, check.required)));
         let verdict = match operation.limits.as_slice() {
             [] => Cell::none(),
-            limits => Cell::verdict(limits.iter().all(|check| check.passed)),
+            limits => Cell::verdict(facts::overall(limits)),
         };
         let failed = if operation.failed > 0 { "warned" } else { "dim" };
         table.row(vec![
@@ -89,8 +89,8 @@ fn limits(record: &RunRecord, out: &mut String) {
             Cell::text(name),
             Cell::text(&check.metric),
             Cell::text(required(check)),
-            Cell::text(check_value(check, check.measured)),
-            Cell::verdict(check.passed),
+            Cell::text(facts::check_measured(check)),
+            Cell::verdict(check.outcome()),
         ]);
     }
     out.push_str(&table.finish());

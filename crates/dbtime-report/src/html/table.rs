@@ -1,6 +1,7 @@
 //! Tables with headers a screen reader can follow; wide ones scroll within themselves.
 
 use crate::charts::escape;
+use dbtime_model::record::CheckOutcome;
 use std::fmt::Write;
 
 /// A column heading; figures stand right.
@@ -31,10 +32,10 @@ impl Cell {
         Self { class, ..self }
     }
 
-    /// `PASSED` or `FAILED`.
-    pub(super) fn verdict(passed: bool) -> Self {
-        let class = if passed { "good" } else { "bad" };
-        Self::text(crate::facts::passed(passed)).class(class)
+    /// `PASSED`, `FAILED` or `UNDECIDED`.
+    pub(super) fn verdict(outcome: CheckOutcome) -> Self {
+        let class = if outcome == CheckOutcome::Passed { "good" } else { "bad" };
+        Self::text(crate::facts::verdict(outcome)).class(class)
     }
 
     /// Nothing to show.

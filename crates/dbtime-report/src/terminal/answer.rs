@@ -51,6 +51,10 @@ fn response(record: &RunRecord) -> String {
 
 /// Whoever reads only two lines must have read this.
 fn invalid(record: &RunRecord, page: &mut Page) {
+    if let Some(warning) = story::stall(record) {
+        page.fact("STOOD STILL", &clean(&warning.text), Ink::Bad);
+        remedy(warning, page);
+    }
     if let Some(why) = story::invalid(record) {
         page.fact("NOT VALID", &why, Ink::Bad);
         if let Some(warning) = story::culprit(record) {
@@ -66,7 +70,7 @@ fn verdict(record: &RunRecord, page: &mut Page) {
     let ink = match story::limits(record) {
         Limits::None => Ink::Dim,
         Limits::Passed => Ink::Good,
-        Limits::Failed(..) => Ink::Bad,
+        Limits::Failed(..) | Limits::Undecided(..) => Ink::Bad,
     };
     page.fact("limits", &story::limits_text(record), ink);
 }

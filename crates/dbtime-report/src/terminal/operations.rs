@@ -2,10 +2,10 @@
 
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
-use crate::facts::{check_value, instant, passed};
+use crate::facts::{check_measured, check_value, instant, overall as overall_of, verdict};
 use crate::format::{NONE, clean, count, percent, us};
 use crate::story::{self, Limits};
-use dbtime_model::record::{Check, OperationSummary, Run, RunRecord};
+use dbtime_model::record::{Check, CheckOutcome, OperationSummary, Run, RunRecord};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
@@ -35,6 +35,7 @@ fn overall(record: &RunRecord) -> (String, Ink) {
         Limits::None => ("no limits set".to_owned(), Ink::Dim),
         Limits::Passed => ("PASSED".to_owned(), Ink::Good),
         Limits::Failed(failed, all) => (format!("FAILED ({failed} of {all} limits)"), Ink::Bad),
+        Limits::Undecided(open, all) => (format!("UNDECIDED ({open} of {all} limits)"), Ink::Bad),
     }
 }
 
@@ -75,6 +76,10 @@ fn table(operations: &[OperationSummary]) -> Table {
 }
 
 /// The requirement that has a column of its own.
+fn verdict_cell(outcome: CheckOutcome) -> Cell {
+    Cell::new(verdict(outcome), if outcome == CheckOutcome::Passed { Ink::Good } else { Ink::Bad })
+}
+
 fn p90(operation: &OperationSummary) -> Option<&Check> {
     operation.limits.iter().find(|check| check.metric == "p90")
 }
@@ -83,8 +88,7 @@ fn result(operation: &OperationSummary) -> Cell {
     if operation.limits.is_empty() {
         return Cell::new(NONE, Ink::Dim);
     }
-    let all = operation.limits.iter().all(|check| check.passed);
-    Cell::new(passed(all), if all { Ink::Good } else { Ink::Bad })
+    verdict_cell(overall_of(&operation.limits))
 }
 
 /// Every limit but the one shown in the table.
@@ -105,8 +109,8 @@ fn other_limits(record: &RunRecord, page: &mut Page) {
             clean(name).into(),
             clean(&check.metric).into(),
             required(check).into(),
-            check_value(check, check.measured).into(),
-            Cell::new(passed(check.passed), if check.passed { Ink::Good } else { Ink::Bad }),
+            check_measured(check).into(),
+            verdict_cell(check.outcome()),
         ]);
     }
     if any {

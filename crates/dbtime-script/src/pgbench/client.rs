@@ -143,7 +143,7 @@ impl Client {
         let (begun, done) = self.connected;
         let due = if plan.settings.is_paced { sample.due } else { begun };
         match plan.settings.reconnects && sample.outcome == Outcome::Completed {
-            true => Sample { due, sent: begun, done, ..*sample },
+            true => Sample { due, sent: begun, done, late: Nanos::ZERO, ..*sample },
             false => *sample,
         }
     }

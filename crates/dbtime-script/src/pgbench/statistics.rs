@@ -161,6 +161,7 @@ mod tests {
             ready: MonoNanos(1_200_000),
             sent: MonoNanos(1_300_000),
             done: MonoNanos(3_000_999),
+            late: dbtime_model::Nanos::ZERO,
             retries: 0,
         }
     }

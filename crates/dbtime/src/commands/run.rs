@@ -6,6 +6,7 @@ use crate::live::Live;
 use crate::{interrupt, options, screen, secrets, sweep};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::Finished;
+use dbtime_model::record::{CheckOutcome, WarningKind};
 use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
 
@@ -57,15 +58,37 @@ pub(crate) fn write_html(folder: &Path, finished: &Finished) -> Result<PathBuf, 
     Ok(path)
 }
 
-/// How the process ends after this run.
+/// How the process ends after this run, and why on stderr where that is not what the report is
+/// about.
 pub(crate) fn verdict(args: &RunArgs, finished: &Finished) -> Exit {
-    match finished {
-        // A limit says nothing about figures that may be wrong.
-        _ if (args.strict || !args.limits.is_empty()) && !finished.run.record.validity.valid => {
+    let validity = &finished.run.record.validity;
+    let counts = &finished.run.record.counts;
+    // Whoever ends a run before anything has ended knows that.
+    let is_cut_short = finished.run.record.window.ended_early && counts.failed == 0;
+    let unserved = validity.warnings.iter().find(|w| w.kind == WarningKind::MostlyFailed);
+    if let Some(warning) = unserved.filter(|_| !is_cut_short) {
+        screen::error(&format!("most of what was asked did not happen: {}", warning.text));
+        return Exit::Environment;
+    }
+    // Counts that do not add up prove no limit; lag is in the limits' outcome.
+    let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
+    match finished.limits {
+        _ if args.strict && !validity.valid => {
+            let culprit = validity.warnings.iter().find(|warning| warning.kind.invalidates());
+            let why = culprit.map_or("", |warning| &warning.text);
+            screen::error(&format!("the measurement is not valid (--strict): {why}"));
             Exit::Invalid
         }
-        finished if !finished.passed => Exit::Failed,
-        _ => Exit::Fine,
+        CheckOutcome::Failed if is_miscounted => Exit::Invalid,
+        CheckOutcome::Failed => Exit::Failed,
+        CheckOutcome::Undecided => {
+            screen::error(
+                "undecided: a limit was missed, and would have been met without the driver's own \
+                 lateness",
+            );
+            Exit::Invalid
+        }
+        CheckOutcome::Passed => Exit::Fine,
     }
 }
 

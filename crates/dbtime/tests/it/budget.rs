@@ -113,9 +113,7 @@ fn what_measuring_costs_is_tried_out() {
     assert_eq!(count(cost, "/pairs"), 6, "{cost}");
     assert!(number(cost, "/without_us") > 0.0, "{cost}");
     assert!(number(cost, "/low_us") <= number(cost, "/us"), "{cost}");
-    sandbox
-        .run("run values1 --warmup 0s --time 200ms --no-record")
-        .prints(&["measuring costs", "6 pairs of slices"]);
+    sandbox.run("run values1 --warmup 0s --time 200ms --no-record").prints(&["measuring costs"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn other_tools_commands_have_their_own_help() {
 #[test]
 fn exit_codes_are_documented_with_run() {
     let help = Sandbox::new().run("run --help").fine();
-    for code in ["0   fine", "1   a limit", "2   wrong usage", "3   target", "4   the meas"] {
+    for code in ["0   fine", "1   a limit", "2   wrong usage", "3   target", "4   undecided"] {
         assert!(help.out.contains(code), "{help:?}");
     }
 }

@@ -39,7 +39,7 @@ fn another_process_is_named_while_it_holds_the_write_lock() {
         let line = format!("run small.toml --target {target} --transactions 5 --budget-every 1");
         // Readers of a rollback journal are let in, writers are not.
         other.execute_batch("BEGIN IMMEDIATE; UPDATE item SET n = 1 WHERE id = 1").expect("alone");
-        let json = sandbox.run(&format!("{line} --no-record --json")).fine().json();
+        let json = sandbox.run(&format!("{line} --no-record --json")).unserved().json();
         other.execute_batch("ROLLBACK").expect("held");
         counts_add_up(&json);
         assert_eq!(count(&json, "/counts/failed"), 5, "{mode}: {}", json["counts"]);

@@ -5,6 +5,7 @@ mod budget;
 mod counters;
 mod disk_full;
 mod documents;
+mod driver_faults;
 mod given_server;
 mod help;
 mod interrupt;

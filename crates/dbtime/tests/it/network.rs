@@ -195,7 +195,8 @@ fn local_ports_that_bound_the_rate_are_told() {
                  --reconnect every-transaction --warmup 0s --no-record --json"
             );
             let child = space.start(&sandbox, &line);
-            let json = Ran::new(&line, &child.wait_with_output().expect("it ends")).fine().json();
+            let ran = Ran::new(&line, &child.wait_with_output().expect("it ends"));
+            let json = if transactions > 100 { ran.unserved() } else { ran.fine() }.json();
             counts_add_up(&json);
             json
         };

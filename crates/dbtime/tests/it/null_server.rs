@@ -26,6 +26,15 @@ fn run(server: &NullServer, line: &str) -> Value {
     json
 }
 
+/// The same, of which most fails.
+fn run_unserved(server: &NullServer, line: &str) -> Value {
+    let target = WIRES.iter().find_map(|wire| server.target(*wire)).expect("it speaks one");
+    let line = format!("run values1 --target '{target}' --no-record --json --warmup 0s {line}");
+    let json = Sandbox::new().run(&line).unserved().json();
+    counts_add_up(&json);
+    json
+}
+
 #[test]
 fn five_hundred_connections_are_all_answered() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -60,7 +69,7 @@ fn failures_are_counted_by_their_code() {
             ..Faults::default()
         };
         let server = serve(wire, faults);
-        let json = run(&server, "--connections 20 --transactions 700");
+        let json = run_unserved(&server, "--connections 20 --transactions 700");
         assert_eq!(json["errors"], json!({code: 100}));
         assert_eq!((count(&json, "/counts/failed"), count(&json, "/counts/completed")), (100, 600));
         let said = json["error_messages"][code].as_str().expect("what the server said");
@@ -73,7 +82,7 @@ fn failures_are_counted_by_their_code() {
 fn where_nothing_is_completed_nothing_is_per_transaction() {
     let faults = Faults { fail_every: Some(1), ..Faults::default() };
     let server = serve(Wire::MySql, Faults { mysql_error: 1205, ..faults });
-    let json = run(&server, "--connections 2 --transactions 20");
+    let json = run_unserved(&server, "--connections 2 --transactions 20");
     assert_eq!(count(&json, "/counts/completed"), 0, "{}", json["counts"]);
     assert!(number(&json, "/client/threads_cpu_s") > 0.0, "{}", json["client"]);
     assert_eq!(json["round_trips_per_tx"], Value::Null);
@@ -141,7 +150,7 @@ fn statements_that_take_too_long_fail() {
     // The server is asked to end such a statement itself, and has a second for it.
     let delay = Some(Nanos::from_secs(5));
     let server = serve(Wire::MySql, Faults { delay, ..Faults::default() });
-    let json = run(&server, "--connections 4 --transactions 4 --statement-timeout 50ms");
+    let json = run_unserved(&server, "--connections 4 --transactions 4 --statement-timeout 50ms");
     assert_eq!(json["errors"], json!({"timeout": 4}));
     assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (4, 4));
     assert!(number(&json, "/latency_us/response/min") >= 50e3, "{}", json["latency_us"]);

@@ -59,6 +59,13 @@ fn a_server_that_stands_still_delays_and_loses_nothing() {
         assert_eq!(json["counts"]["failed"], 0, "{}", json["error_messages"]);
         assert_eq!(json["counts"]["unfinished"], 0);
         assert!(number(&json, "/latency_us/response/max") > 2.5e6);
+        // It stands in the record as what it was, and the driver has no part in it.
+        let stall = &json["stalls"][0];
+        assert!(number(stall, "/until_s") - number(stall, "/from_s") > 2.5, "{stall}");
+        let kinds = json["validity"]["warnings"].to_string();
+        assert!(kinds.contains("\"stall\""), "{kinds}");
+        let part = |name: &str| number(&json, &format!("/budget_us/{name}"));
+        assert!(part("lag") < 0.03 * part("total"), "{}", json["budget_us"]);
     }
 }
 
@@ -75,9 +82,16 @@ fn a_server_that_never_answers_again_does_not_hold_the_run() {
         given.server.pause();
         let ran = running.end();
         given.server.resume();
-        let json = ran.fine().json();
+        let ran = ran.tells(&["most of what was asked did not happen", "did not come back"]);
+        let json = ran.with(3, &[]).json();
         counts_add_up(&json);
         assert_eq!(json["counts"]["unfinished"], 4, "{}", json["counts"]);
+        // Those that never ended are in the parts with their age.
+        let (parts, all) =
+            (number(&json, "/budget_us/total"), number(&json, "/latency_us/response/mean"));
+        assert!((parts / all - 1.0).abs() < 0.01, "{parts} of {all}");
+        assert!(number(&json, "/latency_us/response/max") > 1e6);
+        assert!(!json["stalls"][0].is_null(), "{}", json["stalls"]);
     }
 }
 
@@ -92,7 +106,7 @@ fn a_server_that_stays_away_is_failures_and_no_end() {
         ));
         pause(1.5);
         given.server.kill();
-        let json = running.end().fine().json();
+        let json = running.end().with(3, &[]).json();
         counts_add_up(&json);
         assert!(count(&json, "/counts/failed") >= 4, "{}", json["counts"]);
         assert!(json["connections"]["outages"][0]["until_s"].is_null(), "{}", json["connections"]);
@@ -129,7 +143,7 @@ fn a_private_server_that_ends_early_is_told() {
     let server = rustix::process::Pid::from_raw(private_server_of(&running)).expect("its id");
     pause(4.0);
     rustix::process::kill_process(server, rustix::process::Signal::KILL).expect("it is there");
-    let json = running.end().fine().json();
+    let json = running.end().unserved().json();
     counts_add_up(&json);
     let warnings = json["validity"]["warnings"].as_array().expect("a list");
     let told = warnings.iter().find(|warning| warning["kind"] == "target").expect("a warning");

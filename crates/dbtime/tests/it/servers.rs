@@ -173,7 +173,7 @@ fn statements_that_take_too_long_are_ended() {
                 "run --query 'SELECT {sleep}' --target '{target}' --connections 1 \
                  --transactions 2 --statement-timeout 300ms --no-record --json"
             ))
-            .fine()
+            .unserved()
             .json();
         counts_add_up(&json);
         let max = number(&json, "/latency_us/service/max");

@@ -181,11 +181,11 @@ fn a_damaged_database_is_told_before_or_counted_during_the_run() {
     };
     overwrite(1000, 500);
     let line = "run point-select --target sqlite:t.db --warmup 0s --transactions 2000 --no-record";
-    let run = sandbox.run(&format!("{line} --json")).fine().json();
+    let run = sandbox.run(&format!("{line} --json")).unserved().json();
     let failed = crate::sandbox::count(&run, "/counts/failed");
     assert!(failed > 0, "{}", run["counts"]);
     assert_eq!(run["errors"]["SQLITE_CORRUPT"], failed);
-    sandbox.run(line).fine().prints(&["SQLITE_CORRUPT"]);
+    sandbox.run(line).unserved().prints(&["SQLITE_CORRUPT"]);
     crate::sandbox::counts_add_up(&run);
     // Page 2 is the root of the first table.
     overwrite(2, 10);

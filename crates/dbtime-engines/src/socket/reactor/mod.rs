@@ -1,5 +1,6 @@
 //! Waits for many connections at once, and makes those that are not there.
 
+mod lateness;
 mod opening;
 mod reading;
 
@@ -8,23 +9,21 @@ use super::protocol::{Asked, Call, Protocol, Table};
 use super::settings::{Reconnect, SocketSettings};
 use super::trouble::Trouble;
 use crate::failure::Failure;
-use crate::shard::{Answer, Event, Happened, Reactor};
+use crate::shard::{Answer, AnswerDelay, Event, Happened, Reactor};
 use crate::thread_clock::ThreadClock;
+use crate::wait::WakeMargin;
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId, now};
+use lateness::Lateness;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// The reactor stops sleeping this long before it is wanted, and spins: wake-ups take so long at
-/// the 99th percentile.
-const SPIN: Nanos = Nanos::from_micros(30);
 
 /// Sockets that are read before the shard looks at its schedule again.
 const EVENTS: usize = 64;
@@ -56,6 +55,12 @@ pub struct SocketReactor<P: Protocol> {
     nth: usize,
     first_failure: Option<Failure>,
     clock: ThreadClock,
+    /// How late the thread looks at its sockets.
+    lateness: Lateness,
+    /// How long the socket that is read had been ready.
+    late: AnswerDelay,
+    /// How long before an instant that something is due at it stops sleeping, and spins.
+    margin: WakeMargin,
 }
 
 impl<P: Protocol> SocketReactor<P> {
@@ -86,7 +91,17 @@ impl<P: Protocol> SocketReactor<P> {
             nth: 0,
             first_failure: None,
             clock: ThreadClock::new(),
+            lateness: Lateness::new(),
+            late: AnswerDelay::default(),
+            margin: WakeMargin::new(1),
         })
+    }
+
+    /// The same, as one of so many that share the machine's CPUs.
+    #[must_use]
+    pub fn one_of(mut self, shards: u32) -> Self {
+        self.margin = WakeMargin::new(shards);
+        self
     }
 
     /// Executes a text on a connection that is there; the answer comes as an event.
@@ -171,7 +186,8 @@ impl<P: Protocol> SocketReactor<P> {
         let since = link.since.unwrap_or(at);
         let Some(pending) = link.pending.take() else { return };
         let kind = Happened::Connected { since };
-        self.happened.push(Event { connection: id, at, kind });
+        let late = AnswerDelay::default();
+        self.happened.push(Event { connection: id, at, late, kind });
         let answer = match &pending {
             Pending::Execute { statement, parameters, wants_row } => {
                 let (statement, wants_row) = (*statement, *wants_row);
@@ -180,7 +196,8 @@ impl<P: Protocol> SocketReactor<P> {
             Pending::Ask(request) => self.request(id, request.borrow()),
         };
         if let Some(answer) = answer {
-            self.happened.push(Event { connection: id, at, kind: Happened::Answered(answer) });
+            let kind = Happened::Answered(answer);
+            self.happened.push(Event { connection: id, at, late, kind });
         }
     }
 
@@ -235,19 +252,24 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
-    /// Waits for sockets for at most so long, and reads those that have something.
+    /// Waits for sockets for at most so long from `present` on, and reads those that have
+    /// something. Returns how many, and how much longer the wait was.
     #[inline]
-    fn poll(&mut self, timeout: Nanos) {
+    fn poll(&mut self, present: MonoNanos, longest: Nanos) -> (usize, Nanos) {
         let timeout = Timespec {
-            tv_sec: (timeout.0 / 1_000_000_000).cast_signed(),
-            tv_nsec: (timeout.0 % 1_000_000_000).cast_signed(),
+            tv_sec: (longest.0 / 1_000_000_000).cast_signed(),
+            tv_nsec: (longest.0 % 1_000_000_000).cast_signed(),
         };
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
+        self.lateness.waits(present);
         // Interrupted: whoever waits comes again.
         let _ =
             epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), Some(&timeout));
-        for event in &ready {
+        let woken = now();
+        self.lateness.woken(present, longest, woken);
+        for (nth, event) in ready.iter().enumerate() {
+            self.late = self.lateness.of(nth, ready.len());
             let id = event.data.u64() as u32;
             let flags = event.flags;
             if self.links[id as usize].stage == Stage::Opening {
@@ -263,7 +285,9 @@ impl<P: Protocol> SocketReactor<P> {
                 self.readable(id);
             }
         }
+        let found = ready.len();
         self.ready = ready;
+        (found, (woken - present) - longest)
     }
 }
 
@@ -342,7 +366,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         }
     }
 
-    fn wait(&mut self, until: MonoNanos, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>) {
         loop {
             if !self.queued.is_empty() {
                 self.open_queued();
@@ -354,8 +378,13 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             }
             let by = self.sweep_at.map_or(until, |at| at.min(until));
             let left = by - present;
-            let is_wanted = !self.happened.is_empty() || left <= SPIN;
-            self.poll(if is_wanted { Nanos::ZERO } else { left - SPIN });
+            let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
+            let is_wanted = !self.happened.is_empty() || left <= margin;
+            let longest = if is_wanted { Nanos::ZERO } else { left - margin };
+            let (found, over) = self.poll(present, longest);
+            if is_due && found == 0 && !is_wanted {
+                self.margin.learn(over);
+            }
             if !self.happened.is_empty() {
                 return events.append(&mut self.happened);
             }
@@ -472,7 +501,7 @@ mod tests {
                 reactor.links[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
             );
             let mut events = Vec::new();
-            reactor.wait(now() + Nanos::from_secs(5), &mut events);
+            reactor.wait(now() + Nanos::from_secs(5), false, &mut events);
             let Some(Event { kind: Happened::Answered(answer), .. }) = events.pop() else {
                 panic!("no answer")
             };

@@ -2,7 +2,7 @@
 
 use super::SocketReactor;
 use crate::failure::Failure;
-use crate::shard::{Answer, Event, Happened, Reactor};
+use crate::shard::{Answer, AnswerDelay, Event, Happened, Reactor};
 use crate::socket::link::{Link, Stage};
 use crate::socket::protocol::Protocol;
 use crate::socket::tls::{TlsSettings, TlsWish};
@@ -30,7 +30,7 @@ impl<P: Protocol> SocketReactor<P> {
         let mut events = Vec::new();
         let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
         while self.links.iter().any(is_underway) && !self.is_hopeless() && !stopped() {
-            self.wait(now() + Nanos::from_millis(50), &mut events);
+            self.wait(now() + Nanos::from_millis(50), false, &mut events);
             events.clear();
         }
         self.connections.opening = self.opened_at - begun;
@@ -227,7 +227,8 @@ impl<P: Protocol> SocketReactor<P> {
                     _ => Answer { round_trips, ..Answer::failed(failure.clone()) },
                 };
                 let kind = Happened::Answered(answer);
-                self.happened.push(Event { connection: id, at: now(), kind });
+                let late = AnswerDelay::default();
+                self.happened.push(Event { connection: id, at: now(), late, kind });
             }
         }
     }

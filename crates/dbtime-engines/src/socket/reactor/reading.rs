@@ -106,7 +106,8 @@ impl<P: Protocol> SocketReactor<P> {
                 let limit = self.settings.statement_timeout.filter(|_| link.unanswered > 0);
                 link.deadline = limit.map(|limit| at + limit);
                 let kind = Happened::Answered(answer);
-                self.happened.push(Event { connection: id, at, kind });
+                let late = self.late;
+                self.happened.push(Event { connection: id, at, late, kind });
             }
             Progress::Connected => {
                 link.stage = Stage::Up;

@@ -54,7 +54,16 @@ fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
     let due = MonoNanos(ticket.due.0);
     let done = MonoNanos(due.0 + 2_000_000);
     let operation = ticket.operation;
-    Sample { operation, outcome, due, ready: due, sent: due, done, retries: 0 }
+    Sample {
+        operation,
+        outcome,
+        due,
+        ready: due,
+        sent: due,
+        done,
+        late: dbtime_model::Nanos::ZERO,
+        retries: 0,
+    }
 }
 
 /// A step as a line: a statement comes with its parameters behind tabs.

@@ -161,7 +161,7 @@ pub(super) fn run(
     request.workload.operations = what.scripts.iter().map(weighted).collect();
     let load = &mut request.load;
     load.connections = what.clients;
-    load.shards = what.common.own.shards.unwrap_or(1).min(what.clients);
+    load.shards = what.common.own.shards.map(|shards| shards.min(what.clients));
     if let Some(rate) = what.rate {
         load.rate = Some(RateChoice::Given(Rate::Constant(rate)));
         load.arrivals = Arrivals::Poisson;

@@ -80,10 +80,10 @@ pub(super) fn arrivals(general: &General) -> Arrivals {
     }
 }
 
-fn shards(job: &Job, threads: u32) -> u32 {
+fn shards(job: &Job, threads: u32) -> Option<u32> {
     match job.options.own.lua_threads {
-        true => threads,
-        false => job.options.own.shards.unwrap_or(1).min(threads),
+        true => Some(threads),
+        false => job.options.own.shards.map(|shards| shards.min(threads)),
     }
 }
 

@@ -1,0 +1,154 @@
+//! How late a shard looks at its sockets because its thread had no CPU.
+//!
+//! A shard that waits is woken when the first answer has come, and runs when it gets a CPU. What
+//! lies between is the driver's lateness and not the server's time: the run delay of the wait tells
+//! how long it was. A thread that was stopped has no run delay, but is away for longer than it may.
+//!
+//! ```text
+//!   woken ── works ── waits ───────── answer ── run delay ── woken ── reads
+//!           └─ work ─┘                         └── wait ───┘
+//! ```
+
+use crate::schedstat::Schedstat;
+use crate::shard::AnswerDelay;
+use crate::switch_flag::SwitchFlag;
+use dbtime_model::{MonoNanos, Nanos};
+
+/// A wait this short hides no lateness worth a reading of the run delay, which costs 1 µs.
+const SHORT_WAIT: Nanos = Nanos::from_micros(100);
+
+/// A wait that lasts so much longer than it may was stopped: timers are late by less.
+const STOPPED: Nanos = Nanos::from_millis(1);
+
+/// A shard does not work longer between two waits.
+const LONGEST_WORK: Nanos = Nanos::from_millis(20);
+
+/// The lateness of one shard's thread.
+pub(super) struct Lateness {
+    flag: Option<SwitchFlag>,
+    schedstat: Option<Schedstat>,
+    /// The run delay that was read last.
+    run_delay: u64,
+    /// What of it short waits may have added since, at most.
+    unread: Nanos,
+    /// When the last wait ended, and the one before.
+    woken_at: MonoNanos,
+    worked_from: MonoNanos,
+    /// Without a CPU between the last two waits.
+    work: Nanos,
+    /// Without a CPU at the end of the last wait, and whether it was stopped.
+    wait: Nanos,
+    was_stopped: bool,
+}
+
+impl Lateness {
+    /// Of the calling thread.
+    pub(super) fn new() -> Self {
+        let schedstat = Schedstat::open();
+        let run_delay = schedstat.as_ref().and_then(Schedstat::run_delay).unwrap_or(0);
+        Self {
+            flag: SwitchFlag::new(),
+            schedstat,
+            run_delay,
+            unread: Nanos::ZERO,
+            woken_at: MonoNanos(u64::MAX),
+            worked_from: MonoNanos(0),
+            work: Nanos::ZERO,
+            wait: Nanos::ZERO,
+            was_stopped: false,
+        }
+    }
+
+    /// A wait begins.
+    #[inline]
+    pub(super) fn waits(&mut self, present: MonoNanos) {
+        self.work = Nanos::ZERO;
+        if self.flag.as_ref().is_some_and(SwitchFlag::is_cleared) {
+            self.work = self.added();
+            let worked = present - self.woken_at;
+            if worked > self.work + LONGEST_WORK {
+                self.work = worked;
+            }
+        }
+    }
+
+    /// It began at `begun`, could last so long, and ended at `woken`.
+    #[inline]
+    pub(super) fn woken(&mut self, begun: MonoNanos, timeout: Nanos, woken: MonoNanos) {
+        let took = woken - begun;
+        (self.wait, self.was_stopped) = (Nanos::ZERO, false);
+        if took >= SHORT_WAIT {
+            self.wait = self.added().min(took);
+            let over = took - timeout;
+            self.was_stopped = over > self.wait + STOPPED;
+            if self.was_stopped {
+                self.wait = over;
+            }
+        } else {
+            self.unread += took;
+        }
+        (self.worked_from, self.woken_at) = (self.woken_at, woken);
+        if let Some(flag) = &self.flag {
+            flag.raise();
+        }
+    }
+
+    /// The run delay since it was read last, less what short waits may have had of it.
+    #[cold]
+    fn added(&mut self) -> Nanos {
+        let Some(run_delay) = self.schedstat.as_ref().and_then(Schedstat::run_delay) else {
+            return Nanos::ZERO;
+        };
+        let added =
+            Nanos(run_delay.saturating_sub(std::mem::replace(&mut self.run_delay, run_delay)));
+        added - std::mem::take(&mut self.unread)
+    }
+
+    /// How long the `nth` of so many sockets that were ready had been it. They come in the order in
+    /// which they got ready, the first of them when the thread should have run. A thread that was
+    /// stopped took longer than any answer: all of them had been there.
+    #[inline]
+    pub(super) fn of(&self, nth: usize, count: usize) -> AnswerDelay {
+        let wait = match self.was_stopped || self.wait == Nanos::ZERO {
+            true => self.wait,
+            false => Nanos(self.wait.0 / count as u64 * (count - nth) as u64),
+        };
+        AnswerDelay { wait, work: self.work, worked_from: self.worked_from }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_what_was_ready_has_waited_longest() {
+        let mut lateness = Lateness::new();
+        lateness.wait = Nanos(900);
+        assert_eq!([0, 1, 2].map(|nth| lateness.of(nth, 3).wait.0), [900, 600, 300]);
+        lateness.was_stopped = true;
+        assert_eq!([0, 1, 2].map(|nth| lateness.of(nth, 3).wait.0), [900; 3]);
+    }
+
+    #[test]
+    fn a_thread_that_is_away_for_longer_than_it_may_was_stopped() {
+        let mut lateness = Lateness::new();
+        let (begun, timeout) = (MonoNanos(1_000_000_000), Nanos::from_millis(2));
+        lateness.waits(begun);
+        let woken = begun + Nanos::from_millis(302);
+        lateness.woken(begun, timeout, woken);
+        assert!(lateness.was_stopped);
+        assert_eq!(lateness.of(1, 2).wait, Nanos::from_millis(300));
+        lateness.woken(woken, timeout, woken + Nanos::from_micros(50));
+        assert_eq!(lateness.of(0, 1).wait, Nanos::ZERO);
+        assert_eq!(lateness.unread, Nanos::from_micros(50));
+    }
+
+    #[test]
+    fn what_was_sent_after_the_driver_was_away_did_not_wait_for_it() {
+        let delay = AnswerDelay { wait: Nanos(10), work: Nanos(500), worked_from: MonoNanos(1000) };
+        assert_eq!(delay.between(MonoNanos(900), MonoNanos(9000)), Nanos(510));
+        assert_eq!(delay.between(MonoNanos(1100), MonoNanos(9000)), Nanos(10));
+        assert_eq!(delay.between(MonoNanos(990), MonoNanos(1190)), Nanos(200));
+    }
+}

@@ -1,0 +1,135 @@
+//! Why the driver was late, as far as the figures of a run tell, and what helps against that.
+
+use super::{FOREIGN_PCT, TIMER};
+use dbtime_model::record::RunRecord;
+
+/// A cause explains lateness when it comes to this share of it.
+const EXPLAINS: f64 = 0.5;
+
+/// A driver thread that is busy for more than this share of the time sends late for that alone.
+const BUSY: f64 = 0.6;
+
+/// A cause in words, and what helps against it.
+pub(super) type LatenessCause = (String, &'static str);
+
+/// The likeliest cause, in words that follow upon `the driver was late, `, and its remedy.
+pub(super) fn cause(record: &RunRecord) -> LatenessCause {
+    let causes: [fn(&RunRecord) -> Option<LatenessCause>; 6] =
+        [standstill, steal, foreign, busy, run_queue, timer];
+    let unknown = || {
+        ("for no reason that its figures tell".to_owned(), "repeat the run on a quieter machine")
+    };
+    causes.iter().find_map(|cause| cause(record)).unwrap_or_else(unknown)
+}
+
+/// The sum of all lag, in seconds.
+fn lag_s(record: &RunRecord) -> f64 {
+    let ended = record.counts.completed + record.counts.failed;
+    record.latency_us.lag.mean * ended as f64 / 1e6
+}
+
+/// Whatever was due in a standstill waited for its end: half of it on average.
+fn standstill(record: &RunRecord) -> Option<LatenessCause> {
+    let window = &record.window;
+    let in_window = |s: f64| s.clamp(window.warmup_s, window.warmup_s + window.measure_s);
+    let lengths: Vec<f64> = (record.client.standstills.iter())
+        .map(|span| in_window(span.until_s) - in_window(span.from_s))
+        .filter(|length| *length > 0.0)
+        .collect();
+    let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
+    let expected_s: f64 = lengths.iter().map(|length| length * length / 2.0 * rate).sum();
+    if lengths.is_empty() || expected_s < EXPLAINS * lag_s(record) {
+        return None;
+    }
+    Some((
+        format!(
+            "for it stood still {} in the window, {:.2} s in all",
+            if lengths.len() == 1 { "once".into() } else { format!("{} times", lengths.len()) },
+            lengths.iter().sum::<f64>()
+        ),
+        "it was stopped or suspended, or got no CPU: keep whatever did that away, and repeat the run",
+    ))
+}
+
+fn steal(record: &RunRecord) -> Option<LatenessCause> {
+    let pct = record.environment.steal_pct;
+    (pct > FOREIGN_PCT).then(|| {
+        let text = format!("for the hypervisor took {pct:.0} % of the machine's CPU");
+        (text, "repeat the run on a host with fewer neighbours")
+    })
+}
+
+fn foreign(record: &RunRecord) -> Option<LatenessCause> {
+    let pct = record.environment.foreign_cpu_pct;
+    (pct > FOREIGN_PCT).then(|| {
+        let text = format!("for other processes used {pct:.0} % of the machine's CPU");
+        (text, "stop them, or keep the driver to a CPU that nothing else uses (--client-cpus)")
+    })
+}
+
+fn busy(record: &RunRecord) -> Option<LatenessCause> {
+    let busy = record.client.busy;
+    (busy > BUSY).then(|| {
+        let text = format!("for a thread of it was busy {:.0} % of the time", 100.0 * busy);
+        (text, "it cannot send faster: add --shards or --workers on free CPUs, or lower the rate")
+    })
+}
+
+/// Nobody else used the CPUs, and the driver's threads waited for one: they waited for each other,
+/// or for the server that is driven.
+fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
+    let waited_s = record.client.threads_runq_s?;
+    (waited_s >= EXPLAINS * lag_s(record)).then(|| {
+        let text = format!(
+            "for its threads waited {waited_s:.2} s for a CPU that the database or their like had"
+        );
+        (text, "use fewer workers than CPUs, or keep driver and server apart (--client-cpus)")
+    })
+}
+
+fn timer(record: &RunRecord) -> Option<LatenessCause> {
+    let late_us = record.environment.timer_late_p99_us;
+    (late_us > TIMER.as_micros()).then(|| {
+        let text = format!(
+            "for this machine wakes sleepers late ({late_us:.0} µs at the 99th percentile before \
+             the run)"
+        );
+        (text, "free a CPU; in a virtual machine look for halt polling or a coarse clock source")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::SpanInfo;
+
+    #[test]
+    fn the_remedy_fits_the_cause() {
+        let mut record = RunRecord::default();
+        record.counts.completed = 1000;
+        record.latency_us.lag.mean = 1e3;
+        record.load.rate_tps = Some(100.0);
+        record.window.measure_s = 10.0;
+        let says = |record: &RunRecord, words: &str| {
+            let (cause, remedy) = cause(record);
+            assert!(cause.contains(words), "{cause}; {remedy}");
+        };
+        says(&record, "no reason");
+        record.environment.timer_late_p99_us = 300.0;
+        says(&record, "wakes sleepers late");
+        record.client.threads_runq_s = Some(0.6);
+        says(&record, "waited 0.60 s for a CPU");
+        record.client.busy = 0.7;
+        says(&record, "busy 70 %");
+        record.environment.foreign_cpu_pct = 71.0;
+        says(&record, "other processes used 71 %");
+        record.environment.steal_pct = 12.0;
+        says(&record, "hypervisor took 12 %");
+        // 100/s over 0.3 s, half of it each: 4.5 s of lag.
+        record.latency_us.lag.mean = 5e3;
+        record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 1.3 }];
+        says(&record, "stood still once");
+        record.client.standstills = vec![SpanInfo { from_s: 11.0, until_s: 12.0 }];
+        says(&record, "hypervisor took 12 %");
+    }
+}
