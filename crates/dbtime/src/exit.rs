@@ -36,6 +36,15 @@ impl Exit {
             Self::OfCommand(code) => code,
         }
     }
+
+    /// What it becomes when the output could not be written: no verdict is worth more than the
+    /// report that explains it, but a failure that was told on stderr keeps its code.
+    pub(crate) fn without_output(self) -> Self {
+        match self {
+            Self::Fine | Self::Failed | Self::Invalid | Self::OfCommand(0) => Self::Environment,
+            Self::Usage | Self::Environment | Self::Bug | Self::OfCommand(_) => self,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -78,9 +87,13 @@ impl Failure {
         };
         match error.downcast_ref::<clap::Error>() {
             Some(clap) => {
+                let printed = clap.print();
+                if clap.use_stderr() {
+                    return exit;
+                }
                 // Help and version are asked for, not failures; clap prints them to stdout.
-                let _ = clap.print();
-                if clap.use_stderr() { exit } else { Exit::Fine }
+                screen::printed(printed);
+                Exit::Fine
             }
             None => {
                 screen::error(&error.to_string());

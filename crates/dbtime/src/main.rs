@@ -30,6 +30,13 @@ fn main() -> ExitCode {
             Exit::Bug
         }
     };
+    let exit = match screen::loss() {
+        Some(error) => {
+            screen::error(&format!("cannot write the output to stdout: {error}"));
+            exit.without_output()
+        }
+        None => exit,
+    };
     exit.into()
 }
 

@@ -1,11 +1,36 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
-/// Prints a result. A reader that has gone away (`| head`) is no failure.
+/// Why results are printed no more: the first write to stdout that failed.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints a result. Where that fails, nothing more is printed: what came later would stand behind
+/// a hole. [`loss`] tells of it at the end.
 pub(crate) fn result(text: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if !is_lost() {
+        printed(io::stdout().lock().write_all(text.as_bytes()));
+    }
+}
+
+/// Notes how printing to stdout went, for what is printed without [`result`].
+pub(crate) fn printed(outcome: io::Result<()>) {
+    // A line that is not whole is written no sooner.
+    if let Err(error) = outcome.and_then(|()| io::stdout().lock().flush()) {
+        // The first reason is the one that counts.
+        let _ = LOST.set(error);
+    }
+}
+
+/// Whether results reach nobody any more: what is done only to be shown may end.
+pub(crate) fn is_lost() -> bool {
+    LOST.get().is_some()
+}
+
+/// Why results are missing on stdout. A reader that has gone away (`| head`) misses nothing.
+pub(crate) fn loss() -> Option<&'static io::Error> {
+    LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
 /// Prints an error.

@@ -74,7 +74,7 @@ fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<Exit, Failure
             screen::result("\n");
         }
         show(args, report, shape)?;
-        if stop.is_set() {
+        if stop.is_set() || screen::is_lost() {
             break;
         }
         before = after;

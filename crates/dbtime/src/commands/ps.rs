@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
         table.ended_early = next.at < due;
         begun = next;
         show(args, table, number)?;
-        if stop.is_set() || roll.is_over() {
+        if stop.is_set() || roll.is_over() || screen::is_lost() {
             break;
         }
     }

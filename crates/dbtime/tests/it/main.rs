@@ -32,6 +32,7 @@ mod sandbox;
 mod scripts;
 mod server_faults;
 mod servers;
+mod stdout;
 mod sweep;
 mod sysbench;
 mod targets;

@@ -13,7 +13,6 @@ use dbtime_report::terminal::{
     Shown, TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
     trace_summary,
 };
-use std::io::Write as _;
 use std::sync::Arc;
 
 /// The chosen view.
@@ -36,8 +35,9 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether all requests have been shown that are wanted, or nobody is left to see them.
     pub(super) fn is_done(&self) -> bool {
-        self.args.requests.is_some_and(|most| self.shown >= most)
+        self.args.requests.is_some_and(|most| self.shown >= most) || screen::is_lost()
     }
 
     /// Whether requests are shown one by one.
@@ -141,8 +141,6 @@ impl<'a> View<'a> {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
             screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));
         }
-        // The last line is out before whoever waits for it is told that it was the last.
-        let _ = std::io::stdout().flush();
         Ok(())
     }
 }

@@ -1,0 +1,146 @@
+//! Where results go: a full disk behind stdout is an error, a reader who has gone is none.
+
+use crate::sandbox::{Ran, Sandbox};
+use std::fs::File;
+use std::process::Stdio;
+
+/// One of each command that prints, with what it needs before it.
+const LINES: [&str; 19] = [
+    "--help",
+    "--version",
+    "help run",
+    "workloads",
+    "workloads atm",
+    "init small.toml --target sqlite:other.db",
+    "run values1 --target null --transactions 100 --no-record",
+    "run values1 --target null --transactions 100 --no-record --json",
+    "run values1 --target null --transactions 100 --out NEW --sweep connections=1,2",
+    "run values1 --target null --transactions 100 --out NEW --repeat 2 --json",
+    "report r --text",
+    "report r",
+    "compare r r",
+    "counters --target sqlite:t.db --interval 10ms",
+    "ps 10ms --json",
+    "usage --json -- true",
+    "sysbench --help",
+    "pgbench --version",
+    "pgbench --target sqlite --classic -S -t 5",
+];
+
+/// A sandbox with a record `r`.
+fn recorded() -> Sandbox {
+    let sandbox = Sandbox::loaded();
+    sandbox.run("run values1 --target null --transactions 100 --out r").fine();
+    sandbox
+}
+
+/// Runs a line with this behind stdout; `NEW` becomes a name that is free.
+fn run_into(sandbox: &Sandbox, line: &str, stdout: impl Into<Stdio>) -> Ran {
+    let free = (0..).map(|n| format!("new-{n}")).find(|name| !sandbox.path(name).exists());
+    let line = line.replace("NEW", &free.expect("a number"));
+    let output = sandbox.command(&line).stdout(stdout).output().expect("dbtime starts");
+    Ran::new(&line, &output)
+}
+
+fn full() -> File {
+    File::options().write(true).open("/dev/full").expect("a full disk")
+}
+
+/// What is written to this has no reader.
+fn unread() -> std::io::PipeWriter {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    writer
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_an_error_of_every_command() {
+    let sandbox = recorded();
+    for line in LINES {
+        let ran = run_into(&sandbox, line, full());
+        ran.exits(3);
+        let ran = ran.tells(&["dbtime: cannot write the output to stdout: No space left"]);
+        assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error_of_any_command() {
+    let sandbox = recorded();
+    for line in LINES {
+        let ran = run_into(&sandbox, line, unread());
+        ran.exits(0);
+        assert!(!ran.err.contains("stdout"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_failure_that_was_told_keeps_its_code() {
+    let sandbox = Sandbox::new();
+    for (line, code) in [
+        ("workloads nothing-like-it", 2),
+        ("report absent", 3),
+        ("usage --json -- false", 1),
+        ("pgbench --nonsense", 1),
+        ("sysbench absent.lua run", 1),
+    ] {
+        run_into(&sandbox, line, full()).exits(code);
+    }
+}
+
+#[test]
+fn a_record_does_not_depend_on_who_reads_the_report() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target null --transactions 100 --limit 'p99<=1ns' --out r";
+    run_into(&sandbox, line, full()).exits(3);
+    let run = dbtime_model::record::read_run(&sandbox.path("r")).expect("a whole record");
+    assert_eq!(run.record.counts.completed, 100);
+}
+
+#[test]
+fn what_goes_on_to_be_read_ends_with_its_reader() {
+    let sandbox = Sandbox::loaded();
+    for line in [
+        "ps 10ms --count 1000000000",
+        "counters --target sqlite:t.db --interval 10ms --count 1000000000",
+    ] {
+        // It would go on for months.
+        run_into(&sandbox, line, unread()).with(0, &[]);
+        run_into(&sandbox, line, full()).exits(3);
+    }
+}
+
+#[cfg(feature = "trace")]
+#[test]
+fn a_recording_that_cannot_be_shown() {
+    use dbtime_model::traced::Ledger;
+    use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter, VERSION};
+    use dbtime_model::traced_totals::TracedTotals;
+    use dbtime_model::{MonoNanos, Nanos};
+    let sandbox = Sandbox::new();
+    let begin = TraceBegin {
+        version: VERSION,
+        since: MonoNanos(0),
+        clock: "then".to_owned(),
+        servers: Vec::new(),
+        raw_sql: false,
+        step: Nanos::ZERO,
+    };
+    let end = TraceEnd {
+        length: Nanos::from_secs(1),
+        added_up: None,
+        clock: "later".to_owned(),
+        ledger: Ledger::default(),
+        cost: None,
+        totals: TracedTotals::default(),
+    };
+    let file = File::create(sandbox.path("it.trace")).expect("a file");
+    let writer = TraceWriter::begin(file, &begin).expect("written");
+    writer.end(&end).expect("written");
+    for view in ["", "--json", "--summary", "--histogram"] {
+        let line = format!("trace it.trace {view}");
+        let told = ["cannot write the output to stdout"];
+        run_into(&sandbox, &line, full()).tells(&told).exits(3);
+        run_into(&sandbox, &line, unread()).with(0, &[]);
+    }
+}
