@@ -26,5 +26,5 @@ pub use error::LabError;
 pub use once::{command, operation};
 pub use progress::Progress;
 pub use request::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest};
-pub use run::{Finished, find_rate, run};
+pub use run::{Finished, find_rate, run, run_into};
 pub use targets::Target;

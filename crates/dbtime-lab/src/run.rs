@@ -39,14 +39,28 @@ pub struct Finished {
     pub run: Run,
     /// Where its record is, if it has one.
     pub folder: Option<PathBuf>,
+    /// Why it has none, where it was to have one.
+    pub unrecorded: Option<LabError>,
     /// How the limits came out, the worst of all: missed before undecided.
     pub limits: CheckOutcome,
 }
 
 /// Makes one run. Blocks until it has ended; `stop` ends it early.
 ///
-/// Errors: [`LabError`]; then no record was written.
+/// Errors: [`LabError`]; then nothing was measured, and no record was written. A record that cannot
+/// be written in the end is no error: [`Finished`] has the run, and why it has no record.
 pub fn run(
+    request: &RunRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<Finished, LabError> {
+    let store = request.out.as_deref().map(Store::create).transpose()?;
+    run_into(store, request, progress, stop)
+}
+
+/// The same where the record's folder was reserved before.
+pub fn run_into(
+    store: Option<Store>,
     request: &RunRequest,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
@@ -54,7 +68,6 @@ pub fn run(
     if let Some(cpus) = &request.client_cpus {
         keep_to(cpus)?;
     }
-    let store = request.out.as_deref().map(Store::create).transpose()?;
     let timers = test_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
     once::prepare(request, &*prepared, progress, stop)?;
@@ -74,28 +87,34 @@ pub fn run(
         }
         None => Box::new(io::sink()),
     };
-    let (driven, watched) = drive(&plan, &*prepared, log, progress, stop)?;
+    let (driven, mut watched) = drive(&plan, &*prepared, log, progress, stop)?;
     if let Some(trouble) = plan.script_trouble() {
         return Err(LabError::Script(trouble.to_string()));
     }
     if stop.instant() <= plan.window(driven.start).start {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
-    if let (Some(source), Some(path)) = (watched.log_error, &request.out) {
-        return Err(LabError::Record { path: path.clone(), source });
-    }
+    let log_error = watched.log_error.take();
     let measurement =
         Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
-    let watched = Watched { log_error: None, ..watched };
     let run = measurement.record(driven, watched, facts, auto);
     let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
     let outcomes = run.record.limits.iter().chain(of_operations).map(Check::outcome);
     let limits = outcomes.max().unwrap_or(CheckOutcome::Passed);
-    if let Some(store) = &store {
-        store.keep(|folder| prepared.keep_log(folder))?;
-    }
-    let folder = store.map(|store| store.commit(&run)).transpose()?;
-    Ok(Finished { run, folder, limits })
+    let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();
+    let (folder, unrecorded) = record.map_or_else(|e| (None, Some(e)), |folder| (folder, None));
+    Ok(Finished { run, folder, unrecorded, limits })
+}
+
+/// Writes the record of a run, whose interval log was written meanwhile.
+fn record(
+    store: Store,
+    log_error: Option<io::Error>,
+    prepared: &dyn Prepared,
+    run: &Run,
+) -> Result<PathBuf, LabError> {
+    store.keep(|folder| log_error.map_or_else(|| prepared.keep_log(folder), Err))?;
+    store.commit(run)
 }
 
 /// Measures what the target of a request carries flat out, for runs that share its rate; `None`

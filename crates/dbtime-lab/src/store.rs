@@ -15,18 +15,39 @@ use std::path::{Path, PathBuf};
 pub struct Store {
     out: PathBuf,
     partial: Scratch,
-    /// A folder that was made for the record.
-    _made: Option<Made>,
+    /// Folders that were made for the record.
+    _made: Made,
 }
 
-/// A folder that goes again if nothing was put into it.
+/// Folders that were made, the innermost first. Each goes again if nothing was put into it.
 #[derive(Debug)]
-struct Made(PathBuf);
+pub struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes a folder and those above it, as far as they are missing.
+    ///
+    /// Errors: [`LabError::Record`]; then none of them is left.
+    pub fn folder(path: &Path) -> Result<Self, LabError> {
+        let failed = |source| LabError::Record { path: path.to_owned(), source };
+        Self::missing(path).map_err(failed)
+    }
+
+    fn missing(path: &Path) -> io::Result<Self> {
+        // A link that leads nowhere is there.
+        let is_missing = |folder: &&Path| folder.symlink_metadata().is_err();
+        let named = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let made = Self(named.take_while(is_missing).map(Path::to_owned).collect());
+        fs::create_dir_all(path)?;
+        Ok(made)
+    }
+}
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Only an empty folder is removed by this.
-        let _ = fs::remove_dir(&self.0);
+        for folder in &self.0 {
+            // Only an empty folder is removed by this.
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
@@ -44,15 +65,11 @@ impl Store {
             _ => Path::new("."),
         };
         let failed = |source| LabError::Record { path: out.to_owned(), source };
-        let made = if parent.exists() {
+        if parent.exists() && !parent.is_dir() {
             // Said here, for the system would only say that it exists.
-            let is_folder = parent.is_dir().then_some(());
-            is_folder.ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
-            None
-        } else {
-            fs::create_dir_all(parent).map_err(failed)?;
-            Some(Made(parent.to_owned()))
-        };
+            return Err(failed(io::ErrorKind::NotADirectory.into()));
+        }
+        let made = Made::missing(parent).map_err(failed)?;
         let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
         let partial = Scratch::create(partial).map_err(failed)?;
         Ok(Self { out: out.to_owned(), partial, _made: made })

@@ -37,8 +37,8 @@ impl Exit {
         }
     }
 
-    /// What it becomes when the output could not be written: no verdict is worth more than the
-    /// report that explains it, but a failure that was told on stderr keeps its code.
+    /// What it becomes when the output or the record could not be written: no verdict is worth
+    /// more than what explains it, but a failure that was told on stderr keeps its code.
     pub(crate) fn without_output(self) -> Self {
         match self {
             Self::Fine | Self::Failed | Self::Invalid | Self::OfCommand(0) => Self::Environment,

@@ -20,8 +20,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let request = options::request(args, secrets::command_line(&arguments), out)?;
     let stop = interrupt::install();
     let finished = drive(&request, &stop)?;
-    show(args, &finished)?;
-    Ok(verdict(args, &finished))
+    let kept = show(args, &finished)?;
+    Ok(kept.end(verdict(args, &finished)))
 }
 
 /// Makes one run and shows how it goes.
@@ -33,29 +33,51 @@ pub(crate) fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Fin
 }
 
 /// Prints the report, and writes the HTML beside the record.
-fn show(args: &RunArgs, finished: &Finished) -> Result<(), Failure> {
+fn show(args: &RunArgs, finished: &Finished) -> Result<Kept, Failure> {
     if args.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::result(&(json.map_err(Failure::environment)? + "\n"));
-        let folder = finished.folder.as_deref();
-        return folder.map_or(Ok(()), |folder| write_html(folder, finished).map(drop));
+        return Ok(Kept::of(finished));
     }
     let (color, histogram) = (screen::wants_color(), args.histogram);
     let options = TerminalOptions { color, histogram, threads: args.server_threads };
     screen::result(&terminal::run_report(&finished.run, &options));
-    if let Some(folder) = &finished.folder {
-        screen::result(&format!("\nRecord: {}\n", folder.display()));
-        let html = write_html(folder, finished)?;
-        screen::result(&format!("Report: {}\n", html.display()));
-    }
-    Ok(())
+    let kept = Kept::of(finished);
+    screen::result(&kept.lines);
+    Ok(kept)
 }
 
-/// Writes the report into the folder of the record.
-pub(crate) fn write_html(folder: &Path, finished: &Finished) -> Result<PathBuf, Failure> {
-    let path = folder.join("report.html");
-    super::report::write_whole(&path, &dbtime_report::html::report(&finished.run))?;
-    Ok(path)
+/// What there is of a run beside its report, which does not depend on it.
+pub(crate) struct Kept {
+    /// Say where it is.
+    pub(crate) lines: String,
+    /// What could not be written.
+    pub(crate) trouble: Option<Failure>,
+}
+
+impl Kept {
+    /// Writes the HTML into the folder of the record, where there is one.
+    pub(crate) fn of(finished: &Finished) -> Self {
+        let Some(folder) = &finished.folder else {
+            let trouble = finished.unrecorded.as_ref().map(Failure::environment);
+            return Self { lines: String::new(), trouble };
+        };
+        let mut lines = format!("\nRecord: {}\n", folder.display());
+        let path = folder.join("report.html");
+        let html = dbtime_report::html::report(&finished.run);
+        let written = super::report::write_whole(&path, &html);
+        if written.is_ok() {
+            lines += &format!("Report: {}\n", path.display());
+        }
+        Self { lines, trouble: written.err() }
+    }
+
+    /// Tells what could not be written, and gives the exit code of a run that would have had this.
+    pub(crate) fn end(self, exit: Exit) -> Exit {
+        let Some(failure) = self.trouble else { return exit };
+        failure.tell();
+        exit.without_output()
+    }
 }
 
 /// How the process ends after this run, and why on stderr where that is not what the report is

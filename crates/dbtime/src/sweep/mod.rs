@@ -7,12 +7,13 @@
 mod factors;
 
 use crate::cli::{Cli, Command, RunArgs};
-use crate::commands::run::{drive, folder, verdict, write_html};
+use crate::commands::run::{Kept, drive, folder, verdict};
 use crate::exit::{Exit, Failure};
 use crate::live::Live;
 use crate::{interrupt, options, screen, secrets};
 use clap::Parser;
 use dbtime_engines::plan::Stop;
+use dbtime_lab::store::Made;
 use dbtime_lab::{Finished, RateChoice, RunRequest};
 use dbtime_load::arrivals::Rate;
 use dbtime_report::terminal::{self, SweepRow};
@@ -34,13 +35,15 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure>
     let planned = combinations.into_iter().map(|combination| Planned::new(combination, arguments));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::install();
+    // A place that cannot be written is known before anything is loaded.
+    let _made = out.as_deref().map(Made::folder).transpose()?;
     hold_rate(&mut planned, &stop)?;
     let rounds = args.repeat.unwrap_or(1) as usize;
     let total = rounds * planned.len();
-    let mut done = Done { rows: Vec::new(), exit: Exit::Fine };
+    let mut done = Done { rows: Vec::new(), exit: Exit::Fine, trouble: None };
     let mut numbers = 0..total;
     let outcome = numbers.try_for_each(|index| {
-        if stop.is_set() {
+        if stop.is_set() || done.trouble.is_some() {
             return Ok(());
         }
         let (round, place) = (index / planned.len(), index % planned.len());
@@ -61,8 +64,9 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure>
         }
         screen::result(&text);
     }
-    match outcome {
-        Err(failure) if !stop.is_set() || done.rows.is_empty() => Err(failure),
+    match (outcome, done.trouble) {
+        (Err(failure), _) if !stop.is_set() || done.rows.is_empty() => Err(failure),
+        (_, Some(trouble)) => Err(trouble),
         _ => Ok(done.exit),
     }
 }
@@ -133,6 +137,8 @@ struct Done {
     /// With the place of their combination.
     rows: Vec<(usize, SweepRow)>,
     exit: Exit,
+    /// What could not be written of the last: there are no more behind it.
+    trouble: Option<Failure>,
 }
 
 impl Done {
@@ -152,8 +158,8 @@ impl Done {
             let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
             screen::result(&(line + "\n"));
         }
-        let folder = finished.folder.as_deref();
-        folder.map_or(Ok(()), |folder| write_html(folder, &finished).map(drop))
+        self.trouble = Kept::of(&finished).trouble;
+        Ok(())
     }
 
     /// The lines of the table: repetitions stand together.

@@ -10,7 +10,7 @@ use std::process::Command;
 /// Runs lines of `dbtime` in a folder `disk` of this size, then lists what is left there on stdout
 /// after a line `left:`. `None` when no such disk can be made.
 fn on_a_disk_of(size: &str, sandbox: &Sandbox, script: &str) -> Option<Ran> {
-    std::fs::create_dir(sandbox.path("disk")).expect("a folder");
+    std::fs::create_dir_all(sandbox.path("disk")).expect("a folder");
     let shell = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_dbtime")]);
@@ -76,14 +76,54 @@ fn while_running() {
     assert!(warned, "{:?}", run.record.validity);
 }
 
+/// What a script printed before the list of what is left.
+fn printed(ran: &Ran) -> &str {
+    ran.out.split_once("left:\n").expect("a list").0
+}
+
 #[test]
-fn while_recording() {
+fn while_recording_the_report_is_printed() {
     let sandbox = Sandbox::new();
     let script = "dbtime run values1 --target null --transactions 500 --out disk/r";
     let Some(ran) = on_a_disk_of("24k", &sandbox, script) else { return };
     ran.exits(3);
     let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left on device"]);
     assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
+    let ran = ran.prints(&["values1 on null", "Repeat it"]);
+    assert!(!ran.out.contains("Record:"), "{ran:?}");
+    assert!(left(&ran).is_empty(), "{ran:?}");
+}
+
+#[test]
+fn while_recording_the_document_is_printed() {
+    let sandbox = Sandbox::new();
+    let run = "run values1 --target null --transactions 500 --out disk/r --json";
+    let lines = [
+        run,
+        &format!("{run} --sweep connections=1,2"),
+        "pgbench --target sqlite --json -S -t 10 --out=disk/r",
+    ];
+    for line in lines {
+        let Some(ran) = on_a_disk_of("24k", &sandbox, &format!("dbtime {line}")) else { return };
+        ran.exits(3);
+        let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left"]);
+        let json: serde_json::Value = serde_json::from_str(printed(&ran)).expect("one document");
+        assert!(crate::sandbox::count(&json, "/counts/completed") >= 10, "{json}");
+        assert!(left(&ran).is_empty(), "{ran:?}");
+    }
+}
+
+#[test]
+fn while_the_interval_log_is_written() {
+    let sandbox = Sandbox::new();
+    // The log alone would fit, were it not for others on the disk.
+    let script = "(sleep 1; cat /dev/zero >disk/others 2>/dev/null) & \
+                  dbtime run values1 --target null --connections 9 --warmup 0s --time 3s \
+                  --out disk/r; code=$?; wait; rm disk/others; (exit $code)";
+    let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left"]);
+    let ran = ran.prints(&["values1 on null"]);
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
 

@@ -1,6 +1,6 @@
 //! Where records go, and that none is ever half there.
 
-use crate::sandbox::{Sandbox, names};
+use crate::sandbox::{Sandbox, counts_add_up, names};
 use dbtime_model::record::read_run;
 use std::fs;
 
@@ -49,6 +49,53 @@ fn a_folder_that_cannot_be_made_is_told_before_the_run() {
     assert_eq!(ran.err.matches("not a directory").count(), 1, "{ran:?}");
     sandbox.run(&format!("{line} /proc/r")).refused(3, &["cannot write the record to /proc/r"]);
     assert_eq!(sandbox.left(), ["file"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told_before_anything_is_touched() {
+    let sandbox = Sandbox::new();
+    sandbox.write("init.lua", "function init() print('touched') end function event() end");
+    for (line, code) in [
+        // Whatever came first would complain of a database that is not there.
+        ("run atm --target sqlite:none.db --out /proc/r", 3),
+        ("run atm --target sqlite:none.db --rate auto --repeat 2 --out /proc/r", 3),
+        ("run atm --target sqlite:none.db --sweep connections=1,2 --out /proc/r", 3),
+        ("pgbench --target sqlite:none.db --out=/proc/r", 1),
+        ("sysbench init.lua --events=1 run --out=/proc/r", 1),
+    ] {
+        let ran = sandbox.run(line);
+        ran.exits(code);
+        let told = format!("{}{}", ran.out, ran.err);
+        assert!(told.contains("cannot write the record to /proc/r"), "{ran:?}");
+        assert!(!told.contains("touched") && !told.contains("none.db"), "{ran:?}");
+    }
+    assert_eq!(sandbox.left(), ["init.lua"]);
+}
+
+#[test]
+fn a_sweep_that_fails_leaves_no_folder() {
+    let sandbox = Sandbox::new();
+    let line = "run atm --target sqlite:none.db --rate auto --repeat 2 --out a/b/s";
+    sandbox.run(line).refused(3, &["no database"]);
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+#[test]
+fn a_record_that_is_removed_meanwhile_costs_no_report() {
+    let sandbox = Sandbox::new();
+    for json in ["", "--json"] {
+        let line = format!("run values1 --target null --warmup 0s --time 1s {json} --out a/r");
+        let run = sandbox.start(&line);
+        sandbox.wait_for(&["a", ".r.partial-", "latency.hlog"]);
+        fs::remove_dir_all(sandbox.path("a")).expect("removed");
+        let ran = run.end().tells(&["dbtime: cannot write the record to a/r", "No such file"]);
+        ran.exits(3);
+        match json {
+            "" => drop(ran.prints(&["values1 on null"])),
+            _ => counts_add_up(&ran.json()),
+        }
+        assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+    }
 }
 
 #[test]

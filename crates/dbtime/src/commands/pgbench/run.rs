@@ -3,13 +3,16 @@
 use super::before::{self, Known};
 use super::watch::Watch;
 use super::{INCOMPLETE, Job, fatal, request, result, tell_stuck};
+use crate::commands::run::Kept;
 use crate::exit::{Exit, Failure};
 use crate::screen;
+use dbtime_lab::store::Store;
 use dbtime_lab::{Finished, Progress, RunRequest};
 use dbtime_model::MonoNanos;
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::pgbench::options::Benchmark;
 use dbtime_script::pgbench::{PgbenchScript, report};
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +21,8 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
     let seed = request::seed(job, what)?;
     let scripts = request::scripts(job, what)?;
     let own = &what.common.own;
+    // A place that cannot be written is known before the tables are touched.
+    let store = own.out.as_deref().map(Path::new).map(Store::create).transpose().map_err(fatal)?;
     let greet = |version: Option<&str>| {
         if !own.json {
             screen::result(&report::banner(version));
@@ -44,7 +49,7 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
     let settings = request::settings(job, what, &known, (scripts, seed, watch.as_ref()))?;
     let script = Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?);
     let request = request::run(job, what, Arc::clone(&script))?;
-    let finished = drive(job, what, &request, watch.as_deref())?;
+    let finished = drive(job, what, (store, &request), watch.as_deref())?;
     if !own.json {
         let outcome = result::outcome(&script, &known, &finished);
         screen::result(&report::report(what, &outcome));
@@ -53,16 +58,17 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
     if is_incomplete {
         screen::beside(report::ABORTED);
     }
-    show(what, &finished)?;
+    let kept = show(what, &finished)?;
+    let exit = kept.end(if is_incomplete { INCOMPLETE } else { Exit::Fine });
     watch.map_or(Ok(()), |watch| watch.end())?;
-    Ok(if is_incomplete { INCOMPLETE } else { Exit::Fine })
+    Ok(exit)
 }
 
 /// Drives the load while progress is told.
 fn drive(
     job: &Job,
     what: &Benchmark,
-    request: &RunRequest,
+    (store, request): (Option<Store>, &RunRequest),
     watch: Option<&Watch>,
 ) -> Result<Finished, Failure> {
     let (start, started) = channel::<MonoNanos>();
@@ -87,14 +93,14 @@ fn drive(
             }
             other => tell_stuck(&other),
         };
-        let finished = dbtime_lab::run(request, &progress, &job.stop).map_err(fatal);
+        let finished = dbtime_lab::run_into(store, request, &progress, &job.stop).map_err(fatal);
         drop((over, start));
         finished
     })
 }
 
 /// What dbtime has to say beyond pgbench's report.
-fn show(what: &Benchmark, finished: &Finished) -> Result<(), Failure> {
+fn show(what: &Benchmark, finished: &Finished) -> Result<Kept, Failure> {
     let own = &what.common.own;
     let is_silent = own.json || own.classic;
     if own.json {
@@ -105,12 +111,9 @@ fn show(what: &Benchmark, finished: &Finished) -> Result<(), Failure> {
         let options = TerminalOptions { color, histogram: false, threads: false };
         screen::result(&format!("\n{}", terminal::run_report(&finished.run, &options)));
     }
-    if let Some(folder) = &finished.folder {
-        let html = crate::commands::run::write_html(folder, finished)?;
-        if !is_silent {
-            let (record, html) = (folder.display(), html.display());
-            screen::result(&format!("\nRecord: {record}\nReport: {html}\n"));
-        }
+    let kept = Kept::of(finished);
+    if !is_silent {
+        screen::result(&kept.lines);
     }
-    Ok(())
+    Ok(kept)
 }

@@ -2,13 +2,16 @@
 
 use super::clock::{Clock, End, Told};
 use super::{Job, fatal, request};
+use crate::commands::run::Kept;
 use crate::exit::{Exit, Failure};
 use crate::live::stuck;
 use crate::screen;
-use dbtime_lab::{Finished, Progress};
+use dbtime_lab::store::Store;
+use dbtime_lab::{Finished, Progress, RunRequest};
 use dbtime_model::{Nanos, now};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::sysbench::{Command, SysbenchScript, report};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -20,6 +23,9 @@ pub(super) fn run(job: &Job) -> Result<Exit, Failure> {
             screen::result(text);
         }
     };
+    // A place that cannot be written is known before the script touches anything.
+    let out = job.options.own.out.as_deref().map(Path::new);
+    let store = out.map(Store::create).transpose().map_err(fatal)?;
     job.around("init")?;
     say(&report::opening(&job.options.general));
     if !job.declared.functions.contains(&"event") && !job.declared.functions.contains(&"thread_run")
@@ -29,21 +35,21 @@ pub(super) fn run(job: &Job) -> Result<Exit, Failure> {
     }
     let script = Arc::new(job.script(Command::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
-    let (finished, end) = drive(job, &script, &request, &say)?;
-    show(job, &finished)?;
-    job.around("done")?;
-    Ok(match end {
+    let (finished, end) = drive(job, &script, (store, &request), &say)?;
+    let exit = show(job, &finished)?.end(match end {
         End::Forced => Exit::OfCommand(2),
         End::Own if script.fails_late() => Exit::OfCommand(1),
         End::Own => Exit::Fine,
-    })
+    });
+    job.around("done")?;
+    Ok(exit)
 }
 
 /// Drives the load while the clock prints.
 fn drive(
     job: &Job,
     script: &Arc<SysbenchScript>,
-    request: &dbtime_lab::RunRequest,
+    (store, request): (Option<Store>, &RunRequest),
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<(Finished, End), Failure> {
     let clock = &Clock { job, script, say };
@@ -65,7 +71,7 @@ fn drive(
             Progress::Stuck { client, length } => screen::note(&stuck(client, length)),
             _ => {}
         };
-        let finished = dbtime_lab::run(request, &progress, &job.stop);
+        let finished = dbtime_lab::run_into(store, request, &progress, &job.stop);
         if let Ok(finished) = &finished {
             let window = &finished.run.record.window;
             let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
@@ -80,7 +86,7 @@ fn drive(
 }
 
 /// What dbtime has to say beyond sysbench's report.
-fn show(job: &Job, finished: &Finished) -> Result<(), Failure> {
+fn show(job: &Job, finished: &Finished) -> Result<Kept, Failure> {
     let own = &job.options.own;
     if own.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
@@ -90,12 +96,9 @@ fn show(job: &Job, finished: &Finished) -> Result<(), Failure> {
         let options = TerminalOptions { color, histogram: false, threads: false };
         screen::result(&terminal::run_report(&finished.run, &options));
     }
-    if let Some(folder) = &finished.folder {
-        let html = crate::commands::run::write_html(folder, finished)?;
-        if !own.json && !own.classic {
-            let (record, html) = (folder.display(), html.display());
-            screen::result(&format!("\nRecord: {record}\nReport: {html}\n"));
-        }
+    let kept = Kept::of(finished);
+    if !own.json && !own.classic {
+        screen::result(&kept.lines);
     }
-    Ok(())
+    Ok(kept)
 }
