@@ -4,6 +4,7 @@
 //! as [`progress::Progress`].
 #![forbid(unsafe_code)]
 
+mod abandon;
 pub mod checks;
 pub mod counters;
 pub mod error;
@@ -22,6 +23,7 @@ mod stuck;
 pub mod summary;
 pub mod targets;
 
+pub use abandon::abandon;
 pub use error::LabError;
 pub use once::{command, operation};
 pub use progress::Progress;

@@ -6,9 +6,24 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Every folder that is in use.
-static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Every folder that is in use. It is held while one is made, renamed or removed, and by whoever
+/// ends the process, for ever: so that no folder is in the making, or half removed, at the end.
+static IN_USE: Mutex<InUse> = Mutex::new(InUse { scratches: Vec::new(), made: Vec::new() });
+
+struct InUse {
+    /// To be removed with all they hold.
+    scratches: Vec<PathBuf>,
+    /// To be removed where they are empty; each list the innermost first.
+    made: Vec<Vec<PathBuf>>,
+}
+
+/// How long whoever still writes into a folder may take to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Between two attempts to remove it.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What the name of a temporary folder begins with, and the letters behind that.
 const PREFIX: &str = "dbtime-";
@@ -26,8 +41,10 @@ impl Scratch {
 
     /// Makes this folder, which must not exist.
     pub fn create(path: PathBuf) -> io::Result<Self> {
+        let mut in_use = in_use();
         fs::create_dir(&path)?;
-        Ok(Self::adopt(path))
+        in_use.scratches.push(path.clone());
+        Ok(Self { path })
     }
 
     /// Makes a folder with a name of its own among the system's temporary files.
@@ -40,8 +57,10 @@ impl Scratch {
         let private = fs::Permissions::from_mode(0o700);
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(PREFIX).rand_bytes(LETTERS).permissions(private);
-        let folder = builder.tempdir_in(parent)?;
-        Ok(Self::adopt(folder.keep()))
+        let mut in_use = in_use();
+        let path = builder.tempdir_in(parent)?.keep();
+        in_use.scratches.push(path.clone());
+        Ok(Self { path })
     }
 
     /// Where it is.
@@ -52,33 +71,83 @@ impl Scratch {
     /// Gives it its final name; from then on it stays, for nothing is under the old name when this
     /// is dropped. Where something has the name, it keeps its own.
     pub fn keep_as(&self, path: &Path) -> io::Result<()> {
+        let _in_use = in_use();
         fs::rename(&self.path, path)
-    }
-
-    fn adopt(path: PathBuf) -> Self {
-        in_use().push(path.clone());
-        Self { path }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        in_use().retain(|path| *path != self.path);
+        let mut in_use = in_use();
         remove(&self.path);
+        in_use.scratches.retain(|path| *path != self.path);
     }
 }
 
-/// Removes every folder in use. For a process that ends now.
-pub fn remove_all() {
-    in_use().drain(..).for_each(|path| remove(&path));
+/// Folders that were made for something to be put into, the innermost first. Each goes again if
+/// nothing was.
+#[derive(Debug)]
+pub struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes a folder and those above it, as far as they are missing.
+    pub fn folder(path: &Path) -> io::Result<Self> {
+        let mut in_use = in_use();
+        // A link that leads nowhere is there.
+        let is_missing = |folder: &&Path| folder.symlink_metadata().is_err();
+        let named = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let missing: Vec<PathBuf> = named.take_while(is_missing).map(Path::to_owned).collect();
+        let made = fs::create_dir_all(path);
+        if made.is_err() {
+            remove_empty(&missing);
+        }
+        made?;
+        in_use.made.push(missing.clone());
+        Ok(Self(missing))
+    }
 }
 
+impl Drop for Made {
+    fn drop(&mut self) {
+        let mut in_use = in_use();
+        remove_empty(&self.0);
+        in_use.made.retain(|folders| *folders != self.0);
+    }
+}
+
+/// Removes every folder in use. Nobody makes another one after that: who tries waits for the end
+/// of the process.
+pub(crate) fn abandon() {
+    let in_use = in_use();
+    in_use.scratches.iter().for_each(|path| remove(path));
+    in_use.made.iter().for_each(|folders| remove_empty(folders));
+    std::mem::forget(in_use);
+}
+
+/// Removes a folder with all it holds.
 fn remove(path: &Path) {
-    // Nothing more can be done about a folder that cannot be removed.
-    let _ = fs::remove_dir_all(path);
+    let begun = Instant::now();
+    while let Err(error) = fs::remove_dir_all(path) {
+        let is_gone = path.symlink_metadata().is_err();
+        // Somebody adds to it, or removes it too.
+        let may_go =
+            matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound);
+        // Nothing more can be done about a folder that cannot be removed.
+        if is_gone || !may_go || begun.elapsed() > PATIENCE {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
-fn in_use() -> MutexGuard<'static, Vec<PathBuf>> {
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        // Only an empty folder is removed by this.
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+fn in_use() -> MutexGuard<'static, InUse> {
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -97,5 +166,34 @@ mod tests {
         Scratch::create(half.clone()).expect("free").keep_as(&whole).expect("renamed");
         assert!(!half.exists() && whole.exists());
         assert!(Scratch::create(whole).is_err());
+    }
+
+    #[test]
+    fn a_folder_goes_while_somebody_still_writes_into_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let scratch = Scratch::create(dir.path().join("busy")).expect("free");
+        let folder = scratch.path().to_owned();
+        let write = |n: u32| fs::write(folder.join(n.to_string()), "more");
+        (0..100).for_each(|n| write(n).expect("written"));
+        std::thread::scope(|scope| {
+            // Until there is nowhere to write any more.
+            scope.spawn(|| (100..).find(|n| write(*n).is_err()));
+            drop(scratch);
+        });
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn folders_above_go_unless_something_is_in_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (outer, inner) = (dir.path().join("a"), dir.path().join("a/b/c"));
+        drop(Made::folder(&inner).expect("made"));
+        assert!(!outer.exists());
+        let made = Made::folder(&inner).expect("made");
+        fs::write(dir.path().join("a/b/x"), "kept").expect("written");
+        drop(made);
+        assert!(!inner.exists() && dir.path().join("a/b/x").exists());
+        fs::write(dir.path().join("file"), "").expect("written");
+        assert!(Made::folder(&dir.path().join("file/b")).is_err());
     }
 }

@@ -3,10 +3,10 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
-use crate::scratch::Scratch;
+use crate::scratch::{Made, Scratch};
 use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, csv, file};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,36 +19,11 @@ pub struct Store {
     _made: Made,
 }
 
-/// Folders that were made, the innermost first. Each goes again if nothing was put into it.
-#[derive(Debug)]
-pub struct Made(Vec<PathBuf>);
-
-impl Made {
-    /// Makes a folder and those above it, as far as they are missing.
-    ///
-    /// Errors: [`LabError::Record`]; then none of them is left.
-    pub fn folder(path: &Path) -> Result<Self, LabError> {
-        let failed = |source| LabError::Record { path: path.to_owned(), source };
-        Self::missing(path).map_err(failed)
-    }
-
-    fn missing(path: &Path) -> io::Result<Self> {
-        // A link that leads nowhere is there.
-        let is_missing = |folder: &&Path| folder.symlink_metadata().is_err();
-        let named = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        let made = Self(named.take_while(is_missing).map(Path::to_owned).collect());
-        fs::create_dir_all(path)?;
-        Ok(made)
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        for folder in &self.0 {
-            // Only an empty folder is removed by this.
-            let _ = fs::remove_dir(folder);
-        }
-    }
+/// Makes a folder that several records are to be put into.
+///
+/// Errors: [`LabError::Record`]; then nothing of it is left.
+pub fn make_folder(path: &Path) -> Result<Made, LabError> {
+    Made::folder(path).map_err(|source| LabError::Record { path: path.to_owned(), source })
 }
 
 impl Store {
@@ -69,7 +44,7 @@ impl Store {
             // Said here, for the system would only say that it exists.
             return Err(failed(io::ErrorKind::NotADirectory.into()));
         }
-        let made = Made::missing(parent).map_err(failed)?;
+        let made = Made::folder(parent).map_err(failed)?;
         let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
         let partial = Scratch::create(partial).map_err(failed)?;
         Ok(Self { out: out.to_owned(), partial, _made: made })
@@ -148,6 +123,7 @@ fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::*;
     use dbtime_model::counters::{CounterSample, CounterSource, Product};
+    use std::fs;
 
     #[test]
     fn a_dropped_store_leaves_nothing() {

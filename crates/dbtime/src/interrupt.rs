@@ -10,7 +10,7 @@ pub(crate) fn install() -> Arc<Stop> {
     let told = Arc::clone(&stop);
     let handler = move || {
         if told.is_set() {
-            dbtime_lab::scratch::remove_all();
+            dbtime_lab::abandon();
             crate::screen::note("\ninterrupted again: nothing was recorded");
             // The handler's thread cannot return through main.
             #[allow(clippy::exit)]

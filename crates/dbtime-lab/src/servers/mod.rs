@@ -2,7 +2,8 @@
 //!
 //! A private server has its own data folder, socket and port on the loopback address, and reads
 //! none of the system's configuration. It ends with whoever started it, however that one ends:
-//! properly by [`PrivateServer::stop`] or by being dropped, otherwise by a watchdog.
+//! properly by [`PrivateServer::stop`] or by being dropped, otherwise by a watchdog, which notices
+//! dbtime's death or is let loose by [`crate::abandon`].
 //! Nothing here speaks SQL: what the server is asked beyond "do you answer" is the engines' affair.
 
 mod account;
@@ -26,6 +27,7 @@ mod watchdog;
 
 pub use cpus::{check_online, pin_this_thread};
 pub use product::Product;
+pub(crate) use watchdog::abandon;
 
 use crate::error::LabError;
 use crate::progress::Progress;
@@ -99,10 +101,10 @@ impl PrivateServer {
             check_online(cpus, "--server-cpus")?;
         }
         let installed = find::find(request)?;
-        let mut site = Site::new(request.clone(), installed)?;
+        let site = Site::new(request.clone(), installed)?;
         let audience = Audience { progress, stop };
-        start::make_data(&mut site, audience)?;
-        let Started { process, port, socket } = start::first(&mut site, audience)?;
+        start::make_data(&site, audience)?;
+        let Started { process, port, socket } = start::first(&site, audience)?;
         let log = site.folders.log();
         Ok(Self { process: Mutex::new(process), site, port, socket, log })
     }
@@ -184,7 +186,7 @@ impl PrivateServer {
     ) -> Result<(), LabError> {
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         process.end();
-        *process = start::again(&mut self.site, self.port, Audience { progress, stop })?.process;
+        *process = start::again(&self.site, self.port, Audience { progress, stop })?.process;
         Ok(())
     }
 

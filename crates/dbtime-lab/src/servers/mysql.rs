@@ -57,7 +57,7 @@ const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
 /// Makes the data folder.
 ///
 /// Errors: files are missing, or the server fails at it.
-pub(super) fn make_data(site: &mut Site, stop: &Stop) -> Result<(), LabError> {
+pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
@@ -139,7 +139,7 @@ fn birth(site: &Site) -> impl Iterator<Item = OsString> {
 }
 
 /// Feeds the SQL files to the server, which reads them from its standard input.
-fn feed(site: &mut Site, sql: &[PathBuf], stop: &Stop) -> Result<(), LabError> {
+fn feed(site: &Site, sql: &[PathBuf], stop: &Stop) -> Result<(), LabError> {
     let script = site.folders.run().join("bootstrap.sql");
     let mut text = PREAMBLE.as_bytes().to_vec();
     for path in sql {

@@ -15,7 +15,7 @@ const SPARE: u32 = 13;
 /// Makes the data folder.
 ///
 /// Errors: initdb is missing or fails.
-pub(super) fn make_data(site: &mut Site, stop: &Stop) -> Result<(), LabError> {
+pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
     let initdb = site.installed.beside("initdb");
     if !initdb.is_file() {
         return Err(site.no_data(&format!(

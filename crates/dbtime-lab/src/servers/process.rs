@@ -1,11 +1,9 @@
 //! A server's process from its start to its end.
 
 use super::find::Installed;
-use super::processes::{living_in, shared_memory, signal, status_line};
+use super::processes::{Shared, living_in, signal, status_line};
 use super::product::Product;
 use rustix::process::Signal;
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -30,14 +28,14 @@ pub(super) struct Process {
     /// None of them is left: who lives there now is somebody else.
     is_over: bool,
     /// What it had in shared memory when it was killed.
-    left: BTreeSet<PathBuf>,
+    left: Shared,
 }
 
 impl Process {
     /// A server that has been started.
     pub(super) fn new(child: Child, of: &Installed, data: PathBuf) -> Self {
         let (product, program) = (of.identity.product, of.binary.clone());
-        Self { child, product, program, data, is_over: false, left: BTreeSet::new() }
+        Self { child, product, program, data, is_over: false, left: Shared::default() }
     }
 
     /// Of the main process.
@@ -72,8 +70,7 @@ impl Process {
         if self.ended().is_none() {
             self.freeze();
             let others = self.others();
-            self.left =
-                others.iter().chain([&self.pid()]).flat_map(|p| shared_memory(*p)).collect();
+            others.iter().chain([&self.pid()]).for_each(|pid| self.left.note(*pid));
             others.into_iter().for_each(|pid| signal(pid, Signal::KILL));
             signal(self.pid(), Signal::KILL);
             let _ = self.child.wait();
@@ -151,9 +148,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
-        for file in &self.left {
-            // One that was started again has removed it itself.
-            let _ = fs::remove_file(file);
-        }
+        // One that was started again has removed it itself.
+        self.left.remove();
     }
 }

@@ -4,6 +4,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// When a process started. Unit: clock ticks since boot; with the number it names a process for
 /// ever, because numbers are dealt anew. `None`: there is no such process.
@@ -28,12 +29,52 @@ pub(super) fn living_in(folder: &Path, program: &Path) -> Vec<u32> {
     numbers.filter(lives_there).collect()
 }
 
-/// PostgreSQL's files in shared memory that a process uses. Killed, it cannot remove them.
-pub(super) fn shared_memory(pid: u32) -> BTreeSet<PathBuf> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let files =
-        maps.lines().filter_map(|line| line.find("/dev/shm/PostgreSQL.").map(|at| &line[at..]));
-    files.filter(|file| !file.ends_with(" (deleted)")).map(PathBuf::from).collect()
+/// What PostgreSQL's processes share in memory. Killed, they cannot remove it, and it stays.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// Those of POSIX.
+    files: BTreeSet<PathBuf>,
+    /// Those of System V, by their numbers.
+    segments: BTreeSet<u32>,
+}
+
+impl Shared {
+    /// What a process uses: proc(5), `/proc/PID/maps` and, of what it is just making,
+    /// `/proc/PID/fd`. It is to stand still meanwhile.
+    pub(super) fn note(&mut self, pid: u32) {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        self.note_maps(&maps);
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+        let is_shared = |path: &PathBuf| path.starts_with("/dev/shm") && path.exists();
+        let is_named = |path: &PathBuf| path.to_string_lossy().contains("/PostgreSQL.");
+        self.files.extend(open.filter(is_shared).filter(is_named));
+    }
+
+    fn note_maps(&mut self, maps: &str) {
+        for line in maps.lines() {
+            let file = line.find("/dev/shm/PostgreSQL.").map(|at| &line[at..]);
+            self.files.extend(file.filter(|file| !file.ends_with(" (deleted)")).map(PathBuf::from));
+            // Its number stands where files have that of their inode; its name always ends so.
+            if line.contains(" /SYSV") {
+                let number = line.split_ascii_whitespace().nth(4);
+                self.segments.extend(number.and_then(|number| number.parse::<u32>().ok()));
+            }
+        }
+    }
+
+    /// Removes it. What was removed by its owner is not there any more.
+    pub(super) fn remove(&mut self) {
+        for file in std::mem::take(&mut self.files) {
+            let _ = fs::remove_file(file);
+        }
+        for segment in std::mem::take(&mut self.segments) {
+            // No program that is forbidden `unsafe` can do it itself.
+            let mut ipcrm = Command::new("ipcrm");
+            ipcrm.args(["-m", &segment.to_string()]);
+            let _ = ipcrm.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
+    }
 }
 
 /// Sends a signal; a process that is gone by now does not mind.
@@ -57,6 +98,11 @@ pub(super) fn is_group(leader: u32) -> bool {
 
 fn number(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// Whether a process stands still, or has ended.
+pub(super) fn is_still(pid: u32) -> bool {
+    status_line(pid, "State").is_none_or(|state| state.starts_with(['T', 'Z', 'X']))
 }
 
 /// A line `NAME:\tvalue` of `/proc/PID/status`.
@@ -83,5 +129,18 @@ mod tests {
         assert!(living_in(&folder, &program).contains(&own));
         assert!(living_in(&folder, Path::new("/bin/sh")).is_empty());
         assert!(living_in(Path::new("/nowhere"), &program).is_empty());
+    }
+
+    #[test]
+    fn what_is_shared_is_known_by_the_maps() {
+        let mut shared = Shared::default();
+        shared.note_maps(
+            "7f2a-7f2b rw-s 00000000 00:01 32790    /SYSV00998d5d (deleted)\n\
+             7f2b-7f2c rw-s 00000000 00:19 5        /dev/shm/PostgreSQL.12\n\
+             7f2c-7f2d rw-s 00000000 00:19 6        /dev/shm/PostgreSQL.13 (deleted)\n\
+             7f2d-7f2e rw-s 00000000 00:01 1024     /dev/zero (deleted)\n",
+        );
+        assert_eq!(shared.files, BTreeSet::from(["/dev/shm/PostgreSQL.12".into()]));
+        assert_eq!(shared.segments, BTreeSet::from([32790]));
     }
 }

@@ -7,9 +7,9 @@ use super::folders::Folders;
 use super::launch::Launch;
 use super::log::LogFrom;
 use super::process::LOOK;
-use super::processes::{is_group, living_in, shared_memory, signal_group};
+use super::processes::{Shared, is_group, is_still, living_in, signal_group};
 use super::settings;
-use super::watchdog::Watchdog;
+use super::watchdog::{Watchdog, no_watchdog};
 use crate::error::LabError;
 use crate::progress::Progress;
 use dbtime_engines::plan::Stop;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// How long making a data folder may take.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// How long a program may take to end when it is told to.
+/// How long a program and those it started may take to end when they are killed.
 const MERCY: Duration = Duration::from_secs(2);
 
 /// What Ctrl-C ends while a server is being made.
@@ -106,7 +106,7 @@ impl Site {
     ///
     /// Errors: it fails (with what it printed), takes too long, or is interrupted.
     pub(super) fn run(
-        &mut self,
+        &self,
         program: &Launch,
         input: Option<&Path>,
         stop: &Stop,
@@ -117,12 +117,13 @@ impl Site {
             Ok(input) => input.map_or_else(Stdio::null, Stdio::from),
             Err(error) => return Err(self.no_data(&error.to_string())),
         };
-        let mut child = program.start(input, &path)?;
-        let ended = self.guard(child.id(), "TERM").and_then(|()| self.wait(&mut child, stop));
+        let mut child = self.watchdog.start("KILL", || program.start(input, &path))?;
+        let ended = self.wait(&mut child, stop);
         if !matches!(ended, Ok(Some(_))) {
-            self.end(&mut child);
+            // Nobody else ends it meanwhile, who would not know what is to be removed.
+            self.watchdog.meanwhile(|| self.end(&mut child));
         }
-        self.watchdog.release().map_err(no_watchdog)?;
+        self.watchdog.release()?;
         let name = program.program.file_name().unwrap_or_default().to_string_lossy();
         let why = match ended? {
             Some(status) if status.success() => return Ok(()),
@@ -130,11 +131,6 @@ impl Site {
             None => format!("{name} took longer than {} s", LIMIT.as_secs()),
         };
         Err(self.no_data(&format!("{why}; {}", log.quote())))
-    }
-
-    /// Has a process and its group ended by `signal`, should dbtime be killed.
-    pub(super) fn guard(&mut self, pid: u32, signal: &str) -> Result<(), LabError> {
-        self.watchdog.guard(pid, signal).map_err(no_watchdog)
     }
 
     /// How a program ended; `None` if it takes too long.
@@ -152,28 +148,26 @@ impl Site {
         Ok(None)
     }
 
-    /// Ends a program and those it started: asked first, so that they put away what they can.
+    /// Kills a program and those it started. Asked to end, some of them would still make what they
+    /// share, and leave it.
     fn end(&self, child: &mut Child) {
         let (leader, begun) = (child.id(), Instant::now());
-        // While they stand still, nothing is added to what they share.
         signal_group(leader, Signal::STOP);
-        std::thread::sleep(LOOK);
-        let residents = living_in(&self.folders.data(), &self.installed.binary);
-        let shared: Vec<PathBuf> = residents.into_iter().flat_map(shared_memory).collect();
-        signal_group(leader, Signal::TERM);
-        signal_group(leader, Signal::CONT);
-        // Once buried, the leader does not count as one of the group.
-        while matches!(child.try_wait(), Ok(None)) || is_group(leader) {
-            if begun.elapsed() > MERCY {
-                signal_group(leader, Signal::KILL);
-                let _ = child.wait();
-                break;
-            }
+        let places = [self.folders.data(), self.folders.run().to_owned()];
+        let found = || places.iter().flat_map(|place| living_in(place, &self.installed.binary));
+        // What is under way in the kernel goes on until then.
+        while !found().all(is_still) && begun.elapsed() < MERCY {
             std::thread::sleep(LOOK);
         }
-        for file in shared {
-            let _ = fs::remove_file(file);
+        let mut shared = Shared::default();
+        found().for_each(|pid| shared.note(pid));
+        signal_group(leader, Signal::KILL);
+        // Once buried, the leader does not count as one of the group.
+        let _ = child.wait();
+        while is_group(leader) && begun.elapsed() < MERCY {
+            std::thread::sleep(LOOK);
         }
+        shared.remove();
     }
 
     /// The data folder could not be made, and what helps.
@@ -193,13 +187,6 @@ impl Site {
         let data = data.display();
         LabError::Target(format!("{identity} cannot make its data folder {data}: {why}{remedy}"))
     }
-}
-
-/// There is nobody to end the server should dbtime be killed.
-fn no_watchdog(error: io::Error) -> LabError {
-    LabError::Target(format!(
-        "the shell (/bin/sh) that is to end the server should dbtime be killed does not run: {error}"
-    ))
 }
 
 /// Refuses a binary that the server's user may not execute.

@@ -36,7 +36,7 @@ pub(super) struct Started {
 }
 
 /// Makes the data folder.
-pub(super) fn make_data(site: &mut Site, audience: Audience<'_>) -> Result<(), LabError> {
+pub(super) fn make_data(site: &Site, audience: Audience<'_>) -> Result<(), LabError> {
     audience.tell(format!("{}: making its data folder", site.installed.identity));
     match site.installed.identity.product {
         Product::MariaDb | Product::MySql => mysql::make_data(site, audience.stop),
@@ -45,7 +45,7 @@ pub(super) fn make_data(site: &mut Site, audience: Audience<'_>) -> Result<(), L
 }
 
 /// Starts the server on a free port, or the one that was asked for.
-pub(super) fn first(site: &mut Site, audience: Audience<'_>) -> Result<Started, LabError> {
+pub(super) fn first(site: &Site, audience: Audience<'_>) -> Result<Started, LabError> {
     let wanted = settings::port(&site.request.settings)?;
     let mut attempt = 1;
     loop {
@@ -62,11 +62,7 @@ pub(super) fn first(site: &mut Site, audience: Audience<'_>) -> Result<Started, 
 }
 
 /// Starts it again where it was.
-pub(super) fn again(
-    site: &mut Site,
-    port: u16,
-    audience: Audience<'_>,
-) -> Result<Started, LabError> {
+pub(super) fn again(site: &Site, port: u16, audience: Audience<'_>) -> Result<Started, LabError> {
     on_port(site, port, RECOVERY, audience).map_err(|failure| failure.told(port))
 }
 
@@ -97,7 +93,7 @@ impl From<LabError> for Failure {
 }
 
 fn on_port(
-    site: &mut Site,
+    site: &Site,
     port: u16,
     limit: Duration,
     audience: Audience<'_>,
@@ -115,9 +111,8 @@ fn on_port(
     launch.cpus = site.request.cpus.clone();
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
-    let child = launch.start(Stdio::null(), &path)?;
+    let child = site.watchdog.start(signal, || launch.start(Stdio::null(), &path))?;
     let process = Process::new(child, &site.installed, site.folders.data());
-    site.guard(process.pid(), signal)?;
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;
     }

@@ -1,22 +1,30 @@
-//! What ends a server when dbtime is killed and cannot.
+//! What ends a server when dbtime is killed and cannot, or must not wait for it.
 //!
 //! A small shell holds one end of a pipe and the names of the server's folders. That the pipe
 //! closes without a word is how it learns that dbtime is gone, however that came about.
 
+use crate::error::LabError;
 use crate::servers::processes::started_at;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the shell does.
 const SCRIPT: &str = include_str!("watchdog.sh");
 
-/// The shell, and this end of its pipe. Dropping it properly lets the shell end idle.
-pub(super) struct Watchdog {
-    shell: Child,
+/// Every shell that watches. Whoever ends the process has it, and all of them, for ever.
+static WATCHING: Mutex<Vec<Arc<Mutex<Shell>>>> = Mutex::new(Vec::new());
+
+/// The shell, and this end of its pipe.
+struct Shell {
+    process: Child,
     orders: Option<ChildStdin>,
 }
+
+/// Watches over a server and its folders. Dropping it properly lets the shell end idle.
+pub(super) struct Watchdog(Arc<Mutex<Shell>>);
 
 impl Watchdog {
     /// Starts watching over these folders, and over processes of `program` that live there.
@@ -26,34 +34,93 @@ impl Watchdog {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // What ends dbtime by its process group must not end this.
         command.process_group(0).current_dir("/");
-        let mut shell = command.spawn()?;
-        let orders = shell.stdin.take();
-        Ok(Self { shell, orders })
+        let mut watching = locked(&WATCHING);
+        let mut process = command.spawn()?;
+        let orders = process.stdin.take();
+        let shell = Arc::new(Mutex::new(Shell { process, orders }));
+        watching.push(Arc::clone(&shell));
+        Ok(Self(shell))
     }
 
-    /// From now on this process and the group it leads are ended too: by `signal` first.
-    pub(super) fn guard(&mut self, pid: u32, signal: &str) -> io::Result<()> {
+    /// Starts a process, which is ended from now on too, with the group it leads: by `signal`
+    /// first. There is no instant at which it runs and nobody would end it.
+    ///
+    /// Errors: it does not start, or there is nobody to end it; then it is killed.
+    pub(super) fn start(
+        &self,
+        signal: &str,
+        start: impl FnOnce() -> Result<Child, LabError>,
+    ) -> Result<Child, LabError> {
+        let mut shell = locked(&self.0);
+        let mut child = start()?;
         // One that has ended already needs no watching over.
-        let Some(started) = started_at(pid) else { return Ok(()) };
-        self.order(&format!("{pid} {started} {signal}"))
+        let Some(started) = started_at(child.id()) else { return Ok(child) };
+        match shell.order(&format!("{} {started} {signal}", child.id())) {
+            Ok(()) => Ok(child),
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(no_watchdog(error))
+            }
+        }
+    }
+
+    /// Does something while the shell is not let loose.
+    pub(super) fn meanwhile<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _shell = locked(&self.0);
+        work()
     }
 
     /// From now on there is no process to be ended.
-    pub(super) fn release(&mut self) -> io::Result<()> {
-        self.order("none 0 KILL")
+    pub(super) fn release(&self) -> Result<(), LabError> {
+        locked(&self.0).order("none 0 KILL").map_err(no_watchdog)
     }
+}
 
+impl Shell {
     fn order(&mut self, line: &str) -> io::Result<()> {
         let orders = self.orders.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         orders.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Closes its pipe and waits until it has done what it does then.
+    fn end(&mut self) {
+        self.orders = None;
+        let _ = self.process.wait();
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        // If the shell is gone there is nobody to be told.
-        let _ = self.order("done 0 0");
-        self.orders = None;
-        let _ = self.shell.wait();
+        {
+            let mut shell = locked(&self.0);
+            // If the shell is gone there is nobody to be told.
+            let _ = shell.order("done 0 0");
+            shell.end();
+        }
+        locked(&WATCHING).retain(|shell| !Arc::ptr_eq(shell, &self.0));
     }
+}
+
+/// Has every server ended at once and its folders removed. Nobody starts another one after that:
+/// who tries waits for the end of the process.
+pub(crate) fn abandon() {
+    let watching = locked(&WATCHING);
+    let mut shells: Vec<_> = watching.iter().map(|shell| locked(shell)).collect();
+    // All of them at the same time.
+    shells.iter_mut().for_each(|shell| shell.orders = None);
+    shells.iter_mut().for_each(|shell| shell.end());
+    std::mem::forget(shells);
+    std::mem::forget(watching);
+}
+
+/// There is nobody to end the server should dbtime be killed.
+pub(super) fn no_watchdog(error: io::Error) -> LabError {
+    LabError::Target(format!(
+        "the shell (/bin/sh) that is to end the server should dbtime be killed does not run: {error}"
+    ))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

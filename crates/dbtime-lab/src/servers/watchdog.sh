@@ -37,42 +37,69 @@ residents() {
     done
 }
 
-# Sends a signal to all of them. Arguments: the signal, the folders.
+# Sends a signal to processes. Arguments: the signal, the processes.
 signal_all() {
     sent=$1
     shift
-    for resident in $(residents "$@"); do
-        kill -s "$sent" "$resident"
+    for process in "$@"; do
+        kill -s "$sent" "$process"
     done
 }
 
-# What PostgreSQL has in shared memory, which not all of its programs remove when told to end.
+# What PostgreSQL has in shared memory, which not all of its programs remove when told to end: files,
+# also one that is just being made, and segments by their numbers. Arguments: the processes.
 note_shared() {
-    shared=$(for resident in $(residents "$@"); do
-        grep -o '/dev/shm/PostgreSQL[.][0-9]*' "/proc/$resident/maps"
-    done)
+    for process in "$@"; do
+        for open in "/proc/$process/fd"/*; do
+            case $(readlink "$open") in
+            /dev/shm/PostgreSQL.*) files="$files $(readlink "$open")" ;;
+            esac
+        done
+        while read -r _ _ _ _ number file _; do
+            case $file in
+            /dev/shm/PostgreSQL.*) files="$files $file" ;;
+            /SYSV*) segments="$segments $number" ;;
+            esac
+        done <"/proc/$process/maps"
+    done
 }
 
-shared=
-if [ "$pid" != none ] && is_alive; then
-    # While they stand still, nothing is added. dbtime must be gone altogether: the kernel lets a
-    # group go on when the parent that could have done so dies.
-    sleep 0.1
-    kill -s STOP -- "-$pid"
-    sleep 0.1
-    note_shared "$@"
-    kill -s "$signal" -- "-$pid"
-    kill -s CONT -- "-$pid"
-    signal_all CONT "$@"
-    tries=50
-    while [ "$tries" -gt 0 ] && is_alive; do
+# Lists of processes and files are words.
+# shellcheck disable=SC2046,SC2086
+end_all() {
+    files= segments=
+    if [ "$pid" != none ] && is_alive; then
+        # While they stand still, nothing is added. dbtime must be gone altogether, or stand by: the
+        # kernel lets a group go on when the parent that could have done so dies.
         sleep 0.1
-        tries=$((tries - 1))
+        kill -s STOP -- "-$pid"
+        sleep 0.1
+        found=$(residents "$@")
+        note_shared $found
+        kill -s "$signal" -- "-$pid"
+        kill -s CONT -- "-$pid"
+        signal_all CONT $found
+        tries=50
+        while [ "$tries" -gt 0 ] && is_alive; do
+            sleep 0.1
+            tries=$((tries - 1))
+        done
+    fi
+    # What its leader has left of the group, and one that was being started when dbtime died.
+    found=$(residents "$@")
+    if [ -n "$found" ]; then
+        signal_all STOP $found
+        sleep 0.1
+        found=$(residents "$@")
+        note_shared $found
+        signal_all KILL $found
+    fi
+    # What was being written may come back once.
+    rm -rf -- "$@" || { sleep 1; rm -rf -- "$@"; }
+    rm -f -- $files
+    for segment in $segments; do
+        ipcrm -m "$segment"
     done
-fi
-# Also one that was being started when dbtime died.
-signal_all KILL "$@"
-# What was being written may come back once.
-rm -rf -- "$@" || { sleep 1; rm -rf -- "$@"; }
-# shellcheck disable=SC2086 # words are wanted
-rm -f -- $shared
+}
+
+end_all "$@"

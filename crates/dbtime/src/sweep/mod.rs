@@ -13,7 +13,7 @@ use crate::live::Live;
 use crate::{interrupt, options, screen, secrets};
 use clap::Parser;
 use dbtime_engines::plan::Stop;
-use dbtime_lab::store::Made;
+use dbtime_lab::store::make_folder;
 use dbtime_lab::{Finished, RateChoice, RunRequest};
 use dbtime_load::arrivals::Rate;
 use dbtime_report::terminal::{self, SweepRow};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure>
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::install();
     // A place that cannot be written is known before anything is loaded.
-    let _made = out.as_deref().map(Made::folder).transpose()?;
+    let _made = out.as_deref().map(make_folder).transpose()?;
     hold_rate(&mut planned, &stop)?;
     let rounds = args.repeat.unwrap_or(1) as usize;
     let total = rounds * planned.len();

@@ -13,6 +13,7 @@ mod json;
 mod limits;
 mod locks;
 mod network;
+mod nothing_left;
 mod null_server;
 mod own_workload;
 mod pgbench;

@@ -26,6 +26,28 @@ impl Sandbox {
         sandbox
     }
 
+    /// Lets other users in, such as the one whom root's servers run as.
+    pub(crate) fn open_to_all(&self) {
+        for folder in [self.dir.path(), &self.path("tmp")] {
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+            fs::set_permissions(folder, open).expect("ours");
+        }
+    }
+
+    /// Command lines of processes that live in the sandbox or name it.
+    pub(crate) fn residents(&self) -> Vec<String> {
+        let place = self.dir.path().to_string_lossy().into_owned();
+        let resident = |process: PathBuf| {
+            let text = |file: &str| fs::read(process.join(file)).unwrap_or_default();
+            let line = String::from_utf8_lossy(&text("cmdline")).replace('\0', " ");
+            let lives_here =
+                fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&place));
+            (lives_here || line.contains(&place)).then_some(line)
+        };
+        let processes = fs::read_dir("/proc").expect("a /proc").flatten();
+        processes.filter_map(|process| resident(process.path())).collect()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
