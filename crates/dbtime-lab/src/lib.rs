@@ -9,6 +9,7 @@ pub mod checks;
 pub mod counters;
 pub mod error;
 pub mod judge;
+mod mark;
 mod measurement;
 pub mod monitor;
 mod once;

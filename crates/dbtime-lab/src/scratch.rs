@@ -1,7 +1,9 @@
-//! Folders that must not outlive the process: each is removed when it is dropped, and all of them
-//! when the process ends without coming back to whoever has them.
+//! Folders that must not outlive the process: each is removed when it is dropped, all of them when
+//! the process ends without coming back to whoever has them, and those of a process that was killed
+//! when the next one makes folders in the same place.
 
-use std::fs;
+use crate::mark::{self, Mark, Open};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -33,6 +35,8 @@ const LETTERS: usize = 6;
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
+    /// Says that it is in use; removed with it.
+    mark: Mark,
 }
 
 impl Scratch {
@@ -43,8 +47,7 @@ impl Scratch {
     pub fn create(path: PathBuf) -> io::Result<Self> {
         let mut in_use = in_use();
         fs::create_dir(&path)?;
-        in_use.scratches.push(path.clone());
-        Ok(Self { path })
+        in_use.adopt(path)
     }
 
     /// Makes a folder with a name of its own among the system's temporary files.
@@ -57,10 +60,10 @@ impl Scratch {
         let private = fs::Permissions::from_mode(0o700);
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(PREFIX).rand_bytes(LETTERS).permissions(private);
+        sweep(parent, is_temporary);
         let mut in_use = in_use();
         let path = builder.tempdir_in(parent)?.keep();
-        in_use.scratches.push(path.clone());
-        Ok(Self { path })
+        in_use.adopt(path)
     }
 
     /// Where it is.
@@ -72,8 +75,42 @@ impl Scratch {
     /// is dropped. Where something has the name, it keeps its own.
     pub fn keep_as(&self, path: &Path) -> io::Result<()> {
         let _in_use = in_use();
-        fs::rename(&self.path, path)
+        fs::rename(&self.path, path)?;
+        // One that stayed would say nothing: it names the folder as it was called before.
+        let _ = fs::remove_file(path.join(mark::NAME));
+        Ok(())
     }
+
+    /// What another process has open as long as the folder is in use there, beyond this one's end.
+    pub(crate) fn hold(&self) -> io::Result<File> {
+        self.mark.share()
+    }
+}
+
+impl InUse {
+    /// Takes a folder in that was just made.
+    fn adopt(&mut self, path: PathBuf) -> io::Result<Scratch> {
+        let mark = Mark::put(&path).inspect_err(|_| remove(&path))?;
+        self.scratches.push(path.clone());
+        Ok(Scratch { path, mark })
+    }
+}
+
+/// Removes the folders in `parent` that dead processes of this user have left: those with a mark
+/// among those whose name could be one.
+pub(crate) fn sweep(parent: &Path, is_name: fn(&str) -> bool) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let is_named = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(is_name);
+    for path in entries.filter(is_named).map(|entry| entry.path()) {
+        // Nobody else sweeps it up meanwhile, nor does anybody use it.
+        if let Some(_mark) = Mark::take_over(&path) {
+            remove(&path);
+        }
+    }
+}
+
+fn is_temporary(name: &str) -> bool {
+    name.len() == Scratch::NAME_LENGTH && name.starts_with(PREFIX)
 }
 
 impl Drop for Scratch {
@@ -127,7 +164,7 @@ pub(crate) fn abandon() {
 /// Removes a folder with all it holds.
 fn remove(path: &Path) {
     let begun = Instant::now();
-    while let Err(error) = fs::remove_dir_all(path) {
+    while let Err(error) = remove_all(path) {
         let is_gone = path.symlink_metadata().is_err();
         // Somebody adds to it, or removes it too.
         let may_go =
@@ -138,6 +175,21 @@ fn remove(path: &Path) {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// The mark goes last: should this be cut off too, the next one goes on.
+fn remove_all(path: &Path) -> io::Result<()> {
+    let folder = Open::folder(path)?;
+    for entry in fs::read_dir(folder.path(""))? {
+        let entry = entry?;
+        let inner = folder.path(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            _ if entry.file_name() == mark::NAME => {}
+            true => fs::remove_dir_all(inner)?,
+            false => fs::remove_file(inner)?,
+        }
+    }
+    fs::remove_dir_all(path)
 }
 
 fn remove_empty(folders: &[PathBuf]) {
@@ -176,8 +228,8 @@ mod tests {
         let write = |n: u32| fs::write(folder.join(n.to_string()), "more");
         (0..100).for_each(|n| write(n).expect("written"));
         std::thread::scope(|scope| {
-            // Until there is nowhere to write any more.
-            scope.spawn(|| (100..).find(|n| write(*n).is_err()));
+            // Until there is nowhere to write any more, and not for ever.
+            scope.spawn(|| (100..5000).find(|n| write(*n).is_err()));
             drop(scratch);
         });
         assert!(!folder.exists());

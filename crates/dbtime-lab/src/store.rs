@@ -3,12 +3,15 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
-use crate::scratch::{Made, Scratch};
+use crate::scratch::{self, Made, Scratch};
 use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, csv, file};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// What follows the name of a run folder in the making, before the number of its process.
+const PARTIAL: &str = ".partial-";
 
 /// A run folder in the making. Dropped before [`Store::commit`], it leaves nothing behind.
 #[derive(Debug)]
@@ -45,7 +48,8 @@ impl Store {
             return Err(failed(io::ErrorKind::NotADirectory.into()));
         }
         let made = Made::folder(parent).map_err(failed)?;
-        let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
+        scratch::sweep(parent, is_partial);
+        let partial = parent.join(format!(".{name}{PARTIAL}{}", std::process::id()));
         let partial = Scratch::create(partial).map_err(failed)?;
         Ok(Self { out: out.to_owned(), partial, _made: made })
     }
@@ -105,6 +109,12 @@ impl Store {
     }
 }
 
+/// Whether a folder in the making could have this name.
+fn is_partial(name: &str) -> bool {
+    let number = name.starts_with('.').then(|| name.rsplit_once(PARTIAL)).flatten();
+    number.is_some_and(|(_, number)| number.parse::<u32>().is_ok())
+}
+
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
 }
@@ -161,6 +171,14 @@ mod tests {
         let error = dbtime_model::record::read_run(&out).expect_err("refused").to_string();
         assert!(error.contains("counters.json") && error.contains("differences"), "{error}");
         assert!(matches!(Store::create(&out), Err(LabError::OutExists(_))));
+    }
+
+    #[test]
+    fn the_name_of_a_folder_in_the_making_is_known() {
+        assert!(is_partial(".r.partial-17") && is_partial(".a.partial-b.partial-1"));
+        for other in ["r.partial-17", ".r.partial-", ".r.partial-x", ".partial17", "r"] {
+            assert!(!is_partial(other), "{other}");
+        }
     }
 
     #[test]

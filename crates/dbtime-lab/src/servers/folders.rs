@@ -65,8 +65,8 @@ impl Folders {
     }
 
     /// All of them, to be removed.
-    pub(super) fn all(&self) -> Vec<&Path> {
-        std::iter::once(&self.run).chain(&self.data).map(Scratch::path).collect()
+    pub(super) fn all(&self) -> Vec<&Scratch> {
+        std::iter::once(&self.run).chain(&self.data).collect()
     }
 }
 
@@ -127,7 +127,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folders = Folders::make(Some(dir.path()), None).expect("a place");
         assert!(folders.data().starts_with(dir.path().canonicalize().expect("it is there")));
-        let all: Vec<PathBuf> = folders.all().into_iter().map(Path::to_owned).collect();
+        let all: Vec<PathBuf> =
+            folders.all().into_iter().map(|one| one.path().to_owned()).collect();
         assert!(all.len() == 2 && all.iter().all(|folder| folder.is_dir()));
         drop(folders);
         assert!(all.iter().all(|folder| !folder.exists()));

@@ -26,6 +26,7 @@ mod start;
 mod watchdog;
 
 pub use cpus::{check_online, pin_this_thread};
+pub(crate) use processes::{is_inhabited, started_at};
 pub use product::Product;
 pub(crate) use watchdog::abandon;
 

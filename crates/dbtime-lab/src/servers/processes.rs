@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 /// When a process started. Unit: clock ticks since boot; with the number it names a process for
 /// ever, because numbers are dealt anew. `None`: there is no such process.
 /// Source: proc(5), field 22 of `/proc/PID/stat`.
-pub(super) fn started_at(pid: u32) -> Option<u64> {
+pub(crate) fn started_at(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name before the last parenthesis may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
@@ -20,13 +20,24 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
 /// folder; a PostgreSQL server is many. Somebody who only looks around there is not among them.
 pub(super) fn living_in(folder: &Path, program: &Path) -> Vec<u32> {
     let Ok(folder) = folder.canonicalize() else { return Vec::new() };
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let leads_to = |pid: u32, link: &str, place: &Path| {
         fs::read_link(format!("/proc/{pid}/{link}")).is_ok_and(|found| found == place)
     };
     let lives_there = |pid: &u32| leads_to(*pid, "cwd", &folder) && leads_to(*pid, "exe", program);
-    numbers.filter(lives_there).collect()
+    numbers().filter(lives_there).collect()
+}
+
+/// Whether any process that this one may look at has made this folder, or one in it, its own.
+pub(crate) fn is_inhabited(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let home = |pid: u32| fs::read_link(format!("/proc/{pid}/cwd"));
+    numbers().any(|pid| home(pid).is_ok_and(|home| home.starts_with(&folder)))
+}
+
+/// Of all processes.
+fn numbers() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// What PostgreSQL's processes share in memory. Killed, they cannot remove it, and it stays.

@@ -4,6 +4,7 @@
 //! closes without a word is how it learns that dbtime is gone, however that came about.
 
 use crate::error::LabError;
+use crate::scratch::Scratch;
 use crate::servers::processes::started_at;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -28,10 +29,15 @@ pub(super) struct Watchdog(Arc<Mutex<Shell>>);
 
 impl Watchdog {
     /// Starts watching over these folders, and over processes of `program` that live there.
-    pub(super) fn over(program: &Path, folders: &[&Path]) -> io::Result<Self> {
+    pub(super) fn over(program: &Path, folders: &[&Scratch]) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "dbtime-watchdog"]).arg(program).args(folders);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["-c", SCRIPT, "dbtime-watchdog"]).arg(program);
+        command.args(folders.iter().map(|folder| folder.path()));
+        // It prints nothing: what it has there says that the folders are not left behind.
+        let hold = |index: usize| {
+            folders.get(index).map_or_else(|| Ok(Stdio::null()), |one| one.hold().map(Stdio::from))
+        };
+        command.stdin(Stdio::piped()).stdout(hold(0)?).stderr(hold(1)?);
         // What ends dbtime by its process group must not end this.
         command.process_group(0).current_dir("/");
         let mut watching = locked(&WATCHING);

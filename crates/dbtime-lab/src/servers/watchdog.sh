@@ -4,6 +4,10 @@
 # process that is to be ended with its group should dbtime die (the last one counts), "none" when
 # there is none, "done" at a proper end. dbtime holds the other end: that it closes without "done" is
 # how its death is noticed.
+#
+# Standard output and error are the marks of the folders, which are locked as long as this has them:
+# nothing is ever printed there.
+exec 3>&2 2>/dev/null
 trap '' HUP INT TERM
 program=$1
 shift
@@ -12,7 +16,6 @@ while read -r first second third; do
     pid=$first start=$second signal=$third
 done
 [ "$pid" != done ] || exit 0
-exec 2>/dev/null
 
 # The same process still, and not dead already: numbers are dealt anew.
 is_alive() {

@@ -10,6 +10,7 @@ mod given_server;
 mod help;
 mod interrupt;
 mod json;
+mod left_behind;
 mod limits;
 mod locks;
 mod network;

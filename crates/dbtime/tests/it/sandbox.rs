@@ -34,15 +34,16 @@ impl Sandbox {
         }
     }
 
-    /// Command lines of processes that live in the sandbox or name it.
-    pub(crate) fn residents(&self) -> Vec<String> {
+    /// Processes that live in the sandbox or name it, with their command lines.
+    pub(crate) fn residents(&self) -> Vec<(i32, String)> {
         let place = self.dir.path().to_string_lossy().into_owned();
         let resident = |process: PathBuf| {
             let text = |file: &str| fs::read(process.join(file)).unwrap_or_default();
             let line = String::from_utf8_lossy(&text("cmdline")).replace('\0', " ");
             let lives_here =
                 fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&place));
-            (lives_here || line.contains(&place)).then_some(line)
+            let pid = process.file_name()?.to_str()?.parse().ok()?;
+            (lives_here || line.contains(&place)).then_some((pid, line))
         };
         let processes = fs::read_dir("/proc").expect("a /proc").flatten();
         processes.filter_map(|process| resident(process.path())).collect()
