@@ -60,11 +60,17 @@ struct bpf_iter_meta {
 	struct seq_file *seq;
 };
 
-struct bpf_iter__bpf_sk_storage_map {
+struct task_struct;
+struct file;
+struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
-	void *map;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
+};
+
+struct socket {
 	struct sock *sk;
-	void *value;
 };
 
 #if defined(__TARGET_ARCH_x86)

@@ -7,18 +7,30 @@
 
 #include "requests.bpf.h"
 
-/* What is kept of the connection that an iterator has come to. */
-static __always_inline struct connection *kept_at(struct bpf_iter__bpf_sk_storage_map *context)
+/*
+ * What is kept of the connection that an iterator has come to. It goes over the open files of all
+ * processes, in whatever network namespace: there are kernels that refuse the iterator over what
+ * is kept of sockets. A socket that several processes have open is come to several times.
+ */
+static __always_inline struct connection *kept_at(struct bpf_iter__task_file *context)
 {
-	struct connection *connection = context->value;
+	struct file *file = context->file;
+	struct connection *connection;
+	struct socket *socket;
+	struct sock *sk;
 
-	return context->sk && connection ? kept_of(connection) : NULL;
+	socket = file ? bpf_sock_from_file(file) : NULL;
+	if (!socket)
+		return NULL;
+	sk = socket->sk;
+	connection = sk ? met(sk) : NULL;
+	return connection ? kept_of(connection) : NULL;
 }
 
 /* Looks at what is left when nothing is followed any more: what was answered is over, the rest is
- * counted. */
-SEC("iter/bpf_sk_storage_map")
-int left(struct bpf_iter__bpf_sk_storage_map *context)
+ * counted, once. */
+SEC("iter/task_file")
+int left(struct bpf_iter__task_file *context)
 {
 	struct connection *connection = kept_at(context);
 
@@ -26,9 +38,11 @@ int left(struct bpf_iter__bpf_sk_storage_map *context)
 		return 0;
 	if (connection->step == STEP_LOST && connection->reads && !connection->request.length)
 		count(COUNT_NOT_UNDERSTOOD);
+	connection->reads = 0;
 	turn(connection);
 	if (connection->start)
 		count(COUNT_IN_FLIGHT);
+	connection->start = 0;
 	return 0;
 }
 
@@ -72,8 +86,8 @@ static __always_inline int thread_at(struct connection *connection, struct threa
  * Ends what was answered by threads that have left. Their connections may be read from meanwhile, so
  * it works on a copy, and only who takes the beginning away may end it.
  */
-SEC("iter/bpf_sk_storage_map")
-int sweep(struct bpf_iter__bpf_sk_storage_map *context)
+SEC("iter/task_file")
+int sweep(struct bpf_iter__task_file *context)
 {
 	struct connection *connection = kept_at(context), *copy;
 
@@ -128,8 +142,8 @@ struct {
 } scratch_thread SEC(".maps");
 
 /* Tells what every connection is at. */
-SEC("iter/bpf_sk_storage_map")
-int look(struct bpf_iter__bpf_sk_storage_map *context)
+SEC("iter/task_file")
+int look(struct bpf_iter__task_file *context)
 {
 	struct glance glance = { .now = bpf_ktime_get_ns(), .part = PARTS };
 	struct connection *connection = kept_at(context), *copy;

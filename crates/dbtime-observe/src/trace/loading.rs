@@ -9,8 +9,8 @@ use super::rights::{KERNEL, missing};
 use super::stream::Stream;
 use super::sums;
 use libbpf_rs::{
-    Iter, Link, Map, MapCore, MapHandle, Object, ObjectBuilder, OpenObject, ProgramMut,
-    ProgramType, UprobeMultiOpts,
+    Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,
+    UprobeMultiOpts,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
@@ -181,8 +181,7 @@ pub(super) fn attach_places(
 /// # Errors
 /// The kernel does not let it.
 pub(super) fn walk(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> {
-    let connections = MapHandle::try_from(&map(object, "connections")?).map_err(kernel)?;
-    let link = program(object, name)?.attach_iter(connections.as_fd()).map_err(refused)?;
+    let link = program(object, name)?.attach().map_err(refused)?;
     let mut walk = Iter::new(&link).map_err(kernel)?;
     let mut said = File::from(memfd_create("said", MemfdFlags::CLOEXEC).map_err(kernel)?);
     let length = io::copy(&mut walk, &mut said).map_err(kernel)?;

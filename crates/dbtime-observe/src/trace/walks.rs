@@ -6,18 +6,23 @@ use super::sessions::Sessions;
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::RequestParts;
 use dbtime_model::traced_live::{Activity, LiveConnection};
+use std::collections::HashSet;
 
-/// What `look` has said: glances, each followed by its request.
+/// What `look` has said: glances, each followed by its request. A connection that several processes
+/// have open is spoken of several times, and counts once.
 pub(super) fn connections(mut said: &[u8], sessions: &mut Sessions) -> Vec<LiveConnection> {
-    let mut found = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     while let Some((glance, rest)) = Glance::read(said) {
         let Some((raw, rest)) = RawRequest::split(rest) else { break };
+        said = rest;
+        if !seen.insert(raw.connection) {
+            continue;
+        }
         found.push(LiveConnection {
             at: MonoNanos(glance.now),
             activity: activity(&glance),
             request: sessions.glimpse(&raw),
         });
-        said = rest;
     }
     found
 }
@@ -55,6 +60,7 @@ mod tests {
             [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
             [glance(1, 3, 0), request(4, b"")].concat(),
             [glance(1, 10, 0), request(5, b"")].concat(),
+            [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
         let found = connections(&said, &mut Sessions::default());
@@ -68,7 +74,8 @@ mod tests {
         ];
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
-        assert_eq!(connections(&said[..said.len() - 1], &mut Sessions::default()).len(), 4);
+        let cut = said.len() - written(3, 3, b"UPDATE t", |_| {}).len() - 24 - 1;
+        assert_eq!(connections(&said[..cut], &mut Sessions::default()).len(), 4);
     }
 
     proptest! {
