@@ -2,14 +2,15 @@
 # Does the driver slow the server down? Throughput and client CPU of dbtime beside sysbench and
 # pgbench flat out over few connections, where server and driver share all CPUs: sysbench's
 # oltp_read_write on private servers of both kinds, and pgbench's tpcb-like on PostgreSQL. dbtime
-# runs each script as it does by default (side `script`), and with one shard for all (`one`); the
-# workload of its own that does the same is the side `native`.
+# runs each script as it does by default (sides `script` and `bank`); the workload of its own that
+# does the same is the side `native`. Other sides have one or two shards for all.
 #
 # Wanted: at least 0.97 of the other's throughput.
 #
 # Usage: bench/few-connections.sh [path of dbtime]
 # Variables: LENGTH (4 seconds each), CONNECTIONS ("1 2 4 8 16"), SERVERS ("postgres mariadb"),
-# SIDES ("sysbench script native"), SCRIPTS ("sysbench pgbench"), and those of servers.bash
+# SIDES ("sysbench script native"; also one native_one native_two), BANKS ("pgbench bank"; also
+# bank_one bank_two), and those of servers.bash
 set -euo pipefail
 every=0-$(($(nproc) - 1))
 SERVER_CPU=${SERVER_CPU:-$every}
@@ -53,12 +54,17 @@ side_sysbench() { script sysbench sysbench; }
 side_script() { script script "$dbtime" sysbench; }
 side_one() { script one "$dbtime" sysbench --shards=1; }
 
-side_native() {
+native() {
+    local side=$1
+    shift
     on_client_cpu "$dbtime" run oltp-read-write --target "$(target)" --connections "$connections" \
-        --protocol prepared --no-budget --no-record --json --warmup 500ms --time "${length}s"
-    measure "$case" native 'per second' "$(field throughput_tps)"
-    measure "$case" native 'client CPU, µs' "$(field client.cpu_us_per_tx)"
+        --protocol prepared --no-budget --no-record --json --warmup 500ms --time "${length}s" "$@"
+    measure "$case" "$side" 'per second' "$(field throughput_tps)"
+    measure "$case" "$side" 'client CPU, µs' "$(field client.cpu_us_per_tx)"
 }
+side_native() { native native; }
+side_native_one() { native native_one --shards 1; }
+side_native_two() { native native_two --shards 2; }
 
 pgbench_as() {
     local side=$1
@@ -73,6 +79,8 @@ pgbench_as() {
 
 side_pgbench() { pgbench_as pgbench "$pg_bin/pgbench"; }
 side_bank() { pgbench_as bank "$dbtime" pgbench --classic; }
+side_bank_one() { pgbench_as bank_one "$dbtime" pgbench --classic --shards=1; }
+side_bank_two() { pgbench_as bank_two "$dbtime" pgbench --classic --shards=2; }
 
 for product in ${SERVERS:-postgres mariadb}; do
     "start_$product"
@@ -98,7 +106,8 @@ for product in ${SERVERS:-postgres mariadb}; do
         done
         [ "$product" = postgres ] || continue
         case="$product, tpcb-like, $connections clients"
-        alternate pgbench bank
+        # shellcheck disable=SC2086
+        alternate ${BANKS:-pgbench bank}
         limit "$case" 'per second' bank/pgbench '>=' 0.97
         limit "$case" 'client CPU, µs' bank/pgbench '<=' 1.05
     done

@@ -184,22 +184,23 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
     }
 }
 
-/// A client that always has the same connection is best served by a thread of its own, as long as
-/// they are few: it stays beside its server process, and both keep their caches. More of them, or
-/// on a single CPU, cost more switches than that saves. Where connections are shared, shards are
-/// not: a transaction could wait in one while a connection of another is free.
+/// Few clients, each with a connection of its own, are best served by a thread for each CPU: their
+/// server processes need not all wait for one. A thread for each client costs more switches than
+/// that saves, and with more clients one thread finds several answers at each wake-up. Where
+/// connections are shared, shards are not: a transaction could wait in one while a connection of
+/// another is free.
 ///
-/// Source: `bench/few-connections.sh`.
+/// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
 pub(crate) fn shards(load: &Load, demand: &Demand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
     }
-    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let is_tied = matches!(demand, Demand::Closed { clients, .. } if *clients == servers);
-    if is_tied && cpus > 1 && servers <= FEW { servers.max(1) } else { 1 }
+    if is_tied && servers <= FEW { servers.min(cpus).max(1) } else { 1 }
 }
 
-/// So few connections have a thread each.
+/// So few clients are divided among the CPUs.
 const FEW: u32 = 8;
 
 /// What the watching thread is told.

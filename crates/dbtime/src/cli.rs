@@ -194,7 +194,7 @@ pub(crate) struct RunArgs {
     pub(crate) warmup: Option<Nanos>,
 
     /// Shards: threads among which the connections to a server, or to null, are divided [default:
-    /// one each for up to 8 clients in a closed loop, on more than one CPU; else 1].
+    /// one for each CPU, for up to 8 clients in a closed loop; else 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) shards: Option<u32>,
 
