@@ -194,6 +194,8 @@ pub struct Ledger {
     pub ended: MonoNanos,
     /// When its worker would have been free then, had the driver never been late.
     pub freed: MonoNanos,
+    /// The quickest answer that did not wait for the driver.
+    quickest: Nanos,
     /// When its last transaction was completed.
     completed: MonoNanos,
     /// The first failure of a connection since then.
@@ -224,6 +226,9 @@ pub struct Executed {
 const SAMPLES: usize = 32;
 const STATEMENTS: usize = 256;
 
+/// An answer that waited no longer for the driver is as good as one that did not.
+const UNDISTURBED: Nanos = Nanos::from_micros(50);
+
 /// What is shorter is no time without service, and no standstill of the driver.
 const STANDSTILL: Nanos = Nanos::from_millis(100);
 
@@ -251,6 +256,7 @@ impl Ledger {
             driver: Nanos::ZERO,
             ended: start,
             freed: start,
+            quickest: Nanos(u64::MAX),
             completed: start,
             out_since: None,
         }
@@ -286,6 +292,17 @@ impl Ledger {
         if self.recorder.window().contains(sample.due) {
             self.driver += timing.client() + between;
         }
+    }
+
+    /// How long an answer that took so long waited for the driver, where it may have been `late`:
+    /// when it came is not known to the microsecond, and an answer that waited is taken for no
+    /// quicker than the quickest that did not.
+    #[inline]
+    pub fn delay_of(&mut self, late: Nanos, took: Nanos) -> Nanos {
+        if late < UNDISTURBED {
+            self.quickest = self.quickest.min(took - late);
+        }
+        late.min(took - self.quickest)
     }
 
     /// The driver wanted to wake at `wanted` and did at `woken`: a long lateness is noted.

@@ -102,7 +102,7 @@ impl Flight {
             return timing.pause(Part::Backoff, *sent, done);
         }
         timing.statement(*sent, done);
-        let late = late.between(*sent, done);
+        let late = ledger.delay_of(late.between(*sent, done), done - *sent);
         timing.late(late);
         let took = (done - *sent) - late;
         let rows = *answer.rows.as_ref().unwrap_or(&0);

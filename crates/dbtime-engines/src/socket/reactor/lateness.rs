@@ -17,6 +17,9 @@ use dbtime_model::{MonoNanos, Nanos};
 /// A wait this short hides no lateness worth a reading of the run delay, which costs 1 µs.
 const SHORT_WAIT: Nanos = Nanos::from_micros(100);
 
+/// A wait that finds something ready does not last so long.
+const BLOCKED: Nanos = Nanos::from_micros(20);
+
 /// A wait that lasts so much longer than it may was stopped: timers are late by less.
 const STOPPED: Nanos = Nanos::from_millis(1);
 
@@ -76,6 +79,10 @@ impl Lateness {
     #[inline]
     pub(super) fn woken(&mut self, begun: MonoNanos, timeout: Nanos, woken: MonoNanos) {
         let took = woken - begun;
+        if took >= BLOCKED {
+            // What is ready now came while it waited, and not before.
+            self.work = Nanos::ZERO;
+        }
         (self.wait, self.was_stopped) = (Nanos::ZERO, false);
         if took >= SHORT_WAIT {
             self.wait = self.added().min(took);
