@@ -2,7 +2,7 @@
 
 use crate::format::{bytes, clean, count, counted, if_any, percent, rate, seconds, us};
 use dbtime_model::record::{
-    Check, CheckOutcome, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo,
+    BudgetMethod, Check, CheckOutcome, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -33,14 +33,24 @@ pub(crate) fn environment(record: &RunRecord) -> Vec<Fact> {
         (
             "timer",
             format!(
-                "wakes a sleeper {} late (p99 {}), clock read {}, probe {} per measured statement",
+                "wakes a sleeper {} late (p99 {}), clock read {}{}",
                 us(e.timer_late_p50_us),
                 us(e.timer_late_p99_us),
                 us(e.clock_read_ns / 1e3),
-                us(e.probe_ns / 1e3)
+                probe(record)
             ),
         ),
     ]
+}
+
+/// What a probe costs, where there are any.
+fn probe(record: &RunRecord) -> String {
+    match record.budget.as_ref().map(|budget| budget.method) {
+        Some(BudgetMethod::Probes) => {
+            format!(", probe {} per measured statement", us(record.environment.probe_ns / 1e3))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Whether the engine lives inside the driver's process.

@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// Time without a reading of the thread clock after which the next one is slow.
 const COLD: Nanos = Nanos::from_micros(5);
 
+/// A call in which the thread was switched out is booked whole where it was shorter.
+const SHORT_WAIT: Nanos = Nanos::from_micros(20);
+
 /// How the present statement is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
@@ -244,9 +247,20 @@ impl Context {
     /// The thread lost the CPU in a call that began at `start` of the counter.
     #[cold]
     fn account_call(&self, switches: &SwitchClock, part: Part, start: u64) {
+        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        if took < SHORT_WAIT {
+            return self.book_short(switches, part, took);
+        }
         let off = switches.account();
         let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
         self.add_off_cpu(off, part, took);
+    }
+
+    /// A wait so short is not worth the account, which would take a good part of it: what of it was
+    /// on a CPU, or waited for one, is booked with the rest.
+    fn book_short(&self, switches: &SwitchClock, part: Part, took: Nanos) {
+        self.add_part(part, took);
+        switches.was_booked(took);
     }
 
     /// Adds time off the CPU within a stretch that took so long: `blocked` may hold what interrupts
