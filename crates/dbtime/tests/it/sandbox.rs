@@ -265,9 +265,12 @@ impl Ran {
         assert!(!self.err.contains("panicked"), "{self:?}");
     }
 
+    /// These texts on stdout, wherever its lines are broken.
     pub(crate) fn prints(self, texts: &[&str]) -> Self {
+        let unbroken = self.out.split_whitespace().collect::<Vec<_>>().join(" ");
         for text in texts {
-            assert!(self.out.contains(text), "no `{text}` on stdout of {self:?}");
+            let is_there = self.out.contains(text) || unbroken.contains(text);
+            assert!(is_there, "no `{text}` on stdout of {self:?}");
         }
         self
     }
