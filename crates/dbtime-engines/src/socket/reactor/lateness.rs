@@ -14,8 +14,9 @@ use crate::shard::AnswerDelay;
 use crate::switch_flag::SwitchFlag;
 use dbtime_model::{MonoNanos, Nanos};
 
-/// A wait this short hides no lateness worth a reading of the run delay, which costs 1 µs.
-const SHORT_WAIT: Nanos = Nanos::from_micros(100);
+/// So short a wait or stretch of work hides no lateness worth a reading of the run delay, which
+/// costs 1 to 2 µs: where driver and server share a CPU, the server takes it at every statement.
+const SHORT: Nanos = Nanos::from_micros(200);
 
 /// A wait that finds something ready does not last so long.
 const BLOCKED: Nanos = Nanos::from_micros(20);
@@ -32,7 +33,7 @@ pub(super) struct Lateness {
     schedstat: Option<Schedstat>,
     /// The run delay that was read last.
     run_delay: u64,
-    /// What of it short waits may have added since, at most.
+    /// What of it was added since without being read, at most.
     unread: Nanos,
     /// When the last wait ended, and the one before.
     woken_at: MonoNanos,
@@ -62,13 +63,23 @@ impl Lateness {
         }
     }
 
+    /// Whether the thread lost the CPU since the last wait.
+    #[inline]
+    pub(super) fn lost_cpu(&self) -> bool {
+        self.flag.as_ref().is_some_and(SwitchFlag::is_cleared)
+    }
+
     /// A wait begins.
     #[inline]
     pub(super) fn waits(&mut self, present: MonoNanos) {
         self.work = Nanos::ZERO;
-        if self.flag.as_ref().is_some_and(SwitchFlag::is_cleared) {
-            self.work = self.added();
+        if self.lost_cpu() {
             let worked = present - self.woken_at;
+            if worked < SHORT {
+                self.unread += worked;
+                return;
+            }
+            self.work = self.added();
             if worked > self.work + LONGEST_WORK {
                 self.work = worked;
             }
@@ -84,7 +95,7 @@ impl Lateness {
             self.work = Nanos::ZERO;
         }
         (self.wait, self.was_stopped) = (Nanos::ZERO, false);
-        if took >= SHORT_WAIT {
+        if took >= SHORT {
             self.wait = self.added().min(took);
             let over = took - timeout;
             self.was_stopped = over > self.wait + STOPPED;
@@ -100,7 +111,7 @@ impl Lateness {
         }
     }
 
-    /// The run delay since it was read last, less what short waits may have had of it.
+    /// The run delay since it was read last, less what may have been added unread.
     #[cold]
     fn added(&mut self) -> Nanos {
         let Some(run_delay) = self.schedstat.as_ref().and_then(Schedstat::run_delay) else {

@@ -3,6 +3,7 @@
 mod lateness;
 mod opening;
 mod reading;
+mod waiting;
 
 use super::link::{Link, Pending, Sent, Stage};
 use super::protocol::{Asked, Call, Protocol, Table};
@@ -21,9 +22,9 @@ use lateness::Lateness;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::time::Timespec;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use waiting::Ticks;
 
 /// Sockets that are read before the shard looks at its schedule again.
 const EVENTS: usize = 64;
@@ -34,6 +35,8 @@ const BUFFER: usize = 64 << 10;
 /// The connections of one shard.
 pub struct SocketReactor<P: Protocol> {
     epoll: OwnedFd,
+    /// End waits by themselves; `None`: time-outs do.
+    ticks: Option<Ticks>,
     shared: Arc<P::Shared>,
     settings: Arc<SocketSettings>,
     links: Vec<Link<P>>,
@@ -74,8 +77,10 @@ impl<P: Protocol> SocketReactor<P> {
         connections: usize,
     ) -> Result<Self, Errno> {
         let links = (0..connections).map(|_| Link::new(P::new(&shared))).collect();
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         Ok(Self {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            ticks: Ticks::new(&epoll).ok(),
+            epoll,
             shared,
             settings,
             links,
@@ -251,44 +256,6 @@ impl<P: Protocol> SocketReactor<P> {
             self.flush(id);
         }
     }
-
-    /// Waits for sockets for at most so long from `present` on, and reads those that have
-    /// something. Returns how many, and how much longer the wait was.
-    #[inline]
-    fn poll(&mut self, present: MonoNanos, longest: Nanos) -> (usize, Nanos) {
-        let timeout = Timespec {
-            tv_sec: (longest.0 / 1_000_000_000).cast_signed(),
-            tv_nsec: (longest.0 % 1_000_000_000).cast_signed(),
-        };
-        let mut ready = std::mem::take(&mut self.ready);
-        ready.clear();
-        self.lateness.waits(present);
-        // Interrupted: whoever waits comes again.
-        let _ =
-            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), Some(&timeout));
-        let woken = now();
-        self.lateness.woken(present, longest, woken);
-        for (nth, event) in ready.iter().enumerate() {
-            self.late = self.lateness.of(nth, ready.len());
-            let id = event.data.u64() as u32;
-            let flags = event.flags;
-            if self.links[id as usize].stage == Stage::Opening {
-                self.opened(id);
-                continue;
-            }
-            if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
-                self.flush(id);
-            }
-            // Sending may have found it broken.
-            let is_there = self.links[id as usize].socket.is_some();
-            if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
-                self.readable(id);
-            }
-        }
-        let found = ready.len();
-        self.ready = ready;
-        (found, (woken - present) - longest)
-    }
 }
 
 impl<P: Protocol> Reactor for SocketReactor<P> {
@@ -367,31 +334,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>) {
-        loop {
-            if !self.queued.is_empty() {
-                self.open_queued();
-            }
-            let present = now();
-            // However much there is to do: time-outs and pauses must not starve.
-            if self.sweep_at.is_some_and(|at| at <= present) {
-                self.sweep(present);
-            }
-            let by = self.sweep_at.map_or(until, |at| at.min(until));
-            let left = by - present;
-            let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
-            let is_wanted = !self.happened.is_empty() || left <= margin;
-            let longest = if is_wanted { Nanos::ZERO } else { left - margin };
-            let (found, over) = self.poll(present, longest);
-            if is_due && found == 0 && !is_wanted {
-                self.margin.learn(over);
-            }
-            if !self.happened.is_empty() {
-                return events.append(&mut self.happened);
-            }
-            if present >= until {
-                return;
-            }
-        }
+        self.wait_until(until, is_due, events);
     }
 
     fn first_row(&self, connection: u32) -> &[Value] {
@@ -472,6 +415,33 @@ mod tests {
     use crate::server::StatementProtocol;
     use crate::socket::Address;
     use std::os::unix::net::UnixListener;
+    use std::path::Path;
+
+    /// With one connection to a PostgreSQL, not made yet.
+    fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
+        let shared = PostgresShared::of_workload(Identity::default(), &[], StatementProtocol::Text);
+        let settings = SocketSettings {
+            address: Address::unix(path).expect("a path"),
+            connect_timeout: Nanos::from_secs(5),
+            statement_timeout: None,
+            reconnect: Reconnect::WhenLost,
+            tls: None,
+        };
+        SocketReactor::new(shared.into(), settings.into(), 1).expect("epoll")
+    }
+
+    #[test]
+    fn a_wait_without_a_time_out_ends_with_the_next_tick_and_not_before_its_time() {
+        let mut reactor = reactor_at(Path::new("/nowhere"));
+        assert!(reactor.ticks.is_some());
+        let mut events = Vec::new();
+        for _ in 0..5 {
+            let until = now() + Nanos::from_millis(10);
+            reactor.wait(until, false, &mut events);
+            assert!(now() >= until);
+        }
+        assert!(events.is_empty());
+    }
 
     #[test]
     fn what_others_still_hold_of_a_closed_socket_says_nothing_of_the_next() {
@@ -482,16 +452,7 @@ mod tests {
         let server = std::thread::spawn(move || {
             (0..2).for_each(|_| drop(listener.accept().expect("a client")));
         });
-        let shared = PostgresShared::of_workload(Identity::default(), &[], StatementProtocol::Text);
-        let settings = SocketSettings {
-            address: Address::unix(&path).expect("a path"),
-            connect_timeout: Nanos::from_secs(5),
-            statement_timeout: None,
-            reconnect: Reconnect::WhenLost,
-            tls: None,
-        };
-        let reactor = SocketReactor::<PostgresProtocol>::new(shared.into(), settings.into(), 1);
-        let mut reactor = reactor.expect("epoll");
+        let mut reactor = reactor_at(&path);
         let mut codes = Vec::new();
         let mut copies = Vec::new();
         for _ in 0..2 {
