@@ -183,11 +183,12 @@ pub struct Ledger {
     second_end: MonoNanos,
     sink: Box<dyn SecondSink>,
     sampling: Sampling,
-    /// Ended transactions and statements that are not in the histograms yet. A database leaves
+    /// Ended transactions and statements that are not in the histograms yet, and the part that all
+    /// of a statement's time is in, where it is measured and there is one. A database leaves
     /// none of the histograms' memory in the CPU's caches; taken together they miss once, not once
     /// each.
     samples: Vec<Ended>,
-    statements: Vec<Executed>,
+    statements: Vec<(Executed, Option<Part>)>,
     /// Time in the window the thread worked for the driver.
     pub driver: Nanos,
     /// When its last transaction ended.
@@ -222,7 +223,7 @@ pub struct Executed {
     pub round_trips: u32,
 }
 
-/// How many ended transactions, and statements, wait to be counted together: 6 KiB each.
+/// How many ended transactions, and statements, wait to be counted together: 6 to 10 KiB each.
 const SAMPLES: usize = 32;
 const STATEMENTS: usize = 256;
 
@@ -345,13 +346,18 @@ impl Ledger {
         sample
     }
 
-    /// Counts an executed statement.
+    /// Counts an executed statement, and its closed parts where they were measured.
     #[inline]
-    pub fn statement(&mut self, ticket: &Ticket, executed: Executed) {
+    pub fn statement(&mut self, ticket: &Ticket, executed: Executed, parts: Option<&Parts>) {
         if !self.recorder.window().contains(ticket.due) {
             return;
         }
-        self.statements.push(executed);
+        // Nearly always all is in one part, and can wait with the rest.
+        let only = parts.and_then(Parts::only_part);
+        if let (Some(parts), None) = (parts, only) {
+            self.recorder.statement_parts(executed.statement, executed.took, parts);
+        }
+        self.statements.push((executed, only));
         if self.statements.len() == STATEMENTS {
             self.count();
         }
@@ -366,8 +372,12 @@ impl Ledger {
                 self.recorder.record_parts(&sample, &parts);
             }
         }
-        for Executed { statement, took, rows, round_trips } in self.statements.drain(..) {
+        for (Executed { statement, took, rows, round_trips }, only) in self.statements.drain(..) {
             self.recorder.statement(statement, took, rows, round_trips);
+            if let Some(part) = only {
+                let parts = Parts::only(part, took.0.cast_signed());
+                self.recorder.statement_parts(statement, took, &parts);
+            }
         }
     }
 

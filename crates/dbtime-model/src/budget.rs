@@ -140,6 +140,22 @@ impl Parts {
         self.0[part as usize] += ns;
     }
 
+    /// All in one part.
+    #[inline]
+    pub fn only(part: Part, ns: i64) -> Self {
+        let mut parts = Self::default();
+        parts.add(part, ns);
+        parts
+    }
+
+    /// The part that all is in; `None` where there are several or none.
+    #[inline]
+    pub fn only_part(&self) -> Option<Part> {
+        let first = self.0.iter().position(|&ns| ns != 0)?;
+        let is_only = self.0[first + 1..].iter().all(|&ns| ns == 0);
+        is_only.then(|| Part::ALL[first])
+    }
+
     /// Adds every part of another set.
     #[inline]
     pub fn add_all(&mut self, other: &Self) {
@@ -293,6 +309,17 @@ mod tests {
         for (index, part) in Part::ALL.into_iter().enumerate() {
             assert_eq!(part as usize, index);
         }
+    }
+
+    #[test]
+    fn the_only_part_is_the_one_that_is_not_zero() {
+        for part in Part::ALL {
+            assert_eq!(Parts::only(part, -3).only_part(), Some(part));
+        }
+        assert_eq!(Parts::default().only_part(), None);
+        let mut two = Parts::only(Part::Cpu, 5);
+        two.add(Part::Unexplained, 1);
+        assert_eq!(two.only_part(), None);
     }
 
     #[test]

@@ -369,18 +369,11 @@ impl<C: Counter> Recorder<C> {
         statement.service.record(service);
     }
 
-    /// Adds the measured parts of one executed statement. `parts` must be closed.
+    /// Adds the measured parts of one executed statement of a transaction that belongs to the
+    /// window. `parts` must be closed.
     #[inline]
-    pub fn statement_parts(
-        &mut self,
-        statement: StatementId,
-        due: MonoNanos,
-        service: Nanos,
-        parts: &Parts,
-    ) {
-        if self.window.contains(due) {
-            self.of_statement(statement).budget.add(service, parts);
-        }
+    pub fn statement_parts(&mut self, statement: StatementId, service: Nanos, parts: &Parts) {
+        self.of_statement(statement).budget.add(service, parts);
     }
 
     /// What is recorded of a statement. Scripts have more of them the longer they run.

@@ -56,8 +56,8 @@ impl Call<'_> {
         ledger: &mut Ledger,
     ) -> Result<u64, Failure> {
         let statement = self.statement();
+        let mut parts = Parts::default();
         let (result, sent, done) = if timing.sampled {
-            let mut parts = Parts::default();
             let handed_over = connection.is_disturbed().then(now);
             let (result, sent, done) = self.measured(connection, &mut parts);
             if let Some(handed_over) = handed_over {
@@ -65,9 +65,6 @@ impl Call<'_> {
             }
             timing.parts.add_all(&parts);
             parts.close(done - sent);
-            if let Some(statement) = statement {
-                ledger.recorder.statement_parts(statement, ticket.due, done - sent, &parts);
-            }
             (result, sent, done)
         } else {
             let sent = now();
@@ -78,7 +75,8 @@ impl Call<'_> {
         let rows = *result.as_ref().unwrap_or(&0);
         let took = done - sent;
         if let Some(statement) = statement {
-            ledger.statement(ticket, Executed { statement, took, rows, round_trips: 1 });
+            let executed = Executed { statement, took, rows, round_trips: 1 };
+            ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         result
     }

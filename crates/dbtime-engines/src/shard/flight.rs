@@ -107,16 +107,13 @@ impl Flight {
         let took = (done - *sent) - late;
         let rows = *answer.rows.as_ref().unwrap_or(&0);
         let round_trips = answer.round_trips;
-        if let Some(statement) = *executing {
-            ledger.statement(ticket, Executed { statement, took, rows, round_trips });
-        }
+        let parts = Parts::only(Part::ServerAndWire, took.0.cast_signed());
         if timing.sampled {
-            timing.parts.add(Part::ServerAndWire, took.0.cast_signed());
-            let mut parts = Parts::default();
-            parts.add(Part::ServerAndWire, took.0.cast_signed());
-            if let Some(statement) = *executing {
-                ledger.recorder.statement_parts(statement, ticket.due, took, &parts);
-            }
+            timing.parts.add_all(&parts);
+        }
+        if let Some(statement) = *executing {
+            let executed = Executed { statement, took, rows, round_trips };
+            ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         if answer.warnings > 0 {
             ledger.recorder.warnings(ticket.due, answer.warnings);

@@ -65,7 +65,11 @@ pub(super) struct Context {
     last_end: Cell<u64>,
     /// The same where the next one continues it, else zero.
     continued_from: Cell<u64>,
+    /// Time in waits for mutexes that the next account has to tell apart. Unit: nanoseconds.
+    in_mutexes: Cell<u64>,
     parts: [Cell<i64>; PART_COUNT],
+    /// Their sum. Unit: nanoseconds.
+    booked: Cell<u64>,
     calls: [[CallCell; Call::ALL.len()]; FileKind::ALL.len()],
 }
 
@@ -106,7 +110,9 @@ impl Context {
             counter: quanta::Clock::new(),
             last_end: Cell::default(),
             continued_from: Cell::default(),
+            in_mutexes: Cell::default(),
             parts: Default::default(),
+            booked: Cell::default(),
             calls: Default::default(),
         }
     }
@@ -187,12 +193,14 @@ impl Context {
                 done = self.account_body(switches);
             }
             // Unmeasured waits there are none, so the rest was spent on a CPU.
-            let waited: i64 = self.parts.iter().map(Cell::get).sum();
-            self.add_part(Part::Cpu, Nanos((done - self.sent.get()).0 - waited.unsigned_abs()));
+            let on_cpu = (done - self.sent.get()) - Nanos(self.booked.get());
+            parts.add(Part::Cpu, on_cpu.0.cast_signed());
         }
         self.mode.set(Mode::Off);
-        for (part, ns) in parts.0.iter_mut().zip(&self.parts) {
-            *part += ns.replace(0);
+        if self.booked.take() > 0 {
+            for (part, ns) in parts.0.iter_mut().zip(&self.parts) {
+                *part += ns.replace(0);
+            }
         }
         done
     }
@@ -226,32 +234,56 @@ impl Context {
         (result, Nanos(self.counter.delta_as_nanos(start, end)))
     }
 
-    /// Waits for something that is neither a file nor a nap; timed in a measured statement only.
+    /// Takes a mutex that somebody else has; timed in a measured statement only.
+    ///
+    /// The thread has the mutex when the wait is over, and others may wait for it meanwhile: the
+    /// kernel is asked later, when the next account is due anyway.
     #[inline]
-    pub(super) fn blocked_on(&self, part: Part, wait: impl FnOnce()) {
-        if self.mode.get() == Mode::Off {
-            wait();
+    pub(super) fn wait_for_mutex(&self, wait: impl FnOnce()) {
+        let switches = match (self.mode.get(), &self.switches) {
+            (Mode::Off, _) => return wait(),
+            (Mode::Switches, Some(switches)) => switches,
+            _ => return self.timed_probe(Part::Lock, wait).0,
+        };
+        let had_lost_cpu = switches.lost_cpu();
+        let start = self.counter.raw();
+        wait();
+        if !switches.lost_cpu() {
+            return;
+        }
+        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        if had_lost_cpu || took >= SHORT_WAIT {
+            self.in_mutexes.set(self.in_mutexes.get() + took.0);
         } else {
-            self.timed(part, wait);
+            self.book_short(switches, Part::Lock, took);
         }
     }
 
-    /// The thread lost the CPU in SQLite's own code. If it was blocked there, nobody says why.
+    /// The thread lost the CPU in SQLite's own code. If it was blocked there other than for a
+    /// mutex, nobody says why.
     #[cold]
     fn account_body(&self, switches: &SwitchClock) -> MonoNanos {
-        let off = switches.account();
+        let off = self.account(switches);
         self.add_off_cpu(off, Part::Unexplained, off.until - self.sent.get());
         off.until
+    }
+
+    /// Time off the CPU since the last account, less waits for mutexes, which are booked.
+    fn account(&self, switches: &SwitchClock) -> OffCpu {
+        let off = switches.account();
+        let for_mutexes = off.blocked.min(Nanos(self.in_mutexes.take()));
+        self.add_part(Part::Lock, for_mutexes);
+        OffCpu { blocked: off.blocked - for_mutexes, ..off }
     }
 
     /// The thread lost the CPU in a call that began at `start` of the counter.
     #[cold]
     fn account_call(&self, switches: &SwitchClock, part: Part, start: u64) {
         let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
-        if took < SHORT_WAIT {
+        if took < SHORT_WAIT && self.in_mutexes.get() == 0 {
             return self.book_short(switches, part, took);
         }
-        let off = switches.account();
+        let off = self.account(switches);
         let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
         self.add_off_cpu(off, part, took);
     }
@@ -266,8 +298,7 @@ impl Context {
     /// Adds time off the CPU within a stretch that took so long: `blocked` may hold what interrupts
     /// took before it. The parts never come to more than the statement has taken.
     fn add_off_cpu(&self, off: OffCpu, blocked: Part, took: Nanos) {
-        let waited: i64 = self.parts.iter().map(Cell::get).sum();
-        let passed = off.until - self.sent.get() - Nanos(waited.unsigned_abs());
+        let passed = off.until - self.sent.get() - Nanos(self.booked.get());
         let runq = off.runq.min(passed);
         self.add_part(Part::Runq, runq);
         self.add_part(blocked, off.blocked.min(took - runq).min(passed - runq));
@@ -313,6 +344,7 @@ impl Context {
     fn add_part(&self, part: Part, by: Nanos) {
         if let Some(cell) = self.parts.get(part as usize) {
             cell.set(cell.get().wrapping_add(by.0.cast_signed()));
+            self.booked.set(self.booked.get().wrapping_add(by.0));
         }
     }
 

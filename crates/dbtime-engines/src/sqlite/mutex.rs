@@ -6,7 +6,6 @@
 //! Nothing else changes: the mutexes are SQLite's, and one that is free is taken as before.
 
 use super::context::Context;
-use dbtime_model::Part;
 use rusqlite::ffi;
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -70,7 +69,7 @@ unsafe extern "C" fn enter(mutex: *mut ffi::sqlite3_mutex) {
     let wait = || unsafe { (real.enter)(mutex) };
     // SAFETY: a context that is current belongs to a connection of this thread that is alive.
     match unsafe { Context::current().as_ref() } {
-        Some(context) => context.blocked_on(Part::Lock, wait),
+        Some(context) => context.wait_for_mutex(wait),
         None => wait(),
     }
 }

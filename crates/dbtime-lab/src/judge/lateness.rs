@@ -76,15 +76,23 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
     })
 }
 
-/// Nobody else used the CPUs, and the driver's threads waited for one: they waited for each other,
-/// or for the server that is driven.
+/// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for each
+/// other, for the server that is driven, or for what the kernel does for it. Whatever was due in
+/// such a wait was late with it: half of it on average, and at least one.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.client.threads_runq_s?;
-    (waited_s >= EXPLAINS * lag_s(record)).then(|| {
+    let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
+    let due_meanwhile = (rate * record.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
+    (waited_s * due_meanwhile >= EXPLAINS * lag_s(record)).then(|| {
         let text = format!(
-            "for its threads waited {waited_s:.2} s for a CPU that the database or their like had"
+            "for its threads waited {waited_s:.2} s for a CPU that short work had: the database's, \
+             or the kernel's for its disk and network"
         );
-        (text, "use fewer workers than CPUs, or keep driver and server apart (--client-cpus)")
+        (
+            text,
+            "use fewer workers than CPUs, or keep driver and server apart (--client-cpus), and the \
+             disk's interrupts off the driver's CPU",
+        )
     })
 }
 
@@ -120,6 +128,12 @@ mod tests {
         says(&record, "wakes sleepers late");
         record.client.threads_runq_s = Some(0.6);
         says(&record, "waited 0.60 s for a CPU");
+        // Twice as much, but five were due in each of these waits.
+        record.latency_us.lag.mean = 2e3;
+        says(&record, "wakes sleepers late");
+        record.latency_us.lag.p999 = 1e5;
+        says(&record, "waited 0.60 s for a CPU");
+        record.latency_us.lag.mean = 1e3;
         record.client.busy = 0.7;
         says(&record, "busy 70 %");
         record.environment.foreign_cpu_pct = 71.0;
