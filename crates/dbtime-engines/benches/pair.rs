@@ -2,8 +2,8 @@
 //! out, in turn. `cargo bench -p dbtime-engines --bench pair`
 //!
 //! Targets, as a share of the bare loop's throughput: point-select 92 % without a budget and 85 %
-//! with the parts of every transaction; atm 95 %. Pairs follow each other in short slices, so that a machine
-//! that drifts drifts for both; the median of the ratios is the figure to quote.
+//! with the parts of every transaction; atm 95 %. Pairs follow each other in short slices, so that
+//! a machine that drifts drifts for both; the median of the ratios is the figure to quote.
 
 #![allow(clippy::print_stdout)]
 

@@ -85,8 +85,8 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let due_meanwhile = (rate * record.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
     (waited_s * due_meanwhile >= EXPLAINS * lag_s(record)).then(|| {
         let text = format!(
-            "for its threads waited {waited_s:.2} s for a CPU that short work had: the database's, \
-             or the kernel's for its disk and network"
+            "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
+             database's, or the kernel's for its disk and network"
         );
         (
             text,
