@@ -76,9 +76,9 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
     })
 }
 
-/// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for each
-/// other, for the server that is driven, or for what the kernel does for it. Whatever was due in
-/// such a wait was late with it: half of it on average, and at least one.
+/// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for
+/// each other, for the server that is driven, or for what the kernel does for it. Whatever was due
+/// in such a wait was late with it: half of it on average, and at least one.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.client.threads_runq_s?;
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
