@@ -3,14 +3,14 @@
 # pgbench flat out over few connections, where server and driver share all CPUs: sysbench's
 # oltp_read_write on private servers of both kinds, and pgbench's tpcb-like on PostgreSQL. dbtime
 # runs each script as it does by default (sides `script` and `bank`); the workload of its own that
-# does the same is the side `native`. Other sides have one or two shards for all.
+# does the same is the side `native`. Other sides have one or two shards for all, or one for each.
 #
 # Wanted: at least 0.97 of the other's throughput.
 #
 # Usage: bench/few-connections.sh [path of dbtime]
 # Variables: LENGTH (4 seconds each), CONNECTIONS ("1 2 4 8 16"), SERVERS ("postgres mariadb"),
-# SIDES ("sysbench script native"; also one native_one native_two), BANKS ("pgbench bank"; also
-# bank_one bank_two), and those of servers.bash
+# SIDES ("sysbench script native"; also one each native_one native_two native_each), BANKS
+# ("pgbench bank"; also bank_one bank_two bank_each), and those of servers.bash
 set -euo pipefail
 every=0-$(($(nproc) - 1))
 SERVER_CPU=${SERVER_CPU:-$every}
@@ -53,6 +53,7 @@ script() {
 side_sysbench() { script sysbench sysbench; }
 side_script() { script script "$dbtime" sysbench; }
 side_one() { script one "$dbtime" sysbench --shards=1; }
+side_each() { script each "$dbtime" sysbench --shards="$connections"; }
 
 native() {
     local side=$1
@@ -65,6 +66,7 @@ native() {
 side_native() { native native; }
 side_native_one() { native native_one --shards 1; }
 side_native_two() { native native_two --shards 2; }
+side_native_each() { native native_each --shards "$connections"; }
 
 pgbench_as() {
     local side=$1
@@ -81,6 +83,7 @@ side_pgbench() { pgbench_as pgbench "$pg_bin/pgbench"; }
 side_bank() { pgbench_as bank "$dbtime" pgbench --classic; }
 side_bank_one() { pgbench_as bank_one "$dbtime" pgbench --classic --shards=1; }
 side_bank_two() { pgbench_as bank_two "$dbtime" pgbench --classic --shards=2; }
+side_bank_each() { pgbench_as bank_each "$dbtime" pgbench --classic --shards="$connections"; }
 
 for product in ${SERVERS:-postgres mariadb}; do
     "start_$product"

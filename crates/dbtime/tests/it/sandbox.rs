@@ -267,7 +267,7 @@ impl Ran {
 
     /// These texts on stdout, wherever its lines are broken.
     pub(crate) fn prints(self, texts: &[&str]) -> Self {
-        let unbroken = self.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let unbroken = self.out.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         for text in texts {
             let is_there = self.out.contains(text) || unbroken.contains(text);
             assert!(is_there, "no `{text}` on stdout of {self:?}");

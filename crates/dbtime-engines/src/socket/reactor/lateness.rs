@@ -18,6 +18,10 @@ use dbtime_model::{MonoNanos, Nanos};
 /// costs 1 to 2 µs: where driver and server share a CPU, the server takes it at every statement.
 const SHORT: Nanos = Nanos::from_micros(200);
 
+/// No more than this goes unread: what is unread is taken off what is read next, and would hide a
+/// long delay behind many short stretches that had none.
+const UNREAD_MOST: Nanos = Nanos::from_millis(1);
+
 /// A wait that finds something ready does not last so long.
 const BLOCKED: Nanos = Nanos::from_micros(20);
 
@@ -76,8 +80,7 @@ impl Lateness {
         if self.lost_cpu() {
             let worked = present - self.woken_at;
             if worked < SHORT {
-                self.unread += worked;
-                return;
+                return self.leave_unread(worked);
             }
             self.work = self.added();
             if worked > self.work + LONGEST_WORK {
@@ -103,11 +106,20 @@ impl Lateness {
                 self.wait = over;
             }
         } else {
-            self.unread += took;
+            self.leave_unread(took);
         }
         (self.worked_from, self.woken_at) = (self.woken_at, woken);
         if let Some(flag) = &self.flag {
             flag.raise();
+        }
+    }
+
+    /// The run delay of so short a stretch is not worth reading.
+    #[inline]
+    fn leave_unread(&mut self, length: Nanos) {
+        self.unread += length;
+        if self.unread >= UNREAD_MOST {
+            self.added();
         }
     }
 
@@ -160,6 +172,17 @@ mod tests {
         lateness.woken(woken, timeout, woken + Nanos::from_micros(50));
         assert_eq!(lateness.of(0, 1).wait, Nanos::ZERO);
         assert_eq!(lateness.unread, Nanos::from_micros(50));
+    }
+
+    #[test]
+    fn many_short_stretches_hide_no_long_delay() {
+        let mut lateness = Lateness::new();
+        let short = Nanos::from_micros(150);
+        for nth in 0..100 {
+            let begun = MonoNanos(1_000_000_000 + nth * 1_000_000);
+            lateness.woken(begun, Nanos::from_millis(10), begun + short);
+            assert!(lateness.unread < UNREAD_MOST, "{:?}", lateness.unread);
+        }
     }
 
     #[test]
