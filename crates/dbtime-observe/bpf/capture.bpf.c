@@ -39,11 +39,33 @@ static __always_inline int is_passing(int result)
 	return result == -EAGAIN || result == -EINTR || result <= -ERESTARTSYS;
 }
 
+/* The watching has ended: a server that reads on has answered before, and one that goes on with an answer
+ * has not. What it does next ends the request, for its connection may be gone before the walk over all
+ * of them. */
+static __always_inline void leave_behind(struct sock *sk, int is_read)
+{
+	struct connection *connection = phase == PHASE_ENDED ? met(sk) : NULL;
+
+	connection = connection ? kept_of(connection) : NULL;
+	if (!connection || !connection->start)
+		return;
+	if (is_read)
+		turn(connection);
+	leave(connection);
+}
+
 static __always_inline void receives(struct sock *sk, int result, int flags)
 {
-	struct connection *connection = followed(sk);
+	struct connection *connection;
 
-	if (!connection || flags & MSG_PEEK)
+	if (flags & MSG_PEEK)
+		return;
+	if (!is_watching()) {
+		leave_behind(sk, 1);
+		return;
+	}
+	connection = followed(sk);
+	if (!connection)
 		return;
 	if (result > 0) {
 		if (is_encrypted(connection))
@@ -72,7 +94,7 @@ int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 /* Bytes have come to a socket: whoever sends them runs, or an interrupt. */
 static __always_inline void comes_in(struct sock *sk)
 {
-	struct connection *connection = met(sk);
+	struct connection *connection = is_watching() ? met(sk) : NULL;
 
 	connection = connection ? kept_of(connection) : NULL;
 	/* They may have been read before this is told. */
@@ -95,10 +117,15 @@ int BPF_PROG(on_bytes, struct sock *sk)
 
 static __always_inline void sends(struct sock *sk, int result)
 {
-	struct connection *connection = followed(sk);
+	struct connection *connection;
 	struct request *request;
 	__u64 now;
 
+	if (!is_watching()) {
+		leave_behind(sk, 0);
+		return;
+	}
+	connection = followed(sk);
 	if (!connection)
 		return;
 	now = bpf_ktime_get_ns();
@@ -157,9 +184,11 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	__u16 port = sk->__sk_common.skc_num;
 	__u8 yes = 1;
 
-	if (to == TCP_CLOSE)
+	if (to == TCP_CLOSE) {
+		leave_behind(sk, 0);
 		forget(sk);
-	else if (settings.follows_new && to == TCP_LISTEN && bpf_map_lookup_elem(&servers, &tgid))
+	}
+	if (settings.follows_new && to == TCP_LISTEN && bpf_map_lookup_elem(&servers, &tgid))
 		bpf_map_update_elem(&ports, &port, &yes, BPF_ANY);
 	return 0;
 }

@@ -290,6 +290,14 @@ enum depth {
 	DEPTH_COUNTS,		/* it is counted */
 };
 
+/* Whether servers are watched. All programs are attached before that begins and detached after it has
+ * ended, one by one: what begins and ends it for all of them at once is this. */
+enum phase {
+	PHASE_BEFORE,
+	PHASE_WATCHING,
+	PHASE_ENDED,	/* what is under way is accounted for, and nothing begins */
+};
+
 /* How it is to work; all numbers but the step 0 or 1. */
 struct settings {
 	__u32 streams;		/* whether requests are handed on one by one */

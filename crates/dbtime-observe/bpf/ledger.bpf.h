@@ -11,6 +11,14 @@ const volatile struct settings settings;
 /* enum depth */
 volatile __u32 depth SEC(".data.depth") = DEPTH_EVERYTHING;
 
+/* enum phase */
+volatile __u32 phase SEC(".data.phase") = PHASE_BEFORE;
+
+static __always_inline int is_watching(void)
+{
+	return phase == PHASE_WATCHING;
+}
+
 static __always_inline int only_counts(void)
 {
 	return depth == DEPTH_COUNTS;

@@ -155,6 +155,14 @@ int turn(struct connection *connection)
 	return 0;
 }
 
+/* Nothing is followed any more: what is still under way is in flight. Once: the walk over what is left
+ * and the server itself may come at the same time. */
+static __always_inline void leave(struct connection *connection)
+{
+	if (__sync_lock_test_and_set(&connection->start, 0))
+		count(COUNT_IN_FLIGHT);
+}
+
 /* Bytes of what may be a request were read. */
 static __always_inline void arrive(struct connection *connection, __u64 now)
 {

@@ -47,9 +47,12 @@ static __always_inline struct connection *encrypted_by(struct thread *thread, __
  */
 ON_PROBE(on_tls_read)
 {
-	struct thread *thread = present();
+	struct thread *thread;
 	__u32 tgid;
 
+	if (!is_watching())
+		return;
+	thread = present();
 	if (!thread) {
 		tgid = bpf_get_current_pid_tgid() >> 32;
 		thread = bpf_map_lookup_elem(&servers, &tgid) ? running() : NULL;
@@ -67,7 +70,7 @@ ON_PROBE(on_tls_read_end)
 	__u64 tls, length = 0;
 	struct connection *connection;
 
-	if (!thread || !thread->tls)
+	if (!thread || !thread->tls || !is_watching())
 		return;
 	tls = thread->tls;
 	thread->tls = 0;
@@ -92,7 +95,7 @@ ON_PROBE(on_tls_write)
 	int length = THIRD_ARGUMENT(context);
 	struct connection *connection;
 
-	if (!thread || length <= 0)
+	if (!thread || length <= 0 || !is_watching())
 		return;
 	connection = encrypted_by(thread, FIRST_ARGUMENT(context));
 	if (!connection || !connection->start)

@@ -40,9 +40,7 @@ int left(struct bpf_iter__task_file *context)
 		count(COUNT_NOT_UNDERSTOOD);
 	connection->reads = 0;
 	turn(connection);
-	if (connection->start)
-		count(COUNT_IN_FLIGHT);
-	connection->start = 0;
+	leave(connection);
 	return 0;
 }
 

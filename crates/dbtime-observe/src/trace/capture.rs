@@ -33,6 +33,17 @@ use std::time::{Duration, Instant};
 /// What was answered without a word that it is over is shown so much later.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
+/// How long a program may still run that began before the watching ended: they take microseconds,
+/// and the hypervisor's share.
+const UNDER_WAY: Duration = Duration::from_millis(5);
+
+/// `enum phase`, but for what is there before the watching begins.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Watching = 1,
+    Ended = 2,
+}
+
 /// Requests of some servers, as they end.
 pub struct Capture {
     helper: Helper,
@@ -139,10 +150,17 @@ impl Capture {
             capture.follow(server)?;
         }
         capture.tend_texts(0)?;
-        (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.helper.watch()?;
         capture.take_in_children(servers)?;
+        (capture.since, capture.spent) = (now(), capture.own_cpu());
+        capture.enter(Phase::Watching)?;
         Ok(capture)
+    }
+
+    /// Begins and ends the watching for all programs at once: attached one by one, some would see
+    /// requests of which others have missed the beginning.
+    fn enter(&self, phase: Phase) -> Result<(), TraceError> {
+        write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &(phase as u32).to_ne_bytes())
     }
 
     /// Children that servers have started since they were looked for, and before the kernel told.
@@ -315,9 +333,11 @@ impl Capture {
     /// What is left cannot be read.
     pub fn detach(mut self) -> Result<Left, TraceError> {
         let is_watching = self.is_watching();
+        self.enter(Phase::Ended)?;
+        std::thread::sleep(UNDER_WAY);
         if is_watching {
-            self.helper.leave()?;
             self.helper.walk("left")?;
+            self.helper.leave()?;
         }
         let requests = self.take_some(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);

@@ -3,6 +3,7 @@
 //! It takes a kernel that permits eBPF to whoever runs the tests; where it does not, they say so
 //! and do nothing. In CI that is a failure.
 
+mod attaching;
 mod cost;
 mod encrypted;
 mod hostile;
