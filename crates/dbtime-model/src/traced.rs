@@ -92,13 +92,14 @@ pub struct TracedRequest {
     pub server_queue: Option<Nanos>,
     /// Where the response went.
     pub parts: RequestParts,
-    /// Who ended its longest wait for a lock.
+    /// Its longest wait for a lock, and who let that go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
-    /// Who had the CPU in its longest wait for one.
+    /// Who had the CPU for longest while it could have run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptor: Option<Preemptor>,
-    /// The files that it waited for: four at most, and what is left of each part.
+    /// The files that it waited for: those with the longest waits, eight at most, and what is left
+    /// of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileWait>,
     /// What became of it in the query cache.
@@ -114,6 +115,9 @@ pub struct Login {
     /// The database, likewise; empty: none.
     pub database: String,
 }
+
+/// How many parts a request has.
+const PARTS: usize = 12;
 
 /// Where the time of a request went, each part measured on its own.
 ///
@@ -155,11 +159,17 @@ pub struct RequestParts {
     /// The number of the last such call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_call: Option<u16>,
+    /// Runnable, but its control group had used up its share of the CPUs.
+    #[serde(rename = "throttled_us", skip_serializing_if = "is_default")]
+    pub throttled: Nanos,
+    /// Stopped by a signal, a debugger or the freezer of control groups.
+    #[serde(rename = "stopped_us", skip_serializing_if = "is_default")]
+    pub stopped: Nanos,
 }
 
 impl RequestParts {
     /// The parts with their names, in the order of reports.
-    pub fn named(&self) -> [(&'static str, Nanos); 10] {
+    pub fn named(&self) -> [(&'static str, Nanos); PARTS] {
         [
             ("cpu", self.cpu),
             ("runq_preempted", self.runq_preempted),
@@ -171,6 +181,8 @@ impl RequestParts {
             ("net", self.net),
             ("sleep", self.sleep),
             ("other", self.other),
+            ("throttled", self.throttled),
+            ("stopped", self.stopped),
         ]
     }
 
@@ -189,7 +201,7 @@ impl RequestParts {
     }
 
     /// Each part beside another's.
-    fn with(&mut self, other: &Self) -> [(&mut Nanos, Nanos); 10] {
+    fn with(&mut self, other: &Self) -> [(&mut Nanos, Nanos); PARTS] {
         [
             (&mut self.cpu, other.cpu),
             (&mut self.runq_preempted, other.runq_preempted),
@@ -201,6 +213,8 @@ impl RequestParts {
             (&mut self.net, other.net),
             (&mut self.sleep, other.sleep),
             (&mut self.other, other.other),
+            (&mut self.throttled, other.throttled),
+            (&mut self.stopped, other.stopped),
         ]
     }
 
@@ -216,13 +230,20 @@ impl RequestParts {
     }
 }
 
-/// Who ended a wait for a lock: mostly whoever held it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The longest wait for a lock, and who let that go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Blocker {
-    /// Its thread.
-    pub thread: u32,
-    /// The connection whose request it served; `None`: none that is watched.
+    /// Its thread; `None`: nobody let it go, a timer or a signal ended the wait.
+    pub thread: Option<u32>,
+    /// The connection whose request it served, or had served last; `None`: none that is watched.
     pub connection: Option<u64>,
+    /// Whether the client of that connection had gone by then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub has_left: bool,
+    /// What its transaction had done, where it had more than one statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<Arc<BlockingTransaction>>,
     /// What the server calls what was waited for, where it says so.
     pub lock: Option<Cow<'static, str>>,
     /// The statement of that request, where it is known.
@@ -232,14 +253,29 @@ pub struct Blocker {
     pub length: Nanos,
 }
 
-/// Who had the CPU that a request waited for.
+/// A transaction that others had to wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockingTransaction {
+    /// Statements of it that were over, or let go.
+    pub statements: u64,
+    /// The latest of them but for the one that let go, in their order; four at most.
+    pub latest: Vec<Arc<str>>,
+    /// From its first statement on.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
+    /// How much of that its client said nothing.
+    #[serde(rename = "idle_us")]
+    pub idle: Nanos,
+}
+
+/// Who had the CPU for longest while a request could have run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// Its thread.
     pub thread: u32,
     /// The thread's name.
     pub name: String,
-    /// How long the wait was.
+    /// How long it had it, in all.
     #[serde(rename = "length_us")]
     pub length: Nanos,
 }

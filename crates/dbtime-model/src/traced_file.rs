@@ -254,11 +254,11 @@ mod tests {
             server_queue: None,
             parts: RequestParts { lock: Nanos(1), ..RequestParts::default() },
             blocker: Some(Blocker {
-                thread: 4,
-                connection: None,
+                thread: Some(4),
                 lock: Some("tuple".into()),
                 statement: Some("COMMIT".into()),
                 length: Nanos(1),
+                ..Blocker::default()
             }),
             preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
             files: vec![mapped()],

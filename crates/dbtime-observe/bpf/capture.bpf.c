@@ -23,15 +23,24 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* The client has gone, or what was sent cannot reach it. */
+/* The client has gone, or what was sent cannot reach it. What locks it held the thread that has found
+ * out will let go of. */
 static __always_inline void hang_up(struct connection *connection)
 {
+	struct thread *thread;
+
 	turn(connection);
 	if (connection->start) {
 		reach(connection, bpf_ktime_get_ns());
 		close_request(connection, FATE_ABORTED);
 	}
 	forget_step(connection);
+	thread = only_counts() ? NULL : running();
+	if (!thread)
+		return;
+	thread->served = connection->request.connection;
+	thread->served_start = connection->request.start;
+	thread->has_left = 1;
 }
 
 static __always_inline int is_passing(int result)

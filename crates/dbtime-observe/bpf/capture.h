@@ -29,6 +29,8 @@ enum request_flags {
 	REQUEST_NAMED = 4,	/* it names a statement that was prepared by an earlier one */
 	REQUEST_TOLD = 8,	/* the server told of the text: it stands behind TOLD_AT bytes */
 	REQUEST_SEVERAL = 16,	/* it executes several statements, of which it names the first */
+	REQUEST_WITHIN = 32,	/* its answer says that a transaction is open, */
+	REQUEST_OUTSIDE = 64,	/* or that none is; where there is neither it does not say */
 };
 
 /* What a server speaks. */
@@ -63,16 +65,28 @@ enum part {
 	PART_NET,
 	PART_SLEEP,
 	PART_OTHER,
+	PART_THROTTLED,		/* runnable, but its control group has used up its share */
+	PART_STOPPED,		/* by a signal, a debugger or a freezer */
 	PARTS,
+};
+
+/* How who let a lock go was related to its connection. */
+enum release {
+	RELEASE_NONE,		/* nobody did: a timer or a signal ended the wait */
+	RELEASE_SERVING,	/* it served a request */
+	RELEASE_BEHIND,		/* it had answered one, and read nothing since */
+	RELEASE_LEAVING,	/* its client had gone */
 };
 
 /* Who ended the longest wait for a lock. */
 struct blocker {
 	__u64 length;
-	__u64 connection;	/* whose request it served; 0: none's */
+	__u64 connection;	/* whose request it served, or had served last; 0: none's */
 	__u64 start;		/* when that request had begun */
 	__u32 tid;
 	__u32 wait;		/* what the server called it: enum wait, or PostgreSQL's; 0: nothing */
+	__u32 release;		/* enum release */
+	__u32 reserved;
 };
 
 /* What servers say that they wait for (include/mysql/service_thd_wait.h). */
@@ -106,9 +120,9 @@ enum wait_class {
 	CLASS_IO = 10,
 };
 
-/* Who had the CPU in the longest wait for one; tid 0: it was free, or nobody is known. */
+/* Who had the CPU for longest while a request could have run. */
 struct preemptor {
-	__u64 length;
+	__u64 length;		/* in all; 0: nobody had it */
 	struct name name;
 	__u32 tid;
 	__u32 reserved;
@@ -142,7 +156,7 @@ struct file_wait {
 	struct tally tally;	/* nothing: it has not */
 };
 
-#define NAMED_FILES 4		/* of a request; further ones share a place in each part */
+#define NAMED_FILES 8		/* of a request; further ones share a place in each part */
 #define FILE_PARTS 3		/* from PART_IO_READ on */
 #define FILE_WAITS (NAMED_FILES + FILE_PARTS)
 
@@ -152,7 +166,8 @@ struct file_waits {
 	struct file_wait waits[FILE_WAITS];
 };
 
-/* The longest waits of a request for a lock and for a CPU. Each holds nothing where its length is 0. */
+/* The longest wait of a request for a lock, and for whom it waited longest for a CPU. Each holds nothing
+ * where its length is 0. */
 struct waits {
 	__u64 zero;		/* no request begins so */
 	struct blocker blocker;

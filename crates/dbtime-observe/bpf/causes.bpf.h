@@ -23,12 +23,28 @@ static __always_inline int is_socket(struct task_struct *task, unsigned long num
 	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
 }
 
-/* The name of the file that a thread waits for; FILE_NAME bytes. */
+static __always_inline int is_figure(char sign)
+{
+	return sign >= '0' && sign <= '9';
+}
+
+/* PostgreSQL's files have numbers, of which a temporary one has more before it: the folder tells the
+ * database. */
+static __always_inline int is_numbered(const char *name)
+{
+	return is_figure(name[0]) || (name[0] == 't' && is_figure(name[1]));
+}
+
+#define FOLDER_NAME 16		/* of FILE_NAME, where the folder is named */
+
+/* The name of the file that a thread waits for; FILE_NAME bytes. Numbered ones stand behind that of
+ * their folder. */
 static __always_inline void name_file(char *to, struct task_struct *task, int call)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct file *file;
-	const unsigned char *name;
+	const unsigned char *name, *folder;
+	long length;
 
 	to[0] = 0;
 	/* Those name an address. */
@@ -37,6 +53,22 @@ static __always_inline void name_file(char *to, struct task_struct *task, int ca
 	file = file_of(task, FIRST_ARGUMENT(regs));
 	name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 	bpf_probe_read_kernel_str(to, FILE_NAME, name);
+	if (!is_numbered(to))
+		return;
+	folder = BPF_CORE_READ(file, f_path.dentry, d_parent, d_name.name);
+	length = bpf_probe_read_kernel_str(to, FOLDER_NAME, folder);
+	if (length <= 0 || length > FOLDER_NAME)
+		return;
+	to[length - 1] = '/';
+	bpf_probe_read_kernel_str(to + length, FILE_NAME - FOLDER_NAME, name);
+}
+
+/* A signal, a debugger or the freezer of control groups has stopped it. */
+static __always_inline int is_stopped(struct task_struct *task, unsigned int state)
+{
+	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
+		return 1;
+	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
 }
 
 static __always_inline int is_for_file(__u8 cause)
@@ -44,13 +76,16 @@ static __always_inline int is_for_file(__u8 cause)
 	return cause == PART_IO_READ || cause == PART_IO_WRITE || cause == PART_SYNC;
 }
 
-/* What a thread waits for in its present system call. */
-static __always_inline __u8 cause_of(struct task_struct *task, int *call)
+/* What a thread waits for in its present system call; what it waited for in the last one where that is
+ * begun again, behind a stop. */
+static __always_inline __u8 cause_of(struct task_struct *task, __u8 last, int *call)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
 	*call = CALL(regs);
 	switch (*call) {
+	case NR_RESTART_SYSCALL:
+		return last;
 	case -1:		/* none: a page that has to come from a file */
 		return PART_IO_READ;
 	case NR_FUTEX:

@@ -122,14 +122,6 @@ struct {
 	__type(value, struct connection);
 } encrypted SEC(".maps");
 
-/* The servers' processes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct server);
-} servers SEC(".maps");
-
 /* The ports they listen on: what else they read is none of their clients'. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

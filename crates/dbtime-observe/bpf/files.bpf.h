@@ -14,34 +14,48 @@ struct {
 	__type(value, struct tally);
 } files SEC(".maps");
 
-/* Where such waits of a request are kept: in a place of their own, or with those of other files. */
-static __noinline struct file_wait *place_of_file(struct file_waits *files, struct file_row *row)
+/* With those of other files. */
+static __always_inline void keep_with_others(struct file_waits *files, __u32 of, __u64 count,
+					     __u64 length)
 {
-	__u32 part = row->part - PART_IO_READ;
+	__u32 part = of - PART_IO_READ;
+	struct file_wait *at = &files->waits[NAMED_FILES + (part < FILE_PARTS ? part : 0)];
+
+	__builtin_memset(&at->row, 0, sizeof(at->row));
+	at->row.part = of;
+	at->row.kind = FILE_OTHERS;
+	at->tally.count += count;
+	at->tally.length += length;
+}
+
+/* A request has waited so long: that goes to a place of the file's own, or, where there is none, to one
+ * whose file it has waited for less in all. */
+static __noinline int keep_file(struct file_waits *files, struct file_row *row, __u64 length)
+{
+	struct file_wait *least = &files->waits[0];
 
 	for (int i = 0; i < NAMED_FILES; i++) {
 		struct file_wait *at = &files->waits[i];
 
 		if (!at->tally.count)
 			at->row = *row;
-		if (is_same(&at->row, row, sizeof(*row)))
-			return at;
+		if (is_same(&at->row, row, sizeof(*row))) {
+			at->tally.count++;
+			at->tally.length += length;
+			return 0;
+		}
+		if (at->tally.length < least->tally.length)
+			least = at;
 	}
-	return &files->waits[NAMED_FILES + (part < FILE_PARTS ? part : 0)];
-}
-
-/* A request has waited so long. */
-static __always_inline void keep_file(struct file_waits *files, struct file_row *row, __u64 length)
-{
-	struct file_wait *at = place_of_file(files, row);
-
-	if (at >= &files->waits[NAMED_FILES]) {
-		__builtin_memset(&at->row, 0, sizeof(at->row));
-		at->row.part = row->part;
-		at->row.kind = FILE_OTHERS;
+	if (length <= least->tally.length) {
+		keep_with_others(files, row->part, 1, length);
+		return 0;
 	}
-	at->tally.count++;
-	at->tally.length += length;
+	keep_with_others(files, least->row.part, least->tally.count, least->tally.length);
+	least->row = *row;
+	least->tally.count = 1;
+	least->tally.length = length;
+	return 0;
 }
 
 static __always_inline void forget_files(struct file_waits *files)

@@ -21,6 +21,10 @@
 #define TCP_LISTEN 10
 #define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED 4
+#define TASK_TRACED 8
+#define TASK_FROZEN 0x8000
+#define SIGURG 23
 
 typedef _Bool bool;
 
@@ -100,6 +104,7 @@ struct qstr {
 };
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 };
 
@@ -125,7 +130,14 @@ struct sched_info {
 	unsigned long long last_arrival;	/* on a CPU, by the scheduler's clock */
 };
 
+/* Threads of a control group that wait for one of the CPUs. */
+struct cfs_rq {
+	int throttle_count;
+	__u64 throttled_clock_self_time;	/* for which some of them were throttled, in all */
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;
 	__u64 sum_exec_runtime;	/* on a CPU: brought up to date when the thread leaves it */
 };
 
@@ -141,6 +153,7 @@ struct task_struct {
 	int pid;
 	struct bpf_local_storage *bpf_storage;	/* as in struct sock */
 	int on_cpu;
+	unsigned int frozen : 1;	/* by its control group */
 	__u64 start_boottime;
 	__u64 utime;
 	__u64 stime;
@@ -171,8 +184,8 @@ struct iovec {
 #define NR_POLL 7
 enum { NR_READ = 0, NR_WRITE = 1, NR_PREAD = 17, NR_PWRITE = 18, NR_READV = 19, NR_WRITEV = 20,
        NR_MSYNC = 26, NR_NANOSLEEP = 35, NR_SENDTO = 44, NR_RECVFROM = 45, NR_SENDMSG = 46,
-       NR_RECVMSG = 47, NR_SEMOP = 65, NR_FSYNC = 74, NR_FDATASYNC = 75, NR_FUTEX = 202,
-       NR_SEMTIMEDOP = 220, NR_CLOCK_NANOSLEEP = 230, NR_PPOLL = 271, NR_SYNC_FILE_RANGE = 277,
+       NR_RECVMSG = 47, NR_KILL = 62, NR_SEMOP = 65, NR_FSYNC = 74, NR_FDATASYNC = 75, NR_FUTEX = 202,
+       NR_RESTART_SYSCALL = 219, NR_SEMTIMEDOP = 220, NR_CLOCK_NANOSLEEP = 230, NR_PPOLL = 271, NR_SYNC_FILE_RANGE = 277,
        NR_FALLOCATE = 285, NR_PREADV = 295, NR_PWRITEV = 296, NR_PREADV2 = 327, NR_PWRITEV2 = 328 };
 #else
 #define CALL(from) ((from)->syscallno)
@@ -184,7 +197,7 @@ enum { NR_READ = 0, NR_WRITE = 1, NR_PREAD = 17, NR_PWRITE = 18, NR_READV = 19, 
 enum { NR_FALLOCATE = 47, NR_READ = 63, NR_WRITE = 64, NR_READV = 65, NR_WRITEV = 66, NR_PREAD = 67,
        NR_PWRITE = 68, NR_PREADV = 69, NR_PWRITEV = 70, NR_PPOLL = 73, NR_FSYNC = 82,
        NR_FDATASYNC = 83, NR_SYNC_FILE_RANGE = 84, NR_FUTEX = 98, NR_NANOSLEEP = 101,
-       NR_CLOCK_NANOSLEEP = 115, NR_SEMTIMEDOP = 192, NR_SEMOP = 193, NR_SENDTO = 206,
+       NR_CLOCK_NANOSLEEP = 115, NR_RESTART_SYSCALL = 128, NR_KILL = 129, NR_SEMTIMEDOP = 192, NR_SEMOP = 193, NR_SENDTO = 206,
        NR_RECVFROM = 207, NR_SENDMSG = 211, NR_RECVMSG = 212, NR_MSYNC = 227, NR_PREADV2 = 286,
        NR_PWRITEV2 = 287 };
 #endif

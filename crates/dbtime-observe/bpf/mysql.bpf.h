@@ -136,7 +136,7 @@ static __always_inline void quits(struct connection *connection)
 	if (!connection->start || connection->request.command != COM_QUIT ||
 	    connection->wants_command || connection->rest)
 		return;
-	end_unanswered(connection);
+	end_with_goodbye(connection);
 }
 
 /* What the first bytes of an answer say. */

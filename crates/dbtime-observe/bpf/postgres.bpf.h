@@ -22,6 +22,7 @@
 #define MOST_NAME 64			/* bytes of a statement's name that are kept, NAMEDATALEN */
 #define MOST_EXECUTES 65535	/* that are counted of one request */
 #define READY 6				/* bytes of ReadyForQuery */
+#define IDLE 'I'			/* its last, where no transaction is open */
 #define VERSION_3 3			/* the upper half of what a startup packet asks for */
 
 /* Messages that a request is made of. */
@@ -277,7 +278,7 @@ static __always_inline void message_ends(struct connection *connection)
 		connection->is_whole = 1;
 	} else if (tag == PG_TERMINATE) {
 		/* It has no answer. */
-		end_unanswered(connection);
+		end_with_goodbye(connection);
 	}
 }
 
@@ -412,6 +413,8 @@ static __always_inline void tagged_answer(struct connection *connection, const c
 	connection->is_ready = length >= READY &&
 			       !bpf_probe_read_user(end, READY, at + length - READY) &&
 			       end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
+	if (connection->is_ready)
+		connection->request.flags |= end[READY - 1] == IDLE ? REQUEST_OUTSIDE : REQUEST_WITHIN;
 	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
 		connection->request.rows = rows_told((__u64)(at + length - READY), length - READY);
 }

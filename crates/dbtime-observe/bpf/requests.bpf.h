@@ -76,7 +76,7 @@ static __always_inline long hand_on(struct connection *connection, __u32 length)
 		return bpf_ringbuf_output(&stream, files, sizeof(*files) + sizeof(*waits) + length,
 					  BPF_RB_NO_WAKEUP);
 	}
-	if (waits->blocker.length || (waits->preemptor.length && waits->preemptor.tid))
+	if (waits->blocker.length || waits->preemptor.length)
 		return bpf_ringbuf_output(&stream, waits, sizeof(*waits) + length, BPF_RB_NO_WAKEUP);
 	return bpf_ringbuf_output(&stream, request, length, BPF_RB_NO_WAKEUP);
 }
@@ -102,7 +102,7 @@ int close_request(struct connection *connection, __u32 fate)
 	length = request->text_length + request->name_length;
 	thread = serving(connection);
 	if (thread)
-		thread->connection = 0;
+		unbind(thread);
 	request->start = start;
 	request->fate = fate;
 	count(fate == FATE_ENDED ? COUNT_ENDED : COUNT_ABORTED);
@@ -132,6 +132,16 @@ static __always_inline void end_unanswered(struct connection *connection)
 {
 	reach(connection, bpf_ktime_get_ns());
 	close_request(connection, FATE_ENDED);
+}
+
+/* It is over with what the client says as it goes. */
+static __always_inline void end_with_goodbye(struct connection *connection)
+{
+	struct thread *thread = serving(connection);
+
+	end_unanswered(connection);
+	if (thread)
+		thread->has_left = 1;
 }
 
 /* The server has turned to what the client says next, or finds that it says nothing. Global: see

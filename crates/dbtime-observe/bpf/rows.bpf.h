@@ -21,6 +21,7 @@
 #define END_LENGTH 7		/* of what stands for it since, if it says nothing more */
 #define MOST_OF_OK 19		/* bytes of an OK behind its first, up to its status */
 #define MORE_RESULTS 8		/* in a status: another result follows */
+#define IN_TRANSACTION 1	/* one is open */
 #define CURSOR_EXISTS 64	/* rows are to be fetched */
 
 /* In so few bytes there are no more packets than packets have numbers. */
@@ -63,6 +64,7 @@ static __always_inline void result_ends(struct connection *connection, __u8 stat
 	}
 	answer->stage = STAGE_OVER;
 	connection->request.rows = answer->rows;
+	connection->request.flags |= status & IN_TRANSACTION ? REQUEST_WITHIN : REQUEST_OUTSIDE;
 }
 
 /* What is at hand of an answer. */

@@ -5,7 +5,7 @@
 #ifndef DBTIME_WORDS_H
 #define DBTIME_WORDS_H
 
-#include "threads.bpf.h"
+#include "scheduling.bpf.h"
 
 /*
  * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
@@ -68,7 +68,7 @@ ON_PROBE(on_pool_end)
 
 	if (!thread || !thread->connection || !thread->has_answered)
 		return;
-	thread->connection = 0;
+	unbind(thread);
 	count = bpf_map_lookup_elem(&departures, &zero);
 	if (count)
 		__sync_fetch_and_add(count, 1);

@@ -53,7 +53,7 @@ fn one_line(bencher: Bencher) {
     bencher.bench_local(|| {
         out.clear();
         let statement = black_box(&request).text.as_ref();
-        let shown = Shown { command: "EXECUTE", statement, blocker: "" };
+        let shown = Shown { command: "EXECUTE", statement, blocker: "", held: &[] };
         request_line(&request, MonoNanos(0), shown, None, &mut out);
         black_box(out.len())
     });

@@ -1,7 +1,11 @@
-//! Which statement it was that let a lock go. The request that did so is mostly over a moment
-//! before the one that waited, and sometimes a moment after it: that one is held back for so long.
+//! Which statement it was that let a lock go, and what its transaction had done before. The request
+//! that did so is mostly over a moment before the one that waited, and sometimes a moment after it:
+//! that one is held back for so long.
 
-use dbtime_model::traced::TracedRequest;
+use super::layout::RawRequest;
+use super::transactions::Transactions;
+use dbtime_model::MonoNanos;
+use dbtime_model::traced::{Blocker, BlockingTransaction, ErrorCode, TracedRequest};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,39 +17,58 @@ const MOST: usize = 4096;
 /// How often requests are taken before one goes without its blocker's statement.
 const ROUNDS: u8 = 3;
 
+/// Errors by which a statement ends that waited in vain: whoever woke it for that held nothing that
+/// it waited for. MySQL: a lock wait's time-out, a deadlock, a killed statement or one out of time.
+const IN_VAIN_MYSQL: [u16; 6] = [1205, 1213, 1317, 1927, 1969, 3024];
+/// PostgreSQL: a deadlock, a lock that is not available, a canceled statement, an ended server.
+const IN_VAIN_POSTGRES: [&str; 4] = ["40P01", "55P03", "57014", "57P01"];
+
 /// A request by its connection and its beginning.
 type Key = (u64, u64);
 
 /// What was seen lately, and what waits for more.
 #[derive(Debug, Default)]
 pub(super) struct Blockers {
-    recent: FxHashMap<Key, Arc<str>>,
+    transactions: Transactions,
+    recent: FxHashMap<Key, RecentRequest>,
     order: VecDeque<Key>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingRequest>,
+}
+
+#[derive(Clone, Debug)]
+struct RecentRequest {
+    text: Arc<str>,
+    /// What it has ended.
+    transaction: Option<Arc<BlockingTransaction>>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     request: TracedRequest,
     blocker: Key,
     rounds: u8,
 }
 
 impl Blockers {
-    /// Takes a request in; what can go on goes to `out`. `blocker_start` is when the request began
-    /// that ended its longest wait for a lock.
+    /// Takes a request in; what can go on goes to `out`.
     pub(super) fn take(
         &mut self,
-        request: TracedRequest,
-        blocker_start: u64,
+        raw: &RawRequest<'_>,
+        mut request: TracedRequest,
         out: &mut Vec<TracedRequest>,
     ) {
-        self.remember((request.connection, request.start.0), &request.text);
-        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.connection);
-        match blocker {
+        let transaction = self.transactions.take(raw, &request);
+        let text = Arc::clone(&request.text);
+        let key = (request.connection, request.start.0);
+        self.remember(key, RecentRequest { text, transaction });
+        let is_in_vain = request.error.as_ref().is_some_and(is_in_vain);
+        if let Some(blocker) = request.blocker.as_mut().filter(|_| is_in_vain) {
+            (blocker.thread, blocker.connection, blocker.has_left) = (None, None, false);
+        }
+        match request.blocker.as_ref().and_then(|blocker| blocker.connection) {
             Some(connection) => {
-                let blocker = (connection, blocker_start);
-                self.waiting.push(Waiting { request, blocker, rounds: 0 });
+                let blocker = (connection, raw.blocker_start);
+                self.waiting.push(WaitingRequest { request, blocker, rounds: 0 });
             }
             None => out.push(request),
         }
@@ -54,43 +77,86 @@ impl Blockers {
     /// All that was there has been taken: who waited for what is known now goes on, and who has
     /// waited for long enough. At the end nobody waits any more.
     pub(super) fn settle(&mut self, is_end: bool, out: &mut Vec<TracedRequest>) {
-        let Self { recent, waiting, .. } = self;
+        let Self { recent, waiting, transactions, .. } = self;
         for mut one in std::mem::take(waiting) {
-            let statement = recent.get(&one.blocker);
+            let holder = recent.get(&one.blocker);
             one.rounds += 1;
-            if statement.is_none() && one.rounds < ROUNDS && !is_end {
+            if holder.is_none() && one.rounds < ROUNDS && !is_end {
                 waiting.push(one);
                 continue;
             }
+            let end = one.request.end;
             if let Some(blocker) = &mut one.request.blocker {
-                blocker.statement = statement.cloned();
+                describe(blocker, holder, transactions, end);
             }
             out.push(one.request);
         }
     }
 
-    fn remember(&mut self, key: Key, text: &Arc<str>) {
+    fn remember(&mut self, key: Key, request: RecentRequest) {
         if self.order.len() >= MOST
             && let Some(oldest) = self.order.pop_front()
         {
             self.recent.remove(&oldest);
         }
         self.order.push_back(key);
-        self.recent.insert(key, Arc::clone(text));
+        self.recent.insert(key, request);
     }
+}
+
+fn is_in_vain(error: &ErrorCode) -> bool {
+    match error {
+        ErrorCode::Number(number) => IN_VAIN_MYSQL.contains(number),
+        ErrorCode::SqlState(state) => IN_VAIN_POSTGRES.contains(&state.as_str()),
+    }
+}
+
+/// Adds what the holder had done; the wait was over by `end`.
+fn describe(
+    blocker: &mut Blocker,
+    holder: Option<&RecentRequest>,
+    transactions: &Transactions,
+    end: MonoNanos,
+) {
+    let ended = holder.and_then(|holder| holder.transaction.clone());
+    let open = || transactions.open(blocker.connection?, end);
+    blocker.transaction = ended.or_else(open);
+    blocker.statement = holder.map(|holder| Arc::clone(&holder.text));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::RawRequest;
     use super::super::layout::tests::{blocked_by, written};
+    use super::super::layout::{OUTSIDE, WITHIN};
     use super::super::sessions::Sessions;
     use super::*;
 
-    fn request(connection: u64, text: &str, blocker: Option<u64>) -> TracedRequest {
-        let waits = blocker.map_or(vec![], |blocker| blocked_by(9, blocker));
-        let bytes = [waits, written(connection, 3, text.as_bytes(), |_| {})].concat();
-        Sessions::default().take(&RawRequest::read(&bytes).expect("a request"))
+    /// Takes a request that a connection had blocked; `says` are its flags, `error` its error.
+    fn take_with(
+        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (connection, text): (u64, &str),
+        blocker: Option<u64>,
+        (says, error): (u16, u16),
+    ) {
+        let mut waits = blocker.map_or(vec![], |blocker| blocked_by(9, blocker));
+        if let Some(start) = waits.get_mut(24) {
+            *start = 1;
+        }
+        let request = written(connection, 3, text.as_bytes(), |head| {
+            head[64..66].copy_from_slice(&error.to_le_bytes());
+            head[68] = says as u8;
+        });
+        let bytes = [waits, request].concat();
+        let raw = RawRequest::read(&bytes).expect("a request");
+        seen.take(&raw, Sessions::default().take(&raw), out);
+    }
+
+    fn take(
+        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (connection, text): (u64, &str),
+        blocker: Option<u64>,
+    ) {
+        take_with((seen, out), (connection, text), blocker, (0, 0));
     }
 
     /// The statements that blocked those that went on.
@@ -106,30 +172,58 @@ mod tests {
 
     #[test]
     fn a_blockers_statement_is_found_before_and_after() {
-        let (mut blockers_seen, mut out) = (Blockers::default(), Vec::new());
-        blockers_seen.take(request(2, "UPDATE t", Some(1)), 1, &mut out);
-        blockers_seen.settle(false, &mut out);
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
+        seen.settle(false, &mut out);
         assert!(out.is_empty(), "it waits");
-        blockers_seen.take(request(1, "COMMIT", None), 0, &mut out);
-        blockers_seen.settle(false, &mut out);
+        take((&mut seen, &mut out), (1, "COMMIT"), None);
+        seen.settle(false, &mut out);
         assert_eq!(blockers(&out), [None, Some("COMMIT")]);
         out.clear();
-        blockers_seen.take(request(3, "DELETE", Some(1)), 1, &mut out);
-        blockers_seen.settle(false, &mut out);
+        take((&mut seen, &mut out), (3, "DELETE"), Some(1));
+        seen.settle(false, &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
     }
 
     #[test]
     fn nobody_waits_for_ever() {
-        let (mut blockers_seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
         for is_end in [false, true] {
-            blockers_seen.take(request(2, "UPDATE t", Some(7)), 1, &mut out);
-            (0..ROUNDS).for_each(|_| blockers_seen.settle(is_end, &mut out));
+            take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
+            (0..ROUNDS).for_each(|_| seen.settle(is_end, &mut out));
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
         for index in 0..2 * MOST as u64 {
-            blockers_seen.take(request(index + 1, "x", None), 0, &mut out);
+            take((&mut seen, &mut out), (index + 1, "x"), None);
         }
-        assert_eq!((blockers_seen.order.len(), blockers_seen.recent.len()), (MOST, MOST));
+        assert_eq!((seen.order.len(), seen.recent.len()), (MOST, MOST));
+    }
+
+    #[test]
+    fn whoever_ends_a_wait_in_vain_is_no_blocker() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
+        seen.settle(true, &mut out);
+        let found = |request: &TracedRequest| {
+            let blocker = request.blocker.as_ref().expect("it has waited");
+            (blocker.connection, blocker.thread.is_some())
+        };
+        assert_eq!(out.iter().map(found).collect::<Vec<_>>(), [(None, false), (Some(1), true)]);
+    }
+
+    #[test]
+    fn beside_a_commit_stands_what_its_transaction_did() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        for (text, says) in [("BEGIN", WITHIN), ("UPDATE a", WITHIN), ("COMMIT", OUTSIDE)] {
+            take_with((&mut seen, &mut out), (1, text), None, (says, 0));
+        }
+        // All three have begun at the same instant: the last is the one that is known by it.
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
+        seen.settle(false, &mut out);
+        let blocker = out.pop().and_then(|request| request.blocker).expect("it has waited");
+        let did = blocker.transaction.expect("it is known");
+        assert_eq!((did.statements, did.latest.len()), (3, 2));
+        assert_eq!(blocker.statement.as_deref(), Some("COMMIT"));
     }
 }

@@ -96,7 +96,7 @@ impl Inbox {
             return;
         };
         let request = self.sessions.take(&raw);
-        self.blockers.take(request, raw.blocker_start, &mut self.requests);
+        self.blockers.take(&raw, request, &mut self.requests);
     }
 
     /// What has come to an end, in the order of that; at the end of all everything.

@@ -9,12 +9,12 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::FileWait;
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 176;
+const REQUEST: usize = 192;
 /// Bytes of `struct waits`, which goes before a request that has waited.
-const WAITS: usize = 72;
+const WAITS: usize = 80;
 /// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
 /// so many places for a `struct file_wait`.
-const FILE_WAITS: usize = 8 + 7 * FILE_WAIT;
+const FILE_WAITS: usize = 8 + 11 * FILE_WAIT;
 const FILE_WAIT: usize = FILE_ROW + 16;
 
 /// What the kernel's side says of what it has not seen.
@@ -30,6 +30,12 @@ pub(super) const NAMED: u16 = 4;
 pub(super) const TOLD: u16 = 8;
 /// It executes several statements, and names the first.
 pub(super) const SEVERAL: u16 = 16;
+/// Its answer says that a transaction is open, or that none is.
+pub(super) const WITHIN: u16 = 32;
+pub(super) const OUTSIDE: u16 = 64;
+/// `enum release`: of these two, and of others.
+const NOBODY: u32 = 0;
+const LEAVING: u32 = 3;
 /// `TOLD_AT`.
 const TOLD_AT: usize = 64;
 
@@ -197,6 +203,8 @@ pub(super) fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
         sleep: part(8),
         other: part(9),
         other_call: None,
+        throttled: part(10),
+        stopped: part(11),
     }
 }
 
@@ -231,22 +239,25 @@ fn waits_of(bytes: &[u8]) -> (Option<&[u8; FILE_WAITS]>, Option<&[u8; WAITS]>, &
 
 fn blocker(waits: &[u8; WAITS]) -> Option<Blocker> {
     let (length, connection) = (Nanos(u64_at(waits, 8)), u64_at(waits, 16));
-    let thread = u32_at(waits, 32);
-    (length > Nanos::ZERO).then(|| Blocker {
-        thread,
-        connection: (connection > 0).then_some(connection),
-        lock: lock(u32_at(waits, 36)),
-        statement: None,
-        length,
+    let (thread, release) = (u32_at(waits, 32), u32_at(waits, 40));
+    let wait = Blocker { lock: lock(u32_at(waits, 36)), length, ..Blocker::default() };
+    (length > Nanos::ZERO).then(|| match release {
+        NOBODY => wait,
+        _ => Blocker {
+            thread: Some(thread),
+            connection: (connection > 0).then_some(connection),
+            has_left: release == LEAVING,
+            ..wait
+        },
     })
 }
 
 fn preemptor(waits: &[u8; WAITS]) -> Option<Preemptor> {
-    let thread = u32_at(waits, 64);
-    let length = Nanos(u64_at(waits, 40));
-    (thread > 0 && length > Nanos::ZERO).then(|| Preemptor {
+    let thread = u32_at(waits, 72);
+    let length = Nanos(u64_at(waits, 48));
+    (length > Nanos::ZERO).then(|| Preemptor {
         thread,
-        name: text_until_zero(&waits[48..64]),
+        name: text_until_zero(&waits[56..72]),
         length,
     })
 }
@@ -306,6 +317,7 @@ pub(super) mod tests {
     pub(in crate::trace) fn blocked_by(length: u64, connection: u64) -> Vec<u8> {
         let mut waits = [0, length, connection].map(u64::to_le_bytes).concat();
         waits.resize(WAITS, 0);
+        waits[40] = 1;
         waits
     }
 
@@ -324,16 +336,17 @@ pub(super) mod tests {
     fn waits_go_before_a_request() {
         let mut waits = blocked_by(300, 7);
         (waits[24], waits[32], waits[36]) = (11, 12, 3);
-        waits[40..48].copy_from_slice(&5u64.to_le_bytes());
-        waits[48..52].copy_from_slice(b"cron");
-        waits[64] = 99;
+        waits[48..56].copy_from_slice(&5u64.to_le_bytes());
+        waits[56..60].copy_from_slice(b"cron");
+        waits[72] = 99;
         let (one, other) = (written(4, 3, b"DO 1", |_| {}), written(5, 3, b"DO 2", |_| {}));
         let all = [&synced(2, 8)[..], &waits, &one, &waits, &one, &other].concat();
         let (request, rest) = RawRequest::split(&all).expect("three");
         assert_eq!((request.connection, request.text), (4, &b"DO 1"[..]));
         let blocker = request.blocker.as_ref().expect("one");
         assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
-        assert_eq!((blocker.thread, blocker.lock.as_deref()), (12, Some("row lock")));
+        assert_eq!((blocker.thread, blocker.lock.as_deref()), (Some(12), Some("row lock")));
+        assert!(!blocker.has_left);
         assert_eq!(request.blocker_start, 11);
         let name = "cron".to_owned();
         assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));

@@ -32,9 +32,11 @@ const NEEDED: [&str; 3] = ["on_receive", "on_send", "left"];
 pub(super) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 
 /// What is lost without programs that no probe runs.
-const LOST: [(&str, &str); 9] = [
+const LOST: [(&str, &str); 11] = [
     ("on_switch", "where responses went"),
     ("on_waking", "where responses went"),
+    ("on_timer", "which waits for locks a timer ended"),
+    ("on_timer_end", "which waits for locks a timer ended"),
     ("on_bytes", "how long requests lay in sockets"),
     ("on_state", "connections in TLS that ended, and ports of servers that start later"),
     ("on_exec", "servers that start later"),

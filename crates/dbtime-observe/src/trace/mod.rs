@@ -40,6 +40,7 @@ mod sum_layout;
 mod sums;
 mod texts;
 mod tls;
+mod transactions;
 mod trap;
 mod wait_event;
 mod waits;

@@ -16,7 +16,7 @@ const SHAPE: usize = 8;
 /// Buckets of `struct totals`.
 const FINE: usize = 368;
 const COARSE: usize = 40;
-const PARTS: usize = 10;
+const PARTS: usize = 12;
 
 /// Numbers before those.
 const HEAD: usize = 7;
@@ -148,7 +148,8 @@ mod tests {
         assert_eq!((read.longest, read.executes), (Nanos(3), 4));
         assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
         assert_eq!((read.parts.cpu, read.parts.other), (Nanos(7), Nanos(16)));
-        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (17, 385, 424));
+        assert_eq!((read.parts.throttled, read.parts.stopped), (Nanos(17), Nanos(18)));
+        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (19, 387, 426));
         assert_eq!(totals(&numbers[..9]).fine.len(), FINE);
         let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));

@@ -56,10 +56,10 @@ mod tests {
         let request = |number, text: &[u8]| written(number, 3, text, |_| {});
         let said = [
             [glance(1, 0, 0), request(1, b"SELECT 1")].concat(),
-            [glance(0, 10, 0), request(2, b"")].concat(),
+            [glance(0, 12, 0), request(2, b"")].concat(),
             [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
             [glance(1, 3, 0), request(4, b"")].concat(),
-            [glance(1, 10, 0), request(5, b"")].concat(),
+            [glance(1, 12, 0), request(5, b"")].concat(),
             [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
         ]
         .concat();

@@ -2,10 +2,11 @@
 
 use super::line::Line;
 use crate::format::{clean, count, fit, percent, us};
-use dbtime_model::traced::{Fate, Ledger, Protocol, TextState, TraceCost, TracedRequest};
+use dbtime_model::traced::{Blocker, Fate, Ledger, Protocol, TextState, TraceCost, TracedRequest};
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// What is shown of a request's texts, as they may be shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Shown<'a> {
     pub statement: &'a str,
     /// That of the request that let a lock go which it waited for; nothing where it is not known.
     pub blocker: &'a str,
+    /// The latest of that one's transaction, in their order.
+    pub held: &'a [Arc<str>],
 }
 
 /// A command by its number or letter in the protocol, and its name.
@@ -124,19 +127,33 @@ fn one_line(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// What lock it waited for and who ended that, where the wait was most of its waiting.
+/// What lock it waited for and who let that go, where the wait was most of its waiting.
 fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<String> {
     let blocker = request.blocker.as_ref()?;
     let (name, _) = request.parts.longest_wait()?;
+    (name == "lock" && weighty_wait(request).is_some())
+        .then(|| format!("[{}]", blocker_text(blocker, blocker_shown)))
+}
+
+fn blocker_text(blocker: &Blocker, statement: &str) -> String {
     let lock = blocker.lock.as_deref().unwrap_or("lock");
-    let from = match (blocker.connection, &blocker.statement) {
-        (Some(connection), Some(_)) if !blocker_shown.is_empty() => {
-            format!("connection {connection}: {}", one_line(blocker_shown))
-        }
-        (Some(connection), _) => format!("connection {connection}"),
-        (None, _) => format!("thread {}", blocker.thread),
+    let (connection, thread) = (blocker.connection, blocker.thread);
+    let mut text = match (connection, thread) {
+        (_, None) => return format!("{lock} that nobody let go"),
+        (Some(connection), _) => format!("{lock} from connection {connection}"),
+        (None, Some(thread)) => format!("{lock} from thread {thread}"),
     };
-    (name == "lock" && weighty_wait(request).is_some()).then(|| format!("[{lock} from {from}]"))
+    if blocker.has_left {
+        text += ", whose client had gone";
+    } else if connection.is_some() && blocker.statement.is_some() && !statement.is_empty() {
+        text += ": ";
+        text += &one_line(statement);
+    }
+    if let Some(transaction) = blocker.transaction.as_ref().filter(|one| one.statements > 1) {
+        let (statements, idle) = (transaction.statements, us(transaction.idle.as_micros()));
+        let _ = write!(text, ", {statements} statements, {idle} idle");
+    }
+    text
 }
 
 /// The longest part that is not CPU, where it is of any weight.
@@ -232,7 +249,7 @@ pub fn cost_line(cost: &TraceCost, requests: u64, length: Nanos) -> String {
 mod tests {
     use super::*;
     use dbtime_model::Nanos;
-    use dbtime_model::traced::{Blocker, ErrorCode, QueryCache, RequestParts};
+    use dbtime_model::traced::{BlockingTransaction, ErrorCode, QueryCache, RequestParts};
 
     fn request() -> TracedRequest {
         TracedRequest {
@@ -305,23 +322,37 @@ mod tests {
     #[test]
     fn who_let_a_lock_go_is_named() {
         let blocker = Blocker {
-            thread: 12,
+            thread: Some(12),
             connection: Some(8),
             lock: Some("row lock".into()),
             statement: Some("COMMIT".into()),
             length: Nanos(20_000),
+            ..Blocker::default()
         };
         let line = |blocker| {
             let request = TracedRequest { blocker: Some(blocker), error: None, ..request() };
-            let shown = Shown { command: "QUERY", statement: "UPDATE t", blocker: "COMMIT" };
+            let (command, statement, blocker) = ("QUERY", "UPDATE t", "COMMIT");
+            let shown = Shown { command, statement, blocker, held: &[] };
             let mut line = String::new();
             request_line(&request, MonoNanos(0), shown, None, &mut line);
             line
         };
         let end = "  [row lock from connection 8: COMMIT] UPDATE t…\n";
         assert!(line(blocker.clone()).ends_with(end));
-        let other = Blocker { connection: None, lock: None, ..blocker };
+        let held = BlockingTransaction {
+            statements: 3,
+            idle: Nanos(2_000_000_000),
+            ..BlockingTransaction::default()
+        };
+        let held = Blocker { transaction: Some(held.into()), ..blocker.clone() };
+        let end = "connection 8: COMMIT, 3 statements, 2.00 s idle] UPDATE t…\n";
+        assert!(line(held.clone()).ends_with(end));
+        let end = "connection 8, whose client had gone, 3 statements, 2.00 s idle] UPDATE t…\n";
+        assert!(line(Blocker { has_left: true, ..held }).ends_with(end));
+        let other = Blocker { connection: None, lock: None, ..blocker.clone() };
         assert!(line(other).ends_with("  [lock from thread 12] UPDATE t…\n"));
+        let nobody = Blocker { connection: None, thread: None, ..blocker };
+        assert!(line(nobody).ends_with("  [row lock that nobody let go] UPDATE t…\n"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ struct Look {
     color: Color,
 }
 
-const LOOKS: [Look; 10] = [
+const LOOKS: [Look; 12] = [
     Look { part: "cpu", letter: 'C', color: Color::Green },
     Look { part: "runq_preempted", letter: 'P', color: Color::Yellow },
     Look { part: "runq_woken", letter: 'R', color: Color::LightYellow },
@@ -24,6 +24,8 @@ const LOOKS: [Look; 10] = [
     Look { part: "net", letter: 'N', color: Color::Cyan },
     Look { part: "sleep", letter: 'Z', color: Color::DarkGray },
     Look { part: "other", letter: 'O', color: Color::LightRed },
+    Look { part: "throttled", letter: 'T', color: Color::LightMagenta },
+    Look { part: "stopped", letter: 'X', color: Color::White },
 ];
 
 /// What stands for what no part explains.
@@ -78,10 +80,18 @@ fn shares(lengths: &[u64], columns: usize) -> Vec<usize> {
     cells
 }
 
-/// What the letters mean.
-pub(super) fn legend(in_color: bool) -> Vec<Span<'static>> {
+/// Parts of which few have ever anything: there is no room for their letters on narrow screens.
+const RARE: [&str; 2] = ["throttled", "stopped"];
+
+/// What the letters mean that may be in bars of these parts.
+pub(super) fn legend(parts: &RequestParts, in_color: bool) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    for look in &LOOKS {
+    let named = parts.named();
+    let is_there = |look: &&Look| {
+        let has = named.iter().any(|(name, part)| *name == look.part && *part > Nanos::ZERO);
+        has || !RARE.contains(&look.part)
+    };
+    for look in LOOKS.iter().filter(is_there) {
         spans.push(Span::styled(look.letter.to_string(), style_of(look.part, in_color)));
         let word = match look.part {
             "runq_preempted" => "pre-empted",

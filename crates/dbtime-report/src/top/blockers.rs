@@ -18,7 +18,7 @@ const DEEPEST: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
     depth: usize,
-    /// `None`: a thread that served nobody.
+    /// `None`: a thread that served nobody, or nobody at all.
     connection: Option<u64>,
     /// What it waited for the one above.
     waits: Waits,
@@ -58,7 +58,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut
 }
 
 fn text_of(link: &Link, columns: usize) -> String {
-    let name = link.connection.map_or("(other thread)".to_owned(), |n| format!("connection {n}"));
+    let name = link.connection.map_or("(nobody known)".to_owned(), |n| format!("connection {n}"));
     let tree = match link.depth {
         0 => name,
         depth => format!("{}└ {name}", "  ".repeat(depth - 1)),

@@ -57,7 +57,7 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &Scene, span: &Span, state: 
     let trouble = trouble(scene);
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let last = match trouble.is_empty() {
-        true => Line::from(legend(state.in_color)),
+        true => Line::from(legend(&all.parts, state.in_color)),
         false => Line::styled(trouble, Style::new().add_modifier(Modifier::REVERSED)),
     };
     let lines = vec![

@@ -60,11 +60,12 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         server_queue: None,
         parts: RequestParts { cpu: Nanos(2 * MS), lock: Nanos(210 * MS), ..Default::default() },
         blocker: Some(Blocker {
-            thread: 6481,
+            thread: Some(6481),
             connection: Some(1),
             lock: Some("row lock".into()),
             statement: Some("COMMIT".into()),
             length: Nanos(210 * MS),
+            ..Blocker::default()
         }),
         preemptor: None,
         files: Vec::new(),

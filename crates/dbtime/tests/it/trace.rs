@@ -7,6 +7,7 @@ mod attaching;
 mod cost;
 mod encrypted;
 mod hostile;
+mod locks;
 mod logins;
 mod parts;
 mod postgres;
@@ -14,6 +15,7 @@ mod recordings;
 mod requests;
 mod rights;
 mod rows;
+mod stopped;
 mod sums;
 #[cfg(feature = "versions")]
 mod versions;

@@ -7,6 +7,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -41,10 +42,20 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct BlockerOf<'a> {
     connection: Option<u64>,
-    thread: u32,
+    thread: Option<u32>,
+    client_left: bool,
     lock: Option<&'a str>,
     statement: Option<&'a str>,
+    transaction: Option<TransactionOf<'a>>,
     wait_us: f64,
+}
+
+#[derive(Serialize)]
+struct TransactionOf<'a> {
+    statements: u64,
+    latest: &'a [Arc<str>],
+    length_us: f64,
+    idle_us: f64,
 }
 
 #[derive(Serialize)]
@@ -120,8 +131,15 @@ fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
     BlockerOf {
         connection: blocker.connection,
         thread: blocker.thread,
+        client_left: blocker.has_left,
         lock: blocker.lock.as_deref(),
         statement: blocker.statement.as_ref().map(|_| shown.blocker),
+        transaction: blocker.transaction.as_ref().map(|transaction| TransactionOf {
+            statements: transaction.statements,
+            latest: shown.held,
+            length_us: transaction.length.as_micros(),
+            idle_us: transaction.idle.as_micros(),
+        }),
         wait_us: blocker.length.as_micros(),
     }
 }

@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A new file, for its owner's eyes alone; it goes again where nothing comes to be in it.
 pub(super) struct NewFile {
@@ -85,8 +86,13 @@ impl Recording {
 
     fn leave_literals_out(&mut self, request: &mut TracedRequest) {
         request.text = self.fingerprints.of(&request.text);
-        if let Some(text) = request.blocker.as_mut().and_then(|one| one.statement.as_mut()) {
+        let Some(blocker) = &mut request.blocker else { return };
+        if let Some(text) = &mut blocker.statement {
             *text = self.fingerprints.of(text);
+        }
+        if let Some(transaction) = &mut blocker.transaction {
+            let latest = &mut Arc::make_mut(transaction).latest;
+            latest.iter_mut().for_each(|text| *text = self.fingerprints.of(text));
         }
     }
 

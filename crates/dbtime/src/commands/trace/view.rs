@@ -96,7 +96,10 @@ impl<'a> View<'a> {
         let blocker = blocker.map(|text| self.may_be_shown(text));
         let statement = self.may_be_shown(&request.text);
         let blocker = blocker.as_deref().unwrap_or_default();
-        let shown = Shown { command, statement: &statement, blocker };
+        let held = request.blocker.as_ref().and_then(|blocker| blocker.transaction.as_ref());
+        let held = held.map(|held| &*held.latest).unwrap_or_default();
+        let held: Vec<Arc<str>> = held.iter().map(|text| self.may_be_shown(text)).collect();
+        let shown = Shown { command, statement: &statement, blocker, held: &held };
         if self.args.json {
             *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
             out.push('\n');

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Who let go of the lock that a thread had waited for. What ends its sleep may be something else: a
+ * timer, by which servers look for deadlocks and give up, or a signal. The wait goes on behind these,
+ * so that it is one in several pieces, and ends with the one that somebody ended who let go.
+ *
+ *   asleep ──► a timer ──► asleep ──► COMMIT elsewhere wakes it ──► it goes on
+ *   └──────────────── one wait ──────────────┘
+ */
+#ifndef DBTIME_LOCKS_H
+#define DBTIME_LOCKS_H
+
+#include "threads.bpf.h"
+
+#define SAME_PLACE 64	/* bytes within which a condition variable has all that threads wait at */
+
+/* Whether a timer expires on this CPU just now: what that wakes the interrupted thread did not wake. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} expiring SEC(".maps");
+
+static __always_inline void set_expiring(__u32 is_expiring)
+{
+	__u32 zero = 0, *expires = bpf_map_lookup_elem(&expiring, &zero);
+
+	if (expires)
+		*expires = is_expiring;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_timer)
+{
+	__u64 since = runs();
+
+	set_expiring(1);
+	has_run(since);
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_timer_end)
+{
+	__u64 since = runs();
+
+	set_expiring(0);
+	has_run(since);
+	return 0;
+}
+
+static __always_inline int is_timer(void)
+{
+	__u32 zero = 0, *expires = bpf_map_lookup_elem(&expiring, &zero);
+
+	return expires && *expires;
+}
+
+/* Whether the thread that runs is in a call by which locks are let go of. PostgreSQL's processes send
+ * each other a signal, which nobody else does. */
+static __always_inline int lets_go(void)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	switch (CALL(regs)) {
+	case NR_FUTEX:
+	case NR_SEMOP:
+	case NR_SEMTIMEDOP:
+		return 1;
+	case NR_KILL:
+		return (int)SECOND_ARGUMENT(regs) == SIGURG &&
+		       bpf_map_lookup_elem(&servers, &tgid) != NULL;
+	default:
+		return 0;
+	}
+}
+
+/* The thread that runs wakes one that waits for a lock. */
+static __always_inline void wakes(struct thread *thread)
+{
+	struct thread *waker;
+
+	if (is_timer() || !lets_go())
+		return;
+	thread->waker_tid = (__u32)bpf_get_current_pid_tgid();
+	thread->release = RELEASE_SERVING;
+	waker = present();
+	if (!waker)
+		return;
+	if (waker->connection) {
+		thread->waker_connection = waker->connection;
+		thread->waker_start = waker->start;
+	} else {
+		thread->waker_connection = waker->served;
+		thread->waker_start = waker->served_start;
+		thread->release = waker->has_left ? RELEASE_LEAVING : RELEASE_BEHIND;
+	}
+}
+
+/* A piece of a wait is over. */
+static __always_inline void waited_for_lock(struct thread *thread, __u64 length)
+{
+	struct lock_wait *wait = &thread->lock_wait;
+	int goes_on = wait->length && wait->name == thread->cause_wait &&
+		      thread->place - wait->place + SAME_PLACE < 2 * SAME_PLACE;
+
+	if (goes_on)
+		length += wait->length;
+	if (length > thread->blocker.length) {
+		thread->blocker.length = length;
+		thread->blocker.connection = thread->waker_connection;
+		thread->blocker.start = thread->waker_start;
+		thread->blocker.tid = thread->waker_tid;
+		thread->blocker.wait = thread->cause_wait;
+		thread->blocker.release = thread->release;
+	}
+	if (thread->release == RELEASE_NONE) {
+		if (!goes_on && length <= wait->length)
+			return;
+		wait->length = length;
+		wait->place = thread->place;
+		wait->name = thread->cause_wait;
+	} else if (goes_on) {
+		wait->length = 0;
+	}
+}
+
+#endif

@@ -1,0 +1,280 @@
+//! Who is named as the holder of a lock, where that is known beforehand.
+
+use super::*;
+use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
+use std::thread;
+
+/// A client of either protocol.
+enum LockClient {
+    Mysql(RawClient),
+    Postgres(RawPostgres),
+}
+
+/// How a holder lets go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Release {
+    Statement,
+    Goodbye,
+    HangUp,
+}
+
+/// What is waited for: `n` stands for a number of the wait's own.
+struct Lock {
+    name: &'static str,
+    hold: [&'static str; 2],
+    wait: &'static str,
+    free: &'static str,
+}
+
+const MYSQL: [Lock; 4] = [
+    Lock {
+        name: "row lock",
+        hold: ["BEGIN", "UPDATE l{n} SET n = 1 WHERE id = 1"],
+        wait: "UPDATE l{n} SET n = 2 WHERE id = 1",
+        free: "COMMIT",
+    },
+    Lock {
+        name: "metadata lock",
+        hold: ["DO 1", "LOCK TABLES l{n} WRITE"],
+        wait: "DO (SELECT COUNT(*) FROM l{n} AS w)",
+        free: "UNLOCK TABLES",
+    },
+    Lock {
+        name: "metadata lock",
+        hold: ["BEGIN", "DO (SELECT COUNT(*) FROM l{n})"],
+        wait: "ALTER TABLE l{n} COMMENT 'w'",
+        free: "COMMIT",
+    },
+    Lock {
+        name: "metadata lock",
+        hold: ["DO 1", "DO GET_LOCK('l{n}', 20)"],
+        wait: "DO GET_LOCK('l{n}', 30)",
+        free: "DO RELEASE_LOCK('l{n}')",
+    },
+];
+
+const POSTGRES: [Lock; 4] = [
+    Lock {
+        name: "transactionid",
+        hold: ["BEGIN", "UPDATE l{n} SET n = 1 WHERE id = 1"],
+        wait: "UPDATE l{n} SET n = 2 WHERE id = 1",
+        free: "COMMIT",
+    },
+    Lock {
+        name: "relation",
+        hold: ["BEGIN", "LOCK TABLE l{n}"],
+        wait: "SELECT COUNT(*) FROM l{n} AS w",
+        free: "COMMIT",
+    },
+    Lock {
+        name: "relation",
+        hold: ["BEGIN", "SELECT COUNT(*) FROM l{n}"],
+        wait: "ALTER TABLE l{n} ADD m int",
+        free: "COMMIT",
+    },
+    Lock {
+        name: "advisory",
+        hold: ["SELECT 1", "SELECT pg_advisory_lock({n})"],
+        wait: "SELECT pg_advisory_lock({n} + 0)",
+        free: "SELECT pg_advisory_unlock({n})",
+    },
+];
+
+impl LockClient {
+    fn connect(product: Product, server: &GivenServer) -> Self {
+        match product {
+            Product::Postgres => Self::Postgres(RawPostgres::connect(server)),
+            _ => {
+                let mut client = RawClient::connect(server);
+                client.query("USE d");
+                Self::Mysql(client)
+            }
+        }
+    }
+
+    fn ask(&mut self, sql: &str) {
+        match self {
+            Self::Mysql(client) => client.ask(sql),
+            Self::Postgres(client) => client.ask(sql),
+        }
+    }
+
+    /// An answer without rows of MySQL's, or any of PostgreSQL's; also an error.
+    fn answered(&mut self) {
+        match self {
+            Self::Mysql(client) => _ = client.packet(),
+            Self::Postgres(client) => _ = client.answered(),
+        }
+    }
+
+    fn query(&mut self, sql: &str) {
+        self.ask(sql);
+        self.answered();
+    }
+
+    /// A statement that says which connection this is.
+    fn sign(&mut self, name: &str) {
+        let sql = match self {
+            Self::Mysql(_) => format!("DO '{name}'"),
+            Self::Postgres(_) => format!("SELECT '{name}'"),
+        };
+        self.query(&sql);
+    }
+
+    fn release(mut self, free: &str, release: Release) -> Option<Self> {
+        match (release, self) {
+            (Release::Statement, client) => {
+                self = client;
+                self.query(free);
+                return Some(self);
+            }
+            (Release::HangUp, Self::Mysql(client)) => client.hang_up(),
+            (Release::Goodbye, Self::Postgres(client)) => client.terminate(),
+            // What is dropped says goodbye of MySQL's, and nothing of PostgreSQL's.
+            (_, client) => drop(client),
+        }
+        None
+    }
+}
+
+/// A wait that was planted.
+struct Planted {
+    /// Its number, which is in its statements.
+    number: usize,
+    lock: &'static Lock,
+    length: Duration,
+    release: Release,
+}
+
+impl Planted {
+    fn sql(&self, sql: &str) -> String {
+        sql.replace("{n}", &self.number.to_string())
+    }
+
+    /// Has one client wait for another, for so long.
+    fn happen(&self, product: Product, server: &GivenServer) {
+        let mut holder = LockClient::connect(product, server);
+        holder.query(&self.sql("CREATE TABLE l{n} (id INT PRIMARY KEY, n INT)"));
+        holder.query(&self.sql("INSERT INTO l{n} VALUES (1, 0)"));
+        holder.sign(&self.sql("holder {n}"));
+        for sql in self.lock.hold {
+            holder.query(&self.sql(sql));
+        }
+        let mut waiter = LockClient::connect(product, server);
+        waiter.ask(&self.sql(self.lock.wait));
+        thread::sleep(self.length);
+        let holder = holder.release(&self.sql(self.lock.free), self.release);
+        waiter.answered();
+        drop(holder);
+    }
+
+    /// The waiter names the holder.
+    fn check(&self, product: Product, seen: &Seen) {
+        let waited = seen.one(&self.sql(self.lock.wait));
+        let blocker = &waited["blocker"];
+        let what = format!("{:?} {} {waited}", self.release, self.length.as_millis());
+        assert_eq!(blocker["connection"], holder(product, self.number, seen), "{what}");
+        assert_eq!(blocker["lock"], self.lock.name, "{what}");
+        let has_left = self.release != Release::Statement;
+        assert_eq!(blocker["client_left"], has_left, "{what}");
+        let (wait, length) = (blocker["wait_us"].as_f64(), self.length.as_secs_f64() * 1e6);
+        assert!(wait.is_some_and(|wait| (0.5 * length..length + 1e6).contains(&wait)), "{what}");
+        if self.lock.hold[0] == "BEGIN" {
+            let did = &blocker["transaction"];
+            let statements = if has_left { 2 } else { 3 };
+            assert_eq!(did["statements"], statements, "{what}");
+            assert!(did["idle_us"].as_f64().is_some_and(|idle| idle > 0.5 * length), "{what}");
+        }
+    }
+}
+
+/// The connection of the holder with this number.
+fn holder(product: Product, number: usize, seen: &Seen) -> Value {
+    let sql = match product {
+        Product::Postgres => format!("SELECT 'holder {number}'"),
+        _ => format!("DO 'holder {number}'"),
+    };
+    seen.one(&sql)["connection"].clone()
+}
+
+/// Every lock, for waits within and beyond a second (by then PostgreSQL has looked for deadlocks,
+/// and MySQL looks around while it waits for metadata), let go in every way.
+#[test]
+fn who_held_a_lock_is_named_however_it_lets_go() {
+    for product in PRODUCTS {
+        let sandbox = Sandbox::new();
+        let server = GivenServer::start(product, &[]);
+        let locks = if product == Product::Postgres { &POSTGRES } else { &MYSQL };
+        let mut planted = Vec::new();
+        for lock in locks {
+            for length in [200, 1500, 3000].map(Duration::from_millis) {
+                for release in [Release::Statement, Release::Goodbye, Release::HangUp] {
+                    planted.push(Planted { number: planted.len(), lock, length, release });
+                }
+            }
+        }
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+        thread::scope(|threads| {
+            for one in &planted {
+                threads.spawn(|| one.happen(product, &server));
+            }
+        });
+        let seen = tracer.end();
+        planted.iter().for_each(|one| one.check(product, &seen));
+    }
+}
+
+/// What ends a wait in vain is a timer, or whoever finds the deadlock: none of them held anything.
+#[test]
+fn nobody_is_named_who_let_nothing_go() {
+    for product in PRODUCTS {
+        let sandbox = Sandbox::new();
+        let server = GivenServer::start(product, &[]);
+        let [limit, deadlock] = match product {
+            Product::Postgres => ["SET lock_timeout = '1500ms'", "40P01"],
+            _ => ["SET innodb_lock_wait_timeout = 2", "1213"],
+        };
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+        let [mut one, mut other] = [0, 1].map(|number| {
+            let mut client = LockClient::connect(product, &server);
+            client.sign(&format!("holder {number}"));
+            client
+        });
+        one.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
+        one.query("INSERT INTO l VALUES (1, 0), (2, 0)");
+        one.query("BEGIN");
+        one.query("UPDATE l SET n = 1 WHERE id = 1");
+        other.query(limit);
+        other.query("UPDATE l SET n = 2 WHERE id = 1 OR id = 3");
+        other.query("BEGIN");
+        other.query("UPDATE l SET n = 3 WHERE id = 2");
+        one.ask("UPDATE l SET n = 4 WHERE id = 2");
+        thread::sleep(Duration::from_millis(300));
+        other.query("UPDATE l SET n = 5 WHERE id = 1");
+        // The victim's transaction may be either; what the other holds it lets go.
+        one.answered();
+        let seen = tracer.end();
+        let nobody = |request: &Value| {
+            let blocker = &request["blocker"];
+            assert!(blocker["wait_us"].as_f64().is_none_or(|wait| wait > 0.0), "{request}");
+            assert!(blocker["thread"].is_null() && blocker["connection"].is_null(), "{request}");
+        };
+        let late = seen.one("UPDATE l SET n = 2 WHERE id = 1 OR id = 3");
+        assert!(!late["error"].is_null() && part_ms(late, "lock") > 1000.0, "{late}");
+        assert!(!late["blocker"].is_null(), "{late}");
+        nobody(late);
+        let both = [
+            seen.one("UPDATE l SET n = 4 WHERE id = 2"),
+            seen.one("UPDATE l SET n = 5 WHERE id = 1"),
+        ];
+        let is_victim = |request: &Value| request["error"].to_string().contains(deadlock);
+        let victim = usize::from(is_victim(both[1]));
+        assert!(is_victim(both[victim]) && !is_victim(both[1 - victim]), "{both:?}");
+        nobody(both[victim]);
+        if part_ms(both[1 - victim], "lock") > 1.0 {
+            let connection = &both[1 - victim]["blocker"]["connection"];
+            assert_eq!(*connection, holder(product, victim, &seen), "{both:?}");
+        }
+    }
+}

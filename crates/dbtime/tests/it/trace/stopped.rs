@@ -1,0 +1,192 @@
+//! Time in which a server may not run: stopped by a signal, frozen or throttled with its control
+//! group. Nobody has the CPU in its stead.
+
+use super::*;
+use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::PathBuf;
+
+/// How long a server is kept from running.
+const STOP: Duration = Duration::from_millis(400);
+
+/// A control group of the tests' own that goes with this.
+struct ControlGroup(PathBuf);
+
+impl ControlGroup {
+    /// A new one below what is mounted there; `None` where nothing is, or none may be made.
+    fn new(mount: &str, file: &str) -> Option<Self> {
+        let group = PathBuf::from(mount).join(format!("dbtime-test-{}", std::process::id()));
+        std::fs::create_dir(&group).ok()?;
+        let group = Self(group);
+        group.0.join(file).exists().then_some(group)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.0.join(file), text).expect("it may be written");
+    }
+
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.0.join(file)).expect("it may be read")
+    }
+
+    /// Moves a server into it, and out of it again to end with.
+    fn takes(&self, server: &GivenServer) {
+        self.write("cgroup.procs", &server.server.pid().to_string());
+    }
+
+    fn leave(&self, server: &GivenServer) {
+        let root = self.0.parent().expect("a mount").join("cgroup.procs");
+        std::fs::write(root, server.server.pid().to_string()).expect("it may be written");
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// Says what could not be tried.
+fn not_tested(what: &str) {
+    let note = format!("NOT TESTED: {what}\n");
+    std::io::stderr().write_all(note.as_bytes()).expect("somebody listens");
+}
+
+/// What a wait for a row and a busy statement came to while `stop` kept the server from running.
+fn stopped(server: &GivenServer, stop: impl FnOnce()) -> Option<[Value; 2]> {
+    let sandbox = Sandbox::new();
+    let tracer = Tracer::attach(&sandbox, server, "--strict")?;
+    let [mut holder, mut waiter, mut busy] = [(); 3].map(|()| {
+        let mut client = RawClient::connect(server);
+        client.query("USE d");
+        client
+    });
+    holder.query("CREATE OR REPLACE TABLE l (id INT PRIMARY KEY, n INT)");
+    holder.query("INSERT INTO l VALUES (1, 0)");
+    holder.query("BEGIN");
+    holder.query("UPDATE l SET n = 1");
+    waiter.ask("UPDATE l SET n = 2");
+    busy.ask("DO BENCHMARK(50000000, 1 + 1)");
+    std::thread::sleep(Duration::from_millis(100));
+    stop();
+    std::thread::sleep(Duration::from_millis(100));
+    holder.query("COMMIT");
+    waiter.answered();
+    busy.answered();
+    let seen = tracer.end();
+    parts_add_up(&seen.requests);
+    let commit = seen.one("COMMIT");
+    let waited = seen.one("UPDATE l SET n = 2");
+    assert_eq!(waited["blocker"]["connection"], commit["connection"], "{waited}");
+    assert!(part_ms(waited, "lock") > 150.0, "{waited}");
+    Some([waited.clone(), seen.one("DO BENCHMARK(50000000, 1 + 1)").clone()])
+}
+
+/// It was stopped for about so long, in which nobody had its CPU.
+fn was_stopped(requests: &[Value]) {
+    let stop = STOP.as_secs_f64() * 1e3;
+    for request in requests {
+        let stopped = part_ms(request, "stopped");
+        assert!((stop - 20.0..stop + 300.0).contains(&stopped), "{request}");
+        let rival = request["preemptor"]["wait_us"].as_f64().unwrap_or_default();
+        assert!(rival <= part_ms(request, "runq_preempted") * 1e3, "{request}");
+    }
+}
+
+#[test]
+fn a_server_that_a_signal_stops_is_stopped_and_not_pre_empted() {
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    let pid = Pid::from_raw(server.server.pid().cast_signed()).expect("a process");
+    let requests = stopped(&server, || {
+        kill_process(pid, Signal::STOP).expect("it is there");
+        std::thread::sleep(STOP);
+        kill_process(pid, Signal::CONT).expect("it is there");
+    });
+    requests.iter().for_each(|requests| was_stopped(requests));
+}
+
+#[test]
+fn a_server_that_is_frozen_is_stopped_and_not_pre_empted() {
+    let ways = [
+        ("/sys/fs/cgroup/freezer", "freezer.state", ["FROZEN", "THAWED"]),
+        ("/sys/fs/cgroup/unified", "cgroup.freeze", ["1", "0"]),
+        ("/sys/fs/cgroup", "cgroup.freeze", ["1", "0"]),
+    ];
+    let mut tried = 0;
+    for (mount, file, [freeze, thaw]) in ways {
+        let Some(group) = ControlGroup::new(mount, file) else { continue };
+        let server = GivenServer::start(Product::MariaDb, &[]);
+        group.takes(&server);
+        let requests = stopped(&server, || {
+            group.write(file, freeze);
+            std::thread::sleep(STOP);
+            group.write(file, thaw);
+        });
+        group.leave(&server);
+        // The first kind freezes what sleeps as it sleeps: its wait goes on.
+        let wakes = file == "cgroup.freeze";
+        let skipped = usize::from(!wakes);
+        requests.iter().for_each(|requests| was_stopped(&requests[skipped..]));
+        tried += 1;
+    }
+    if tried == 0 {
+        not_tested("no control group can be frozen here");
+    }
+}
+
+/// A fifth of a CPU, of which a busy statement uses all.
+#[test]
+fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
+    let Some(group) = ControlGroup::new("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us") else {
+        return not_tested("no control group's CPU time can be limited here");
+    };
+    for product in PRODUCTS {
+        let server = GivenServer::start(product, &[]);
+        let sandbox = Sandbox::new();
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+        group.write("cpu.cfs_quota_us", "20000");
+        group.write("cpu.cfs_period_us", "100000");
+        let before = throttled(&group);
+        let busy = keep_busy(product, &server, &group);
+        let known = (throttled(&group) - before) / 1e6;
+        let seen = tracer.end();
+        parts_add_up(&seen.requests);
+        let request = seen.one(busy);
+        let part = part_ms(request, "throttled");
+        let response = request["response_us"].as_f64().expect("a time") / 1e3;
+        assert!(part > 0.6 * response && part < known * 1.1, "{known} {request}");
+        assert!(part_ms(request, "runq_preempted") < 0.1 * response, "{request}");
+        assert_ne!(request["preemptor"]["thread"], 0, "{request}");
+    }
+}
+
+/// Has a server of the group execute something long; what that was.
+fn keep_busy(product: Product, server: &GivenServer, group: &ControlGroup) -> &'static str {
+    if product == Product::Postgres {
+        let busy = "SELECT count(*) FROM generate_series(1, 2000000)";
+        let mut client = RawPostgres::connect(server);
+        children(server.server.pid()).iter().for_each(|pid| group.write("cgroup.procs", pid));
+        client.query(busy);
+        return busy;
+    }
+    let busy = "DO BENCHMARK(20000000, 1 + 1)";
+    group.takes(server);
+    RawClient::connect(server).query(busy);
+    group.leave(server);
+    busy
+}
+
+/// The processes that a process has started.
+fn children(parent: u32) -> Vec<String> {
+    let of = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(of).expect("it is there");
+    children.split_whitespace().map(str::to_owned).collect()
+}
+
+/// How long the group was throttled, in nanoseconds.
+fn throttled(group: &ControlGroup) -> f64 {
+    let stat = group.read("cpu.stat");
+    let time = stat.lines().find_map(|line| line.strip_prefix("throttled_time "));
+    time.and_then(|time| time.parse().ok()).expect("a time")
+}
