@@ -135,8 +135,8 @@ impl<'a> View<'a> {
     fn ledger(&self, end: &TraceEnd) -> Result<(), Failure> {
         let ledger = &end.ledger;
         if self.args.json {
-            let line = serde_json::json!({ "ledger": ledger, "cost": end.cost });
-            screen::result(&(serde_json::to_string(&line).map_err(Failure::environment)? + "\n"));
+            let line = json::last_line(ledger, end.cost).map_err(Failure::environment)?;
+            screen::result(&(line + "\n"));
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
             screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));

@@ -1,6 +1,8 @@
 //! What is recorded is shown later as it was.
 
 use super::*;
+use crate::written_trace::write_trace;
+use dbtime_model::traced::Ledger;
 use std::os::unix::fs::PermissionsExt;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
@@ -98,4 +100,27 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
     std::fs::write(sandbox.path("none.trace"), "SELECT 1\n").expect("written");
     sandbox.run("trace none.trace").refused(3, &["no recording"]);
     sandbox.run("trace nowhere.trace").refused(3, &["No such file"]);
+}
+
+#[test]
+fn the_ledger_adds_up_in_every_form() {
+    let sandbox = Sandbox::new();
+    let ledger = Ledger {
+        started: 15,
+        ended: 5,
+        in_flight: 4,
+        aborted: 2,
+        partial: 1,
+        streamed: 4,
+        dropped: 2,
+        withheld: 1,
+        ..Ledger::default()
+    };
+    write_trace(&sandbox, &[], ledger);
+    let line: Value = serde_json::from_str(&shown(&sandbox, "trace it.trace --json")).expect("one");
+    ledger_adds_up(&line["ledger"]);
+    assert_eq!(counted(&line["ledger"], "vanished"), 3);
+    let text = shown(&sandbox, "trace it.trace");
+    assert!(text.contains("+ 1 under way before + 3 whose connection was gone"), "{text}");
+    sandbox.run("trace it.trace --strict").exits(4);
 }
