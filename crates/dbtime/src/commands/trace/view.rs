@@ -42,14 +42,14 @@ impl<'a> View<'a> {
 
     /// Whether requests are shown one by one.
     fn has_lines(&self) -> bool {
-        !self.args.summary && !self.args.histogram
+        !self.args.summary && !self.args.histogram && self.args.record.is_none()
     }
 
     /// What stands above all; `clock` is when the watching began.
     pub(super) fn begin(&self, clock: &str) {
         if self.args.summary {
             screen::result(&format!("Tracing started at {clock}\n"));
-        } else if self.has_lines() && !self.args.json && self.args.record.is_none() {
+        } else if self.has_lines() && !self.args.json {
             screen::result(&request_heading());
         }
     }
