@@ -66,8 +66,9 @@ impl<'a> View<'a> {
                 self.line(request, &mut text)?;
             }
         }
+        let print = if self.args.json { screen::json } else { screen::result };
         if !text.is_empty() {
-            screen::result(&text);
+            print(&text);
         }
         Ok(())
     }
@@ -136,7 +137,7 @@ impl<'a> View<'a> {
         let ledger = &end.ledger;
         if self.args.json {
             let line = json::last_line(ledger, end.cost).map_err(Failure::environment)?;
-            screen::result(&(line + "\n"));
+            screen::json(&(line + "\n"));
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
             screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));
