@@ -369,7 +369,7 @@ impl TraceCost {
 
 /// Everything that was seen, counted by what became of it.
 ///
-/// `started = ended + in flight + aborted + partial`, and
+/// `started = ended + in_flight + aborted + partial + vanished()`, and
 /// `streamed + dropped + withheld = ended + aborted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {

@@ -3,6 +3,7 @@
 //! Everything that comes from a record passes through here: a number may be NaN or span hours, a
 //! name may hold control characters.
 
+use crate::plain::is_treacherous;
 use dbtime_model::units::{human_ns, three_digits};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -164,9 +165,7 @@ pub(crate) fn factor(value: f64) -> String {
 pub(crate) fn clean(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' | '\r' => ' ',
-        c if c.is_control() => '\u{fffd}',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => '\u{fffd}',
-        '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c if is_treacherous(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(shown).collect()
@@ -299,7 +298,7 @@ mod tests {
 
     #[test]
     fn foreign_text_cannot_move_the_cursor() {
-        assert_eq!(clean("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb c\u{fffd}d");
+        assert_eq!(clean("a\u{1b}[2Jb\nc\u{202e}d\u{61c}"), "a\u{fffd}[2Jb c\u{fffd}d\u{fffd}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod facts;
 mod files;
 mod format;
 mod means;
+mod plain;
 mod story;
 mod tail;
 
@@ -25,4 +26,5 @@ pub mod terminal;
 pub mod top;
 
 pub use format::percent;
+pub use plain::plain_json;
 pub use terminal::{SweepRow, TerminalOptions};

@@ -14,6 +14,11 @@ pub(crate) fn result(text: &str) {
     }
 }
 
+/// Prints a result in JSON, of which no text drives a terminal.
+pub(crate) fn json(text: &str) {
+    result(&dbtime_report::plain_json(text));
+}
+
 /// Notes how printing to stdout went, for what is printed without [`result`].
 pub(crate) fn printed(outcome: io::Result<()>) {
     // A line that is not whole is written no sooner.

@@ -14,6 +14,7 @@ use super::sessions::Sessions;
 use super::stream::{Depth, Stream};
 use super::sum_layout;
 use super::sums;
+use super::terminal::BorrowedTerminal;
 use super::texts::Texts;
 use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
@@ -27,6 +28,7 @@ use dbtime_model::{MonoNanos, Nanos, now};
 use libbpf_rs::{MapCore, MapFlags, Object, RingBufferBuilder};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -189,6 +191,19 @@ impl Capture {
         // The library reads how many processors there may be from a file, once.
         libbpf_rs::num_possible_cpus().map_err(kernel)?;
         sandbox::enter()
+    }
+
+    /// Has a terminal restored where this process ends, however that ends, before it has given it
+    /// back. To be called while the terminal is as it is to be again.
+    ///
+    /// # Errors
+    /// It is none, or the helper has ended.
+    pub fn lend_terminal(
+        &mut self,
+        input: impl AsFd,
+        output: impl AsFd,
+    ) -> Result<BorrowedTerminal, TraceError> {
+        self.helper.lend(input.as_fd(), output.as_fd())
     }
 
     fn own_cpu(&self) -> Nanos {

@@ -38,6 +38,7 @@ mod signals;
 mod stream;
 mod sum_layout;
 mod sums;
+mod terminal;
 mod texts;
 mod tls;
 mod transactions;
@@ -55,6 +56,7 @@ pub use helper::{COMMAND as HELPER, serve as help};
 pub use servers::{TracedServer, Wanted, servers};
 pub use signals::HeldSignals;
 pub use stream::{Depth, Stream};
+pub use terminal::BorrowedTerminal;
 
 use crate::process::ProcessError;
 use dbtime_model::traced::Protocol;

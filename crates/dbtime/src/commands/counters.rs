@@ -115,14 +115,15 @@ enum Shape {
 
 fn show(args: &CountersArgs, report: CounterReport, shape: Shape) -> Result<Exit, Failure> {
     let report = if args.all { report } else { report.without_unchanged() };
-    let text = if args.json {
+    if args.json {
         let document = CounterDocument::CounterReport(report);
-        if shape == Shape::Line { document.to_json_line() } else { document.to_json() }
+        let is_line = shape == Shape::Line;
+        screen::json(&if is_line { document.to_json_line() } else { document.to_json() });
     } else {
-        let per_transaction = args.per_transaction;
-        counter_report(&report, &CounterOptions { color: screen::wants_color(), per_transaction })
-    };
-    screen::result(&text);
+        let options =
+            CounterOptions { color: screen::wants_color(), per_transaction: args.per_transaction };
+        screen::result(&counter_report(&report, &options));
+    }
     Ok(Exit::Fine)
 }
 
@@ -135,11 +136,11 @@ fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), Failure> {
 /// A sample that is only saved.
 fn tell_saved(args: &CountersArgs, sample: CounterSample) {
     let Some(path) = &args.save else { return };
-    screen::result(&if args.json {
-        CounterDocument::CounterSample(sample).to_json()
+    if args.json {
+        screen::json(&CounterDocument::CounterSample(sample).to_json());
     } else {
-        format!("Sample: {} ({} counters)\n", path.display(), sample.count())
-    });
+        screen::result(&format!("Sample: {} ({} counters)\n", path.display(), sample.count()));
+    }
 }
 
 fn read_sample(path: &Path) -> Result<CounterSample, Failure> {

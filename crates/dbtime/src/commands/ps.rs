@@ -123,7 +123,7 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Failu
             1 => serde_json::to_string_pretty(&table),
             _ => serde_json::to_string(&table),
         };
-        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(Failure::environment)? + "\n"));
         return Ok(());
     }
     let options = ProcessesOptions {

@@ -36,7 +36,7 @@ pub(crate) fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Fin
 fn show(args: &RunArgs, finished: &Finished) -> Result<Kept, Failure> {
     if args.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
-        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(Failure::environment)? + "\n"));
         return Ok(Kept::of(finished));
     }
     let (color, histogram) = (screen::wants_color(), args.histogram);

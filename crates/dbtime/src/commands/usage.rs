@@ -204,6 +204,7 @@ fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), F
     };
     match &args.out {
         Some(file) => write_whole(file, &text)?,
+        None if args.json => screen::json(&text),
         None if is_beside => screen::beside(&text),
         None => screen::result(&text),
     }

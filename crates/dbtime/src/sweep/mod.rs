@@ -156,7 +156,7 @@ impl Done {
         self.rows.push((place, row));
         if args.json {
             let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
-            screen::result(&(line + "\n"));
+            screen::json(&(line + "\n"));
         }
         self.trouble = Kept::of(&finished).trouble;
         Ok(())

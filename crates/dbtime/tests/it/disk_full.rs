@@ -140,37 +140,82 @@ fn while_the_html_is_written_the_rest_is_kept() {
     assert_eq!(left(&ran), wanted.map(|file| format!("./r/{file}")), "{ran:?}");
 }
 
+/// Records a trace in a file `t.trace` on a disk of this size, while a client asks `ask` what has
+/// a number again and again; checks what is told, and shows what is in the file. `None` where no
+/// disk can be made or eBPF is not permitted.
 #[cfg(feature = "trace")]
-#[test]
-fn while_recording_a_trace() {
-    use crate::given_server::GivenServer;
-    use crate::raw_client::RawClient;
+fn recorded_on_a_disk_of(
+    size: &str,
+    options: &str,
+    ask: impl Fn(&mut crate::raw_client::RawClient, usize) + Sync,
+) -> Option<(Ran, Ran)> {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     let (sandbox, is_over) = (Sandbox::new(), AtomicBool::new(false));
-    let server = GivenServer::start(dbtime_lab::servers::Product::MariaDb, &[]);
+    let server =
+        crate::given_server::GivenServer::start(dbtime_lab::servers::Product::MariaDb, &[]);
     let line = format!(
-        "dbtime trace -p {} --record disk/t.trace --time 30s; code=$?; cp disk/t.trace kept.trace; \
-         (exit $code)",
+        "dbtime trace -p {} --record disk/t.trace {options}; code=$?; \
+         cp disk/t.trace kept.trace; (exit $code)",
         server.server.pid()
     );
     let ran = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut client = RawClient::connect(&server);
-            while !is_over.load(Ordering::Relaxed) {
-                client.query("DO 1");
-            }
+            let mut client = crate::raw_client::RawClient::connect(&server);
+            (0..).take_while(|_| !is_over.load(Ordering::Relaxed)).for_each(|number| {
+                ask(&mut client, number);
+            });
         });
-        let ran = on_a_disk_of("256k", &sandbox, &line);
+        let ran = on_a_disk_of(size, &sandbox, &line);
         is_over.store(true, Ordering::Relaxed);
         ran
     });
-    // Where eBPF is not permitted nothing is written.
-    let Some(ran) = ran.filter(|ran| !ran.err.contains("CAP_BPF")) else { return };
+    let ran = ran.filter(|ran| !ran.err.contains("CAP_BPF"))?;
     ran.exits(3);
-    let ran = ran.tells(&["recording in disk/t.trace: No space left", "can be read up to there"]);
+    let ran = ran.tells(&[
+        "dbtime: recording in disk/t.trace: No space left",
+        "free space",
+        "can be read up to there",
+    ]);
+    assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
+    assert!(!ran.err.contains("requests recorded"), "{ran:?}");
     assert_eq!(left(&ran), ["./t.trace"]);
     let kept = sandbox.run("trace kept.trace --json");
+    Some((ran, kept))
+}
+
+#[cfg(feature = "trace")]
+#[test]
+fn while_recording_a_trace_the_ledger_is_printed() {
+    for (options, sums) in
+        [("", ""), (" --summary", "By statement, the longest"), (" --histogram", "Distribution")]
+    {
+        let options = format!("--time 30s{options}");
+        let traced = recorded_on_a_disk_of("256k", &options, |client, _| client.query("DO 1"));
+        let Some((ran, kept)) = traced else { return };
+        let printed = printed(&ran);
+        for wanted in [" started = ", "\ncost ", sums] {
+            assert!(printed.contains(wanted), "{wanted} in {printed}");
+        }
+        assert!(!printed.contains("03:QUERY"), "single requests: {printed}");
+        kept.exits(4);
+        assert!(kept.out.lines().count() > 50, "{kept:?}");
+    }
+}
+
+#[cfg(feature = "trace")]
+#[test]
+fn where_a_trace_has_no_room_for_its_end_the_ledger_is_printed() {
+    // Less than what is written at once comes before the end, and more than there is room for
+    // with it.
+    let traced = recorded_on_a_disk_of("4k", "--time 1s --summary", |client, number| {
+        client.query(&format!("DO 1{}", "+1".repeat(number % 9)));
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    });
+    let Some((ran, kept)) = traced else { return };
+    let printed = printed(&ran);
+    assert!(printed.contains(" started = ") && printed.contains("DO ?+?+?"), "{printed}");
+    assert!(printed.contains("\ncost "), "{printed}");
     kept.exits(4);
-    assert!(kept.out.lines().count() > 50, "{kept:?}");
+    assert!(!kept.out.contains("ledger"), "{kept:?}");
 }

@@ -169,3 +169,15 @@ fn nothing_is_printed_when_nothing_was_measured() {
     sandbox.run("run atm --target sqlite:none.db --json --no-record").refused(3, &["dbtime init"]);
     sandbox.run("run atmm --json").refused(2, &["`atm`"]);
 }
+
+#[test]
+fn no_text_drives_the_terminal() {
+    let (sandbox, word) = (Sandbox::new(), "a\u{9b}31m\u{7f}\u{202e}\u{2066}ä表");
+    let ran = sandbox.run(&format!("usage --json -- true {word}")).fine();
+    assert!(!ran.out.contains(['\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}']), "{ran:?}");
+    assert_eq!(ran.json()["command"], format!("true {word}"));
+    let script = format!("run --query 'SELECT 1 -- {word}' --target sqlite --transactions 20");
+    let ran = sandbox.run(&format!("{script} --no-record --json")).fine();
+    assert!(!ran.out.contains(['\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}']), "{ran:?}");
+    assert!(ran.json()["command"].as_str().expect("a text").contains(word), "{ran:?}");
+}

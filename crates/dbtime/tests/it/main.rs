@@ -49,3 +49,5 @@ mod usage_command;
 mod versions;
 mod worker;
 mod workloads;
+#[cfg(feature = "trace")]
+mod written_trace;

@@ -113,30 +113,8 @@ fn what_goes_on_to_be_read_ends_with_its_reader() {
 #[cfg(feature = "trace")]
 #[test]
 fn a_recording_that_cannot_be_shown() {
-    use dbtime_model::traced::Ledger;
-    use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter, VERSION};
-    use dbtime_model::traced_totals::TracedTotals;
-    use dbtime_model::{MonoNanos, Nanos};
     let sandbox = Sandbox::new();
-    let begin = TraceBegin {
-        version: VERSION,
-        since: MonoNanos(0),
-        clock: "then".to_owned(),
-        servers: Vec::new(),
-        raw_sql: false,
-        step: Nanos::ZERO,
-    };
-    let end = TraceEnd {
-        length: Nanos::from_secs(1),
-        added_up: None,
-        clock: "later".to_owned(),
-        ledger: Ledger::default(),
-        cost: None,
-        totals: TracedTotals::default(),
-    };
-    let file = File::create(sandbox.path("it.trace")).expect("a file");
-    let writer = TraceWriter::begin(file, &begin).expect("written");
-    writer.end(&end).expect("written");
+    crate::written_trace::write_trace(&sandbox, &[], dbtime_model::traced::Ledger::default());
     for view in ["", "--json", "--summary", "--histogram"] {
         let line = format!("trace it.trace {view}");
         let told = ["cannot write the output to stdout"];

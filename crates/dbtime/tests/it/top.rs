@@ -2,20 +2,23 @@
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, words};
 use dbtime_lab::servers::Product;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// What ends the use of the whole screen.
 const LEAVES_SCREEN: &str = "\x1b[?1049l";
+
+const SHOWS_CURSOR: &str = "\x1b[?25h";
 
 /// A terminal, what runs in it, and what it was told so far.
 struct Screen {
@@ -37,6 +40,19 @@ impl Drop for Screen {
 impl Screen {
     /// Starts `dbtime top` for a server; `None` where the kernel permits no eBPF.
     fn open(sandbox: &Sandbox, server: &GivenServer) -> Option<Self> {
+        Self::of(sandbox.command(&top_of(server)))
+    }
+
+    /// The same from a shell that controls its jobs, and goes on behind it.
+    fn open_in_shell(sandbox: &Sandbox, server: &GivenServer) -> Option<Self> {
+        let mut command = Command::new("setsid");
+        let script = "\"$0\" \"$@\"; echo The shell goes on.; read -r end";
+        command.args(["--ctty", "dash", "-m", "-c", script, env!("CARGO_BIN_EXE_dbtime")]);
+        sandbox.settle(command.args(words(&top_of(server))));
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Option<Self> {
         let terminal: OwnedFd =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&terminal).expect("granted");
@@ -46,9 +62,7 @@ impl Screen {
         let own = own.expect("its other end");
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&own, size).expect("a size");
-        let line = format!("top -p {} --every 200ms --raw-sql", server.server.pid());
         let copy = || Stdio::from(own.try_clone().expect("a copy"));
-        let mut command = sandbox.command(&line);
         let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("it starts");
         let keys = File::from(terminal);
         let (tells, told) = channel();
@@ -92,16 +106,55 @@ impl Screen {
         kill_process(Pid::from_child(&self.child), signal).expect("it is there");
     }
 
+    /// Whether lines are edited and shown by the terminal itself.
+    fn is_canonical(&self) -> bool {
+        let modes = tcgetattr(&self.own).expect("its modes").local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+    }
+
     /// Waits for its end; the terminal has to be as it was.
     fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("it ends").code();
         self.wait_for(&["connections "]);
-        let modes = tcgetattr(&self.own).expect("its modes").local_modes;
-        assert!(modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG));
-        let (_, behind) = self.seen.rsplit_once(LEAVES_SCREEN).expect("it leaves the screen");
-        assert!(behind.contains("\x1b[?25h"), "the cursor is shown: {behind:?}");
-        (code, behind.to_owned())
+        // Nobody else has anything to restore: the helper has ended before.
+        assert_eq!(self.seen.matches(LEAVES_SCREEN).count(), 1, "{:?}", self.seen);
+        (code, self.is_left())
     }
+
+    /// The terminal is as it was; what it was told since.
+    fn is_left(&self) -> String {
+        assert!(self.is_canonical());
+        let (_, behind) = self.seen.rsplit_once(LEAVES_SCREEN).expect("it leaves the screen");
+        assert!(behind.contains(SHOWS_CURSOR), "the cursor is shown: {behind:?}");
+        behind.to_owned()
+    }
+}
+
+fn top_of(server: &GivenServer) -> String {
+    format!("top -p {} --every 200ms --raw-sql", server.server.pid())
+}
+
+/// The only child of a process.
+fn child_of(process: Pid) -> Pid {
+    let pid = process.as_raw_nonzero();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let child = children.expect("it is there").trim().parse().expect("it has one child");
+    Pid::from_raw(child).expect("a process")
+}
+
+/// The pipe that tells a helper when its terminal is given back. As long as this is there, the
+/// helper does not see that whoever it helps has ended.
+fn pipe_between(top: Pid, helper: Pid) -> File {
+    let files = |of: Pid| {
+        let folder = format!("/proc/{}/fd", of.as_raw_nonzero());
+        let files = std::fs::read_dir(folder).expect("it is there").flatten();
+        files.filter_map(|file| Some((file.path(), std::fs::read_link(file.path()).ok()?)))
+    };
+    let is_shared = |what: &Path| {
+        what.to_string_lossy().starts_with("pipe:") && files(helper).any(|(_, of)| of == what)
+    };
+    let (path, _) = files(top).find(|(_, what)| is_shared(what)).expect("they share a pipe");
+    File::options().write(true).open(path).expect("root may")
 }
 
 #[test]
@@ -144,6 +197,46 @@ fn it_ends_with_a_signal_or_its_server_and_leaves_the_terminal_as_it_was() {
     let (code, behind) = screen.ended();
     assert_eq!(code, Some(0));
     assert!(behind.contains("every server that was watched has ended"), "{behind}");
+}
+
+#[test]
+fn one_that_is_killed_leaves_the_terminal_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    for signal in [Signal::KILL, Signal::ABORT] {
+        let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
+        assert!(!screen.is_canonical());
+        let helper = child_of(Pid::from_child(&screen.child));
+        screen.seen.clear();
+        screen.signal(signal);
+        screen.wait_for(&[SHOWS_CURSOR]);
+        screen.is_left();
+        let begin = Instant::now();
+        while test_kill_process(helper).is_ok() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "the helper stays");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        while let Ok(bytes) = screen.told.try_recv() {
+            screen.seen.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        assert_eq!(screen.seen.matches(LEAVES_SCREEN).count(), 1, "{:?}", screen.seen);
+    }
+}
+
+#[test]
+fn one_that_is_killed_leaves_the_terminal_as_it_was_to_its_shell() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let Some(mut screen) = Screen::open_in_shell(&sandbox, &server) else { return };
+    let top = child_of(Pid::from_child(&screen.child));
+    let helper = child_of(top);
+    // The worst case: the shell has the terminal again, and the helper is in the background.
+    let held = pipe_between(top, helper);
+    screen.seen.clear();
+    kill_process(top, Signal::KILL).expect("it is there");
+    screen.wait_for(&["The shell goes on."]);
+    assert!(!screen.is_canonical(), "nobody else has restored it");
+    drop(held);
+    screen.wait_for(&[SHOWS_CURSOR]);
+    screen.is_left();
 }
 
 #[test]

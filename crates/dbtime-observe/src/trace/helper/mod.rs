@@ -1,4 +1,4 @@
-//! The helper: a process of its own that keeps the right to load and to attach, and does nothing
+//! The helper: a process of its own that keeps the right to load and to attach, and does little
 //! else. Whoever reads what comes from clients has given that right up; it asks, the helper does.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, and
-//! all that is attached goes with it.
+//! all that is attached goes with it. A terminal that the reader leaves behind it restores first.
 
 mod channel;
 mod serve;
@@ -22,6 +22,7 @@ use super::TraceError;
 use super::loading::Refused;
 use super::servers::{TracedServer, Wanted};
 use super::stream::Stream;
+use super::terminal::BorrowedTerminal;
 use channel::Channel;
 use dbtime_model::Nanos;
 use serde::de::DeserializeOwned;
@@ -147,6 +148,23 @@ impl Helper {
             read.map_err(|error| TraceError::Kernel(error.to_string()))?;
         }
         Ok(said)
+    }
+
+    /// Has a terminal restored when this process ends before it has given it back.
+    ///
+    /// # Errors
+    /// It is none, or the helper has ended.
+    pub(super) fn lend(
+        &mut self,
+        input: BorrowedFd<'_>,
+        output: BorrowedFd<'_>,
+    ) -> Result<BorrowedTerminal, TraceError> {
+        let failed =
+            |why: String| TraceError::Helper(format!("cannot look after the terminal: {why}"));
+        let (given_back, pipe) = std::io::pipe().map_err(|error| failed(error.to_string()))?;
+        let files = [input, output, given_back.as_fd()];
+        self.ask::<Result<(), String>>(&Ask::Lend, &files)?.0.map_err(failed)?;
+        Ok(BorrowedTerminal::new(pipe))
     }
 
     /// What a trap takes on this machine.

@@ -4,6 +4,7 @@ use super::super::TraceError;
 use super::super::loading::{attach, attach_places, load, walk};
 use super::super::servers::{has_clients, open_program, servers};
 use super::super::signals::HeldSignals;
+use super::super::terminal::LentTerminal;
 use super::super::tls::open_library;
 use super::super::trap::trap_time;
 use super::super::wait_event::program_base;
@@ -27,12 +28,16 @@ pub fn serve() -> Result<(), TraceError> {
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
     let mut helper = Serving::default();
-    while let Some((ask, mut files)) = channel.receive().map_err(failed)? {
-        let answer = helper.answer(ask, files.pop().map(File::from));
+    while let Some((ask, files)) = channel.receive().map_err(failed)? {
+        let answer = helper.answer(ask, files);
         let files: Vec<BorrowedFd<'_>> = answer.files.iter().map(AsFd::as_fd).collect();
         if channel.send(&answer.words, &files).is_err() {
             break; // nobody waits for it
         }
+    }
+    // Before what is attached goes, which takes longer: a shell may be about to use it.
+    if let Some(terminal) = helper.terminal.take() {
+        terminal.take_back();
     }
     Ok(())
 }
@@ -47,6 +52,8 @@ struct Serving {
     /// Those that ask for texts.
     texts: Vec<Link>,
     refused: super::Refused,
+    /// What the reader has to itself.
+    terminal: Option<LentTerminal>,
 }
 
 /// What is said to a question.
@@ -78,7 +85,7 @@ impl Answer {
 }
 
 impl Serving {
-    fn answer(&mut self, ask: Ask, file: Option<File>) -> Answer {
+    fn answer(&mut self, ask: Ask, mut files: Vec<OwnedFd>) -> Answer {
         match ask {
             Ask::Load(stream) => self.load(&stream),
             Ask::Watch => Answer::new(self.watch()),
@@ -86,7 +93,7 @@ impl Serving {
                 self.watching.retain(|(name, _)| !programs.contains(name));
                 Answer::done()
             }
-            Ask::Attach(places) => Answer::new(self.attach(&places, file)),
+            Ask::Attach(places) => Answer::new(self.attach(&places, files.pop().map(File::from))),
             Ask::Cease => {
                 self.texts.clear();
                 Answer::done()
@@ -99,6 +106,7 @@ impl Serving {
             }
             Ask::Walk(program) => self.walk(&program),
             Ask::TrapTime => Answer::new(self.object.as_mut().map_or(0, |one| trap_time(one).0)),
+            Ask::Lend => Answer::new(self.lend(files).map_err(|error| error.to_string())),
             Ask::Servers(wanted) => Answer::new(servers(&wanted)),
             Ask::Started(process, wanted) => Answer::new(wanted.started(process)),
             Ask::HasClients(servers) => Answer::new(has_clients(&servers)),
@@ -134,6 +142,11 @@ impl Serving {
         let file = file.ok_or("there is no file to attach to")?;
         let link = attach_places(object, places, &file)?;
         if places.is_for_text { &mut self.texts } else { &mut self.probes }.push(link);
+        Ok(())
+    }
+
+    fn lend(&mut self, files: Vec<OwnedFd>) -> io::Result<()> {
+        self.terminal = Some(LentTerminal::new(files)?);
         Ok(())
     }
 

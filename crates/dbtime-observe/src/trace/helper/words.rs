@@ -25,6 +25,10 @@ pub(super) enum Ask {
     Walk(String),
     /// Answer: the time of a trap, in nanoseconds.
     TrapTime,
+    /// Sees to it that the terminal beside it (its input, its output, and the end of a pipe that
+    /// tells when it is given back) is as it was when the reader has gone. Answer: nothing, or why
+    /// not.
+    Lend,
     /// Searches for servers. Answer: those that are meant.
     Servers(Wanted),
     /// Answer: what a process is that has just started, if it is meant.

@@ -105,7 +105,7 @@ fn show(what: &Benchmark, finished: &Finished) -> Result<Kept, Failure> {
     let is_silent = own.json || own.classic;
     if own.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
-        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(Failure::environment)? + "\n"));
     } else if !own.classic {
         let color = screen::wants_color();
         let options = TerminalOptions { color, histogram: false, threads: false };

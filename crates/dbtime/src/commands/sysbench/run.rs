@@ -90,7 +90,7 @@ fn show(job: &Job, finished: &Finished) -> Result<Kept, Failure> {
     let own = &job.options.own;
     if own.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
-        screen::result(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(Failure::environment)? + "\n"));
     } else if !own.classic {
         let color = screen::wants_color();
         let options = TerminalOptions { color, histogram: false, threads: false };

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         notes,
     };
     let ended = {
-        let mut terminal = Terminal::open()?;
+        let mut terminal = Terminal::open(&mut top.capture)?;
         top.capture.confine()?;
         top.watch(&mut terminal, &mut watched, &stop)
     };

@@ -1,24 +1,29 @@
-//! The terminal, which is as it was when this goes, also after a panic.
+//! The terminal, which is as it was when this goes, also after a panic. Where the process goes at
+//! once, the tracer's helper sees to that.
 
 use crate::exit::Failure;
+use dbtime_observe::trace::{BorrowedTerminal, Capture};
 use dbtime_report::top::{Scene, TopState, draw};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use std::io::{stdin, stdout};
 use std::time::Duration;
 
 pub(super) struct Terminal {
     own: DefaultTerminal,
+    borrowed: BorrowedTerminal,
     has_changed: bool,
 }
 
 impl Terminal {
     /// Takes the whole screen.
-    pub(super) fn open() -> Result<Self, Failure> {
+    pub(super) fn open(capture: &mut Capture) -> Result<Self, Failure> {
+        let borrowed = capture.lend_terminal(stdin(), stdout())?;
         // It also sees to it that a panic gives the screen back before it is told of.
         let own = ratatui::try_init().map_err(Failure::environment)?;
         // What listens for keys is made with the first question for one.
         event::poll(Duration::ZERO).map_err(Failure::environment)?;
-        Ok(Self { own, has_changed: false })
+        Ok(Self { own, borrowed, has_changed: false })
     }
 
     pub(super) fn draw(&mut self, scene: &Scene, state: &mut TopState) -> Result<(), Failure> {
@@ -51,5 +56,6 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         ratatui::restore();
+        self.borrowed.give_back();
     }
 }

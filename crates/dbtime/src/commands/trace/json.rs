@@ -1,8 +1,8 @@
-//! A request as a line of JSON. Times are microseconds.
+//! A request as a line of JSON, and the ledger as the last. Times are microseconds.
 
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Preemptor, QueryCache, TextState, TracedRequest,
+    Blocker, ErrorCode, Fate, Ledger, Preemptor, QueryCache, TextState, TraceCost, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_report::terminal::{Shown, command_cell};
@@ -74,6 +74,21 @@ struct FileOf<'a> {
     wait_us: f64,
 }
 
+#[derive(Serialize)]
+struct LastLine<'a> {
+    ledger: LedgerOf<'a>,
+    cost: Option<TraceCost>,
+}
+
+/// Everything that adds up to what was started, also what follows from the rest: whoever reads it
+/// need not know how.
+#[derive(Serialize)]
+struct LedgerOf<'a> {
+    #[serde(flatten)]
+    counts: &'a Ledger,
+    vanished: i64,
+}
+
 /// The parts by their names.
 struct Parts<'a>(&'a TracedRequest);
 
@@ -127,6 +142,15 @@ pub(super) fn line(
     })
 }
 
+/// The line below all requests, without its end.
+///
+/// # Errors
+/// None but a bug's.
+pub(super) fn last_line(ledger: &Ledger, cost: Option<TraceCost>) -> serde_json::Result<String> {
+    let ledger = LedgerOf { counts: ledger, vanished: ledger.vanished() };
+    serde_json::to_string(&LastLine { ledger, cost })
+}
+
 fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
     BlockerOf {
         connection: blocker.connection,
@@ -159,4 +183,23 @@ fn file_of(file: &FileWait) -> FileOf<'_> {
         FileName::Others => ("others", None),
     };
     FileOf { kind, name, part: &file.part, waits: file.count, wait_us: file.length.as_micros() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_ledger_adds_up_as_it_is_printed() {
+        let (ended, in_flight, aborted, partial) = (5, 4, 3, 2);
+        let ledger =
+            Ledger { started: 15, ended, in_flight, aborted, partial, ..Ledger::default() };
+        let line = last_line(&ledger, None).expect("plain data");
+        let line: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!((&line["ledger"]["vanished"], &line["cost"]), (&1.into(), &Value::Null));
+        let fates = ["ended", "in_flight", "aborted", "partial", "vanished"];
+        let fates = fates.map(|fate| line["ledger"][fate].as_u64().expect("a count"));
+        assert_eq!(line["ledger"]["started"], fates.iter().sum::<u64>());
+    }
 }

@@ -43,12 +43,10 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     watch.view.begin(&began);
     let end = args.time.map(|time| since + time);
     let ended = watch.watch(&mut capture, &mut watched, (&stop, end));
-    if ended.is_err() && capture.is_watching() {
-        return ended.map(|()| Exit::Fine);
-    }
-    // What was seen is told, also when nothing more can be.
+    // What was seen is told, also when nothing more can be, or be recorded.
+    let failed = ended.err().map(Failure::tell);
     let exit = watch.finish(args, capture)?;
-    ended.map(|()| exit)
+    Ok(failed.unwrap_or(exit))
 }
 
 fn stream(args: &TraceArgs, watched: &Watched) -> Stream {
@@ -121,24 +119,28 @@ impl Watch<'_> {
     }
 
     fn take(&mut self, requests: Vec<TracedRequest>) -> Result<(), Failure> {
-        match &mut self.recording {
-            Some(recording) => recording.add(requests),
-            None => self.view.show(&requests),
+        let Some(recording) = &mut self.recording else { return self.view.show(&requests) };
+        let added = recording.add(requests);
+        if added.is_err() {
+            // Anything behind the gap, the end above all, would hide it.
+            self.recording = None;
         }
+        added
     }
 
     fn finish(mut self, args: &TraceArgs, capture: Capture) -> Result<Exit, Failure> {
         let length = now() - self.view.since;
         let Left { requests, ledger, cost, totals } = capture.detach()?;
-        self.take(requests)?;
+        let taken = self.take(requests);
         let added_up = self.thrift.as_ref().and_then(Thrift::added_up);
         let (clock, cost) = (self.clock.time(), Some(cost));
         let end = TraceEnd { length, added_up, clock, ledger, cost, totals };
-        if let Some(recording) = self.recording {
-            recording.end(&end)?;
-        }
+        let recording = self.recording;
+        let recorded = taken.and_then(|()| recording.map_or(Ok(()), |file| file.end(&end)));
+        let failed = recorded.err().map(Failure::tell);
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
-        Ok(if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
+        let exit = if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine };
+        Ok(failed.unwrap_or(exit))
     }
 }
 

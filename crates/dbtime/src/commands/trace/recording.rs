@@ -111,9 +111,13 @@ impl Recording {
 }
 
 fn failed(file: &Path, error: &io::Error) -> Failure {
+    use io::ErrorKind::{AlreadyExists, FileTooLarge, QuotaExceeded, StorageFull};
     let remedy = match error.kind() {
-        io::ErrorKind::AlreadyExists => "; name a file that is not there",
-        io::ErrorKind::StorageFull => "; what is in it can be read up to there",
+        AlreadyExists => "; name a file that is not there",
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "; free space, or name a file where there is some; \
+             what is in this one can be read up to there"
+        }
         _ => "",
     };
     Failure::environment(format!("recording in {}: {error}{remedy}", file.display()))

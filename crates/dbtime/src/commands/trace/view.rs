@@ -42,14 +42,14 @@ impl<'a> View<'a> {
 
     /// Whether requests are shown one by one.
     fn has_lines(&self) -> bool {
-        !self.args.summary && !self.args.histogram
+        !self.args.summary && !self.args.histogram && self.args.record.is_none()
     }
 
     /// What stands above all; `clock` is when the watching began.
     pub(super) fn begin(&self, clock: &str) {
         if self.args.summary {
             screen::result(&format!("Tracing started at {clock}\n"));
-        } else if self.has_lines() && !self.args.json && self.args.record.is_none() {
+        } else if self.has_lines() && !self.args.json {
             screen::result(&request_heading());
         }
     }
@@ -66,8 +66,9 @@ impl<'a> View<'a> {
                 self.line(request, &mut text)?;
             }
         }
+        let print = if self.args.json { screen::json } else { screen::result };
         if !text.is_empty() {
-            screen::result(&text);
+            print(&text);
         }
         Ok(())
     }
@@ -138,8 +139,8 @@ impl<'a> View<'a> {
     fn ledger(&self, end: &TraceEnd) -> Result<(), Failure> {
         let ledger = &end.ledger;
         if self.args.json {
-            let line = serde_json::json!({ "ledger": ledger, "cost": end.cost });
-            screen::result(&(serde_json::to_string(&line).map_err(Failure::environment)? + "\n"));
+            let line = json::last_line(ledger, end.cost).map_err(Failure::environment)?;
+            screen::json(&(line + "\n"));
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
             screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));

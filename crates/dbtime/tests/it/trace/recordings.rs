@@ -1,6 +1,13 @@
 //! What is recorded is shown later as it was.
 
 use super::*;
+use crate::written_trace::write_trace;
+use dbtime_model::traced::{
+    Blocker, ErrorCode, Fate, Ledger, Login, Preemptor, Protocol, QueryCache, RequestParts,
+    TextState, TracedRequest,
+};
+use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::{MonoNanos, Nanos};
 use std::os::unix::fs::PermissionsExt;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
@@ -98,4 +105,94 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
     std::fs::write(sandbox.path("none.trace"), "SELECT 1\n").expect("written");
     sandbox.run("trace none.trace").refused(3, &["no recording"]);
     sandbox.run("trace nowhere.trace").refused(3, &["No such file"]);
+}
+
+#[test]
+fn the_ledger_adds_up_in_every_form() {
+    let sandbox = Sandbox::new();
+    let ledger = Ledger {
+        started: 15,
+        ended: 5,
+        in_flight: 4,
+        aborted: 2,
+        partial: 1,
+        streamed: 4,
+        dropped: 2,
+        withheld: 1,
+        ..Ledger::default()
+    };
+    write_trace(&sandbox, &[], ledger);
+    let line: Value = serde_json::from_str(&shown(&sandbox, "trace it.trace --json")).expect("one");
+    ledger_adds_up(&line["ledger"]);
+    assert_eq!(counted(&line["ledger"], "vanished"), 3);
+    let text = shown(&sandbox, "trace it.trace");
+    assert!(text.contains("+ 1 under way before + 3 whose connection was gone"), "{text}");
+    sandbox.run("trace it.trace --strict").exits(4);
+}
+
+/// A request of which every text is this one.
+fn full_of(text: &str) -> TracedRequest {
+    let length = Nanos(5);
+    let file = FileName::Named(text.into());
+    TracedRequest {
+        connection: 1,
+        process: 2,
+        thread: 3,
+        start: MonoNanos(1),
+        first_sent: None,
+        end: MonoNanos(9),
+        login: Some(Login { user: text.to_owned(), database: text.to_owned() }.into()),
+        protocol: Protocol::Postgres,
+        command: b'Q',
+        executes: 0,
+        is_several: false,
+        length: 9,
+        text: text.into(),
+        text_state: TextState::Whole,
+        sent_bytes: 5,
+        sends: 1,
+        rows: None,
+        error: Some(ErrorCode::SqlState(text.to_owned())),
+        fate: Fate::Ended,
+        server_queue: None,
+        parts: RequestParts::default(),
+        blocker: Some(Blocker {
+            thread: 4,
+            connection: None,
+            lock: Some(text.to_owned().into()),
+            statement: Some(text.into()),
+            length,
+        }),
+        preemptor: Some(Preemptor { thread: 5, name: text.to_owned(), length }),
+        files: vec![FileWait { file, part: "sync".to_owned(), count: 1, length }],
+        cache: QueryCache::NotAsked,
+    }
+}
+
+#[test]
+fn no_text_drives_the_terminal() {
+    let sandbox = Sandbox::new();
+    // One that JSON escapes, and beside it what deletes, introduces commands or turns text round.
+    let controls = "\u{1b}\u{7f}\u{80}\u{9b}2J\u{9f}";
+    let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}";
+    let text = format!("SELECT 'ä', '表', '🦀' {controls}{turns}");
+    let ledger = Ledger { started: 2, ended: 2, streamed: 2, ..Ledger::default() };
+    write_trace(&sandbox, &[full_of("DO 1"), full_of(&text)], ledger);
+    let out = shown(&sandbox, "trace it.trace --json --raw-sql");
+    let is_raw = |sign: char| turns.contains(sign) || (sign.is_control() && sign != '\n');
+    assert!(!out.contains(is_raw), "{out:?}");
+    assert!(out.contains("'ä', '表', '🦀' \\u001b\\u007f\\u0080\\u009b2J"), "{out}");
+    let line: Value = serde_json::from_str(out.lines().nth(1).expect("a line")).expect("JSON");
+    for place in [
+        "/text",
+        "/user",
+        "/database",
+        "/error",
+        "/blocker/lock",
+        "/blocker/statement",
+        "/preemptor/name",
+        "/files/0/name",
+    ] {
+        assert_eq!(line.pointer(place).and_then(Value::as_str), Some(&*text), "{place} in {line}");
+    }
 }
