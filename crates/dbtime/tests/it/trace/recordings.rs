@@ -157,11 +157,11 @@ fn full_of(text: &str) -> TracedRequest {
         server_queue: None,
         parts: RequestParts::default(),
         blocker: Some(Blocker {
-            thread: 4,
-            connection: None,
+            thread: Some(4),
             lock: Some(text.to_owned().into()),
             statement: Some(text.into()),
             length,
+            ..Blocker::default()
         }),
         preemptor: Some(Preemptor { thread: 5, name: text.to_owned(), length }),
         files: vec![FileWait { file, part: "sync".to_owned(), count: 1, length }],
