@@ -1,6 +1,5 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
-use super::locks::lock;
 use super::sum_layout::{FILE_ROW, file_wait};
 use dbtime_model::Nanos;
 use dbtime_model::traced::{
@@ -57,9 +56,12 @@ pub(super) struct RawRequest<'a> {
     /// Of PostgreSQL's those of the last command.
     pub(super) rows: Option<u64>,
     pub(super) parts: RequestParts,
+    /// Without the lock's name.
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
     pub(super) blocker_start: u64,
+    /// What the server says of that wait, as a number.
+    pub(super) blocker_wait: u32,
     pub(super) preemptor: Option<Preemptor>,
     pub(super) files: Vec<FileWait>,
     pub(super) cache: QueryCache,
@@ -122,6 +124,7 @@ impl<'a> RawRequest<'a> {
             parts: parts(head),
             blocker: waits.and_then(blocker),
             blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
+            blocker_wait: waits.map_or(0, |waits| u32_at(waits, 36)),
             preemptor: waits.and_then(preemptor),
             files: files.map_or_else(Vec::new, file_waits),
             cache: query_cache(head[75].into()),
@@ -235,7 +238,7 @@ fn blocker(waits: &[u8; WAITS]) -> Option<Blocker> {
     (length > Nanos::ZERO).then(|| Blocker {
         thread,
         connection: (connection > 0).then_some(connection),
-        lock: lock(u32_at(waits, 36)),
+        lock: None,
         statement: None,
         length,
     })
@@ -333,8 +336,7 @@ pub(super) mod tests {
         assert_eq!((request.connection, request.text), (4, &b"DO 1"[..]));
         let blocker = request.blocker.as_ref().expect("one");
         assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
-        assert_eq!((blocker.thread, blocker.lock.as_deref()), (12, Some("row lock")));
-        assert_eq!(request.blocker_start, 11);
+        assert_eq!((blocker.thread, request.blocker_wait, request.blocker_start), (12, 3, 11));
         let name = "cron".to_owned();
         assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));
         let [file] = &request.files[..] else { panic!("{request:?}") };

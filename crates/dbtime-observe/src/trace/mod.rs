@@ -18,6 +18,7 @@
 mod blockers;
 mod cache;
 mod capture;
+mod constants;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod helper;
@@ -27,6 +28,8 @@ mod loading;
 mod locks;
 mod logins;
 mod meaning;
+mod naming;
+mod origins;
 mod probes;
 mod program;
 mod refusal;
@@ -40,6 +43,7 @@ mod sum_layout;
 mod sums;
 mod texts;
 mod tls;
+mod tranches;
 mod trap;
 mod wait_event;
 mod waits;

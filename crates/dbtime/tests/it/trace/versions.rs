@@ -89,7 +89,10 @@ fn requests_of_every_version_of_postgres_are_seen_once() {
 #[test]
 fn waits_have_names_in_every_version_of_postgres() {
     each(false, |version| match tells_waits(version) {
-        true => postgres::waits_have_names(&start(version)),
+        true => {
+            postgres::waits_have_names(&start(version));
+            postgres::lightweight_locks_have_names(&start(version));
+        }
         false => version.lacks("names of waits that can be found"),
     });
 }
