@@ -22,10 +22,41 @@ const MOST_MOVED: usize = 1 << 20;
 /// Bytes of an address.
 const WORD: u64 = 8;
 
-/// The constants of a program, at the addresses that they have when it is loaded at 0.
+/// Sections of a program, at the addresses that they have when it is loaded at 0.
+#[derive(Debug, Default)]
+pub(super) struct Sections(Vec<(u64, Vec<u8>)>);
+
+impl Sections {
+    /// Reads those of these names, as far as they are there and not too large.
+    pub(super) fn read<'data>(
+        elf: &ElfFile64<'data, Endianness, impl ReadRef<'data>>,
+        names: &[&str],
+    ) -> Self {
+        let found = names.iter().filter_map(|name| elf.section_by_name(name));
+        let small = found.filter(|section| section.size() <= MOST);
+        let sections = small.filter_map(|one| Some((one.address(), one.data().ok()?.to_vec())));
+        Self(sections.collect())
+    }
+
+    /// One section.
+    #[cfg(test)]
+    pub(super) fn of(address: u64, bytes: Vec<u8>) -> Self {
+        Self(vec![(address, bytes)])
+    }
+
+    /// What stands at an address, to the end of its section.
+    pub(super) fn bytes(&self, address: u64) -> Option<&[u8]> {
+        self.0.iter().find_map(|(start, bytes)| {
+            let place = usize::try_from(address.checked_sub(*start)?).ok()?;
+            bytes.get(place..).filter(|bytes| !bytes.is_empty())
+        })
+    }
+}
+
+/// The constants of a program.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
-    sections: Vec<(u64, Vec<u8>)>,
+    sections: Sections,
     /// What is written to which address as the program is loaded.
     moved: FxHashMap<u64, u64>,
 }
@@ -45,27 +76,23 @@ impl Constants {
     /// As [`read`](Self::read).
     pub(super) fn parse<'data>(file: impl ReadRef<'data>) -> Result<Self, String> {
         let elf = ElfFile64::<Endianness, _>::parse(file).map_err(|e| e.to_string())?;
-        let mut constants = Self::default();
-        for section in SECTIONS.iter().filter_map(|name| elf.section_by_name(name)) {
-            let is_small = section.size() <= MOST;
-            let data = is_small.then(|| section.data().ok()).flatten();
-            constants.sections.extend(data.map(|data| (section.address(), data.to_vec())));
-        }
+        let sections = Sections::read(&elf, &SECTIONS);
+        let mut moved = FxHashMap::default();
         let relocations = elf.dynamic_relocations().into_iter().flatten().take(MOST_MOVED);
         for (address, relocation) in relocations {
             if let RelocationFlags::Elf { r_type: R_X86_64_RELATIVE | R_AARCH64_RELATIVE, .. } =
                 relocation.flags()
             {
-                constants.moved.insert(address, relocation.addend().cast_unsigned());
+                moved.insert(address, relocation.addend().cast_unsigned());
             }
         }
-        Ok(constants)
+        Ok(Self { sections, moved })
     }
 
     /// The text at an address, up to its zero; `None` where there is none of plain letters and
     /// digits.
     pub(super) fn word(&self, address: u64) -> Option<&str> {
-        let bytes = self.bytes(address)?;
+        let bytes = self.sections.bytes(address)?;
         let length = bytes.iter().take(64).position(|byte| !byte.is_ascii_alphanumeric())?;
         let is_whole = length > 0 && bytes[length] == 0;
         std::str::from_utf8(&bytes[..length]).ok().filter(|_| is_whole)
@@ -80,8 +107,9 @@ impl Constants {
     pub(super) fn entries(&self, words: &[&str]) -> Option<u64> {
         let [first, ..] = words else { return None };
         let at: HashSet<u64> = self.addresses(first).collect();
-        let all = self.sections.iter().flat_map(|(address, bytes)| {
-            (address.next_multiple_of(WORD)..address.saturating_add(bytes.len() as u64)).step_by(8)
+        let all = self.sections.0.iter().flat_map(|(address, bytes)| {
+            let end = address.saturating_add(bytes.len() as u64);
+            (address.checked_next_multiple_of(WORD).unwrap_or(end)..end).step_by(8)
         });
         let mut firsts =
             all.filter(|entry| self.pointer(*entry).is_some_and(|word| at.contains(&word)));
@@ -94,7 +122,7 @@ impl Constants {
     /// Where a word ends that is this, or ends so: linkers let them share their ends.
     fn addresses(&self, word: &str) -> impl Iterator<Item = u64> {
         let sought = [word.as_bytes(), &[0]].concat();
-        self.sections.iter().flat_map(move |(address, bytes)| {
+        self.sections.0.iter().flat_map(move |(address, bytes)| {
             let places = bytes.windows(sought.len()).enumerate();
             let found = places.filter(|(_, bytes)| *bytes == sought).map(|(place, _)| place);
             found.map(|place| address.wrapping_add(place as u64)).collect::<Vec<u64>>()
@@ -103,15 +131,8 @@ impl Constants {
 
     /// The address that stands at an address.
     fn pointer(&self, at: u64) -> Option<u64> {
-        let in_place = || Some(u64::from_le_bytes(*self.bytes(at)?.first_chunk()?));
+        let in_place = || Some(u64::from_le_bytes(*self.sections.bytes(at)?.first_chunk()?));
         self.moved.get(&at).copied().or_else(in_place)
-    }
-
-    fn bytes(&self, address: u64) -> Option<&[u8]> {
-        self.sections.iter().find_map(|(start, bytes)| {
-            let place = usize::try_from(address.checked_sub(*start)?).ok()?;
-            bytes.get(place..).filter(|bytes| !bytes.is_empty())
-        })
     }
 }
 
@@ -136,7 +157,7 @@ pub(super) mod tests {
         let moved = if is_moved { moved.collect() } else { FxHashMap::default() };
         let in_place = |address: &u64| if is_moved { [0; 8] } else { address.to_le_bytes() };
         let table = addresses.iter().flat_map(in_place).collect();
-        Constants { sections: vec![(0x1000, texts), (TABLE, table)], moved }
+        Constants { sections: Sections(vec![(0x1000, texts), (TABLE, table)]), moved }
     }
 
     #[test]
@@ -157,20 +178,22 @@ pub(super) mod tests {
     #[test]
     fn what_is_no_program_has_none() {
         let own = Constants::read(&File::open("/proc/self/exe").expect("it runs"));
-        assert!(!own.expect("a program").sections.is_empty());
+        assert!(!own.expect("a program").sections.0.is_empty());
         assert!(Constants::read(&File::open("/etc/passwd").expect("it is there")).is_err());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_constants(
-            bytes in proptest::collection::vec(any::<u8>(), 0..200), at: u64, entry: u64, to: u64
+            bytes in proptest::collection::vec(any::<u8>(), 0..200), at: u64, entry: u64, to: u64,
+            before_end in 0u64..20
         ) {
-            let sections = vec![(at, bytes.clone()), (u64::MAX - 8, bytes)];
+            let last = u64::MAX - before_end;
+            let sections = Sections(vec![(at, bytes.clone()), (last, bytes)]);
             let moved = [(entry, to), (to, entry), (at, at)].into_iter().collect();
             let constants = Constants { sections, moved };
             constants.entries(&["a", "b"]);
-            for address in [at, entry, to, u64::MAX, u64::MAX - 8] {
+            for address in [at, entry, to, u64::MAX, last] {
                 let _ = (constants.word(address), constants.word_by(address));
             }
         }

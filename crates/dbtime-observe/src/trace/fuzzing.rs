@@ -3,7 +3,9 @@
 
 use super::cache::cache_places;
 use super::capture::Inbox;
+use super::commits::commit_places;
 use super::constants::Constants;
+use super::imports::Imports;
 use super::naming::Naming;
 use super::program::Program;
 use super::sessions::Sessions;
@@ -38,5 +40,6 @@ pub fn program(file: &[u8]) {
     }
     let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
     let _ = (has_tls(&program), tls_library(&program));
+    let _ = Imports::parse(file).and_then(|imports| commit_places(&program, &imports));
     let _ = Constants::parse(file).and_then(|constants| tranches(&program, &constants));
 }

@@ -18,10 +18,12 @@
 mod blockers;
 mod cache;
 mod capture;
+mod commits;
 mod constants;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod helper;
+mod imports;
 mod layout;
 mod listener;
 mod loading;

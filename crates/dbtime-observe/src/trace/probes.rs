@@ -1,8 +1,10 @@
 //! What servers say themselves: probes on calls in their program files, and places in their memory.
 
 use super::cache::{cache_places, has_cache};
+use super::commits::{commit_places, has_commits};
 use super::constants::Constants;
 use super::helper::{Helper, Places};
+use super::imports::Imports;
 use super::listener::Listener;
 use super::loading::{Refused, lost};
 use super::program::Program;
@@ -158,6 +160,10 @@ impl Probes {
             let waits = program.clone().and_then(|program| waits(listener, program));
             self.given(WAITS, waits);
         }
+        if program.as_ref().is_ok_and(|program| has_commits(program)) {
+            let commits = program.clone().and_then(|program| commits(listener, program));
+            self.given(COMMITS, commits);
+        }
         // MariaDB's older versions are called as MySQL's are.
         let is_mariadb = server.program == "mariadbd";
         let has = |what: fn(&Program) -> bool| {
@@ -190,6 +196,7 @@ fn id(file: &File) -> FileId {
 }
 
 const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
+const COMMITS: &str = "names of waits for other commits";
 const EVENTS: &str = "locks apart from other waits, and their names";
 const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
 const TEXTS: &str = "statements that were prepared before dbtime looked";
@@ -204,6 +211,17 @@ fn waits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
     let waits = wait_places(program)?;
     listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
     listener.listen("on_wait_end", program.in_file(&waits.ends))
+}
+
+fn commits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+    let places = commit_places(program, &Imports::read(listener.file)?)?;
+    let begins = Places {
+        offsets: program.in_file(&places.begins),
+        cookies: places.waits,
+        ..Places::default()
+    };
+    listener.attach("on_silent_wait", begins)?;
+    listener.listen("on_wait_end", program.in_file(&places.ends))
 }
 
 fn cache(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {

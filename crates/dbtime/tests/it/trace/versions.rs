@@ -62,6 +62,18 @@ fn holders_of_rows_are_named_in_every_version_of_mysql() {
 }
 
 #[test]
+fn waits_for_other_commits_have_names_in_every_version_of_mariadb() {
+    each(true, |version| {
+        // Before, most of them are within InnoDB, which shows nothing of itself.
+        let shows_them = version.product == Product::MariaDb && version.number() >= vec![10, 6];
+        match shows_them {
+            true => parts::waits_for_commits_have_names(&version.start(&parts::BINLOG)),
+            false => version.lacks("waits for other commits that can be found"),
+        }
+    });
+}
+
+#[test]
 fn rows_of_every_version_are_counted() {
     each(true, |version| rows::of_packets_and_changes(&version.start(&rows::LARGE)));
     each(false, |version| rows::of_commands(&start(version)));
