@@ -28,6 +28,15 @@ ON_PROBE(on_wait_end)
 		thread->wait = 0;
 }
 
+/* The same of waits that they say nothing of: the cookie is what they would (`src/trace/commits.rs`). */
+ON_PROBE(on_silent_wait)
+{
+	struct thread *thread = present();
+
+	if (thread)
+		thread->wait = bpf_get_attach_cookie(context);
+}
+
 /*
  * MariaDB looks into its query cache for a statement's answer, where it is on (`src/trace/cache.rs`).
  */

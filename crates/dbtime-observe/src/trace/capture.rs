@@ -7,6 +7,7 @@ use super::helper::Helper;
 use super::layout::{self, RawRequest};
 use super::loading::{THREADS, map, tables};
 use super::logins::login;
+use super::naming::Naming;
 use super::probes::{Known, LeftOut, Probes};
 use super::refusal::kernel;
 use super::servers::{PROGRAMS, TracedServer, Wanted, is_here};
@@ -82,6 +83,7 @@ pub struct Left {
 pub(super) struct Inbox {
     sessions: Sessions,
     blockers: Blockers,
+    naming: Naming,
     /// What nobody has taken yet.
     requests: Vec<TracedRequest>,
     /// Records of the kernel's side that are no request of this version.
@@ -93,10 +95,11 @@ impl Inbox {
         if let Some((connection, login)) = login(bytes) {
             return self.sessions.logged_in(connection, login);
         }
-        let Some(raw) = RawRequest::read(bytes) else {
+        let Some(mut raw) = RawRequest::read(bytes) else {
             self.strange += 1;
             return;
         };
+        self.naming.name(&mut raw);
         let request = self.sessions.take(&raw);
         self.blockers.take(&raw, request, &mut self.requests);
     }
@@ -228,7 +231,7 @@ impl Capture {
     /// The kernel does not take its name.
     pub fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
         // Its first clients may come before its program has been read.
-        name(&self.object, server, Known::default())?;
+        name(&self.object, server, &Known::default())?;
         self.look_again(server).map(drop)
     }
 
@@ -240,12 +243,16 @@ impl Capture {
     pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
         let known = self.probes.attach(&mut self.helper, server);
         self.texts.add(&mut self.helper, self.probes.tellers.drain(..))?;
-        name(&self.object, server, known)?;
+        if server.protocol == Protocol::Postgres {
+            self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
+        }
+        name(&self.object, server, &known)?;
         Ok(known.hears_tls)
     }
 
     /// Forgets a server that has ended.
     pub fn forget(&mut self, server: &TracedServer) {
+        self.inbox.borrow_mut().naming.forget(server.process);
         if let Ok(servers) = map(&self.object, "servers") {
             for process in &server.processes {
                 // Some have been forgotten as they ended.
@@ -338,7 +345,23 @@ impl Capture {
 
     fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
         self.ring.consume().map_err(kernel)?;
+        self.find_origins()?;
         Ok(self.inbox.borrow_mut().take(is_end))
+    }
+
+    /// Finds out whose the processes are of connections that were not known.
+    fn find_origins(&mut self) -> Result<(), TraceError> {
+        let sought = self.inbox.borrow_mut().naming.origins.sought();
+        if sought.is_empty() || !self.is_watching() {
+            return Ok(());
+        }
+        let processes = sought.iter().map(|(_, process)| *process).collect();
+        let parents = self.helper.parents(processes)?;
+        let origins = &mut self.inbox.borrow_mut().naming.origins;
+        for ((connection, _), parent) in sought.into_iter().zip(parents) {
+            origins.learn(connection, parent);
+        }
+        Ok(())
     }
 
     /// Leaves, and accounts for what was still under way. Requests that were answered and whose
@@ -411,7 +434,8 @@ impl Capture {
             return Ok(Vec::new());
         }
         let said = self.helper.walk("look")?;
-        Ok(connections(&said, &mut self.inbox.borrow_mut().sessions))
+        let Inbox { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
+        Ok(connections(&said, sessions, naming))
     }
 
     /// What statements came to so far.
@@ -439,7 +463,7 @@ fn departures(object: &Object) -> Result<u64, TraceError> {
 }
 
 /// Tells the kernel's side of a server's processes and ports.
-fn name(object: &Object, server: &TracedServer, known: Known) -> Result<(), TraceError> {
+fn name(object: &Object, server: &TracedServer, known: &Known) -> Result<(), TraceError> {
     let row =
         |is_child| layout::server(server.protocol, known.wait_event, known.hears_tls, is_child);
     // Those that have ended meanwhile would never be forgotten.

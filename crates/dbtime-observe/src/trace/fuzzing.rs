@@ -3,10 +3,15 @@
 
 use super::cache::cache_places;
 use super::capture::Inbox;
+use super::commits::commit_places;
+use super::constants::Constants;
+use super::imports::Imports;
+use super::naming::Naming;
 use super::program::Program;
 use super::sessions::Sessions;
 use super::texts::Teller;
 use super::tls::{has_tls, tls_library};
+use super::tranches::tranches;
 use super::wait_event::wait_variable;
 use super::waits::wait_places;
 use super::walks;
@@ -23,7 +28,7 @@ pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedReques
 
 /// What a walk over connections has said.
 pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
-    walks::connections(said, &mut Sessions::default())
+    walks::connections(said, &mut Sessions::default(), &mut Naming::default())
 }
 
 /// Looks for all places in a program file.
@@ -35,4 +40,6 @@ pub fn program(file: &[u8]) {
     }
     let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
     let _ = (has_tls(&program), tls_library(&program));
+    let _ = Imports::parse(file).and_then(|imports| commit_places(&program, &imports));
+    let _ = Constants::parse(file).and_then(|constants| tranches(&program, &constants));
 }

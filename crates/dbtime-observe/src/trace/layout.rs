@@ -1,6 +1,5 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
-use super::locks::lock;
 use super::sum_layout::{FILE_ROW, file_wait};
 use dbtime_model::Nanos;
 use dbtime_model::traced::{
@@ -63,9 +62,12 @@ pub(super) struct RawRequest<'a> {
     /// Of PostgreSQL's those of the last command.
     pub(super) rows: Option<u64>,
     pub(super) parts: RequestParts,
+    /// Without the lock's name.
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
     pub(super) blocker_start: u64,
+    /// What the server says of that wait, as a number.
+    pub(super) blocker_wait: u32,
     pub(super) preemptor: Option<Preemptor>,
     pub(super) files: Vec<FileWait>,
     pub(super) cache: QueryCache,
@@ -128,6 +130,7 @@ impl<'a> RawRequest<'a> {
             parts: parts(head),
             blocker: waits.and_then(blocker),
             blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
+            blocker_wait: waits.map_or(0, |waits| u32_at(waits, 36)),
             preemptor: waits.and_then(preemptor),
             files: files.map_or_else(Vec::new, file_waits),
             cache: query_cache(head[75].into()),
@@ -240,7 +243,7 @@ fn waits_of(bytes: &[u8]) -> (Option<&[u8; FILE_WAITS]>, Option<&[u8; WAITS]>, &
 fn blocker(waits: &[u8; WAITS]) -> Option<Blocker> {
     let (length, connection) = (Nanos(u64_at(waits, 8)), u64_at(waits, 16));
     let (thread, release) = (u32_at(waits, 32), u32_at(waits, 40));
-    let wait = Blocker { lock: lock(u32_at(waits, 36)), length, ..Blocker::default() };
+    let wait = Blocker { length, ..Blocker::default() };
     (length > Nanos::ZERO).then(|| match release {
         NOBODY => wait,
         _ => Blocker {
@@ -345,9 +348,8 @@ pub(super) mod tests {
         assert_eq!((request.connection, request.text), (4, &b"DO 1"[..]));
         let blocker = request.blocker.as_ref().expect("one");
         assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
-        assert_eq!((blocker.thread, blocker.lock.as_deref()), (Some(12), Some("row lock")));
-        assert!(!blocker.has_left);
-        assert_eq!(request.blocker_start, 11);
+        assert_eq!((request.blocker_wait, request.blocker_start), (3, 11));
+        assert!(blocker.thread == Some(12) && !blocker.has_left);
         let name = "cron".to_owned();
         assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));
         let [file] = &request.files[..] else { panic!("{request:?}") };

@@ -1,14 +1,55 @@
 //! What servers call the locks that they wait for.
 
+use super::tranches::Tranches;
 use std::borrow::Cow;
+use std::sync::Arc;
 
-/// What a server calls what it waited for, where that is a lock.
-pub(super) fn lock(wait: u32) -> Option<Cow<'static, str>> {
+/// The highest byte of a wait for one of PostgreSQL's lightweight locks, whose tranche stands in
+/// the lower half.
+const LIGHTWEIGHT: u32 = 1;
+
+/// What servers call their locks, as far as each has names of its own.
+#[derive(Debug, Default)]
+pub(super) struct LockNames {
+    /// By the servers' processes.
+    tranches: Vec<(u32, Arc<Tranches>)>,
+}
+
+impl LockNames {
+    /// A server calls its lightweight locks so.
+    pub(super) fn add(&mut self, server: u32, tranches: Arc<Tranches>) {
+        self.forget(server);
+        self.tranches.push((server, tranches));
+    }
+
+    /// A server has ended.
+    pub(super) fn forget(&mut self, server: u32) {
+        self.tranches.retain(|(known, _)| *known != server);
+    }
+
+    /// What a server calls what it waited for, where that is a lock. Of one that is not known it is
+    /// what all call it.
+    pub(super) fn lock(&self, server: Option<u32>, wait: u32) -> Option<Cow<'static, str>> {
+        let own = (wait >> 24 == LIGHTWEIGHT).then(|| self.tranche(server, wait & 0xffff));
+        own.flatten().map(|name| Cow::Owned(name.to_owned())).or_else(|| lock(wait))
+    }
+
+    fn tranche(&self, server: Option<u32>, number: u32) -> Option<&str> {
+        let is_it = |known: u32| server.is_none_or(|server| server == known);
+        let these = self.tranches.iter().filter(|(known, _)| is_it(*known));
+        let mut names = these.map(|(_, tranches)| tranches.name(number));
+        let first = names.next()??;
+        names.all(|name| name == Some(first)).then_some(first)
+    }
+}
+
+/// What every server calls what it waited for.
+fn lock(wait: u32) -> Option<Cow<'static, str>> {
     let name = match wait >> 24 {
         0 => LOCKS.get(wait as usize).copied().flatten(),
-        1 => Some("LWLock"),
+        LIGHTWEIGHT => Some("LWLock"),
         3 => HEAVY_LOCKS.get((wait & 0xffff) as usize).copied(),
-        4 => Some("buffer pin"),
+        4 => Some("BufferPin"),
         8 => Some("another process"),
         _ => None,
     };
@@ -59,5 +100,32 @@ mod tests {
         );
         // Bits above the kind of a lock, and kinds that are not known.
         assert_eq!([0x03ff_0000, 0x0300_00ff, 1].map(lock), [Some("relation".into()), None, None]);
+    }
+
+    #[test]
+    fn servers_of_several_versions_name_their_own() {
+        let mut names = LockNames::default();
+        let tranches = |names: &[&str]| Arc::new(names.iter().copied().collect::<Tranches>());
+        let of = |names: &LockNames, server, number| {
+            names.lock(server, LIGHTWEIGHT << 24 | number).expect("it is a lock").into_owned()
+        };
+        assert_eq!(of(&names, Some(15), 1), "LWLock");
+        names.add(15, tranches(&["Both", "WALWrite", "Old"]));
+        assert_eq!(
+            [0, 1, 3].map(|number| of(&names, None, number)),
+            ["Both", "WALWrite", "LWLock"]
+        );
+        names.add(17, tranches(&["Both", "WALInsert"]));
+        assert_eq!(
+            [15, 17, 9].map(|s| of(&names, Some(s), 1)),
+            ["WALWrite", "WALInsert", "LWLock"]
+        );
+        assert_eq!([0, 1, 2].map(|number| of(&names, None, number)), ["Both", "LWLock", "LWLock"]);
+        assert_eq!(names.lock(Some(15), 0x0300_0004).as_deref(), Some("tuple"));
+        names.forget(15);
+        assert_eq!(
+            (of(&names, None, 1), of(&names, Some(15), 1).as_str()),
+            ("WALInsert".to_owned(), "LWLock")
+        );
     }
 }

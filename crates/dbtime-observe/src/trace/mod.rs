@@ -18,15 +18,20 @@
 mod blockers;
 mod cache;
 mod capture;
+mod commits;
+mod constants;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod helper;
+mod imports;
 mod layout;
 mod listener;
 mod loading;
 mod locks;
 mod logins;
 mod meaning;
+mod naming;
+mod origins;
 mod probes;
 mod program;
 mod refusal;
@@ -41,6 +46,7 @@ mod sums;
 mod terminal;
 mod texts;
 mod tls;
+mod tranches;
 mod transactions;
 mod trap;
 mod wait_event;

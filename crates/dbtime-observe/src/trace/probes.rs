@@ -1,30 +1,37 @@
 //! What servers say themselves: probes on calls in their program files, and places in their memory.
 
 use super::cache::{cache_places, has_cache};
+use super::commits::{commit_places, has_commits};
+use super::constants::Constants;
 use super::helper::{Helper, Places};
+use super::imports::Imports;
 use super::listener::Listener;
 use super::loading::{Refused, lost};
 use super::program::Program;
 use super::servers::TracedServer;
 use super::texts::Teller;
 use super::tls::{TlsLibrary, has_tls, tls_library};
+use super::tranches::{Tranches, tranches};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
 use dbtime_model::traced::Protocol;
 use rustix::fs::fstat;
 use std::collections::HashMap;
 use std::fs::File;
+use std::sync::Arc;
 
 /// What is not measured without a probe, and why there is none.
 pub(super) type LeftOut = (&'static str, String);
 
 /// What the kernel's side has to know of a server.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// Where it has the address of what it waits for; 0: nowhere.
     pub(super) wait_event: u64,
     /// Whether its TLS library is listened to.
     pub(super) hears_tls: bool,
+    /// What it calls lightweight locks (PostgreSQL).
+    pub(super) tranches: Option<Arc<Tranches>>,
 }
 
 /// A file, by its device and number.
@@ -36,6 +43,7 @@ struct Found {
     wait_variable: Result<u64, String>,
     /// Whether it speaks TLS itself, and that is listened to.
     has_tls: Result<bool, String>,
+    tranches: Result<Arc<Tranches>, String>,
 }
 
 /// What is listened to, and what was found out of files: those of a server that starts again are
@@ -83,15 +91,21 @@ impl Probes {
         };
         let event = match server.protocol {
             Protocol::Mysql => Ok(0),
-            Protocol::Postgres => found.wait_variable.and_then(|variable| {
+            Protocol::Postgres => found.wait_variable.clone().and_then(|variable| {
                 helper.program_base(server.process).map(|base| wait_event(base, variable))
             }),
         };
+        let has_events = server.protocol == Protocol::Postgres && found.wait_variable.is_ok();
+        let tranches = has_events.then_some(found.tranches).transpose();
         let hears_tls = match found.has_tls {
             Ok(false) => self.hear_library(helper, server.process),
             inside => inside,
         };
-        Known { wait_event: self.given(EVENTS, event), hears_tls: self.given(TLS, hears_tls) }
+        Known {
+            wait_event: self.given(EVENTS, event),
+            hears_tls: self.given(TLS, hears_tls),
+            tranches: self.given(TRANCHES, tranches),
+        }
     }
 
     /// A program that was not there before.
@@ -103,6 +117,10 @@ impl Probes {
         let program = program.as_ref().map_err(Clone::clone);
         let found = Found {
             wait_variable: program.clone().and_then(wait_variable),
+            tranches: program.clone().and_then(|program| match server.protocol {
+                Protocol::Mysql => Err("it has none".to_owned()),
+                Protocol::Postgres => tranches(program, &Constants::read(file)?).map(Arc::new),
+            }),
             has_tls: program.and_then(|program| match has_tls(program) {
                 true => tls(&mut listener, &tls_library(program)?).map(|()| true),
                 false => Ok(false),
@@ -142,6 +160,10 @@ impl Probes {
             let waits = program.clone().and_then(|program| waits(listener, program));
             self.given(WAITS, waits);
         }
+        if program.as_ref().is_ok_and(|program| has_commits(program)) {
+            let commits = program.clone().and_then(|program| commits(listener, program));
+            self.given(COMMITS, commits);
+        }
         // MariaDB's older versions are called as MySQL's are.
         let is_mariadb = server.program == "mariadbd";
         let has = |what: fn(&Program) -> bool| {
@@ -174,7 +196,9 @@ fn id(file: &File) -> FileId {
 }
 
 const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
+const COMMITS: &str = "names of waits for other commits";
 const EVENTS: &str = "locks apart from other waits, and their names";
+const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
 const TEXTS: &str = "statements that were prepared before dbtime looked";
 const TLS: &str = "connections that are encrypted";
 const CACHE: &str = "what came from the query cache";
@@ -187,6 +211,17 @@ fn waits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
     let waits = wait_places(program)?;
     listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
     listener.listen("on_wait_end", program.in_file(&waits.ends))
+}
+
+fn commits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+    let places = commit_places(program, &Imports::read(listener.file)?)?;
+    let begins = Places {
+        offsets: program.in_file(&places.begins),
+        cookies: places.waits,
+        ..Places::default()
+    };
+    listener.attach("on_silent_wait", begins)?;
+    listener.listen("on_wait_end", program.in_file(&places.ends))
 }
 
 fn cache(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {

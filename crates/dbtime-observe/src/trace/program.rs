@@ -12,7 +12,9 @@ use std::ops::Range;
 
 /// `call` with the distance to its target.
 const CALL: u8 = 0xe8;
-/// Its length.
+/// `jmp` with the same: how a function calls another as the last thing it does.
+const JUMP: u8 = 0xe9;
+/// Their length.
 const CALL_LENGTH: usize = 5;
 
 /// `endbr64`: nothing is done there, but a probe on it costs more.
@@ -82,6 +84,12 @@ impl Program {
         self.extent(name).map(|extent| extent.start)
     }
 
+    /// Where all functions begin whose names begin so: compilers make several of one, at times.
+    pub(super) fn functions_like(&self, name: &str) -> Vec<u64> {
+        let named = self.symbols.iter().filter(|(symbol, _)| symbol.starts_with(name));
+        named.map(|(_, extent)| extent.start).collect()
+    }
+
     /// Where a variable lies when the program is loaded at 0.
     ///
     /// # Errors
@@ -131,7 +139,7 @@ impl Program {
     /// # Errors
     /// The machine's code is not read.
     pub(super) fn calls(&self) -> Result<impl Iterator<Item = (usize, u64)>, String> {
-        self.code().map(|code| self.calls_in(0..code.len()))
+        self.code().map(|code| self.calls_in(0..code.len(), &[CALL]))
     }
 
     /// The calls in one function. There may be more than are made: data looks like calls.
@@ -139,15 +147,32 @@ impl Program {
     /// # Errors
     /// As [`function`](Self::function).
     pub(super) fn calls_of(&self, name: &str) -> Result<Vec<(usize, u64)>, String> {
-        let (extent, _) = (self.extent(name)?, self.code()?);
-        let place = |at: u64| (at.wrapping_sub(self.address) as usize).min(self.code.len());
-        Ok(self.calls_in(place(extent.start)..place(extent.end)).collect())
+        Ok(self.calls_in(self.places(name)?, &[CALL]).collect())
     }
 
-    fn calls_in(&self, places: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    /// The same with jumps, by which a function may call others last.
+    ///
+    /// # Errors
+    /// As [`function`](Self::function).
+    pub(super) fn transfers_of(&self, name: &str) -> Result<Vec<(usize, u64)>, String> {
+        Ok(self.calls_in(self.places(name)?, &[CALL, JUMP]).collect())
+    }
+
+    /// Where a function is in the code.
+    fn places(&self, name: &str) -> Result<Range<usize>, String> {
+        let (extent, _) = (self.extent(name)?, self.code()?);
+        let place = |at: u64| (at.wrapping_sub(self.address) as usize).min(self.code.len());
+        Ok(place(extent.start)..place(extent.end))
+    }
+
+    fn calls_in(
+        &self,
+        places: Range<usize>,
+        kinds: &'static [u8],
+    ) -> impl Iterator<Item = (usize, u64)> {
         let base = places.start.min(places.end);
         let code = self.code[base..places.end].iter().enumerate();
-        let calls = code.filter(|(_, byte)| **byte == CALL).map(move |(at, _)| base + at);
+        let calls = code.filter(|(_, byte)| kinds.contains(byte)).map(move |(at, _)| base + at);
         calls.filter_map(|at| Some((at, self.target(at)?)))
     }
 

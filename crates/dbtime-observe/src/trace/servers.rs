@@ -258,11 +258,13 @@ fn program(process: &Process) -> Result<String, ProcError> {
 
 /// The processes that a process has started and that are still there.
 fn children(process: u32) -> Vec<u32> {
-    let is_child = |other: &u32| {
-        let stat = Process::new(other.cast_signed()).and_then(|other| other.stat());
-        stat.is_ok_and(|stat| stat.ppid == process.cast_signed())
-    };
-    all().into_iter().filter(is_child).collect()
+    all().into_iter().filter(|other| parent(*other) == Some(process)).collect()
+}
+
+/// Which process has started a process that is still there.
+pub(super) fn parent(process: u32) -> Option<u32> {
+    let stat = Process::new(process.cast_signed()).and_then(|process| process.stat());
+    stat.ok().map(|stat| stat.ppid.cast_unsigned())
 }
 
 /// The numbers of a process's sockets.

@@ -1,40 +1,44 @@
 //! What a walk over all connections has said of them.
 
 use super::layout::{Glance, RawRequest};
-use super::locks;
+use super::naming::Naming;
 use super::sessions::Sessions;
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::RequestParts;
 use dbtime_model::traced_live::{Activity, LiveConnection};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What `look` has said: glances, each followed by its request. A connection that several processes
 /// have open is spoken of several times, and counts once.
-pub(super) fn connections(mut said: &[u8], sessions: &mut Sessions) -> Vec<LiveConnection> {
+pub(super) fn connections(
+    mut said: &[u8],
+    sessions: &mut Sessions,
+    naming: &mut Naming,
+) -> Vec<LiveConnection> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     while let Some((glance, rest)) = Glance::read(said) {
-        let Some((raw, rest)) = RawRequest::split(rest) else { break };
+        let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
         said = rest;
         if !seen.insert(raw.connection) {
             continue;
         }
+        naming.name(&mut raw);
         found.push(LiveConnection {
             at: MonoNanos(glance.now),
-            activity: activity(&glance),
+            activity: activity(&glance, || naming.lock(&raw, glance.wait)),
             request: sessions.glimpse(&raw),
         });
     }
     found
 }
 
-fn activity(glance: &Glance) -> Activity {
+fn activity(glance: &Glance, lock: impl FnOnce() -> Option<Cow<'static, str>>) -> Activity {
     let parts = RequestParts::default().named();
     match parts.get(glance.part as usize) {
         _ if !glance.is_at_work => Activity::Idle,
         None => Activity::AtWork,
-        Some(("lock", _)) => {
-            locks::lock(glance.wait).map_or(Activity::In("lock"), Activity::Waiting)
-        }
+        Some(("lock", _)) => lock().map_or(Activity::In("lock"), Activity::Waiting),
         Some((name, _)) => Activity::In(name),
     }
 }
@@ -63,7 +67,7 @@ mod tests {
             [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
-        let found = connections(&said, &mut Sessions::default());
+        let found = connections(&said, &mut Sessions::default(), &mut Naming::default());
         let activities: Vec<&Activity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
             Activity::In("cpu"),
@@ -75,13 +79,16 @@ mod tests {
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
         let cut = said.len() - written(3, 3, b"UPDATE t", |_| {}).len() - 24 - 1;
-        assert_eq!(connections(&said[..cut], &mut Sessions::default()).len(), 4);
+        assert_eq!(
+            connections(&said[..cut], &mut Sessions::default(), &mut Naming::default()).len(),
+            4
+        );
     }
 
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-            connections(&bytes, &mut Sessions::default());
+            connections(&bytes, &mut Sessions::default(), &mut Naming::default());
         }
     }
 }

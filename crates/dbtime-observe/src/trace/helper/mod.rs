@@ -229,6 +229,14 @@ impl Helper {
         asked.map_err(|error| error.to_string())?
     }
 
+    /// Which processes started these, as far as that can be seen, in their order.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(super) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
+        self.ask(&Ask::Parents(of), &[]).map(|(parents, _)| parents)
+    }
+
     fn file(&mut self, ask: &Ask) -> Result<Option<File>, String> {
         let asked = self.ask::<Result<(), String>>(ask, &[]);
         let (opened, mut files) = asked.map_err(|error| error.to_string())?;

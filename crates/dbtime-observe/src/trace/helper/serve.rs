@@ -2,7 +2,7 @@
 
 use super::super::TraceError;
 use super::super::loading::{attach, attach_places, load, walk};
-use super::super::servers::{has_clients, open_program, servers};
+use super::super::servers::{has_clients, open_program, parent, servers};
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
 use super::super::tls::open_library;
@@ -113,6 +113,9 @@ impl Serving {
             Ask::Program(process) => Answer::file(open_program(process).map(Some)),
             Ask::TlsLibrary(process) => Answer::file(open_library(process)),
             Ask::ProgramBase(process) => Answer::new(program_base(process)),
+            Ask::Parents(processes) => {
+                Answer::new(processes.into_iter().map(parent).collect::<Vec<_>>())
+            }
         }
     }
 

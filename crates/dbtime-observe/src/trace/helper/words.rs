@@ -42,6 +42,8 @@ pub(super) enum Ask {
     TlsLibrary(u32),
     /// Answer: the address of a process's program, or why it is not known.
     ProgramBase(u32),
+    /// Answer: which processes started these, as far as that can be seen, in their order.
+    Parents(Vec<u32>),
 }
 
 /// Where a program is attached to.

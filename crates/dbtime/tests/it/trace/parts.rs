@@ -64,6 +64,36 @@ pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
 }
 
 #[test]
+fn waits_for_other_commits_have_names() {
+    for settings in [&[][..], &BINLOG] {
+        waits_for_commits_have_names(&GivenServer::start(Product::MariaDb, settings));
+    }
+}
+
+/// With these commits wait for the binlog, too.
+pub(super) const BINLOG: [(&str, &str); 3] =
+    [("log_bin", "log"), ("server_id", "1"), ("sync_binlog", "1")];
+
+pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    server.sql("CREATE TABLE c (n INT) ENGINE=InnoDB");
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    let line = format!(
+        "run --query 'INSERT INTO c VALUES (1)' --connections 8 --transactions {} --target '{}' \
+         --no-record",
+        4 * MANY,
+        server.target()
+    );
+    sandbox.run(&line).exits(0);
+    let seen = tracer.end();
+    let blockers: Vec<&Value> =
+        seen.requests.iter().map(|one| &one["blocker"]).filter(|one| one.is_object()).collect();
+    let called = |name: &str| blockers.iter().filter(|one| one["lock"] == name).count();
+    let (group, binlog) = (called("group commit"), called("binlog"));
+    assert!(group > 0 && 10 * (group + binlog) > 9 * blockers.len(), "{group} {blockers:?}");
+}
+
+#[test]
 fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
     server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");

@@ -188,6 +188,31 @@ pub(super) fn waits_have_names(server: &GivenServer) {
 }
 
 #[test]
+fn lightweight_locks_have_the_names_that_their_server_gives_them() {
+    lightweight_locks_have_names(&start().1);
+}
+
+pub(super) fn lightweight_locks_have_names(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    server.sql("CREATE TABLE w (n int)");
+    let Some(tracer) = Tracer::attach(&sandbox, server, "") else { return };
+    // Whoever commits waits for whoever writes the log.
+    let line = format!(
+        "run --query 'INSERT INTO w VALUES (1)' --connections 8 --transactions {} --target '{}' \
+         --no-record",
+        4 * MANY,
+        server.target()
+    );
+    sandbox.run(&line).exits(0);
+    let seen = tracer.end();
+    let locks = seen.requests.iter().filter_map(|request| request["blocker"]["lock"].as_str());
+    let is_light = |lock: &&str| lock.starts_with(|first: char| first.is_ascii_uppercase());
+    let locks: Vec<&str> = locks.filter(is_light).collect();
+    assert!(locks.contains(&"WALWrite"), "{locks:?}");
+    assert!(!locks.contains(&"LWLock"), "{locks:?}");
+}
+
+#[test]
 fn a_copy_is_one_request_and_its_client_the_net() {
     let (sandbox, server) = start();
     let mut client = RawPostgres::connect(&server);

@@ -62,6 +62,18 @@ fn holders_of_rows_are_named_in_every_version_of_mysql() {
 }
 
 #[test]
+fn waits_for_other_commits_have_names_in_every_version_of_mariadb() {
+    each(true, |version| {
+        // Before, most of them are within InnoDB, which shows nothing of itself.
+        let shows_them = version.product == Product::MariaDb && version.number() >= vec![10, 6];
+        match shows_them {
+            true => parts::waits_for_commits_have_names(&version.start(&parts::BINLOG)),
+            false => version.lacks("waits for other commits that can be found"),
+        }
+    });
+}
+
+#[test]
 fn rows_of_every_version_are_counted() {
     each(true, |version| rows::of_packets_and_changes(&version.start(&rows::LARGE)));
     each(false, |version| rows::of_commands(&start(version)));
@@ -89,7 +101,10 @@ fn requests_of_every_version_of_postgres_are_seen_once() {
 #[test]
 fn waits_have_names_in_every_version_of_postgres() {
     each(false, |version| match tells_waits(version) {
-        true => postgres::waits_have_names(&start(version)),
+        true => {
+            postgres::waits_have_names(&start(version));
+            postgres::lightweight_locks_have_names(&start(version));
+        }
         false => version.lacks("names of waits that can be found"),
     });
 }

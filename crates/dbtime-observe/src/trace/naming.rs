@@ -1,0 +1,49 @@
+//! Names of what servers tell by numbers: which server it was, and what that one calls it.
+
+use super::layout::RawRequest;
+use super::locks::LockNames;
+use super::origins::Origins;
+use super::tranches::Tranches;
+use dbtime_model::traced::Protocol;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What is known of servers that name things.
+#[derive(Debug, Default)]
+pub(super) struct Naming {
+    pub(super) origins: Origins,
+    locks: LockNames,
+}
+
+impl Naming {
+    /// There is another server; `tranches`: what its program calls lightweight locks.
+    pub(super) fn add(&mut self, server: u32, tranches: Option<Arc<Tranches>>) {
+        self.origins.add(server);
+        if let Some(tranches) = tranches {
+            self.locks.add(server, tranches);
+        }
+    }
+
+    /// A server has ended.
+    pub(super) fn forget(&mut self, server: u32) {
+        self.origins.forget(server);
+        self.locks.forget(server);
+    }
+
+    /// What the server of a request calls what that waits for, where it is a lock.
+    pub(super) fn lock(&mut self, raw: &RawRequest<'_>, wait: u32) -> Option<Cow<'static, str>> {
+        let server = match raw.protocol {
+            Protocol::Mysql => None,
+            Protocol::Postgres => self.origins.server(raw.connection, raw.process),
+        };
+        self.locks.lock(server, wait)
+    }
+
+    /// Names the lock that a request has waited for.
+    pub(super) fn name(&mut self, raw: &mut RawRequest<'_>) {
+        let lock = self.lock(raw, raw.blocker_wait);
+        if let Some(blocker) = &mut raw.blocker {
+            blocker.lock = lock;
+        }
+    }
+}
