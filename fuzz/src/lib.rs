@@ -46,7 +46,8 @@ pub fn shown(request: &TracedRequest, since: MonoNanos) {
     dbtime_sql::fingerprint(&request.text, &mut fingerprint);
     for statement in [&*request.text, &*fingerprint] {
         let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref());
-        let shown = Shown { command: "QUERY", statement, blocker: blocker.unwrap_or_default() };
+        let blocker = blocker.unwrap_or_default();
+        let shown = Shown { command: "QUERY", statement, blocker, ..Shown::default() };
         let mut line = String::new();
         request_line(request, since, shown, Some(100), &mut line);
         let is_control = |c: char| c.is_control() && c != '\n';

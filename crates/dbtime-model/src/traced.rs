@@ -64,9 +64,10 @@ pub struct TracedRequest {
     /// PostgreSQL: how often it executes something; 0 elsewhere.
     #[serde(default, skip_serializing_if = "is_default")]
     pub executes: u32,
-    /// Whether these are several statements; the text is the first's.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub is_several: bool,
+    /// Where these are several statements, each of them; text and rows are those of the one that
+    /// took longest, or that is likely to have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<ExecutedStatement>,
     /// Bytes of the command, also of those that were not kept.
     pub length: u32,
     /// Its statement. Unit: none; as the client sent it, control characters included.
@@ -105,6 +106,27 @@ pub struct TracedRequest {
     /// What became of it in the query cache.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: QueryCache,
+}
+
+/// One of several statements that a request of PostgreSQL's executes before a Sync.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutedStatement {
+    /// As that of a request.
+    pub text: Arc<str>,
+    /// What can be said of the text.
+    pub text_state: TextState,
+    /// How often it was executed in a row.
+    pub executes: u32,
+    /// Rows that it sent or changed, all times together, where the answer says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// From when the server turned to it until it turned to the next; `None` where that was not
+    /// seen. Unit of the file: microseconds.
+    #[serde(default, rename = "length_us", skip_serializing_if = "Option::is_none")]
+    pub length: Option<Nanos>,
+    /// Whether further statements are in it, for which there was no room.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_others: bool,
 }
 
 /// Whose a connection is.
@@ -411,6 +433,9 @@ pub struct Ledger {
     /// Times that a thread got a CPU and the kernel did not tell: taken from the scheduler's own
     /// record instead, which leaves out what interrupts took.
     pub unseen_arrivals: u64,
+    /// Requests of PostgreSQL's with several statements.
+    #[serde(default)]
+    pub batches: u64,
     /// Not handed on either, for the watching was to cost less (`--max-cost`).
     #[serde(default)]
     pub withheld: u64,

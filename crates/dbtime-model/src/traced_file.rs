@@ -235,7 +235,7 @@ mod tests {
             connection: 1,
             login: None,
             executes: 0,
-            is_several: false,
+            statements: Vec::new(),
             process: 2,
             thread: 3,
             start: MonoNanos(nanos),

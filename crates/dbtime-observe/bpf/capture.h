@@ -31,6 +31,7 @@ enum request_flags {
 	REQUEST_SEVERAL = 16,	/* it executes several statements, of which it names the first */
 	REQUEST_WITHIN = 32,	/* its answer says that a transaction is open, */
 	REQUEST_OUTSIDE = 64,	/* or that none is; where there is neither it does not say */
+	REQUEST_FETCHES = 128,	/* it goes on with a portal that an earlier one has made */
 };
 
 /* What a server speaks. */
@@ -203,6 +204,26 @@ struct request {
 	__u64 server_queue;	/* from when it came until it was read; NOT_KNOWN: that was not seen */
 	__u64 rows;		/* sent or changed, as the answer says; NOT_KNOWN: it does not, or is not asked */
 	__u64 parts[PARTS];
+	__u16 portal_from;	/* PostgreSQL: where the portal's name begins, behind the rest of the text */
+	__u16 portal_length;	/* 0: it has none */
+	__u16 chief;		/* of several statements the one that it is known by */
+	__u16 statements;	/* that follow; 0: there are not several */
+};
+
+#define MOST_EXECUTED 8		/* statements of a request that are told apart; a power of two */
+
+/* One of several statements of a PostgreSQL request. Where there are several, the whole text and all of
+ * these follow the request. */
+struct executed {
+	__u64 length;		/* how long it took; NOT_KNOWN: that was not seen */
+	__u64 rows;		/* NOT_KNOWN: its answer does not tell, or was too long */
+	__u32 executes;
+	__u16 first_bind;	/* of the request's Binds, as far as these make portals without a name */
+	__u16 flags;		/* enum request_flags; REQUEST_SEVERAL: further ones are with it */
+	__u16 text_from;	/* in the request's text */
+	__u16 text_length;
+	__u16 name_from;
+	__u16 name_length;
 };
 
 /* What watching itself takes: of TIMED_CYCLE runs of the programs on a CPU, TIMED in a row are timed.
@@ -250,6 +271,7 @@ enum count {
 	COUNT_NAMELESS,		/* statements, added up, whose text was not seen when they were prepared */
 	COUNT_UNSEEN,		/* arrivals on a CPU that the kernel did not tell of */
 	COUNT_LOGINS,		/* connections whose user is known */
+	COUNT_BATCHES,		/* requests with several statements that are told apart */
 	COUNT_WITHHELD,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
 };

@@ -10,6 +10,7 @@
 
 #define HEADER 4		/* bytes before each packet of MySQL's protocol */
 #define TAGGED 5		/* before each message of PostgreSQL's */
+#define MOST_NAME 64		/* bytes of a PostgreSQL statement's name that are kept, NAMEDATALEN */
 
 enum role {
 	ROLE_IGNORED,
@@ -56,6 +57,12 @@ struct answer {
 	__u8 goes_on;		/* the next packet continues a row */
 };
 
+/* What is left of a piece of PostgreSQL's answers. It lies here for the reason that `struct shaper` does. */
+struct rest {
+	__u64 at;
+	__u32 length;
+};
+
 #define KNOWN 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -65,10 +72,11 @@ struct known {
 };
 
 struct connection {
-	struct file_waits files;	/* these four follow each other, so that they are copied at once */
+	struct file_waits files;	/* these five follow each other, so that they are copied at once */
 	struct waits waits;
 	struct request request;
 	struct text text;
+	struct executed executed[MOST_EXECUTED];
 	__u64 start;		/* of the request under way; 0: there is none */
 	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
 	__u64 came;		/* when what is to be read came to the socket; 0: that was not seen */
@@ -97,7 +105,15 @@ struct connection {
 	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;
+	struct rest to_come;
 	struct login login;
+	__u64 shapes[MOST_EXECUTED];	/* of several statements, where they are added up; 0: not known */
+	__u8 answering;		/* of several statements the one whose answer comes next */
+	__u16 binds;		/* of the request, without a name for the portal */
+	__u32 text_used;	/* by all of them */
+	__u32 completed;	/* answers to the one at hand */
+	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
+	__u64 portal_shape;	/* of what it executes */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_came;	/* when that had come */
 	__u32 ahead_length;

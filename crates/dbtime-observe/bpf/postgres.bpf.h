@@ -15,11 +15,10 @@
 
 #include "logins.bpf.h"
 #include "requests.bpf.h"
-#include "rows.bpf.h"
+#include "completions.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
 #define MOST_TEXT (TEXT_ROOM - MOST_NAME)
-#define MOST_NAME 64			/* bytes of a statement's name that are kept, NAMEDATALEN */
 #define MOST_EXECUTES 65535	/* that are counted of one request */
 #define READY 6				/* bytes of ReadyForQuery */
 #define IDLE 'I'			/* its last, where no transaction is open */
@@ -196,6 +195,10 @@ int names_another(struct connection *connection, __u64 address)
 		return 0;
 	from = connection->request.flags & REQUEST_NAMED ? 0 : connection->request.text_length;
 	length = connection->request.name_length;
+	if (connection->request.statements) {
+		from = latest_executed(connection)->name_from;
+		length = latest_executed(connection)->name_length;
+	}
 	portal = bpf_probe_read_user_str(name, sizeof(name), (const char *)address);
 	if (portal <= 0)
 		return 0;
@@ -206,6 +209,15 @@ int names_another(struct connection *connection, __u64 address)
 		if (name[i] != connection->text.bytes[(from + i) & (TEXT_ROOM - 1)])
 			return 1;
 	return name[length & (MOST_NAME - 1)] != 0;
+}
+
+/* Bytes of a Bind's first name, its zero included. */
+static __always_inline __u32 length_of_portal(const char *at)
+{
+	char portal[MOST_NAME];
+	long length = bpf_probe_read_user_str(portal, sizeof(portal), at);
+
+	return length > 0 ? length : 0;
 }
 
 /* Whether it is known which statement a request is about: the first that says so counts. */
@@ -240,25 +252,30 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 		break;
 	case PG_PARSE:
 		if (has_statement(request->command)) {
-			request->flags |= REQUEST_SEVERAL;
+			parse_another(connection, address, length, all);
 			break;
 		}
 		request->command = PG_PARSE;
 		parse_message(connection, at, length, all);
 		break;
 	case PG_BIND:
-		if (has_statement(request->command)) {
-			if (names_another(connection, address))
-				request->flags |= REQUEST_SEVERAL;
-			break;
+		if (!has_statement(request->command)) {
+			request->command = PG_BIND;
+			bind_message(connection, at, length);
+		} else if (names_another(connection, address)) {
+			bind_another(connection, address + length_of_portal(at));
 		}
-		request->command = PG_BIND;
-		bind_message(connection, at, length);
+		if (!take_portal(connection, at))
+			connection->binds++;
 		break;
 	case PG_EXECUTE:
+		if (!has_statement(request->command) && take_portal(connection, at))
+			request->flags |= REQUEST_FETCHES;
 		request->command = PG_EXECUTE;
 		if (request->executes < MOST_EXECUTES)
 			request->executes++;
+		if (connection->request.statements)
+			latest_executed(connection)->executes++;
 		break;
 	default:
 		if (!request->command)
@@ -410,6 +427,8 @@ static __always_inline void tagged_answer(struct connection *connection, const c
 		connection->answers = 0;
 		first_of_tagged_answer(connection, (__u64)at, length);
 	}
+	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
+		count_completions(connection, (__u64)at, length);
 	connection->is_ready = length >= READY &&
 			       !bpf_probe_read_user(end, READY, at + length - READY) &&
 			       end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;

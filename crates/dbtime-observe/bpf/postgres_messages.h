@@ -22,7 +22,10 @@ enum message {
 	PG_PASSWORD = 'p',
 };
 
-#define PG_COMPLETE 'C'		/* a server's CommandComplete */
+#define PG_COMPLETE 'C'		/* a server's CommandComplete, */
+#define PG_EMPTY 'I'		/* EmptyQueryResponse, */
+#define PG_SUSPENDED 's'	/* PortalSuspended */
+#define PG_FAILED 'E'		/* and ErrorResponse */
 
 static __always_inline __u32 big_endian(const __u8 *at)
 {

@@ -19,7 +19,8 @@ static __always_inline struct thread *serving(struct connection *connection)
 
 static __always_inline int is_reference(struct request *request)
 {
-	return is_execute(request->command) || request->flags & REQUEST_NAMED;
+	return is_execute(request->command) ||
+	       request->flags & (REQUEST_NAMED | REQUEST_FETCHES);
 }
 
 /* The text of a prepared statement, as the server has told of it. */
@@ -29,7 +30,7 @@ static __always_inline void take_told(struct connection *connection)
 	struct told *told = bpf_task_storage_get(&told_texts, bpf_get_current_task_btf(), 0, 0);
 	__u32 length;
 
-	if (!told || !is_reference(request))
+	if (!told || !is_reference(request) || connection->request.statements)
 		return;
 	length = told->length;
 	if (length > TOLD_ROOM)
@@ -56,10 +57,23 @@ int reach(struct connection *connection, __u64 now)
 		__builtin_memcpy(connection->files.waits, thread->files.waits,
 				 sizeof(connection->files.waits));
 	}
+	if (connection->request.statements)
+		time_batch(connection, thread, now);
 	if (thread->is_told && !thread->has_answered)
 		take_told(connection);
 	thread->has_answered = 1;
 	return 0;
+}
+
+/* Bytes that follow a request. */
+static __always_inline __u32 length_behind(struct connection *connection)
+{
+	struct request *request = &connection->request;
+	__u32 length = request->text_length + request->name_length + request->portal_length;
+
+	if (connection->request.statements)
+		return TEXT_ROOM + sizeof(connection->executed);
+	return length < TEXT_ROOM ? length : TEXT_ROOM;
 }
 
 /* Hands on a request, with its waits where there were any. The reader looks by a timer: waking it for
@@ -99,7 +113,7 @@ int close_request(struct connection *connection, __u32 fate)
 	if (!start)
 		return 0;
 	request = &connection->request;
-	length = request->text_length + request->name_length;
+	length = length_behind(connection);
 	thread = serving(connection);
 	if (thread)
 		unbind(thread);
@@ -110,6 +124,10 @@ int close_request(struct connection *connection, __u32 fate)
 		count(COUNT_CUT);
 	if (request->flags & REQUEST_UNREAD)
 		count(COUNT_UNREAD);
+	if (connection->request.statements) {
+		count(COUNT_BATCHES);
+		request->chief = chief_of(connection);
+	}
 	if (settings.sums && fate == FATE_ENDED && !connection->is_unwanted && !only_counts())
 		sum_up(connection);
 	if (!settings.streams)
@@ -118,8 +136,6 @@ int close_request(struct connection *connection, __u32 fate)
 		count(COUNT_WITHHELD);
 		return 0;
 	}
-	if (length > TEXT_ROOM)
-		length = TEXT_ROOM;
 	if (hand_on(connection, length))
 		count(COUNT_DROPPED);
 	else
@@ -233,6 +249,11 @@ int begin(struct connection *connection, __u64 now)
 	request->text_length = 0;
 	request->name_length = 0;
 	request->executes = 0;
+	request->portal_length = 0;
+	request->statements = 0;
+	request->chief = 0;
+	connection->binds = 0;
+	connection->text_used = 0;
 	request->rows = NOT_KNOWN;
 	connection->answer.stage = STAGE_OVER;
 	request->statement = 0;

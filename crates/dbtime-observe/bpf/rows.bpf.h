@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * How many rows a statement has sent or changed, as its answer says.
+ * How many rows a statement of MySQL's has sent or changed, as its answer says.
  *
- *   MySQL:       OK: changed
- *                columns, definitions, [EOF], rows, EOF: sent, counted by the headers of packets
- *   PostgreSQL:  …, CommandComplete "UPDATE 3", ReadyForQuery
+ *   OK: changed
+ *   columns, definitions, [EOF], rows, EOF: sent, counted by the headers of packets
  *
  * Of rows themselves the first byte of a packet is looked at, which tells a row from what ends them,
  * and the last bytes of what may be all of a short answer.
@@ -13,7 +12,6 @@
 #define DBTIME_ROWS_H
 
 #include "mysql_commands.h"
-#include "postgres_messages.h"
 #include "connections.bpf.h"
 
 #define MOST_PACKETS 8192	/* in a single write, of 16 KiB normally */
@@ -357,62 +355,6 @@ int count_rows(struct connection *connection, __u64 at, __u32 length)
 			answer->stage = STAGE_OVER;
 	}
 	return 0;
-}
-
-/* How long the tag of CommandComplete is before its number, and at most, by the last sign of that:
- * SELECT, COPY, FETCH, INSERT 0; MOVE, MERGE, UPDATE, DELETE. */
-static __always_inline __u32 shortest_tag(__u8 last)
-{
-	switch (last) {
-	case 'T':
-		return 6;
-	case 'Y':
-	case 'E':
-		return 4;
-	case 'H':
-		return 5;
-	case '0':
-		return 8;
-	default:
-		return 0;
-	}
-}
-
-/*
- * The number at the end of a CommandComplete that ends there; NOT_KNOWN: there is none, or something
- * else. It is read from its end on, and never beyond its beginning. Global: see `take`.
- */
-__u64 rows_told(__u64 end, __u32 length)
-{
-	__u8 tail[16] = {}, head[TAGGED] = {};
-	__u64 rows = 0, scale = 1;
-	__u32 from, at, digits, shortest;
-
-	if (length < 12 || bpf_probe_read_user(tail + 8, 8, (const char *)end - 8) || tail[15])
-		return NOT_KNOWN;
-	/* The shortest tag with six digits has as many bytes. */
-	for (from = 14; from > 8 && tail[from & 15] >= '0' && tail[from & 15] <= '9';)
-		from--;
-	if (from == 8 && (length < 16 || bpf_probe_read_user(tail, 8, (const char *)end - 16)))
-		return NOT_KNOWN;
-	for (at = 14; at > 0 && tail[at & 15] >= '0' && tail[at & 15] <= '9'; at--) {
-		rows += (tail[at & 15] - '0') * scale;
-		scale *= 10;
-	}
-	digits = 14 - at;
-	if (!digits || !at || tail[at & 15] != ' ')
-		return NOT_KNOWN;
-	shortest = shortest_tag(tail[(at - 1) & 15]);
-	for (__u32 more = 0; shortest && more < 3; more++) {
-		__u32 tag = shortest + more + 1 + digits, whole = TAGGED + tag + 1;
-
-		if (whole > length ||
-		    bpf_probe_read_user(head, TAGGED, (const char *)end - whole))
-			return NOT_KNOWN;
-		if (head[0] == PG_COMPLETE && big_endian(head + 1) == 4 + tag + 1)
-			return rows;
-	}
-	return NOT_KNOWN;
 }
 
 #endif

@@ -102,8 +102,8 @@ static long next_byte(__u64 i, struct shaped *shaped)
 	return 0;
 }
 
-/* The shape of a connection's text. Global: see `take`. */
-__u64 shape_of(struct connection *connection)
+/* The shape of what a connection's text has between two places. Global: see `take`. */
+__u64 shape_between(struct connection *connection, __u32 from, __u32 to)
 {
 	struct shaped shaped = { connection };
 	__u64 hash;
@@ -112,12 +112,21 @@ __u64 shape_of(struct connection *connection)
 		return 0;
 	__builtin_memset(&connection->shaper, 0, sizeof(connection->shaper));
 	connection->shaper.hash = FNV_BASIS;
-	connection->shaper.from = connection->request.flags & REQUEST_TOLD ? TOLD_AT : 0;
-	connection->shaper.length = connection->request.text_length;
+	connection->shaper.from = from;
+	connection->shaper.length = to;
 	bpf_loop(TEXT_ROOM - 1, next_byte, &shaped, 0);
 	hash = connection->shaper.hash;
 	/* Small numbers are names of other rows. */
 	return hash < SHAPES ? hash + SHAPES : hash;
+}
+
+/* That of all of it, or of what the server told. */
+static __always_inline __u64 shape_of(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	return shape_between(connection, request->flags & REQUEST_TOLD ? TOLD_AT : 0,
+			     request->text_length);
 }
 
 #endif

@@ -23,6 +23,7 @@ struct lock_wait {
 	__u32 name;		/* what the server calls it */
 };
 
+#define MOST_PORTALS 16		/* that are kept; a power of two */
 #define RIVALS 4		/* of a request, that had the CPU in its stead */
 
 struct thread {
@@ -41,6 +42,8 @@ struct thread {
 	__u64 tls_buffer;	/* where to */
 	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
 	__u64 parts[PARTS];
+	__u64 portal[MOST_PORTALS];	/* PostgreSQL: when the request's were made */
+	__u32 portals;		/* how many were */
 	__u64 place;		/* what it waits at, where that is an address */
 	__u64 queue;		/* for the CPU, in which it stands; only to be compared */
 	__u64 throttled;	/* how long that was throttled when it began to wait there */

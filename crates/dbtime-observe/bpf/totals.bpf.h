@@ -8,7 +8,7 @@
 
 #include "mysql_commands.h"
 #include "postgres_messages.h"
-#include "shape.bpf.h"
+#include "batches.bpf.h"
 
 /* The rows of SHAPE_OTHER are there from the beginning. */
 struct {
@@ -29,6 +29,7 @@ struct {
 struct example {
 	struct request request;
 	struct text text;
+	struct executed executed[MOST_EXECUTED];
 };
 
 /* The first request of each shape, with its text. */
@@ -154,19 +155,25 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 	return bpf_map_lookup_elem(&totals, &row);
 }
 
-/* Global: see `take`. */
-__u32 hash_of_name(struct connection *connection)
+/* A hash of a name in a connection's text. Global: see `take`. */
+__u32 hash_of_name(struct connection *connection, __u32 from, __u32 length)
 {
 	__u64 hash = FNV_BASIS;
-	__u32 from;
 
 	if (!connection)
 		return 0;
-	/* It is what the request began with, or stands behind the text that it brought. */
-	from = connection->request.flags & REQUEST_NAMED ? 0 : connection->request.text_length;
-	for (__u32 i = 0; i < 64 && i < connection->request.name_length; i++)
+	for (__u32 i = 0; i < MOST_NAME && i < length; i++)
 		hash = (hash ^ connection->text.bytes[(from + i) & (TEXT_ROOM - 1)]) * FNV_PRIME;
 	return hash ^ hash >> 32;
+}
+
+/* That of the statement's; it is what the request began with, or stands behind the text. */
+static __always_inline __u32 hash_of_statement(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	return hash_of_name(connection, request->flags & REQUEST_NAMED ? 0 : request->text_length,
+			    request->name_length);
 }
 
 /* Which statement of the connection an EXECUTE names; PostgreSQL's names count by a hash. */
@@ -176,19 +183,13 @@ static __always_inline struct prepared prepared_of(struct connection *connection
 	const unsigned char *text = (const unsigned char *)connection->text.bytes;
 
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
-		prepared.statement = hash_of_name(connection);
+		prepared.statement = hash_of_statement(connection);
 		return prepared;
 	}
 	prepared.statement = text[0] | (__u32)text[1] << 8 | (__u32)text[2] << 16 | (__u32)text[3] << 24;
 	if (prepared.statement == LAST_STATEMENT)
 		prepared.statement = connection->last_prepared;
 	return prepared;
-}
-
-/* PostgreSQL: the statement without a name, which most requests bring anew. */
-static __always_inline int is_unnamed(struct request *request)
-{
-	return request->protocol == PROTOCOL_POSTGRES && !request->name_length;
 }
 
 static __always_inline struct known *place_of(struct connection *connection, __u32 statement)
@@ -204,11 +205,12 @@ static __always_inline void keep(struct connection *connection, __u32 statement,
 	known->shape = shape;
 }
 
-/* What was prepared has this shape: EXECUTE will name it. */
+/* What was prepared has this shape: EXECUTE will name it. PostgreSQL's statement without a name most
+ * requests bring anew. */
 static __always_inline void remember(struct connection *connection, struct prepared prepared,
-				     __u64 shape)
+				     int is_unnamed, __u64 shape)
 {
-	if (is_unnamed(&connection->request)) {
+	if (is_unnamed) {
 		connection->unnamed_shape = shape;
 		return;
 	}
@@ -216,15 +218,20 @@ static __always_inline void remember(struct connection *connection, struct prepa
 	bpf_map_update_elem(&prepared_shapes, &prepared, &shape, BPF_ANY);
 }
 
-/* The shape of what was prepared, or of what the server told of it. */
-static __always_inline __u64 known_shape(struct connection *connection, struct prepared prepared)
+static __always_inline int is_unnamed(struct request *request)
+{
+	return request->protocol == PROTOCOL_POSTGRES && !request->name_length;
+}
+
+/* The shape of what was prepared; 0: it is not known. */
+static __always_inline __u64 remembered(struct connection *connection, struct prepared prepared,
+					int is_unnamed)
 {
 	struct known *latest = place_of(connection, prepared.statement);
-	__u64 *known, shape;
+	__u64 *known;
 
-	if (is_unnamed(&connection->request)) {
-		if (connection->unnamed_shape)
-			return connection->unnamed_shape;
+	if (is_unnamed) {
+		return connection->unnamed_shape;
 	} else if (latest->shape && latest->statement == prepared.statement) {
 		return latest->shape;
 	} else {
@@ -234,12 +241,91 @@ static __always_inline __u64 known_shape(struct connection *connection, struct p
 			return *known;
 		}
 	}
+	return 0;
+}
+
+/* The same, or that of what the server told of it. */
+static __always_inline __u64 known_shape(struct connection *connection, struct prepared prepared)
+{
+	int unnamed = is_unnamed(&connection->request);
+	__u64 shape = remembered(connection, prepared, unnamed);
+
+	if (shape)
+		return shape;
 	count(COUNT_NAMELESS);
 	if (!(connection->request.flags & REQUEST_TOLD))
 		return SHAPE_NOT_KNOWN;
 	shape = shape_of(connection);
-	remember(connection, prepared, shape);
+	remember(connection, prepared, unnamed, shape);
 	return shape;
+}
+
+/* What a loop over several statements looks for. */
+struct chief_shape {
+	struct connection *connection;
+	__u64 shape;
+	__u32 chief;
+};
+
+/* One of several statements: later requests may mean it. */
+static long next_shape(__u64 i, struct chief_shape *found)
+{
+	struct connection *connection = found->connection;
+	struct executed *executed = &connection->executed[i & (MOST_EXECUTED - 1)];
+	__u64 shape = connection->shapes[i & (MOST_EXECUTED - 1)];
+	struct prepared prepared = { .connection = connection->request.connection };
+
+	if (i >= connection->request.statements)
+		return 1;
+	prepared.statement = hash_of_name(connection, executed->name_from, executed->name_length);
+	if (executed->flags & REQUEST_NAMED) {
+		shape = remembered(connection, prepared, !executed->name_length);
+	} else {
+		connection->request.chief = i;
+		remember(connection, prepared, !executed->name_length, shape);
+		show(&connection->request, shape);
+	}
+	if (i == found->chief)
+		found->shape = shape;
+	return 0;
+}
+
+/* The shape of the statement that a request with several is known by. */
+static __always_inline __u64 shape_of_chief(struct connection *connection)
+{
+	struct chief_shape found = {
+		.connection = connection, .chief = connection->request.chief,
+	};
+
+	bpf_loop(MOST_EXECUTED, next_shape, &found, 0);
+	connection->request.chief = found.chief;
+	if (found.shape)
+		return found.shape;
+	count(COUNT_NAMELESS);
+	return SHAPE_NOT_KNOWN;
+}
+
+/* What a portal executes, as it was when that was made. */
+static __always_inline __u64 shape_of_portal(struct connection *connection)
+{
+	struct request *request = &connection->request;
+	__u32 hash = hash_of_name(connection, request->portal_from, request->portal_length);
+
+	if (connection->portal_shape && connection->portal_hash == hash)
+		return connection->portal_shape;
+	count(COUNT_NAMELESS);
+	return SHAPE_NOT_KNOWN;
+}
+
+static __always_inline void remember_portal(struct connection *connection, __u64 shape)
+{
+	struct request *request = &connection->request;
+
+	if (!request->portal_length)
+		return;
+	connection->portal_hash =
+		hash_of_name(connection, request->portal_from, request->portal_length);
+	connection->portal_shape = shape;
 }
 
 /* Adds a request to its row, if it is a statement. Global, as all that is long. */
@@ -261,17 +347,30 @@ int sum_up(struct connection *connection)
 		break;
 	case PG_PARSE:
 	case PG_EXECUTE:
+		if (connection->request.statements) {
+			shape = shape_of_chief(connection);
+			remember_portal(connection, shape);
+			if (request->command == PG_EXECUTE)
+				break;
+			return 0;
+		}
+		if (request->flags & REQUEST_FETCHES) {
+			shape = shape_of_portal(connection);
+			break;
+		}
 		prepared = prepared_of(connection);
 		if (!(request->flags & REQUEST_NAMED)) {
 			shape = shape_of(connection);
 			if (!request->error)
-				remember(connection, prepared, shape);
+				remember(connection, prepared, is_unnamed(request), shape);
+			remember_portal(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
 			show(request, shape);
 			return 0;
 		}
 		shape = known_shape(connection, prepared);
+		remember_portal(connection, shape);
 		break;
 	case COM_STMT_EXECUTE:
 	case COM_STMT_BULK_EXECUTE:
@@ -284,15 +383,13 @@ int sum_up(struct connection *connection)
 			prepared.reserved = 0;
 			connection->last_prepared = request->statement;
 			shape = shape_of(connection);
-			remember(connection, prepared, shape);
+			remember(connection, prepared, 0, shape);
 			show(request, shape);
 		}
 		return 0;
 	default:
 		return 0;
 	}
-	if (request->flags & REQUEST_SEVERAL)
-		shape = SHAPE_SEVERAL;
 	sums = row_of(connection, shape);
 	if (sums)
 		add_up(sums, request);

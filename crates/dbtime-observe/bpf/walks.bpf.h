@@ -163,9 +163,7 @@ int look(struct bpf_iter__task_file *context)
 			glance.wait = thread->cause_wait;
 		}
 	}
-	length = copy->request.text_length + copy->request.name_length;
-	if (length > TEXT_ROOM)
-		length = TEXT_ROOM;
+	length = length_behind(copy);
 	bpf_seq_write(context->meta->seq, &glance, sizeof(glance));
 	bpf_seq_write(context->meta->seq, &copy->waits,
 		      sizeof(copy->waits) + sizeof(copy->request) + length);

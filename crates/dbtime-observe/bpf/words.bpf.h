@@ -83,6 +83,19 @@ ON_PROBE(on_pool_end)
 		__sync_fetch_and_add(count, 1);
 }
 
+/* PostgreSQL: CreatePortal(name, may_replace, …). A Bind without a portal's name replaces the one before,
+ * which cursors do not. Attached while requests with several statements come (`src/trace/portals.rs`). */
+ON_PROBE(on_portal)
+{
+	struct thread *thread = present();
+
+	if (!thread || !thread->connection || !(SECOND_ARGUMENT(context) & 0xff))
+		return;
+	if (thread->portals < MOST_PORTALS)
+		thread->portal[thread->portals & (MOST_PORTALS - 1)] = bpf_ktime_get_ns();
+	thread->portals++;
+}
+
 /*
  * What servers execute was prepared before it could be seen, at times: they know its text. These
  * programs are attached only while such statements come (`src/trace/texts.rs`).

@@ -21,7 +21,7 @@ fn request() -> TracedRequest {
         connection: 3,
         login: None,
         executes: 0,
-        is_several: false,
+        statements: Vec::new(),
         process: 4711,
         thread: 6487,
         start: MonoNanos(12_345_678_901),
@@ -53,7 +53,8 @@ fn one_line(bencher: Bencher) {
     bencher.bench_local(|| {
         out.clear();
         let statement = black_box(&request).text.as_ref();
-        let shown = Shown { command: "EXECUTE", statement, blocker: "", held: &[] };
+        let shown =
+            Shown { command: "EXECUTE", statement, blocker: "", held: &[], statements: &[] };
         request_line(&request, MonoNanos(0), shown, None, &mut out);
         black_box(out.len())
     });

@@ -3,7 +3,8 @@
 
 use super::TraceError;
 use super::blockers::Blockers;
-use super::helper::Helper;
+use super::demand::DemandProbes;
+use super::helper::{Helper, ProbeGroup};
 use super::layout::{self, RawRequest};
 use super::loading::{THREADS, map, tables};
 use super::logins::login;
@@ -16,7 +17,6 @@ use super::stream::{Depth, Stream};
 use super::sum_layout;
 use super::sums;
 use super::terminal::BorrowedTerminal;
-use super::texts::Texts;
 use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
 use super::{rights, sandbox};
@@ -53,7 +53,8 @@ pub struct Capture {
     /// The tables; the programs are the helper's.
     object: Object,
     probes: Probes,
-    texts: Texts,
+    texts: DemandProbes,
+    portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
     since: MonoNanos,
@@ -136,12 +137,14 @@ impl Capture {
         }
         let inbox = Rc::<RefCell<Inbox>>::default();
         let ring = ring(&object, &inbox)?;
-        let texts = Texts::new(helper.has_clients(servers)?);
+        // What connections have prepared that have been there before is not known.
+        let texts = DemandProbes::new(ProbeGroup::Texts, helper.has_clients(servers)?);
         let mut capture = Self {
             helper,
             object,
             probes: Probes::new(refused),
             texts,
+            portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
             inbox,
             since: now(),
@@ -154,7 +157,7 @@ impl Capture {
         for server in servers {
             capture.follow(server)?;
         }
-        capture.tend_texts(0)?;
+        capture.tend_probes(0, 0)?;
         capture.helper.watch()?;
         capture.take_in_children(servers)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
@@ -243,6 +246,7 @@ impl Capture {
     pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
         let known = self.probes.attach(&mut self.helper, server);
         self.texts.add(&mut self.helper, self.probes.tellers.drain(..))?;
+        self.portals.add(&mut self.helper, self.probes.portal_tellers.drain(..))?;
         if server.protocol == Protocol::Postgres {
             self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
@@ -292,16 +296,23 @@ impl Capture {
     /// The counts cannot be read, or nothing is watched any more.
     pub fn tend(&mut self) -> Result<(), TraceError> {
         self.helper.check()?;
-        let nameless = self.ledger()?.nameless + self.inbox.borrow().sessions.nameless();
-        self.tend_texts(nameless)?;
+        let ledger = self.ledger()?;
+        let nameless = ledger.nameless + self.inbox.borrow().sessions.nameless();
+        self.tend_probes(nameless, ledger.batches)?;
         self.sweep()
     }
 
-    fn tend_texts(&mut self, nameless: u64) -> Result<(), TraceError> {
+    /// By how many statements came without a text, and requests with several statements.
+    fn tend_probes(&mut self, nameless: u64, batches: u64) -> Result<(), TraceError> {
         let refused = &self.probes.refused;
         if let Err(why) = self.texts.tend(&mut self.helper, refused, nameless) {
             self.texts.give_up(&mut self.helper)?;
             self.probes.miss_texts(why);
+        }
+        let refused = &self.probes.refused;
+        if let Err(why) = self.portals.tend(&mut self.helper, refused, batches) {
+            self.portals.give_up(&mut self.helper)?;
+            self.probes.miss_portals(why);
         }
         Ok(())
     }

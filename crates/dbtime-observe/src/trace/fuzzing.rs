@@ -7,9 +7,10 @@ use super::commits::commit_places;
 use super::constants::Constants;
 use super::imports::Imports;
 use super::naming::Naming;
+use super::portals::portal_teller;
 use super::program::Program;
 use super::sessions::Sessions;
-use super::texts::Teller;
+use super::texts::text_teller;
 use super::tls::{has_tls, tls_library};
 use super::tranches::tranches;
 use super::wait_event::wait_variable;
@@ -36,8 +37,9 @@ pub fn program(file: &[u8]) {
     let Ok(program) = Program::parse(file) else { return };
     let Ok(any) = File::open("/dev/null") else { return };
     for protocol in [Protocol::Mysql, Protocol::Postgres] {
-        let _ = Teller::find(protocol, &any, &program);
+        let _ = text_teller(protocol, &any, &program);
     }
+    let _ = portal_teller(&any, &program);
     let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
     let _ = (has_tls(&program), tls_library(&program));
     let _ = Imports::parse(file).and_then(|imports| commit_places(&program, &imports));

@@ -1,5 +1,6 @@
 //! What the kernel's side hands over, as `bpf/capture.h` lays it out.
 
+use super::executed::{RawExecuted, executed, length_behind, portal};
 use super::sum_layout::{FILE_ROW, file_wait};
 use dbtime_model::Nanos;
 use dbtime_model::traced::{
@@ -8,7 +9,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::FileWait;
 
 /// Bytes of `struct request`.
-const REQUEST: usize = 192;
+pub(super) const REQUEST: usize = 200;
 /// Bytes of `struct waits`, which goes before a request that has waited.
 const WAITS: usize = 80;
 /// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
@@ -17,7 +18,7 @@ const FILE_WAITS: usize = 8 + 11 * FILE_WAIT;
 const FILE_WAIT: usize = FILE_ROW + 16;
 
 /// What the kernel's side says of what it has not seen.
-const NOT_KNOWN: u64 = u64::MAX;
+pub(super) const NOT_KNOWN: u64 = u64::MAX;
 
 /// The text is longer than what was kept.
 pub(super) const CUT: u16 = 1;
@@ -27,8 +28,10 @@ pub(super) const UNREAD: u16 = 2;
 pub(super) const NAMED: u16 = 4;
 /// The server told of the text, which stands behind what the request said of itself.
 pub(super) const TOLD: u16 = 8;
-/// It executes several statements, and names the first.
+/// It executes several statements.
 pub(super) const SEVERAL: u16 = 16;
+/// It goes on with a portal that an earlier request has made.
+pub(super) const FETCHES: u16 = 128;
 /// Its answer says that a transaction is open, or that none is.
 pub(super) const WITHIN: u16 = 32;
 pub(super) const OUTSIDE: u16 = 64;
@@ -75,6 +78,11 @@ pub(super) struct RawRequest<'a> {
     pub(super) text: &'a [u8],
     /// That of the statement which is prepared or executed (PostgreSQL).
     pub(super) name: &'a [u8],
+    /// That of the portal which is made or gone on with; nothing: it has none.
+    pub(super) portal: &'a [u8],
+    /// Where there are several: each of them, and which of them text and name are.
+    pub(super) executed: Vec<RawExecuted<'a>>,
+    pub(super) chief: usize,
 }
 
 impl<'a> RawRequest<'a> {
@@ -88,7 +96,7 @@ impl<'a> RawRequest<'a> {
         let (.., behind) = waits_of(bytes);
         let head = behind.first_chunk::<REQUEST>()?;
         let waits = bytes.len() - behind.len();
-        let length = waits + REQUEST + u32_at(head, 60) as usize + usize::from(head[77]);
+        let length = waits + REQUEST + length_behind(head);
         let (own, rest) = bytes.split_at_checked(length)?;
         Some((Self::read(own)?, rest))
     }
@@ -103,7 +111,7 @@ impl<'a> RawRequest<'a> {
             2 => Protocol::Postgres,
             _ => return None,
         };
-        Some(Self {
+        let request = Self {
             connection: u64_at(head, 0),
             start: u64_at(head, 8),
             first_sent: u64_at(head, 16),
@@ -136,7 +144,21 @@ impl<'a> RawRequest<'a> {
             cache: query_cache(head[75].into()),
             text: rest.get(..text_length)?,
             name: name(head, rest, text_length)?,
-        })
+            portal: portal(head, rest)?,
+            executed: executed(head, rest)?,
+            chief: u16_at(head, 196).into(),
+        };
+        // Of several statements it is known by one.
+        let chief = request.executed.get(request.chief).copied();
+        Some(chief.map_or(request.clone(), |chief| request.only(&chief)))
+    }
+
+    /// The same with another statement of its own.
+    pub(super) fn only(&self, executed: &RawExecuted<'a>) -> Self {
+        let own = CUT | UNREAD | NAMED;
+        let (text, name) = (executed.text, executed.name);
+        let flags = self.flags & !own | executed.flags & own;
+        Self { flags, text, name, rows: executed.rows, ..self.clone() }
     }
 }
 
@@ -279,15 +301,15 @@ pub(crate) fn text_until_zero(bytes: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
+pub(super) fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
+pub(super) fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
 }
 
-fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
+pub(super) fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 

@@ -1,6 +1,6 @@
 //! What a request says of statements, and what it means to those behind it.
 
-use super::layout::{NAMED, RawRequest};
+use super::layout::{FETCHES, NAMED, RawRequest};
 use dbtime_model::traced::Protocol;
 use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::frontend;
@@ -12,6 +12,8 @@ pub(super) enum Reference {
     Number(u32),
     /// PostgreSQL's; the one without a name is replaced by the next.
     Name(Box<[u8]>),
+    /// What one of PostgreSQL's portals executes, of which rows are fetched bit by bit.
+    Portal(Box<[u8]>),
 }
 
 /// What a request says.
@@ -23,6 +25,9 @@ pub(super) enum Said {
 
 pub(super) fn said(raw: &RawRequest<'_>) -> Said {
     match (raw.protocol, raw.command) {
+        (Protocol::Postgres, _) if raw.flags & FETCHES != 0 => {
+            Said::Reference(Reference::Portal(raw.portal.into()))
+        }
         (Protocol::Postgres, _) if raw.flags & NAMED != 0 => Said::Reference(name(raw)),
         (Protocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => Said::Text,
         (Protocol::Postgres, _) => Said::Nothing,
@@ -55,7 +60,7 @@ pub(super) fn meaning(raw: &RawRequest<'_>) -> Meaning {
     let is_answered = raw.sends > 0 && raw.error.is_none();
     match (raw.protocol, raw.command) {
         (Protocol::Postgres, frontend::PARSE | frontend::EXECUTE)
-            if is_answered && raw.flags & NAMED == 0 =>
+            if is_answered && raw.flags & (NAMED | FETCHES) == 0 =>
         {
             Meaning::Prepares(name(raw))
         }

@@ -20,6 +20,8 @@ mod cache;
 mod capture;
 mod commits;
 mod constants;
+mod demand;
+mod executed;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod helper;
@@ -32,6 +34,7 @@ mod logins;
 mod meaning;
 mod naming;
 mod origins;
+mod portals;
 mod probes;
 mod program;
 mod refusal;

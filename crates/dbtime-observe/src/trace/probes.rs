@@ -3,13 +3,15 @@
 use super::cache::{cache_places, has_cache};
 use super::commits::{commit_places, has_commits};
 use super::constants::Constants;
+use super::demand::Teller;
 use super::helper::{Helper, Places};
 use super::imports::Imports;
 use super::listener::Listener;
 use super::loading::{Refused, lost};
+use super::portals::portal_teller;
 use super::program::Program;
 use super::servers::TracedServer;
-use super::texts::Teller;
+use super::texts::text_teller;
 use super::tls::{TlsLibrary, has_tls, tls_library};
 use super::tranches::{Tranches, tranches};
 use super::wait_event::{wait_event, wait_variable};
@@ -54,6 +56,8 @@ pub(super) struct Probes {
     libraries: HashMap<FileId, Result<(), String>>,
     /// Where servers tell of texts, of those that were looked at last.
     pub(super) tellers: Vec<Teller>,
+    /// The same of portals.
+    pub(super) portal_tellers: Vec<Teller>,
     pub(super) left_out: Vec<LeftOut>,
     /// Programs that are not there.
     pub(super) refused: Refused,
@@ -68,6 +72,11 @@ impl Probes {
     /// Servers are not asked for texts.
     pub(super) fn miss_texts(&mut self, why: String) {
         self.given::<()>(TEXTS, Err(why));
+    }
+
+    /// Nobody sees them turn to the next of several statements.
+    pub(super) fn miss_portals(&mut self, why: String) {
+        self.given::<()>(PORTALS, Err(why));
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
@@ -153,9 +162,14 @@ impl Probes {
         listener: &mut Listener<'_>,
     ) {
         let program = program.as_ref().map_err(Clone::clone);
-        let teller = program.clone().and_then(|p| Teller::find(server.protocol, listener.file, p));
+        let teller = program.clone().and_then(|p| text_teller(server.protocol, listener.file, p));
         let teller = self.given(TEXTS, teller.map(Some));
         self.tellers.extend(teller);
+        if server.protocol == Protocol::Postgres {
+            let teller = program.clone().and_then(|p| portal_teller(listener.file, p));
+            let teller = self.given(PORTALS, teller.map(Some));
+            self.portal_tellers.extend(teller);
+        }
         if server.protocol == Protocol::Mysql {
             let waits = program.clone().and_then(|program| waits(listener, program));
             self.given(WAITS, waits);
@@ -199,6 +213,7 @@ const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
 const COMMITS: &str = "names of waits for other commits";
 const EVENTS: &str = "locks apart from other waits, and their names";
 const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
+const PORTALS: &str = "how long each of several statements took before a Sync";
 const TEXTS: &str = "statements that were prepared before dbtime looked";
 const TLS: &str = "connections that are encrypted";
 const CACHE: &str = "what came from the query cache";

@@ -5,9 +5,10 @@
 //! are kept once, and when there are too many statements the connections that have been silent for
 //! longest lose theirs.
 
-use super::layout::{CUT, RawRequest, SEVERAL, UNREAD};
+use super::executed::RawExecuted;
+use super::layout::{CUT, FETCHES, RawRequest, SEVERAL, UNREAD};
 use super::meaning::{Meaning, Reference, Said, meaning, said};
-use dbtime_model::traced::{Login, Protocol, TextState, TracedRequest};
+use dbtime_model::traced::{ExecutedStatement, Login, Protocol, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
@@ -65,9 +66,13 @@ impl Sessions {
     pub(super) fn take(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
         self.clock += 1;
         let login = self.login(raw.connection);
-        let (text, text_state) = self.text(raw);
-        self.follow(raw, &text, text_state);
-        request(raw, login, text, text_state)
+        let statements = self.statements_of(raw);
+        let (text, text_state) = match statements.get(raw.chief) {
+            Some(chief) => (Arc::clone(&chief.text), chief.text_state),
+            None => self.one(raw),
+        };
+        self.open_portal(raw, statements.last().map_or(&text, |last| &last.text));
+        TracedRequest { statements, ..request(raw, login, text, text_state) }
     }
 
     /// What a request is that is not over.
@@ -77,6 +82,38 @@ impl Sessions {
         // It will be counted when it is over.
         self.nameless = nameless;
         request(raw, self.login(raw.connection), text, text_state)
+    }
+
+    /// The statement of a request, which those behind it may mean.
+    fn one(&mut self, raw: &RawRequest<'_>) -> (Arc<str>, TextState) {
+        let (text, text_state) = self.text(raw);
+        self.follow(raw, &text, text_state);
+        (text, text_state)
+    }
+
+    /// Each statement of a request that executes several.
+    fn statements_of(&mut self, raw: &RawRequest<'_>) -> Vec<ExecutedStatement> {
+        let statement = |executed: &RawExecuted<'_>| {
+            let (text, text_state) = self.one(&raw.only(executed));
+            ExecutedStatement {
+                text,
+                text_state,
+                executes: executed.executes,
+                rows: executed.rows,
+                length: executed.length,
+                has_others: executed.flags & SEVERAL != 0,
+            }
+        };
+        raw.executed.iter().map(statement).collect()
+    }
+
+    /// A portal with a name was made, of which later requests fetch rows.
+    fn open_portal(&mut self, raw: &RawRequest<'_>, text: &Arc<str>) {
+        if raw.portal.is_empty() || raw.flags & FETCHES != 0 || raw.error.is_some() {
+            return;
+        }
+        let statement = Statement { text: self.shared(text), is_cut: false };
+        self.keep(raw.connection, Reference::Portal(raw.portal.into()), statement);
     }
 
     /// Whose a connection is that has said something just now.
@@ -214,7 +251,7 @@ fn request(
         end: MonoNanos(raw.end.max(raw.start)),
         command: raw.command,
         executes: raw.executes.into(),
-        is_several: raw.flags & SEVERAL != 0,
+        statements: Vec::new(),
         length: raw.length,
         text,
         text_state,
@@ -242,7 +279,8 @@ fn rows(raw: &RawRequest<'_>) -> Option<u64> {
             let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
             raw.flags & (CUT | UNREAD) != 0 || raw.text[..end].contains(&b';')
         }
-        (Protocol::Postgres, _) => raw.executes > 1 || raw.flags & SEVERAL != 0,
+        // What each of several had is known apart.
+        (Protocol::Postgres, _) => raw.executes > 1 && raw.executed.is_empty(),
     };
     raw.rows.filter(|_| !may_be_several)
 }

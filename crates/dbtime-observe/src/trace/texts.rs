@@ -1,22 +1,10 @@
-//! Texts of statements that were prepared before anybody watched, asked of the servers themselves.
-//!
-//! A probe costs a trap at each execution, about a microsecond. So the probes are there only while
-//! statements come whose text is not known; each is asked for once.
+//! Where servers tell of the texts of statements that were prepared before anybody watched. They
+//! are listened to while such statements come ([`demand`](super::demand)); each is asked for once.
 
-use super::TraceError;
-use super::helper::{Helper, Places};
-use super::listener::Listener;
-use super::loading::Refused;
+use super::demand::Teller;
 use super::program::{BRANCH_TARGET, Program};
 use dbtime_model::traced::Protocol;
 use std::fs::File;
-use std::time::{Duration, Instant};
-
-/// The probes go when they have not been needed for so long; twice as long each time that they are
-/// needed again, so that they are there when a statement comes that seldom does.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// As long as dbtime is likely to watch.
-const MOST_PATIENCE: Duration = Duration::from_secs(86_400);
 
 /// MariaDB, and MySQL up to 5.6: what executes a prepared statement, of which the text lies where
 /// that of a connection's statement lies in the connection: both are statements first of all.
@@ -36,36 +24,24 @@ const ARGUMENTS: u64 = 0;
 /// PostgreSQL: says what it is about to do.
 const ACTIVITY: &str = "pgstat_report_activity";
 
-/// Where a server tells.
-#[derive(Debug)]
-pub(super) struct Teller {
-    /// Its program file, which others may run when this server has ended.
-    file: File,
-    /// The kernel's program that listens.
-    listener: &'static str,
-    /// In the file.
-    offset: usize,
-    /// What the listener has to know.
-    cookie: u64,
-}
-
-impl Teller {
-    /// The place in a server's program.
-    ///
-    /// # Errors
-    /// Why there is none, for people.
-    pub(super) fn find(protocol: Protocol, file: &File, program: &Program) -> Result<Self, String> {
-        let entry = |name| program.place(name).map(|place| program.entry(place));
-        let (listener, offset, cookie) = match protocol {
-            Protocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
-            Protocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
-                ("on_execute", entry(EXECUTE)?, text_offset(program)?)
-            }
-            Protocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
-        };
-        let file = file.try_clone().map_err(|error| error.to_string())?;
-        Ok(Self { file, listener, offset, cookie })
-    }
+/// The place in a server's program.
+///
+/// # Errors
+/// Why there is none, for people.
+pub(super) fn text_teller(
+    protocol: Protocol,
+    file: &File,
+    program: &Program,
+) -> Result<Teller, String> {
+    let entry = |name| program.place(name).map(|place| program.entry(place));
+    let (listener, offset, cookie) = match protocol {
+        Protocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
+        Protocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
+            ("on_execute", entry(EXECUTE)?, text_offset(program)?)
+        }
+        Protocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
+    };
+    Teller::new(file, listener, offset, cookie)
 }
 
 /// Where a statement has its text: what the function that returns it adds to its argument.
@@ -111,113 +87,6 @@ fn telling_call(program: &Program) -> Result<usize, String> {
     Ok(program.in_file(&[call.0]).into_iter().sum())
 }
 
-/// The probes, while they are there.
-pub(super) struct Texts {
-    tellers: Vec<Teller>,
-    is_listening: bool,
-    need: Need,
-}
-
-/// Whether texts are to be listened for.
-struct Need {
-    /// Statements without a text that there have been.
-    nameless: u64,
-    since: Option<Instant>,
-    patience: Duration,
-}
-
-impl Need {
-    /// Where connections have been there before, it is there from the beginning.
-    fn new(has_clients: bool, now: Instant) -> Self {
-        Self { nameless: 0, since: has_clients.then_some(now), patience: PATIENCE }
-    }
-
-    /// Whether it is there now.
-    fn is_there(&mut self, nameless: u64, now: Instant) -> bool {
-        let has_gone = self.since.is_some_and(|since| now - since >= self.patience);
-        if nameless > self.nameless {
-            if has_gone {
-                self.patience = (2 * self.patience).min(MOST_PATIENCE);
-            }
-            (self.nameless, self.since) = (nameless, Some(now));
-        }
-        self.since.is_some_and(|since| now - since < self.patience)
-    }
-}
-
-impl Texts {
-    /// Where connections have been there before, servers are listened to at once.
-    pub(super) fn new(has_clients: bool) -> Self {
-        let need = Need::new(has_clients, Instant::now());
-        Self { tellers: Vec::new(), is_listening: false, need }
-    }
-
-    /// Further servers tell.
-    ///
-    /// # Errors
-    /// There is no helper.
-    pub(super) fn add(
-        &mut self,
-        helper: &mut Helper,
-        tellers: impl Iterator<Item = Teller>,
-    ) -> Result<(), TraceError> {
-        let before = self.tellers.len();
-        self.tellers.extend(tellers);
-        // With the next that is needed they are all there again.
-        if self.tellers.len() > before { self.cease(helper) } else { Ok(()) }
-    }
-
-    /// Listens or ceases to; `nameless` is how many statements without a text there have been.
-    ///
-    /// # Errors
-    /// The probes cannot be attached, for people.
-    pub(super) fn tend(
-        &mut self,
-        helper: &mut Helper,
-        refused: &Refused,
-        nameless: u64,
-    ) -> Result<(), String> {
-        if !self.need.is_there(nameless, Instant::now()) {
-            self.cease(helper).map_err(|error| error.to_string())
-        } else if self.is_listening {
-            Ok(())
-        } else {
-            self.listen(helper, refused)
-        }
-    }
-
-    /// Gives it up.
-    ///
-    /// # Errors
-    /// There is no helper.
-    pub(super) fn give_up(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
-        self.tellers.clear();
-        self.cease(helper)
-    }
-
-    /// Listens no more.
-    fn cease(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
-        match std::mem::take(&mut self.is_listening) {
-            true => helper.cease(),
-            false => Ok(()),
-        }
-    }
-
-    fn listen(&mut self, helper: &mut Helper, refused: &Refused) -> Result<(), String> {
-        for Teller { file, listener, offset, cookie } in &self.tellers {
-            self.is_listening = true;
-            let places = Places {
-                offsets: vec![*offset],
-                cookies: vec![*cookie],
-                is_for_text: true,
-                ..Places::default()
-            };
-            Listener { helper, file, refused }.attach(listener, places)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::program::tests::{call, program};
@@ -239,20 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn who_is_needed_again_stays_longer() {
-        let start = Instant::now();
-        let after = |seconds| start + Duration::from_secs(seconds);
-        let mut need = Need::new(true, start);
-        assert!(need.is_there(0, after(9)) && !need.is_there(0, after(10)));
-        // Each of them may come twice a minute.
-        assert!(need.is_there(1, after(30)) && need.is_there(1, after(49)));
-        assert!(!need.is_there(1, after(50)) && need.is_there(2, after(60)));
-        assert!(need.is_there(3, after(90)) && need.is_there(3, after(129)));
-        assert!(!need.is_there(3, after(130)));
-        assert!(!Need::new(false, start).is_there(0, after(1)));
-    }
-
-    #[test]
     fn a_server_without_that_function_tells_its_profiler() {
         let mut code = vec![0x90; 10];
         call(&mut code, 1000);
@@ -269,7 +124,7 @@ mod tests {
         let code = [&[0x90, 0x90][..], &BRANCH_TARGET, &[0x55]].concat();
         let program = program(code, &[(ACTIVITY, 2..7)]);
         let file = File::open("/proc/self/exe").expect("it runs");
-        let find = |protocol| Teller::find(protocol, &file, &program);
+        let find = |protocol| text_teller(protocol, &file, &program);
         let teller = find(Protocol::Postgres).expect("found");
         assert_eq!((teller.listener, teller.offset), ("on_activity", 6));
         let missing = find(Protocol::Mysql).expect_err("another's");

@@ -19,6 +19,8 @@ pub struct Shown<'a> {
     pub blocker: &'a str,
     /// The latest of that one's transaction, in their order.
     pub held: &'a [Arc<str>],
+    /// Those of a request that executes several.
+    pub statements: &'a [Arc<str>],
 }
 
 /// A command by its number or letter in the protocol, and its name.
@@ -93,8 +95,10 @@ pub fn request_line(
         out.push(' ');
     }
     if request.executes > 1 {
-        let of = if request.is_several { " of several statements" } else { "" };
-        let _ = write!(out, "[{} executes{of}] ", request.executes);
+        let _ = match request.statements.len() {
+            0 => write!(out, "[{} executes] ", request.executes),
+            several => write!(out, "[{} executes of {several} statements] ", request.executes),
+        };
     }
     match request.text_state {
         TextState::Whole => push_line(shown.statement, out),
@@ -256,7 +260,7 @@ mod tests {
             connection: 3,
             login: None,
             executes: 0,
-            is_several: false,
+            statements: Vec::new(),
             process: 4711,
             thread: 6487,
             start: MonoNanos(1_010_071_000),
@@ -332,7 +336,7 @@ mod tests {
         let line = |blocker| {
             let request = TracedRequest { blocker: Some(blocker), error: None, ..request() };
             let (command, statement, blocker) = ("QUERY", "UPDATE t", "COMMIT");
-            let shown = Shown { command, statement, blocker, held: &[] };
+            let shown = Shown { command, statement, blocker, held: &[], statements: &[] };
             let mut line = String::new();
             request_line(&request, MonoNanos(0), shown, None, &mut line);
             line

@@ -39,7 +39,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
     TracedRequest {
         connection,
         executes: 0,
-        is_several: false,
+        statements: Vec::new(),
         login: (connection < 3)
             .then(|| Login { user: "app".into(), database: "shop".into() }.into()),
         process: 4711,

@@ -125,6 +125,28 @@ impl RawPostgres {
         self.answered()
     }
 
+    /// BEGIN and a statement that gets a name, before one Sync, as drivers begin a transaction.
+    pub(crate) fn begin_with(&mut self, name: &str, sql: &str) -> String {
+        let begin = [parse("", "BEGIN"), bind_and_execute("")].concat();
+        let statement = [parse(name, sql), bind_and_execute(name)].concat();
+        self.send(&[begin, statement, message(b'S', b"")].concat());
+        self.answered()
+    }
+
+    /// Makes a portal of this name, and fetches so many rows of it.
+    pub(crate) fn open_portal(&mut self, portal: &str, sql: &str, rows: u32) -> String {
+        let bind = message(b'B', format!("{portal}\0\0\0\0\0\0\0\0").as_bytes());
+        self.send(&[parse("", sql), bind].concat());
+        self.fetch(portal, rows)
+    }
+
+    /// Fetches more of them.
+    pub(crate) fn fetch(&mut self, portal: &str, rows: u32) -> String {
+        let execute = [portal.as_bytes(), b"\0", &rows.to_be_bytes()].concat();
+        self.send(&[message(b'E', &execute), message(b'S', b"")].concat());
+        self.answered()
+    }
+
     /// Executes one statement, and then another, before one Sync.
     pub(crate) fn both(&mut self, one: &str, other: &str) -> String {
         let executions = [bind_and_execute(one), bind_and_execute(other)].concat();

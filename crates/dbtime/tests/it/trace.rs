@@ -4,6 +4,7 @@
 //! and do nothing. In CI that is a failure.
 
 mod attaching;
+mod batches;
 mod cost;
 mod encrypted;
 mod hostile;

@@ -16,7 +16,7 @@ mod serve;
 mod words;
 
 pub use serve::serve;
-pub(super) use words::Places;
+pub(super) use words::{Places, ProbeGroup};
 
 use super::TraceError;
 use super::loading::Refused;
@@ -118,12 +118,12 @@ impl Helper {
         asked.map_err(|error| error.to_string())?.0
     }
 
-    /// Takes away what asks for texts.
+    /// Takes the probes of a group away.
     ///
     /// # Errors
     /// The helper has ended.
-    pub(super) fn cease(&mut self) -> Result<(), TraceError> {
-        self.ask(&Ask::Cease, &[]).map(|((), _)| ())
+    pub(super) fn cease(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
+        self.ask(&Ask::Cease(group), &[]).map(|((), _)| ())
     }
 
     /// Takes everything away.

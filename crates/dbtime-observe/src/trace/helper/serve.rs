@@ -9,9 +9,10 @@ use super::super::tls::open_library;
 use super::super::trap::trap_time;
 use super::super::wait_event::program_base;
 use super::channel::Channel;
-use super::words::Ask;
+use super::words::{Ask, ProbeGroup};
 use libbpf_rs::{Link, Object};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -48,9 +49,7 @@ struct Serving {
     object: Option<Object>,
     /// Of the programs that the kernel itself runs, by their names.
     watching: Vec<(String, Link)>,
-    probes: Vec<Link>,
-    /// Those that ask for texts.
-    texts: Vec<Link>,
+    probes: BTreeMap<ProbeGroup, Vec<Link>>,
     refused: super::Refused,
     /// What the reader has to itself.
     terminal: Option<LentTerminal>,
@@ -94,14 +93,13 @@ impl Serving {
                 Answer::done()
             }
             Ask::Attach(places) => Answer::new(self.attach(&places, files.pop().map(File::from))),
-            Ask::Cease => {
-                self.texts.clear();
+            Ask::Cease(group) => {
+                self.probes.remove(&group);
                 Answer::done()
             }
             Ask::Leave => {
                 self.watching.clear();
                 self.probes.clear();
-                self.texts.clear();
                 Answer::done()
             }
             Ask::Walk(program) => self.walk(&program),
@@ -144,7 +142,7 @@ impl Serving {
         let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
         let file = file.ok_or("there is no file to attach to")?;
         let link = attach_places(object, places, &file)?;
-        if places.is_for_text { &mut self.texts } else { &mut self.probes }.push(link);
+        self.probes.entry(places.group).or_default().push(link);
         Ok(())
     }
 

@@ -16,8 +16,8 @@ pub(super) enum Ask {
     Unwatch(Vec<String>),
     /// Attaches a program to places in the file beside it. Answer: nothing, or why not.
     Attach(Places),
-    /// Takes those away that ask for texts. Answer: nothing.
-    Cease,
+    /// Takes the probes of a group away. Answer: nothing.
+    Cease(ProbeGroup),
     /// Takes everything away. Answer: nothing.
     Leave,
     /// Walks over all connections with this program. Answer: nothing; beside it a file with what it
@@ -57,6 +57,18 @@ pub(in super::super) struct Places {
     pub(in super::super) cookies: Vec<u64>,
     /// Whether it is when the function that begins there returns.
     pub(in super::super) at_return: bool,
-    /// Whether it asks for a text, and goes when that is not needed.
-    pub(in super::super) is_for_text: bool,
+    /// With which others it goes.
+    pub(in super::super) group: ProbeGroup,
+}
+
+/// Probes that go together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(in super::super) enum ProbeGroup {
+    /// Those that stay to the end.
+    #[default]
+    Staying,
+    /// Those that ask for texts.
+    Texts,
+    /// Those that tell of portals.
+    Portals,
 }

@@ -2,7 +2,8 @@
 
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Ledger, Preemptor, QueryCache, TextState, TraceCost, TracedRequest,
+    Blocker, ErrorCode, ExecutedStatement, Fate, Ledger, Preemptor, QueryCache, TextState,
+    TraceCost, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_report::terminal::{Shown, command_cell};
@@ -28,7 +29,8 @@ struct Line<'a> {
     query_cache: QueryCache,
     command: String,
     executes: u32,
-    several: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<StatementOf<'a>>,
     length: u32,
     text: &'a str,
     text_state: TextState,
@@ -56,6 +58,17 @@ struct TransactionOf<'a> {
     latest: &'a [Arc<str>],
     length_us: f64,
     idle_us: f64,
+}
+
+/// One of several statements.
+#[derive(Serialize)]
+struct StatementOf<'a> {
+    text: &'a str,
+    text_state: TextState,
+    executes: u32,
+    rows: Option<u64>,
+    length_us: Option<f64>,
+    has_others: bool,
 }
 
 #[derive(Serialize)]
@@ -130,7 +143,7 @@ pub(super) fn line(
         query_cache: request.cache,
         command: command_cell(request, shown.command),
         executes: request.executes,
-        several: request.is_several,
+        statements: statements_of(request, shown),
         length: request.length,
         text: shown.statement,
         text_state: request.text_state,
@@ -166,6 +179,18 @@ fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
         }),
         wait_us: blocker.length.as_micros(),
     }
+}
+
+fn statements_of<'a>(request: &TracedRequest, shown: Shown<'a>) -> Vec<StatementOf<'a>> {
+    let statement = |(text, one): (&'a Arc<str>, &ExecutedStatement)| StatementOf {
+        text,
+        text_state: one.text_state,
+        executes: one.executes,
+        rows: one.rows,
+        length_us: one.length.map(|length| length.as_micros()),
+        has_others: one.has_others,
+    };
+    shown.statements.iter().zip(&request.statements).map(statement).collect()
 }
 
 fn preemptor_of(preemptor: &Preemptor) -> PreemptorOf<'_> {

@@ -86,6 +86,9 @@ impl Recording {
 
     fn leave_literals_out(&mut self, request: &mut TracedRequest) {
         request.text = self.fingerprints.of(&request.text);
+        for one in &mut request.statements {
+            one.text = self.fingerprints.of(&one.text);
+        }
         let Some(blocker) = &mut request.blocker else { return };
         if let Some(text) = &mut blocker.statement {
             *text = self.fingerprints.of(text);

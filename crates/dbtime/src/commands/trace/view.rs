@@ -100,7 +100,10 @@ impl<'a> View<'a> {
         let held = request.blocker.as_ref().and_then(|blocker| blocker.transaction.as_ref());
         let held = held.map(|held| &*held.latest).unwrap_or_default();
         let held: Vec<Arc<str>> = held.iter().map(|text| self.may_be_shown(text)).collect();
-        let shown = Shown { command, statement: &statement, blocker, held: &held };
+        let statements = request.statements.iter().map(|one| self.may_be_shown(&one.text));
+        let statements: Vec<Arc<str>> = statements.collect();
+        let (statement, held) = (&statement, &held);
+        let shown = Shown { command, statement, blocker, held, statements: &statements };
         if self.args.json {
             *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
             out.push('\n');

@@ -145,7 +145,7 @@ fn full_of(text: &str) -> TracedRequest {
         protocol: Protocol::Postgres,
         command: b'Q',
         executes: 0,
-        is_several: false,
+        statements: Vec::new(),
         length: 9,
         text: text.into(),
         text_state: TextState::Whole,
