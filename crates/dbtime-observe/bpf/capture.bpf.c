@@ -143,8 +143,7 @@ static __always_inline void sends(struct sock *sk, int result)
 		if (!is_passing(result))
 			hang_up(connection);
 		else if (is_encrypted(connection))
-			/* The library is asked to write the same once more. */
-			connection->answer.stage = STAGE_OVER;
+			connection->writes_again = 1;
 		return;
 	}
 	if (!connection->start) {

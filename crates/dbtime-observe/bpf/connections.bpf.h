@@ -82,6 +82,8 @@ struct connection {
 	__u64 came;		/* when what is to be read came to the socket; 0: that was not seen */
 	__u64 came_last;	/* when the last bytes did */
 	__u64 tls;		/* the address of its TLS session, where it has one */
+	__u64 tls_written;	/* what its library was given to write last */
+	__u32 tls_length;
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 waits_for_files;	/* of the request: whether there is anything in `files` */
 	struct shaper shaper;
@@ -92,6 +94,7 @@ struct connection {
 	__u8 header_length;
 	__u8 role;
 	__u8 step;
+	__u8 writes_again;	/* the socket had no room: the library is given the same once more */
 	__u8 reads;		/* whether anything was read of it */
 	__u8 logs_in;		/* the next bytes are the first of a login */
 	__u8 wants_command;	/* the next byte is the first of a command */

@@ -88,20 +88,38 @@ ON_PROBE(on_tls_read_end)
 	connection->arrived = 0;
 }
 
+/* How much of what is to be written was there the last time, when the socket had no room for it. */
+static __always_inline __u32 written_before(struct connection *connection, __u64 at, __u32 length)
+{
+	__u32 before = 0;
+
+	if (connection->writes_again && connection->tls_written == at && connection->tls_length <= length)
+		before = connection->tls_length;
+	connection->writes_again = 0;
+	connection->tls_written = at;
+	connection->tls_length = length;
+	return before;
+}
+
 /* int SSL_write(SSL *, const void *buffer, int length) */
 ON_PROBE(on_tls_write)
 {
 	struct thread *thread = present();
 	int length = THIRD_ARGUMENT(context);
 	struct connection *connection;
+	__u64 at = SECOND_ARGUMENT(context);
+	__u32 before;
 
 	if (!thread || length <= 0 || !is_watching())
 		return;
 	connection = encrypted_by(thread, FIRST_ARGUMENT(context));
 	if (!connection || !connection->start)
 		return;
-	connection->request.sent_bytes += length;
-	answered(connection, (const char *)SECOND_ARGUMENT(context), length);
+	before = written_before(connection, at, length);
+	if (before == (__u32)length)
+		return;
+	connection->request.sent_bytes += length - before;
+	answered(connection, (const char *)at + before, length - before);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. */

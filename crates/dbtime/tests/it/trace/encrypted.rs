@@ -111,6 +111,46 @@ fn an_answer_says_as_much_and_is_as_long() {
     assert!(errors.len() >= 2 && errors.iter().all(|error| *error == 1054), "{errors:?}");
 }
 
+/// What the socket has no room for is given to the library again and again: it counts once.
+#[test]
+fn a_client_that_reads_slowly_gets_as_many_bytes_and_rows() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let sandbox = Sandbox::new();
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let query = match product {
+            Product::Postgres => "SELECT repeat(1::text, 15000000)",
+            _ => "SELECT REPEAT(1, 15000000)",
+        };
+        let client = sandbox.start(&format!(
+            "run --query '{query}' --time 3s --warmup 0s --connections 1 --protocol text \
+             --target '{}' --no-record",
+            target(product, &server, true)
+        ));
+        // Connecting takes some of that.
+        std::thread::sleep(Duration::from_millis(700));
+        for signal in [rustix::process::Signal::STOP, rustix::process::Signal::CONT].repeat(60) {
+            client.signal(signal);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        client.end();
+        let seen = tracer.end();
+        let answers: Vec<&Value> = seen
+            .requests
+            .iter()
+            .filter(|one| one["text"] == query && one["fate"] == "ended")
+            .filter(|one| one["command"].as_str().is_some_and(|name| name.ends_with("QUERY")))
+            .collect();
+        let slow = answers.iter().filter(|one| part_ms(one, "net") > 10.0).count();
+        assert!(slow >= 3, "{product:?}: {slow} of {}", answers.len());
+        let bytes = |one: &&Value| one["sent_bytes"].as_u64().expect("bytes");
+        let odd =
+            |one: &&&Value| !(15_000_000..15_010_000).contains(&bytes(one)) || one["rows"] != 1;
+        let odd: Vec<_> = answers.iter().filter(odd).collect();
+        assert!(odd.is_empty(), "{product:?}: {} of {}: {:?}", odd.len(), answers.len(), odd[0]);
+    }
+}
+
 #[test]
 fn connections_that_were_encrypted_before_are_followed() {
     for product in PRODUCTS {
