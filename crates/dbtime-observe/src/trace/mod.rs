@@ -16,6 +16,7 @@
 //! from clients is understood here, and treated as hostile.
 
 mod blockers;
+mod budget;
 mod cache;
 mod capture;
 mod catalogs;
