@@ -357,7 +357,13 @@ impl Capture {
     fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
         self.ring.consume().map_err(kernel)?;
         self.find_origins()?;
-        Ok(self.inbox.borrow_mut().take(is_end))
+        let inbox = &mut *self.inbox.borrow_mut();
+        let mut requests = inbox.take(is_end);
+        for request in &mut requests {
+            let mut open = |server, catalog| self.helper.catalog(server, catalog);
+            inbox.naming.name_files(request, &mut open);
+        }
+        Ok(requests)
     }
 
     /// Finds out whose the processes are of connections that were not known.
@@ -394,7 +400,7 @@ impl Capture {
             // Nobody could look what became of them.
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
         }
-        Ok(Left { requests, ledger, cost, totals: sums::totals(&self.object)? })
+        Ok(Left { requests, ledger, cost, totals: self.totals()? })
     }
 
     /// What watching has taken so far.
@@ -446,15 +452,24 @@ impl Capture {
         }
         let said = self.helper.walk("look")?;
         let Inbox { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
-        Ok(connections(&said, sessions, naming))
+        let mut found = connections(&said, sessions, naming);
+        for LiveConnection { request, .. } in &mut found {
+            let mut open = |server, catalog| self.helper.catalog(server, catalog);
+            naming.name_files(request, &mut open);
+        }
+        Ok(found)
     }
 
     /// What statements came to so far.
     ///
     /// # Errors
     /// The sums cannot be read.
-    pub fn totals(&self) -> Result<TracedTotals, TraceError> {
-        sums::totals(&self.object)
+    pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
+        let mut totals = sums::totals(&self.object)?;
+        let naming = &mut self.inbox.borrow_mut().naming;
+        let mut open = |server, catalog| self.helper.catalog(server, catalog);
+        naming.name_totals(&mut totals, &mut open);
+        Ok(totals)
     }
 
     /// How many statements there have been so far, among those that are added up.

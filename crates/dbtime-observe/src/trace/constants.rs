@@ -2,6 +2,7 @@
 //!
 //! The file is whoever's it is: what does not look as expected has no texts and no tables.
 
+use super::budget::ReadBudget;
 use object::elf::{R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, RelocationFlags};
@@ -67,7 +68,8 @@ impl Constants {
     /// # Errors
     /// It is none, for people.
     pub(super) fn read(file: &File) -> Result<Self, String> {
-        Self::parse(&ReadCache::new(file))
+        let (cache, budget) = (ReadCache::new(file), ReadBudget::default());
+        Self::parse(budget.of(&cache))
     }
 
     /// The same of what is in a file.

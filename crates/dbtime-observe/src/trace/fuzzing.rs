@@ -1,5 +1,5 @@
 //! What `fuzz/` reaches of the readers here: of records and walks of the kernel's side, whose bytes
-//! are clients', and of program files, which are whoever's.
+//! are clients', and of program files and catalogs, which are whoever's.
 
 use super::cache::cache_places;
 use super::capture::Inbox;
@@ -9,6 +9,7 @@ use super::imports::Imports;
 use super::naming::Naming;
 use super::portals::portal_teller;
 use super::program::Program;
+use super::relations::{databases, relations, shared_relations};
 use super::sessions::Sessions;
 use super::texts::text_teller;
 use super::tls::{has_tls, tls_library};
@@ -18,6 +19,7 @@ use super::waits::wait_places;
 use super::walks;
 use dbtime_model::traced::{Protocol, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
+use std::collections::HashMap;
 use std::fs::File;
 
 /// Requests of these records, in the order in which they are shown.
@@ -30,6 +32,14 @@ pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedReques
 /// What a walk over connections has said.
 pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
     walks::connections(said, &mut Sessions::default(), &mut Naming::default())
+}
+
+/// Reads catalogs of PostgreSQL's: a map of files, and behind its 80 bytes a table that lists
+/// others. Returns the names that were found.
+pub fn catalog(bytes: &[u8]) -> Vec<String> {
+    let (map, list) = bytes.split_at(bytes.len().min(80));
+    let lists = [relations(list, map), shared_relations(list, map), databases(list)];
+    lists.into_iter().flat_map(HashMap::into_values).collect()
 }
 
 /// Looks for all places in a program file.

@@ -1,6 +1,7 @@
 //! Which functions of libraries a program calls: calls go to stubs, each of which jumps to where an
 //! address is written as the program is loaded.
 
+use super::budget::ReadBudget;
 use super::constants::Sections;
 use object::elf::{R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT};
 use object::read::elf::ElfFile64;
@@ -31,7 +32,8 @@ impl Imports {
     /// # Errors
     /// It is none, for people.
     pub(super) fn read(file: &File) -> Result<Self, String> {
-        Self::parse(&ReadCache::new(file))
+        let (cache, budget) = (ReadCache::new(file), ReadBudget::default());
+        Self::parse(budget.of(&cache))
     }
 
     /// The same of what is in a file.

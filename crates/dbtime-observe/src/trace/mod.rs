@@ -16,14 +16,18 @@
 //! from clients is understood here, and treated as hostile.
 
 mod blockers;
+mod budget;
 mod cache;
 mod capture;
+mod catalogs;
 mod commits;
 mod constants;
 mod demand;
 mod executed;
+mod file_names;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod heap;
 mod helper;
 mod imports;
 mod layout;
@@ -38,6 +42,7 @@ mod portals;
 mod probes;
 mod program;
 mod refusal;
+mod relations;
 mod rights;
 mod sandbox;
 mod servers;
@@ -70,6 +75,13 @@ pub use terminal::BorrowedTerminal;
 use crate::process::ProcessError;
 use dbtime_model::traced::Protocol;
 use serde::{Deserialize, Serialize};
+
+/// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process
+/// itself may read what says so. For tests.
+#[doc(hidden)]
+pub fn file_name(server: u32, file: &str) -> Option<String> {
+    file_names::FileNames::default().name(file, &[server], &mut catalogs::open_catalog)
+}
 
 /// What a command of a protocol is called.
 pub fn command_name(protocol: Protocol, command: u8) -> &'static str {

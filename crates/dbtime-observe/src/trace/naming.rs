@@ -1,10 +1,12 @@
 //! Names of what servers tell by numbers: which server it was, and what that one calls it.
 
+use super::file_names::{FileNames, Open};
 use super::layout::RawRequest;
 use super::locks::LockNames;
 use super::origins::Origins;
 use super::tranches::Tranches;
-use dbtime_model::traced::Protocol;
+use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::traced_totals::TracedTotals;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use std::sync::Arc;
 pub(super) struct Naming {
     pub(super) origins: Origins,
     locks: LockNames,
+    files: FileNames,
 }
 
 impl Naming {
@@ -37,6 +40,22 @@ impl Naming {
             Protocol::Postgres => self.origins.server(raw.connection, raw.process),
         };
         self.locks.lock(server, wait)
+    }
+
+    /// Names the files that a request has waited for.
+    pub(super) fn name_files(&mut self, request: &mut TracedRequest, open: &mut Open<'_>) {
+        if request.protocol == Protocol::Postgres && !request.files.is_empty() {
+            let own = self.origins.server(request.connection, request.process);
+            let servers = own.as_ref().map_or(self.origins.servers(), std::slice::from_ref);
+            self.files.name_all(&mut request.files, servers, open);
+        }
+    }
+
+    /// Names the files that statements have waited for, of which nobody knows whose they are.
+    pub(super) fn name_totals(&mut self, totals: &mut TracedTotals, open: &mut Open<'_>) {
+        for statement in &mut totals.statements {
+            self.files.name_all(&mut statement.totals.files, self.origins.servers(), open);
+        }
     }
 
     /// Names the lock that a request has waited for.

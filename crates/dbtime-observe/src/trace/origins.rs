@@ -33,6 +33,11 @@ impl Origins {
         self.servers.retain(|known| *known != server);
     }
 
+    /// All of them.
+    pub(super) fn servers(&self) -> &[u32] {
+        &self.servers
+    }
+
     /// The server of a connection that a process serves; `None`: that is not known, or not yet.
     pub(super) fn server(&mut self, connection: u64, process: u32) -> Option<u32> {
         if let [only] = self.servers[..] {

@@ -2,6 +2,7 @@
 //!
 //! The file is whoever's it is: what does not look as expected has no symbols and no calls.
 
+use super::budget::ReadBudget;
 use object::elf::Sym64;
 use object::read::elf::{ElfFile64, SectionHeader, Sym};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, StringTable};
@@ -20,6 +21,9 @@ const CALL_LENGTH: usize = 5;
 /// `endbr64`: nothing is done there, but a probe on it costs more.
 pub(super) const BRANCH_TARGET: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
+/// A program with more code is none. Unit: bytes; MariaDB has 10 MB of it.
+const MOST_CODE: u64 = 512 << 20;
+
 /// What of a program file matters here. Places in its code are offsets from the code's beginning.
 #[derive(Debug)]
 pub(super) struct Program {
@@ -36,7 +40,8 @@ impl Program {
     /// It is none, for people.
     pub(super) fn read(file: &File) -> Result<Self, String> {
         // What goes through the cache stays in it, and the code is most of the file.
-        Self::parse_with(&ReadCache::new(file), |range| {
+        let (cache, budget) = (ReadCache::new(file), ReadBudget::default());
+        Self::parse_with(budget.of(&cache), |range| {
             let mut code = Vec::new();
             let mut file = file;
             file.seek(SeekFrom::Start(range.start))?;
@@ -64,6 +69,9 @@ impl Program {
         let elf = ElfFile64::<Endianness, _>::parse(file).map_err(|e| e.to_string())?;
         let text = elf.section_by_name(".text").ok_or("the program has no code")?;
         let (offset, size) = text.file_range().ok_or("the program's code is not in its file")?;
+        if size > MOST_CODE {
+            return Err(format!("the program says that it has {size} bytes of code"));
+        }
         let code = code(offset..offset.saturating_add(size)).map_err(|error| error.to_string())?;
         let mut symbols = HashMap::new();
         for table in [elf.elf_symbol_table(), elf.elf_dynamic_symbol_table()] {

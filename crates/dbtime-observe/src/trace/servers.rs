@@ -13,7 +13,7 @@ use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The programs of servers, and what they speak.
@@ -238,14 +238,23 @@ pub(super) fn open_program(process: u32) -> Result<File, String> {
 /// It is not there, no file, or not wanted, for people.
 pub(super) fn open_file(path: &Path, wanted: impl Fn(&Stat) -> bool) -> Result<File, String> {
     let failed = |error: Errno| error.to_string();
-    let open = |path: &Path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
-    let found = open(path, OFlags::PATH).map_err(failed)?;
-    let stat = fstat(&found).map_err(failed)?;
+    let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    open_found(&found.map_err(failed)?, wanted).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// The same of what was found (`O_PATH`).
+///
+/// # Errors
+/// As [`open_file`].
+pub(super) fn open_found(found: &OwnedFd, wanted: impl Fn(&Stat) -> bool) -> Result<File, String> {
+    let failed = |error: Errno| error.to_string();
+    let stat = fstat(found).map_err(failed)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !wanted(&stat) {
-        return Err(format!("{} is not the file that was meant", path.display()));
+        return Err("it is not the file that was meant".to_owned());
     }
     let found = PathBuf::from(format!("/proc/self/fd/{}", found.as_raw_fd()));
-    open(&found, OFlags::RDONLY).map(File::from).map_err(failed)
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    rustix::fs::open(&found, flags, Mode::empty()).map(File::from).map_err(failed)
 }
 
 /// The name of a process's program.

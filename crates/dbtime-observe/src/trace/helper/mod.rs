@@ -19,6 +19,7 @@ pub use serve::serve;
 pub(super) use words::{Places, ProbeGroup};
 
 use super::TraceError;
+use super::catalogs::Catalog;
 use super::loading::Refused;
 use super::servers::{TracedServer, Wanted};
 use super::stream::Stream;
@@ -227,6 +228,15 @@ impl Helper {
     pub(super) fn program_base(&mut self, process: u32) -> Result<u64, String> {
         let asked: Told<u64> = self.ask(&Ask::ProgramBase(process), &[]).map(|(base, _)| base);
         asked.map_err(|error| error.to_string())?
+    }
+
+    /// A catalog of a server's.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(super) fn catalog(&mut self, server: u32, catalog: Catalog) -> Result<File, String> {
+        let file = self.file(&Ask::Catalog(server, catalog))?;
+        file.ok_or_else(|| "it is not there".to_owned())
     }
 
     /// Which processes started these, as far as that can be seen, in their order.

@@ -1,6 +1,7 @@
 //! The helper's side: does what it is asked, until nobody is there to ask.
 
 use super::super::TraceError;
+use super::super::catalogs::open_catalog;
 use super::super::loading::{attach, attach_places, load, walk};
 use super::super::servers::{has_clients, open_program, parent, servers};
 use super::super::signals::HeldSignals;
@@ -111,6 +112,7 @@ impl Serving {
             Ask::Program(process) => Answer::file(open_program(process).map(Some)),
             Ask::TlsLibrary(process) => Answer::file(open_library(process)),
             Ask::ProgramBase(process) => Answer::new(program_base(process)),
+            Ask::Catalog(server, catalog) => Answer::file(open_catalog(server, catalog).map(Some)),
             Ask::Parents(processes) => {
                 Answer::new(processes.into_iter().map(parent).collect::<Vec<_>>())
             }

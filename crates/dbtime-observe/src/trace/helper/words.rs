@@ -1,5 +1,6 @@
 //! What is asked of the helper. To every question there is one answer, of the type that is named.
 
+use super::super::catalogs::Catalog;
 use super::super::servers::{TracedServer, Wanted};
 use super::super::stream::Stream;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ pub(super) enum Ask {
     TlsLibrary(u32),
     /// Answer: the address of a process's program, or why it is not known.
     ProgramBase(u32),
+    /// Opens a catalog of a server's. Answer: nothing, or why not; beside it the file.
+    Catalog(u32, Catalog),
     /// Answer: which processes started these, as far as that can be seen, in their order.
     Parents(Vec<u32>),
 }

@@ -76,7 +76,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    pub(super) fn new(raw_sql: bool, capture: &Capture) -> Result<Self, Failure> {
+    pub(super) fn new(raw_sql: bool, capture: &mut Capture) -> Result<Self, Failure> {
         let mut feed = Self {
             servers: Vec::new(),
             raw_sql,
@@ -93,7 +93,7 @@ impl Feed {
     }
 
     /// Counts from now on.
-    pub(super) fn restart(&mut self, capture: &Capture) -> Result<(), Failure> {
+    pub(super) fn restart(&mut self, capture: &mut Capture) -> Result<(), Failure> {
         self.first = Counted::now(capture.totals()?);
         self.last = self.first.clone();
         self.rates.clear();

@@ -38,10 +38,10 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         ..Stream::default()
     };
     let held = HeldSignals::hold();
-    let capture = Capture::attach(watched.servers(), &wanted)?;
+    let mut capture = Capture::attach(watched.servers(), &wanted)?;
     let stop = interrupt::quietly();
     drop(held);
-    let feed = Feed::new(args.raw_sql, &capture)?;
+    let feed = Feed::new(args.raw_sql, &mut capture)?;
     let notes = watched.left_out(&capture);
     let mut top = Top {
         capture,
@@ -124,7 +124,7 @@ impl Top {
     }
 
     fn restart(&mut self) -> Result<(), Failure> {
-        self.feed.restart(&self.capture)?;
+        self.feed.restart(&mut self.capture)?;
         self.due = now() + self.every;
         self.scene = self.feed.scene(&mut self.capture)?;
         Ok(())

@@ -215,6 +215,63 @@ pub(super) fn lightweight_locks_have_names(server: &GivenServer) {
 }
 
 #[test]
+fn files_have_the_names_of_what_is_in_them() {
+    files_have_names(&start().1);
+}
+
+pub(super) fn files_have_names(server: &GivenServer) {
+    let number = |sql: &str| server.sql(sql).value().expect("a number").to_owned();
+    let node = |name: &str| number(&format!("SELECT pg_relation_filenode('{name}')"));
+    server.sql("CREATE TABLE orders (id int PRIMARY KEY, text text)");
+    server.sql("INSERT INTO orders VALUES (1, 'x')");
+    for change in ["VACUUM FULL orders", "ALTER TABLE orders RENAME TO sold", "CHECKPOINT"] {
+        server.sql(change);
+    }
+    let own = number("SELECT oid FROM pg_database WHERE datname = 'd'");
+    let name = |folder: &str, file: String| {
+        dbtime_observe::trace::file_name(server.server.pid(), &format!("{folder}/{file}"))
+    };
+    for (relation, known) in [
+        ("sold", "d/sold"),
+        ("orders_pkey", "d/orders_pkey"),
+        // Their file nodes stand in the map, and that of the second is not its number any more.
+        ("pg_class", "d/pg_class"),
+        ("pg_attribute", "d/pg_attribute"),
+    ] {
+        assert_eq!(name(&own, node(relation)).as_deref(), Some(known));
+        let part = name(&own, format!("{}_vm", node(relation)));
+        assert_eq!(part.as_deref(), Some(&*format!("{known} (vm)")));
+    }
+    let shared = name("global", node("pg_database"));
+    assert_eq!(shared.as_deref(), Some("global/pg_database"));
+    let toast = number("SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'sold'");
+    assert!(name(&own, node(&toast)).is_some_and(|name| name.starts_with("d/pg_toast_")));
+    server.sql("VACUUM FULL pg_attribute");
+    server.sql("CHECKPOINT");
+    assert_eq!(name(&own, node("pg_attribute")).as_deref(), Some("d/pg_attribute"));
+}
+
+#[test]
+fn tables_that_are_waited_for_are_named() {
+    let (sandbox, server) = start();
+    let mut client = RawPostgres::connect(&server);
+    let statement = "CREATE DATABASE copied STRATEGY file_copy";
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    // File by file, each of which has to be on disk.
+    assert_eq!(client.query(statement), "CZ");
+    let seen = tracer.end();
+    let files = seen.one(statement)["files"].as_array().expect("a list").clone();
+    let names: Vec<&str> = files.iter().filter_map(|file| file["name"].as_str()).collect();
+    assert!(names.iter().any(|name| name.starts_with("copied/pg_")), "{files:?}");
+    let Some(tracer) = Tracer::start(&sandbox, &server, "--summary") else { return };
+    client.query("DROP DATABASE copied");
+    client.query(statement);
+    tracer.interrupt();
+    let (_, out) = tracer.printed();
+    assert!(out.contains(" copied/pg_"), "{out}");
+}
+
+#[test]
 fn a_copy_is_one_request_and_its_client_the_net() {
     let (sandbox, server) = start();
     let mut client = RawPostgres::connect(&server);

@@ -110,6 +110,11 @@ fn waits_have_names_in_every_version_of_postgres() {
 }
 
 #[test]
+fn files_have_names_in_every_version_of_postgres() {
+    each(false, |version| postgres::files_have_names(&start(version)));
+}
+
+#[test]
 fn encrypted_requests_of_every_version_are_those_that_are_not() {
     let check = |version: &Version| {
         if ["mariadb-10.2", "mysql-5.5"].iter().any(|old| version.name.starts_with(old)) {
