@@ -277,12 +277,21 @@ fn rows(raw: &RawRequest<'_>) -> Option<u64> {
         (Protocol::Mysql, _) => false,
         (Protocol::Postgres, b'Q') => {
             let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.flags & (CUT | UNREAD) != 0 || raw.text[..end].contains(&b';')
+            raw.flags & (CUT | UNREAD) != 0 || has_semicolon(&raw.text[..end])
         }
         // What each of several had is known apart.
         (Protocol::Postgres, _) => raw.executes > 1 && raw.executed.is_empty(),
     };
     raw.rows.filter(|_| !may_be_several)
+}
+
+/// Whether there is one outside of literals and comments.
+fn has_semicolon(text: &[u8]) -> bool {
+    let mut fingerprint = String::new();
+    text.contains(&b';') && {
+        dbtime_sql::fingerprint(&String::from_utf8_lossy(text), &mut fingerprint);
+        fingerprint.contains(';')
+    }
 }
 
 fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {

@@ -173,6 +173,7 @@ pub(super) fn of_commands(server: &GivenServer) {
         ("SET application_name = 'SELECT 5'", None),
         ("SELECT 1; SELECT 2", None),
         ("SELECT 3 ; ", Some(1)),
+        ("SELECT ';' /* ; */ -- ;", Some(1)),
         ("SELECT nothing", None),
     ];
     for (text, _) in texts {
