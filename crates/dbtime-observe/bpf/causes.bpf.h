@@ -35,7 +35,7 @@ static __always_inline int is_numbered(const char *name)
 	return is_figure(name[0]) || (name[0] == 't' && is_figure(name[1]));
 }
 
-#define FOLDER_NAME 16		/* of FILE_NAME, where the folder is named */
+#define FOLDER_NAME 15		/* of FILE_NAME, where the folder is named */
 
 /* The name of the file that a thread waits for; FILE_NAME bytes. Numbered ones stand behind that of
  * their folder. */

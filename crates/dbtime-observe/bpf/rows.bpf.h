@@ -298,7 +298,7 @@ static __always_inline int ends_at_once(struct piece *piece)
 
 	if (piece->length > FEW_BYTES || piece->length < 2 * sizeof(tail))
 		return 0;
-	if (bpf_probe_read_user(head, HEADER + 1, (const void *)piece->at) ||
+	if (bpf_probe_read_user(head, HEADER + 2, (const void *)piece->at) ||
 	    bpf_probe_read_user(tail, sizeof(tail),
 				(const void *)(piece->at + piece->length - sizeof(tail))))
 		return 0;
@@ -317,9 +317,11 @@ static __always_inline int ends_at_once(struct piece *piece)
 		return 0;
 	number = (__u8)(last - head[3]) - is_old;
 	if (is_result) {
-		if (head[0] != 1 || head[1] || head[2] || !head[HEADER] || head[HEADER] >= REPLY_FILE)
+		if (!head[0] || head[0] > 2 || head[1] || head[2] || !head[HEADER] ||
+		    head[HEADER] >= REPLY_FILE)
 			return 0;
-		number -= 1 + head[HEADER];
+		/* A second byte tells whether definitions follow, to clients that can do without. */
+		number -= head[0] == 2 && !head[HEADER + 1] ? 1 : 1 + head[HEADER];
 	}
 	/* There are none yet where the columns end and rows are to be fetched. */
 	if (is_result && status & CURSOR_EXISTS)

@@ -31,6 +31,13 @@ const TEMPLATE: u32 = 1;
 /// What opens a catalog of a server, or says why not.
 pub(super) type Open<'a> = dyn FnMut(u32, Catalog) -> Result<File, String> + 'a;
 
+/// Segments of the write-ahead log follow each other: they are shown by their folder.
+fn log_folder(file: &str) -> Option<&str> {
+    let (folder, segment) = file.split_once('/')?;
+    let is_segment = segment.len() == 24 && segment.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_segment && matches!(folder, "pg_wal" | "pg_xlog")).then_some(folder)
+}
+
 /// What has a list of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Listed {
@@ -84,6 +91,9 @@ impl FileNames {
         servers: &[u32],
         open: &mut Open<'_>,
     ) -> Option<String> {
+        if let Some(folder) = log_folder(file) {
+            return Some(folder.to_owned());
+        }
         let file = RelationFile::of(file)?;
         let mut name = None;
         for server in servers {
@@ -250,7 +260,9 @@ mod tests {
         let found = names(&mut all, &[1], &files);
         let known = ["shop/t", "shop/t (vm)", "shop/t", "shop/pg_class", "global/pg_database", ""];
         assert_eq!(found, known);
-        let others = ["5/16391", "pg_wal/000000010000000000000001", "ib_logfile0", "5/1_x", "x/1"];
+        let log = names(&mut all, &[1], &["pg_wal/000000010000000000000001"]);
+        assert_eq!(log, ["pg_wal"]);
+        let others = ["5/16391", "pg_wal/1", "ib_logfile0", "5/1_x", "x/1"];
         assert_eq!(names(&mut all, &[1], &others).concat(), "");
         // Of servers whose numbers mean something else each, what all of them mean.
         assert_eq!(names(&mut all, &[1, 2], &files[3..]), [known[3], known[4], "6/six"]);

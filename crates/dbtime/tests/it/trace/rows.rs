@@ -146,6 +146,34 @@ fn a_client_that_wants_short_ends_has_the_same_rows() {
     }
 }
 
+/// The library that sysbench uses has definitions of columns sent once for each prepared statement.
+#[test]
+fn a_client_that_knows_the_columns_has_the_same_rows() {
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    let sandbox = Sandbox::new();
+    let sysbench = |script: &str, command: &str| {
+        let socket = server.server.socket().display();
+        let options = [
+            "--db-driver=mysql".to_owned(),
+            format!("--mysql-socket={socket}"),
+            format!("--mysql-user={}", server.server.user()),
+            "--mysql-db=d".to_owned(),
+            "--tables=1".to_owned(),
+            "--table-size=1000".to_owned(),
+            "--events=53".to_owned(),
+            "--range-size=7".to_owned(),
+        ];
+        let out = Command::new("sysbench").arg(script).args(options).arg(command).output();
+        assert!(out.expect("it is installed").status.success(), "{script} {command}");
+    };
+    sysbench("oltp_point_select", "prepare");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    sysbench("oltp_point_select", "run");
+    let seen = tracer.end();
+    let found = rows(&seen, "17:EXECUTE", "SELECT c FROM sbtest1 WHERE id=?");
+    assert_eq!(found, [Some(1); 53]);
+}
+
 #[test]
 fn rows_of_postgresql_are_those_of_the_command_that_says_so() {
     of_commands(&GivenServer::start(Product::Postgres, &postgres::SETTINGS));
