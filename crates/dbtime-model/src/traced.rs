@@ -5,6 +5,7 @@ use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// What became of a request.
@@ -54,7 +55,7 @@ pub struct TracedRequest {
     /// When the last piece had been; without an answer, when the server turned to the next request.
     #[serde(rename = "end_us")]
     pub end: MonoNanos,
-    /// Whose connection it is; `None` where the client logged in before that could be seen.
+    /// Whose connection it is, as far as that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<Arc<Login>>,
     /// What its client speaks.
@@ -129,13 +130,20 @@ pub struct ExecutedStatement {
     pub has_others: bool,
 }
 
-/// Whose a connection is.
+/// Whose a connection is, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Login {
-    /// The user, as the client named it; at most 63 bytes of the name.
+    /// The user, as the client named it; at most 63 bytes of the name. Empty: the client logged in
+    /// before that could be seen.
     pub user: String,
     /// The database, likewise; empty: none.
     pub database: String,
+    /// What a MySQL or MariaDB server calls the connection, where its greeting was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// The client's address and port; `None`: it comes by a Unix socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<SocketAddr>,
 }
 
 /// How many parts a request has.
@@ -260,6 +268,9 @@ pub struct Blocker {
     pub thread: Option<u32>,
     /// The connection whose request it served, or had served last; `None`: none that is watched.
     pub connection: Option<u64>,
+    /// What the server calls that connection, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_id: Option<u64>,
     /// Whether the client of that connection had gone by then.
     #[serde(skip_serializing_if = "is_default")]
     pub has_left: bool,
@@ -305,12 +316,30 @@ pub struct Preemptor {
 impl TracedRequest {
     /// Whose connection it is, where that is known.
     pub fn user(&self) -> Option<&str> {
-        self.login.as_ref().map(|login| &*login.user)
+        self.known_login().map(|login| &*login.user)
     }
 
     /// The database it is in, where that is known.
     pub fn database(&self) -> Option<&str> {
-        self.login.as_ref().map(|login| &*login.database)
+        self.known_login().map(|login| &*login.database)
+    }
+
+    /// The login, if it was seen.
+    fn known_login(&self) -> Option<&Login> {
+        self.login.as_deref().filter(|login| !login.user.is_empty())
+    }
+
+    /// What the server calls the connection, for KILL or `pg_terminate_backend`.
+    pub fn server_id(&self) -> Option<u64> {
+        match self.protocol {
+            Protocol::Postgres => Some(self.process.into()),
+            Protocol::Mysql => self.login.as_ref()?.id,
+        }
+    }
+
+    /// The client's address and port, where it has one.
+    pub fn client(&self) -> Option<SocketAddr> {
+        self.login.as_ref()?.client
     }
 
     /// From the read that brought it to the write that ended its answer.

@@ -153,7 +153,7 @@ static __always_inline void sends(struct sock *sk, int result)
 		if (connection->step == STEP_LOST && request->end == 0 && is_first) {
 			/* The first that is seen of it. */
 			request->end = now;
-			if (request->protocol == PROTOCOL_MYSQL && greets(result)) {
+			if (request->protocol == PROTOCOL_MYSQL && greets(connection, result)) {
 				connection->step = STEP_KEPT;
 			} else {
 				count(COUNT_STARTED);

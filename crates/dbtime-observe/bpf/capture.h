@@ -47,9 +47,13 @@ struct server {
 
 #define NAME_ROOM 64	/* of a user's or a database's name, its zero included */
 
-/* Whose a connection is. Behind each name there are zeros. */
+/* Whose a connection is, as far as that is known. Behind each name there are zeros. */
 struct login {
-	__u64 connection;	/* 0: it is not known */
+	__u64 connection;
+	__u64 id;		/* what the server calls it, where its greeting told; 0: that was not seen */
+	__u8 address[16];	/* the client's, of four bytes or sixteen */
+	__u32 port;		/* the client's; 0: it has none */
+	__u32 family;		/* AF_INET, AF_INET6 or another */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

@@ -104,6 +104,7 @@ struct connection {
 	__u8 is_whole;		/* PostgreSQL: all of the request is there */
 	__u8 names;		/* PostgreSQL: names of a Bind that are still to come */
 	__u8 hears_tls;		/* as in struct server */
+	__u8 has_login;		/* its user is known */
 	__u8 is_unwanted;	/* its statements are not added up: see struct settings */
 	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
 	__u64 wait_event;	/* as in struct server */
@@ -179,6 +180,29 @@ static __always_inline int is_unix_client(struct sock *sk)
 	return local && !local->addr;
 }
 
+/* Tells whose a connection is, as far as it is known by now. */
+static __always_inline long tell_login(struct connection *connection)
+{
+	return bpf_ringbuf_output(&stream, &connection->login, sizeof(connection->login),
+				  BPF_RB_NO_WAKEUP);
+}
+
+/* Where its client is. */
+static __always_inline void find_client(struct login *login, struct sock *sk)
+{
+	__u16 port = sk->__sk_common.skc_dport;
+	__u32 address = sk->__sk_common.skc_daddr;
+
+	login->family = sk->__sk_common.skc_family;
+	if (login->family != AF_INET && login->family != AF_INET6)
+		return;
+	login->port = __builtin_bswap16(port);
+	if (login->family == AF_INET)
+		__builtin_memcpy(login->address, &address, sizeof(address));
+	else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+		BPF_CORE_READ_INTO(&login->address, sk, __sk_common.skc_v6_daddr);
+}
+
 /* A socket that is seen for the first time. */
 static __always_inline struct connection *meet(struct sock *sk)
 {
@@ -205,6 +229,9 @@ static __always_inline struct connection *meet(struct sock *sk)
 		connection->hears_tls = server->hears_tls;
 		connection->is_unwanted = settings.wants_user || settings.wants_database;
 		count(COUNT_CONNECTIONS);
+		connection->login.connection = connection->request.connection;
+		find_client(&connection->login, sk);
+		tell_login(connection);
 	}
 	return connection;
 }

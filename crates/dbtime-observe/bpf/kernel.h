@@ -34,7 +34,14 @@ typedef _Bool bool;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct in6_addr {
+	__u8 bytes[16];
+};
+
 struct sock_common {
+	__u32 skc_daddr;	/* the other end's address and port, in the network's order */
+	__u16 skc_dport;
+	struct in6_addr skc_v6_daddr;
 	unsigned short skc_family;
 	__u16 skc_num;		/* the local port, in the host's order */
 };

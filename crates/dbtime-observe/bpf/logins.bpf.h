@@ -15,15 +15,14 @@
 static __always_inline void announce(struct connection *connection)
 {
 	struct login *login = &connection->login;
-	int is_first = !login->connection;
 
 	/* What is not of a name is zero in both. */
 	connection->is_unwanted =
 		(settings.wants_user && !is_same(login->user, settings.user, NAME_ROOM)) ||
 		(settings.wants_database && !is_same(login->database, settings.database, NAME_ROOM));
-	login->connection = connection->request.connection;
-	if (!bpf_ringbuf_output(&stream, login, sizeof(*login), BPF_RB_NO_WAKEUP) && is_first)
+	if (!tell_login(connection) && !connection->has_login)
 		count(COUNT_LOGINS);
+	connection->has_login = 1;
 }
 
 /* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
@@ -105,7 +104,7 @@ int use_database(struct connection *connection)
 {
 	struct naming naming = { .connection = connection };
 
-	if (!connection || !connection->login.connection)
+	if (!connection || !connection->has_login)
 		return 0;
 	naming.end = connection->request.text_length;
 	naming.takes_all = connection->request.command == COM_INIT_DB;

@@ -167,15 +167,27 @@ static __always_inline void first_of_answer(struct connection *connection, const
 		use_database(connection);
 }
 
-/* A server that speaks first greets a new client: packets begin here. */
-static __always_inline int greets(__u32 length)
+/* A server that speaks first greets a new client: packets begin here. Its version and a zero are followed
+ * by the number that it gives the connection. */
+static __always_inline int greets(struct connection *connection, __u32 length)
 {
 	const char *at = buffer();
 	__u8 h[HEADER + 1] = {};
+	char version[NAME_ROOM];
+	__u32 id = 0;
+	long read;
 
 	if (!at || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
 		return 0;
-	return h[3] == 0 && h[4] == 10;
+	if (h[3] != 0 || h[4] != 10)
+		return 0;
+	read = bpf_probe_read_user_str(version, sizeof(version), at + sizeof(h));
+	if (read <= 0 || read == sizeof(version) ||
+	    bpf_probe_read_user(&id, sizeof(id), at + sizeof(h) + read))
+		return 1;
+	connection->login.id = id;
+	tell_login(connection);
+	return 1;
 }
 
 #endif

@@ -3,9 +3,10 @@
 //! that one is held back for so long.
 
 use super::layout::RawRequest;
+use super::sessions::Sessions;
 use super::transactions::Transactions;
 use dbtime_model::MonoNanos;
-use dbtime_model::traced::{Blocker, BlockingTransaction, ErrorCode, TracedRequest};
+use dbtime_model::traced::{Blocker, BlockingTransaction, ErrorCode, Protocol, TracedRequest};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(super) struct Blockers {
 #[derive(Clone, Debug)]
 struct RecentRequest {
     text: Arc<str>,
+    /// What the server calls its connection.
+    server_id: Option<u64>,
     /// What it has ended.
     transaction: Option<Arc<BlockingTransaction>>,
 }
@@ -60,7 +63,7 @@ impl Blockers {
         let transaction = self.transactions.take(raw, &request);
         let text = Arc::clone(&request.text);
         let key = (request.connection, request.start.0);
-        self.remember(key, RecentRequest { text, transaction });
+        self.remember(key, RecentRequest { text, server_id: request.server_id(), transaction });
         let is_in_vain = request.error.as_ref().is_some_and(is_in_vain);
         if let Some(blocker) = request.blocker.as_mut().filter(|_| is_in_vain) {
             (blocker.thread, blocker.connection, blocker.has_left) = (None, None, false);
@@ -76,7 +79,12 @@ impl Blockers {
 
     /// All that was there has been taken: who waited for what is known now goes on, and who has
     /// waited for long enough. At the end nobody waits any more.
-    pub(super) fn settle(&mut self, is_end: bool, out: &mut Vec<TracedRequest>) {
+    pub(super) fn settle(
+        &mut self,
+        is_end: bool,
+        sessions: &Sessions,
+        out: &mut Vec<TracedRequest>,
+    ) {
         let Self { recent, waiting, transactions, .. } = self;
         for mut one in std::mem::take(waiting) {
             let holder = recent.get(&one.blocker);
@@ -85,9 +93,16 @@ impl Blockers {
                 waiting.push(one);
                 continue;
             }
-            let end = one.request.end;
+            let (end, protocol) = (one.request.end, one.request.protocol);
             if let Some(blocker) = &mut one.request.blocker {
                 describe(blocker, holder, transactions, end);
+                let of_session = || match protocol {
+                    // Its processes have one thread each.
+                    Protocol::Postgres => blocker.thread.map(u64::from),
+                    Protocol::Mysql => sessions.server_id(one.blocker.0),
+                };
+                let of_request = holder.and_then(|holder| holder.server_id);
+                blocker.server_id = of_request.or_else(of_session);
             }
             out.push(one.request);
         }
@@ -128,7 +143,6 @@ fn describe(
 mod tests {
     use super::super::layout::tests::{blocked_by, written};
     use super::super::layout::{OUTSIDE, WITHIN};
-    use super::super::sessions::Sessions;
     use super::*;
 
     /// Takes a request that a connection had blocked; `says` are its flags, `error` its error.
@@ -174,14 +188,14 @@ mod tests {
     fn a_blockers_statement_is_found_before_and_after() {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &mut out);
+        seen.settle(false, &Sessions::default(), &mut out);
         assert!(out.is_empty(), "it waits");
         take((&mut seen, &mut out), (1, "COMMIT"), None);
-        seen.settle(false, &mut out);
+        seen.settle(false, &Sessions::default(), &mut out);
         assert_eq!(blockers(&out), [None, Some("COMMIT")]);
         out.clear();
         take((&mut seen, &mut out), (3, "DELETE"), Some(1));
-        seen.settle(false, &mut out);
+        seen.settle(false, &Sessions::default(), &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
     }
 
@@ -190,7 +204,7 @@ mod tests {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         for is_end in [false, true] {
             take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
-            (0..ROUNDS).for_each(|_| seen.settle(is_end, &mut out));
+            (0..ROUNDS).for_each(|_| seen.settle(is_end, &Sessions::default(), &mut out));
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
         for index in 0..2 * MOST as u64 {
@@ -204,7 +218,7 @@ mod tests {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
-        seen.settle(true, &mut out);
+        seen.settle(true, &Sessions::default(), &mut out);
         let found = |request: &TracedRequest| {
             let blocker = request.blocker.as_ref().expect("it has waited");
             (blocker.connection, blocker.thread.is_some())
@@ -220,7 +234,7 @@ mod tests {
         }
         // All three have begun at the same instant: the last is the one that is known by it.
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &mut out);
+        seen.settle(false, &Sessions::default(), &mut out);
         let blocker = out.pop().and_then(|request| request.blocker).expect("it has waited");
         let did = blocker.transaction.expect("it is known");
         assert_eq!((did.statements, did.latest.len()), (3, 2));

@@ -107,7 +107,7 @@ impl Inbox {
 
     /// What has come to an end, in the order of that; at the end of all everything.
     pub(super) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
-        self.blockers.settle(is_end, &mut self.requests);
+        self.blockers.settle(is_end, &self.sessions, &mut self.requests);
         // They are long: each is moved once.
         self.requests.sort_by_cached_key(|request| request.end);
         // The next time brings about as many: a list that grows moves all of them again and again.

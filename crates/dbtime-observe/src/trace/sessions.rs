@@ -62,6 +62,11 @@ impl Sessions {
         self.session(connection).login = Some(Arc::new(login));
     }
 
+    /// What the server calls a connection, where its greeting was seen.
+    pub(super) fn server_id(&self, connection: u64) -> Option<u64> {
+        self.sessions.get(&connection)?.login.as_ref()?.id
+    }
+
     /// What a request was, in the light of those before it.
     pub(super) fn take(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
         self.clock += 1;
@@ -396,7 +401,11 @@ mod tests {
     #[test]
     fn a_connection_belongs_to_whom_it_was_said_to_last() {
         let mut sessions = Sessions::default();
-        let login = |user: &str| Login { user: user.to_owned(), database: "shop".to_owned() };
+        let login = |user: &str| Login {
+            user: user.to_owned(),
+            database: "shop".to_owned(),
+            ..Login::default()
+        };
         let ping = |connection| written(connection, command::PING, b"", |_| {});
         let user = |sessions: &mut Sessions, bytes: &[u8]| {
             let raw = RawRequest::read(bytes).expect("a request");

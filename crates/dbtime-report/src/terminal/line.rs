@@ -47,6 +47,19 @@ impl Line<'_> {
         self.digits(number);
     }
 
+    /// A connection by the server's number of it, or by dbtime's own behind a sign; to the right.
+    pub(super) fn connection(&mut self, server_id: Option<u64>, own: u64, width: usize) {
+        match server_id {
+            Some(id) => self.number(id, width),
+            None => {
+                let digits = own.checked_ilog10().unwrap_or(0) as usize + 1;
+                self.spaces(width.saturating_sub(digits + 1));
+                self.0.push('#');
+                self.digits(own);
+            }
+        }
+    }
+
     /// Seconds with six decimals, to the right.
     pub(super) fn seconds(&mut self, time: Nanos, width: usize) {
         let us = time.0.saturating_add(500) / 1000;

@@ -72,7 +72,7 @@ pub fn request_line(
     let begin = out.len();
     let mut line = Line(out);
     line.seconds(request.start - since, 10);
-    line.gap(1).number(request.connection, 5);
+    line.gap(1).connection(request.server_id(), request.connection, 7);
     line.gap(1).number(request.thread.into(), 7);
     line.gap(1).time(request.response(), 8);
     line.gap(1).time(request.parts.cpu, 8);
@@ -139,12 +139,20 @@ fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<Strin
         .then(|| format!("[{}]", blocker_text(blocker, blocker_shown)))
 }
 
+/// A connection by the server's number of it, or by dbtime's own behind a sign.
+pub(crate) fn connection_name(server_id: Option<u64>, own: u64) -> String {
+    server_id.map_or_else(|| format!("#{own}"), |id| id.to_string())
+}
+
 fn blocker_text(blocker: &Blocker, statement: &str) -> String {
     let lock = blocker.lock.as_deref().unwrap_or("lock");
     let (connection, thread) = (blocker.connection, blocker.thread);
     let mut text = match (connection, thread) {
         (_, None) => return format!("{lock} that nobody let go"),
-        (Some(connection), _) => format!("{lock} from connection {connection}"),
+        (Some(connection), _) => {
+            let name = connection_name(blocker.server_id, connection);
+            format!("{lock} from connection {name}")
+        }
         (None, Some(thread)) => format!("{lock} from thread {thread}"),
     };
     if blocker.has_left {
@@ -175,7 +183,7 @@ fn cells(
     [time, connection, thread, response, cpu, wait, command, rows, length]: [&str; 9],
 ) -> String {
     format!(
-        "{time:>10} {connection:>5} {thread:>7} {response:>8} {cpu:>8}  {wait:<16} {command:<10} \
+        "{time:>10} {connection:>7} {thread:>7} {response:>8} {cpu:>8}  {wait:<16} {command:<10} \
          {rows:>5} {length:>6}"
     )
 }
@@ -312,7 +320,7 @@ mod tests {
         };
         assert_eq!(
             line(None),
-            "  0.010071     3    6487  51.0 µs  30.0 µs  lock 20.0 µs     03:QUERY       7     24  \
+            "  0.010071      #3    6487  51.0 µs  30.0 µs  lock 20.0 µs     03:QUERY       7     24  \
              ERROR 1146 SELECT 1 FROM t\u{fffd}[2J…\n"
         );
         assert_eq!(line(Some(40)).chars().count(), 41);
@@ -341,17 +349,18 @@ mod tests {
             request_line(&request, MonoNanos(0), shown, None, &mut line);
             line
         };
-        let end = "  [row lock from connection 8: COMMIT] UPDATE t…\n";
+        let end = "  [row lock from connection #8: COMMIT] UPDATE t…\n";
         assert!(line(blocker.clone()).ends_with(end));
         let held = BlockingTransaction {
             statements: 3,
             idle: Nanos(2_000_000_000),
             ..BlockingTransaction::default()
         };
-        let held = Blocker { transaction: Some(held.into()), ..blocker.clone() };
-        let end = "connection 8: COMMIT, 3 statements, 2.00 s idle] UPDATE t…\n";
+        let held =
+            Blocker { transaction: Some(held.into()), server_id: Some(99), ..blocker.clone() };
+        let end = "connection 99: COMMIT, 3 statements, 2.00 s idle] UPDATE t…\n";
         assert!(line(held.clone()).ends_with(end));
-        let end = "connection 8, whose client had gone, 3 statements, 2.00 s idle] UPDATE t…\n";
+        let end = "connection 99, whose client had gone, 3 statements, 2.00 s idle] UPDATE t…\n";
         assert!(line(Blocker { has_left: true, ..held }).ends_with(end));
         let other = Blocker { connection: None, lock: None, ..blocker.clone() };
         assert!(line(other).ends_with("  [lock from thread 12] UPDATE t…\n"));

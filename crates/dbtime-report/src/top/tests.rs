@@ -40,8 +40,10 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         connection,
         executes: 0,
         statements: Vec::new(),
-        login: (connection < 3)
-            .then(|| Login { user: "app".into(), database: "shop".into() }.into()),
+        login: (connection < 3).then(|| {
+            Login { user: "app".into(), database: "shop".into(), id: Some(4711), client: None }
+                .into()
+        }),
         process: 4711,
         thread: 6480 + connection as u32,
         start: MonoNanos(1_000 * MS),

@@ -8,12 +8,15 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Line<'a> {
     time_us: f64,
     connection: u64,
+    server_id: Option<u64>,
+    client: Option<SocketAddr>,
     process: u32,
     thread: u32,
     user: Option<&'a str>,
@@ -44,6 +47,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct BlockerOf<'a> {
     connection: Option<u64>,
+    server_id: Option<u64>,
     thread: Option<u32>,
     client_left: bool,
     lock: Option<&'a str>,
@@ -128,6 +132,8 @@ pub(super) fn line(
     serde_json::to_string(&Line {
         time_us: (request.start - since).as_micros(),
         connection: request.connection,
+        server_id: request.server_id(),
+        client: request.client(),
         process: request.process,
         thread: request.thread,
         user: request.user(),
@@ -167,6 +173,7 @@ pub(super) fn last_line(ledger: &Ledger, cost: Option<TraceCost>) -> serde_json:
 fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
     BlockerOf {
         connection: blocker.connection,
+        server_id: blocker.server_id,
         thread: blocker.thread,
         client_left: blocker.has_left,
         lock: blocker.lock.as_deref(),

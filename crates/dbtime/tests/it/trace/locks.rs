@@ -5,6 +5,10 @@ use crate::given_server::PRODUCTS;
 use crate::raw_postgres::RawPostgres;
 use std::thread;
 
+/// Unit: milliseconds. Not whole seconds: MariaDB looks around each second that it waits for
+/// metadata, and who lets go just then wakes nobody.
+const LENGTHS: [u64; 3] = [200, 1500, 3070];
+
 /// A client of either protocol.
 enum LockClient {
     Mysql(RawClient),
@@ -175,6 +179,9 @@ impl Planted {
         let blocker = &waited["blocker"];
         let what = format!("{:?} {} {waited}", self.release, self.length.as_millis());
         assert_eq!(blocker["connection"], holder(product, self.number, seen), "{what}");
+        let own = seen.requests.iter().find(|one| one["connection"] == blocker["connection"]);
+        let id = own.map_or(Value::Null, |one| one["server_id"].clone());
+        assert!(id.is_u64() && blocker["server_id"] == id, "{what}");
         assert_eq!(blocker["lock"], self.lock.name, "{what}");
         let has_left = self.release != Release::Statement;
         assert_eq!(blocker["client_left"], has_left, "{what}");
@@ -208,7 +215,7 @@ fn who_held_a_lock_is_named_however_it_lets_go() {
         let locks = if product == Product::Postgres { &POSTGRES } else { &MYSQL };
         let mut planted = Vec::new();
         for lock in locks {
-            for length in [200, 1500, 3000].map(Duration::from_millis) {
+            for length in LENGTHS.map(Duration::from_millis) {
                 for release in [Release::Statement, Release::Goodbye, Release::HangUp] {
                     planted.push(Planted { number: planted.len(), lock, length, release });
                 }

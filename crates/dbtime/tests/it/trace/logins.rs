@@ -61,6 +61,46 @@ fn requests_say_whose_they_are_encrypted_or_not() {
     }
 }
 
+/// By the server's own number, and the client's port, as the server lists them.
+#[test]
+fn connections_have_the_servers_number_and_their_clients_address() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let (sleep, listed) = match product {
+            Product::Postgres => (
+                "SELECT pg_sleep(2)",
+                "SELECT pid, client_port FROM pg_stat_activity \
+                 WHERE query LIKE 'SELECT pg_sleep(2)%'",
+            ),
+            _ => (
+                "SELECT SLEEP(2)",
+                "SELECT id, SUBSTRING_INDEX(host, ':', -1) \
+                 FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(2)%'",
+            ),
+        };
+        for is_encrypted in [true, false] {
+            let sandbox = Sandbox::new();
+            let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+            let client = sandbox.start(&format!(
+                "run --query '{sleep}' --transactions 1 --connections 1 --protocol text \
+                 --warmup 0s --target '{}?{}' --no-record",
+                server.target_tcp(),
+                mode(product, is_encrypted)
+            ));
+            std::thread::sleep(Duration::from_millis(1500));
+            let row = server.sql(listed).rows.pop().expect("it sleeps");
+            client.end();
+            let seen = tracer.end();
+            let cell = |index: usize| row[index].clone().expect("a value");
+            let client = format!("127.0.0.1:{}", cell(1));
+            let is_it = |one: &&Value| one["server_id"].to_string() == cell(0);
+            let own: Vec<&Value> = seen.requests.iter().filter(is_it).collect();
+            assert!(own.iter().any(|one| one["text"] == sleep), "{row:?} {:?}", seen.requests);
+            assert!(own.iter().all(|one| one["client"] == *client), "{row:?} {own:?}");
+        }
+    }
+}
+
 #[test]
 fn a_connection_may_turn_to_another_database_and_user() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));

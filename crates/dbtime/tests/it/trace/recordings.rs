@@ -141,7 +141,9 @@ fn full_of(text: &str) -> TracedRequest {
         start: MonoNanos(1),
         first_sent: None,
         end: MonoNanos(9),
-        login: Some(Login { user: text.to_owned(), database: text.to_owned() }.into()),
+        login: Some(
+            Login { user: text.to_owned(), database: text.to_owned(), ..Login::default() }.into(),
+        ),
         protocol: Protocol::Postgres,
         command: b'Q',
         executes: 0,
