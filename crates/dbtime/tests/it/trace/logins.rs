@@ -93,7 +93,8 @@ fn connections_have_the_servers_number_and_their_clients_address() {
             let seen = tracer.end();
             let cell = |index: usize| row[index].clone().expect("a value");
             let client = format!("127.0.0.1:{}", cell(1));
-            let is_it = |one: &&Value| one["server_id"].to_string() == cell(0);
+            let id: u64 = cell(0).parse().expect("a number");
+            let is_it = |one: &&Value| one["server_id"] == id;
             let own: Vec<&Value> = seen.requests.iter().filter(is_it).collect();
             assert!(own.iter().any(|one| one["text"] == sleep), "{row:?} {:?}", seen.requests);
             assert!(own.iter().all(|one| one["client"] == *client), "{row:?} {own:?}");
