@@ -17,20 +17,32 @@
 # (kernel.bpf_stats_enabled), in rounds of their own: taking those costs as well. What dbtime says of
 # itself in that round stands beside it.
 #
+# The layout that people have is a case of its own: nothing is pinned, and sysbench's point selects come
+# over four threads. Flat out there, CPU of a statement is what throughput lost.
+#
 # The CPU is that of all processes and the kernel, by the server's own count of statements: all time
 # but that which the kernel says was idle or stolen (/proc/stat). Idle time is measured there, what
 # processes use is sampled at each tick.
 #
 # Usage: bench/trace-cost.sh [path of dbtime]   as root
-# Variables: LENGTH (5 seconds each), CONNECTIONS (8), and those of servers.bash, but that CLIENT_CPU
-# is SERVER_CPU where it is not set
+# Variables: LENGTH (5 seconds each), CONNECTIONS (8), CASES ("unpinned full half tls postgres"), and
+# those of servers.bash, but that CLIENT_CPU is SERVER_CPU where it is not set
 set -euo pipefail
 CLIENT_CPU=${CLIENT_CPU:-${SERVER_CPU:-0}}
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
 length=${LENGTH:-5}
 connections=${CONNECTIONS:-8}
+cases=${CASES:-unpinned full half tls postgres}
 turn=0
+driver=dbtime
+
+# Point selects of sysbench, from wherever the kernel puts it.
+load_sysbench() {
+    sysbench oltp_point_select --db-driver=mysql --mysql-socket="$socket" --mysql-user=root \
+        --mysql-db=sysbench --tables=1 --table-size=100000 --threads=4 --time="$length" "$@" \
+        >"$folder/out" 2>"$folder/err" || fail "sysbench: $(tail -n 3 "$folder/err" "$folder/out")"
+}
 
 load() {
     on_client_cpu "$dbtime" run point-select --target "$target" \
@@ -66,12 +78,21 @@ once() {
     local begun statements ended
     begun=$(busy)
     statements=$("statements_of_$kind")
-    load "${more[@]}"
+    if [ "$driver" = sysbench ]; then
+        load_sysbench run
+    else
+        load "${more[@]}"
+    fi
     ended=$(busy)
     statements=$(($("statements_of_$kind") - statements))
     cost=$(awk -v us=$((ended - begun)) -v n="$statements" 'BEGIN { printf "%.3f", us / n }')
-    rate=$(field throughput_tps)
-    response=$(field latency_us.response.p50)
+    if [ "$driver" = sysbench ]; then
+        rate=$(sed -n 's/^ *transactions:.*(\([0-9.]*\) per sec.*/\1/p' "$folder/out")
+        response=$(sed -n 's/^ *avg: *\([0-9.]*\).*/\1/p' "$folder/out" | awk '{ print 1000 * $1 }')
+    else
+        rate=$(field throughput_tps)
+        response=$(field latency_us.response.p50)
+    fi
 }
 
 watched() {
@@ -101,7 +122,9 @@ pair() {
     measure "$case" "$1" 'CPU without, µs' "${without[0]}"
     measure "$case" "$1" 'CPU added, µs' "$(difference "${with[0]}" "${without[0]}")"
     measure "$case" "$1" 'throughput, of that without' "$(ratio "${with[1]}" "${without[1]}")"
-    measure "$case" "$1" 'response p50 added, µs' "$(difference "${with[2]}" "${without[2]}")"
+    measure "$case" "$1" 'response added, µs' "$(difference "${with[2]}" "${without[2]}")"
+    printf '%s: %s: CPU %s µs, %s added; throughput %s of %s\n' "$case" "$1" "${without[0]}" \
+        "$(difference "${with[0]}" "${without[0]}")" "$(ratio "${with[1]}" "${without[1]}")" "${without[1]}"
 }
 
 begin_trace() {
@@ -239,7 +262,7 @@ in_kernel() {
     watching="$1, in the kernel"
     "begin_$1"
     statements=$("statements_of_$kind")
-    load "${more[@]}"
+    if [ "$driver" = sysbench ]; then load_sysbench run; else load "${more[@]}"; fi
     statements=$(($("statements_of_$kind") - statements))
     # The programs are the helper's.
     spent=$(cat /proc/"$(helper_of "$tracer")"/fdinfo/* 2>/dev/null |
@@ -248,13 +271,14 @@ in_kernel() {
     "end_$1"
     measure "$case" "$1, in the kernel" 'CPU as dbtime tells, µs' "$(own_word)"
     sysctl -q kernel.bpf_stats_enabled="$before"
-    measure "$case" "$1, in the kernel" 'CPU, µs' \
-        "$(awk -v ns="$spent" -v n="$statements" 'BEGIN { printf "%.3f", ns / 1e3 / n }')"
+    spent=$(awk -v ns="$spent" -v n="$statements" 'BEGIN { printf "%.3f", ns / 1e3 / n }')
+    measure "$case" "$1, in the kernel" 'CPU, µs' "$spent"
+    printf '%s: %s, in the kernel: %s µs, as dbtime tells %s\n' "$case" "$1" "$spent" "$(own_word)"
 }
 
 # What dbtime says that a request has cost in the kernel, in microseconds.
 own_word() {
-    sed -n 's/^cost .*: a request \([0-9.]* [nµ]s\) in the kernel.*/\1/p' "$folder/trace.end" |
+    sed -n 's/^cost .*: a request \([0-9.]* [^ ]*s\) in the kernel.*/\1/p' "$folder/trace.end" |
         awk '{ print $2 == "ns" ? $1 / 1000 : $1 }'
 }
 
@@ -274,30 +298,23 @@ certify() {
 }
 
 ways=(stream summary slowlog schema)
+# Where it is not mounted it is for as long as this takes.
+if [ ! -d /sys/kernel/tracing/events/sched ] && mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; then
+    trap 'end; umount /sys/kernel/tracing' EXIT
+fi
 if ! command -v bpftrace >/dev/null; then
     echo 'without bpftrace, which is missing'
 elif ! [ -d /sys/kernel/tracing/events/sched ]; then
-    echo 'without bpftrace, which needs `mount -t tracefs nodev /sys/kernel/tracing`'
+    echo 'without bpftrace, which needs tracefs on /sys/kernel/tracing'
 else
     ways+=(bpftrace)
 fi
-certify
-port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-start_mariadb --skip-networking=0 --bind-address=127.0.0.1 --port="$port" \
-    --ssl-cert="$folder/cert.pem" --ssl-key="$folder/key.pem"
-start_with_schema
-mariadb_execute 'CREATE DATABASE bench'
-kind=mariadb target="mysql://root@/bench?socket=$socket"
-"$dbtime" init point-select --target "$target" --scale 1
-more=()
-once
-half=$(awk -v rate="$rate" 'BEGIN { printf "%.0f", rate / 2 }')
+
 limits() {
     limit "$case" 'CPU added, µs' stream '<=' 6
     limit "$case" 'CPU added, µs' summary '<=' 3
     limit "$case" 'CPU, µs' 'stream, in the kernel' '<=' 2
     limit "$case" 'CPU, µs' 'summary, in the kernel' '<=' 2
-    ahead "${ways[@]:2}"
 }
 # Of the others, and by both ways.
 ahead() {
@@ -307,20 +324,75 @@ ahead() {
         limit "$case" 'CPU added, µs' "summary/$other" '<=' 1
     done
 }
-case="flat out, $connections connections"
-alternate "${ways[@]}"
-limits
-case="$half a second, half of that" more=(--rate "$half/s" --arrivals "burst:$connections")
-alternate "${ways[@]}"
-limits
-case="flat out by TLS, $connections connections" more=()
-target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
-alternate stream summary
-stop_servers
-start_bench_postgres
-start_with_statements
-kind=postgres target=$(postgres_target)
-case="PostgreSQL flat out, $connections connections"
-alternate stream summary statements
-ahead statements
+
+# As people have it.
+case_unpinned() {
+    need sysbench
+    local own=$server_cpu
+    server_cpu=0-$(($(nproc) - 1)) start_mariadb
+    mariadb_execute 'CREATE DATABASE sysbench'
+    load_sysbench prepare
+    driver=sysbench kind=mariadb case='nothing pinned, sysbench with 4 threads'
+    alternate stream summary "${ways[@]:4}"
+    limit "$case" 'CPU added, µs' stream '<=' 6
+    limit "$case" 'CPU added, µs' summary '<=' 3
+    driver=dbtime server_cpu=$own
+    stop_servers
+    rm -rf "$folder/mariadb"
+}
+
+start_pinned() {
+    certify
+    port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    start_mariadb --skip-networking=0 --bind-address=127.0.0.1 --port="$port" \
+        --ssl-cert="$folder/cert.pem" --ssl-key="$folder/key.pem"
+    start_with_schema
+    mariadb_execute 'CREATE DATABASE bench'
+    kind=mariadb target="mysql://root@/bench?socket=$socket"
+    "$dbtime" init point-select --target "$target" --scale 1
+}
+
+case_full() {
+    case="flat out, $connections connections" more=()
+    alternate "${ways[@]}"
+    limits
+    ahead "${ways[@]:2}"
+}
+
+case_half() {
+    more=()
+    once
+    local half
+    half=$(awk -v rate="$rate" 'BEGIN { printf "%.0f", rate / 2 }')
+    case="$half a second, half of that" more=(--rate "$half/s" --arrivals "burst:$connections")
+    alternate "${ways[@]}"
+    limits
+    ahead "${ways[@]:2}"
+}
+
+case_tls() {
+    case="flat out by TLS, $connections connections" more=()
+    target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
+    alternate stream summary
+}
+
+case_postgres() {
+    start_bench_postgres
+    start_with_statements
+    kind=postgres target=$(postgres_target) more=()
+    case="PostgreSQL flat out, $connections connections"
+    alternate stream summary statements
+    ahead statements
+}
+
+more=()
+if [[ $cases == *unpinned* ]]; then case_unpinned; fi
+if [[ $cases =~ full|half|tls ]]; then
+    start_pinned
+    for one in full half tls; do
+        if [[ $cases == *$one* ]]; then "case_$one"; fi
+    done
+    stop_servers
+fi
+if [[ $cases == *postgres* ]]; then case_postgres; fi
 verdict
