@@ -3,6 +3,7 @@
 
 use super::TraceError;
 use super::blockers::Blockers;
+use super::grace::wait_for_programs;
 use super::helper::Helper;
 use super::layout::{self, RawRequest};
 use super::loading::{THREADS, map, tables};
@@ -13,7 +14,7 @@ use super::servers::{PROGRAMS, TracedServer, Wanted, is_here};
 use super::sessions::Sessions;
 use super::stream::{Depth, Stream};
 use super::sum_layout;
-use super::sums;
+use super::sums::{self, KernelSums};
 use super::terminal::BorrowedTerminal;
 use super::texts::Texts;
 use super::trap::USUAL as USUAL_TRAP;
@@ -35,10 +36,6 @@ use std::time::{Duration, Instant};
 /// What was answered without a word that it is over is shown so much later.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
-/// How long a program may still run that began before the watching ended: they take microseconds,
-/// and the hypervisor's share.
-const UNDER_WAY: Duration = Duration::from_millis(5);
-
 /// `enum phase`, but for what is there before the watching begins.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -55,6 +52,8 @@ pub struct Capture {
     texts: Texts,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
+    /// Where statements are added up.
+    sums: Option<KernelSums>,
     since: MonoNanos,
     /// CPU time of this process and its helper before that.
     spent: Nanos,
@@ -125,9 +124,7 @@ impl Capture {
         let (loaded, refused) = helper.load(wanted)?;
         let object = tables(wanted, &loaded)?;
         rights::give_up(|| departures(&object).is_ok())?;
-        if wanted.adds_up {
-            sums::prepare(&object)?;
-        }
+        let sums = wanted.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
         if wanted.follows_new {
             name_programs(&object)?;
         }
@@ -141,6 +138,7 @@ impl Capture {
             texts,
             ring,
             inbox,
+            sums,
             since: now(),
             spent: Nanos::ZERO,
             departures: 0,
@@ -287,6 +285,9 @@ impl Capture {
         self.helper.check()?;
         let nameless = self.ledger()?.nameless + self.inbox.borrow().sessions.nameless();
         self.tend_texts(nameless)?;
+        if let Some(sums) = &mut self.sums {
+            sums.tend(&self.object)?;
+        }
         self.sweep()
     }
 
@@ -349,7 +350,7 @@ impl Capture {
     pub fn detach(mut self) -> Result<Left, TraceError> {
         let is_watching = self.is_watching();
         self.enter(Phase::Ended)?;
-        std::thread::sleep(UNDER_WAY);
+        wait_for_programs();
         if is_watching {
             self.helper.walk("left")?;
             self.helper.leave()?;
@@ -360,7 +361,7 @@ impl Capture {
             // Nobody could look what became of them.
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
         }
-        Ok(Left { requests, ledger, cost, totals: sums::totals(&self.object)? })
+        Ok(Left { requests, ledger, cost, totals: self.totals()? })
     }
 
     /// What watching has taken so far.
@@ -419,7 +420,9 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn totals(&self) -> Result<TracedTotals, TraceError> {
-        sums::totals(&self.object)
+        let totals = self.sums.as_ref().map(|sums| sums.totals(&self.object)).transpose()?;
+        let preemptors = sums::preemptors(&self.object)?;
+        Ok(TracedTotals { preemptors, ..totals.unwrap_or_default() })
     }
 
     /// How many statements there have been so far, among those that are added up.
@@ -427,7 +430,7 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn statements(&self) -> Result<u64, TraceError> {
-        sums::statements(&self.object)
+        self.sums.as_ref().map_or(Ok(0), |sums| sums.statements(&self.object))
     }
 }
 
