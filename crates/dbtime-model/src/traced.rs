@@ -383,7 +383,7 @@ impl fmt::Display for ErrorCode {
 }
 
 /// What became of a statement in a query cache (MariaDB's).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryCache {
     /// It was not looked for.

@@ -216,7 +216,7 @@ mod tests {
         Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, RequestParts, TextState,
     };
     use crate::traced_files::{FileName, FileWait};
-    use crate::traced_totals::{Preemption, StatementName, StatementTotals, Totals};
+    use crate::traced_totals::{Preemption, Replaced, StatementName, StatementTotals, Totals};
     use proptest::prelude::*;
 
     fn begin() -> TraceBegin {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn end() -> TraceEnd {
-        let (fine, files) = (vec![0, 1], vec![mapped()]);
+        let (fine, files) = ([0, 1].into_iter().collect(), vec![mapped()]);
         let totals = Totals { count: 1, fine, files, ..Totals::default() };
         TraceEnd {
             length: Nanos(99),
@@ -282,12 +282,12 @@ mod tests {
             ledger: Ledger { started: 1, ended: 1, streamed: 1, ..Ledger::default() },
             totals: TracedTotals {
                 statements: vec![StatementTotals {
-                    name: StatementName::Text("SELECT".into()),
                     was_preempted: true,
-                    cache: QueryCache::NotAsked,
                     totals,
+                    ..StatementTotals::nothing_of(StatementName::Text("SELECT".into()))
                 }],
                 preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
+                replaced: Some(Replaced { rows: 1, most_calls: 2, most_time: Nanos(3) }),
             },
         }
     }

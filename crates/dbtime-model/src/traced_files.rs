@@ -43,11 +43,14 @@ pub fn add_files(sums: &mut Vec<FileWait>, waits: &[FileWait]) {
     }
 }
 
-/// What has come to waits since they were `before`.
+/// What has come to waits since they were `before`. A file whose row is not there any more, or has
+/// begun anew, is among those of [`FileName::Others`] since.
 pub(crate) fn files_since(now: &[FileWait], before: &[FileWait]) -> Vec<FileWait> {
     let mut waits = now.to_vec();
     for earlier in before {
-        if let Some(wait) = like(&mut waits, earlier) {
+        let other = FileWait { file: FileName::Others, ..earlier.clone() };
+        let is_there = like(&mut waits, earlier).is_some_and(|wait| wait.count >= earlier.count);
+        if let Some(wait) = like(&mut waits, if is_there { earlier } else { &other }) {
             wait.count = wait.count.saturating_sub(earlier.count);
             wait.length = wait.length - earlier.length;
         }
@@ -76,5 +79,14 @@ mod tests {
         assert_eq!(sums, [wait("log", "sync", 5), wait("log", "io_write", 1)]);
         let since = files_since(&sums, &[wait("log", "sync", 2), wait("log", "io_write", 1)]);
         assert_eq!(since, [wait("log", "sync", 3)]);
+    }
+
+    #[test]
+    fn a_file_that_has_lost_its_row_is_not_seen_again_as_others() {
+        let others = |count| FileWait { file: FileName::Others, ..wait("", "sync", count) };
+        let before = [wait("a", "sync", 5), wait("b", "sync", 7), others(1)];
+        let now = [wait("b", "sync", 2), others(14)];
+        let since = files_since(&now, &before);
+        assert_eq!(since, [wait("b", "sync", 2), others(1)]);
     }
 }

@@ -1,13 +1,16 @@
 //! What traced statements come to in all: counts, parts and distributions, added up where they end.
 
-use crate::Nanos;
 use crate::traced::{QueryCache, RequestParts};
 use crate::traced_files::{FileWait, add_files, files_since};
+use crate::{Nanos, SparseCounts};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Buckets to each power of two of the fine distribution.
 const FINENESS: u64 = 8;
+
+/// Buckets of the coarse distribution.
+pub const COARSE_BUCKETS: u32 = 40;
 
 /// What the statements of one kind come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +41,10 @@ pub struct Totals {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileWait>,
     /// Responses in buckets, eight to each power of two nanoseconds.
-    pub fine: Vec<u64>,
+    pub fine: SparseCounts,
     /// Responses by powers of two microseconds: below 2 µs, below 4 µs, …; or by equal steps. The
     /// last holds all that is longer.
-    pub coarse: Vec<u64>,
+    pub coarse: SparseCounts,
 }
 
 impl Totals {
@@ -56,17 +59,17 @@ impl Totals {
         self.server_queue += other.server_queue;
         self.parts.add(&other.parts);
         add_files(&mut self.files, &other.files);
-        add_all(&mut self.fine, &other.fine);
-        add_all(&mut self.coarse, &other.coarse);
+        self.fine.add(&other.fine);
+        self.coarse.add(&other.coarse);
     }
 
     /// What has come since they were `before`. The longest of that is not kept: it is the upper end
     /// of the highest bucket with something new in it, at most 12.5 % above.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let fine = difference(&self.fine, &before.fine);
-        let highest = fine.iter().rposition(|count| *count > 0);
-        let longest = highest.map_or(0, |bucket| below(bucket as u64 + 1).saturating_sub(1));
+        let fine = self.fine.since(&before.fine);
+        let highest = fine.iter().next_back();
+        let longest = highest.map_or(0, |(bucket, _)| last_of(bucket));
         Self {
             count: self.count.saturating_sub(before.count),
             response: self.response - before.response,
@@ -78,7 +81,7 @@ impl Totals {
             parts: self.parts.since(&before.parts),
             files: files_since(&self.files, &before.files),
             fine,
-            coarse: difference(&self.coarse, &before.coarse),
+            coarse: self.coarse.since(&before.coarse),
         }
     }
 
@@ -92,11 +95,11 @@ impl Totals {
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
         let wanted = (self.count as f64 * share).ceil().max(1.0) as u64;
         let mut seen = 0;
-        let bucket = self.fine.iter().position(|count| {
+        let (bucket, _) = self.fine.iter().find(|(_, count)| {
             seen += count;
             seen >= wanted
         })?;
-        Some(Nanos(below(bucket as u64 + 1).saturating_sub(1)).min(self.longest))
+        Some(Nanos(last_of(bucket)).min(self.longest))
     }
 }
 
@@ -109,14 +112,9 @@ fn below(bucket: u64) -> u64 {
     (FINENESS + step) << shift
 }
 
-fn add_all(counts: &mut Vec<u64>, others: &[u64]) {
-    counts.resize(counts.len().max(others.len()), 0);
-    counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
-}
-
-fn difference(counts: &[u64], before: &[u64]) -> Vec<u64> {
-    let before = before.iter().copied().chain(std::iter::repeat(0));
-    counts.iter().zip(before).map(|(count, before)| count.saturating_sub(before)).collect()
+/// The longest that a bucket holds.
+fn last_of(bucket: u32) -> u64 {
+    below(u64::from(bucket) + 1).saturating_sub(1)
 }
 
 /// Who had the CPU while statements could have run.
@@ -138,10 +136,34 @@ pub enum StatementName {
     Text(Arc<str>),
     /// Prepared before they could be seen.
     PreparedBefore,
-    /// Several in one request of PostgreSQL's.
+    /// Several in one request of PostgreSQL's, in recordings from before they were told apart.
     Several,
-    /// All for whom the table had no row.
+    /// All that have no row of their own.
     Other,
+}
+
+/// Which row of the tables it is, while servers are watched: in a row of its own a statement is
+/// another one each time that it has got one. The default is the row of all that have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RowNumber {
+    /// The kernel's number of the statement.
+    pub statement: u64,
+    /// How often rows had been replaced when it got this one.
+    pub since: u64,
+}
+
+/// What it means that there were more statements than rows: the lightest, by the time that they
+/// took, were replaced by others, and what they came to went to those that have no row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// How many rows were replaced.
+    pub rows: u64,
+    /// No statement without a row was called more often, and no row lacks more calls that came
+    /// before it was there.
+    pub most_calls: u64,
+    /// The same of responses, together.
+    #[serde(rename = "most_us")]
+    pub most_time: Nanos,
 }
 
 /// What statements come to that have the same text but for literals, and fared alike.
@@ -153,6 +175,9 @@ pub struct StatementTotals {
     pub was_preempted: bool,
     /// What became of them in the query cache.
     pub cache: QueryCache,
+    /// Which row that is; recordings do not know.
+    #[serde(skip)]
+    pub row: RowNumber,
     /// What they come to.
     pub totals: Totals,
 }
@@ -160,8 +185,8 @@ pub struct StatementTotals {
 impl StatementTotals {
     /// A row of which nothing is known yet.
     pub fn nothing_of(name: StatementName) -> Self {
-        let (cache, totals) = (QueryCache::NotAsked, Totals::default());
-        Self { name, was_preempted: false, cache, totals }
+        let (row, totals) = (RowNumber::default(), Totals::default());
+        Self { name, was_preempted: false, cache: QueryCache::NotAsked, row, totals }
     }
 }
 
@@ -172,6 +197,9 @@ pub struct TracedTotals {
     pub statements: Vec<StatementTotals>,
     /// Who pre-empted them, longest first.
     pub preemptors: Vec<Preemption>,
+    /// What replacing rows may have cost; `None`: no row was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Replaced>,
 }
 
 impl TracedTotals {
@@ -193,22 +221,22 @@ mod tests {
     use super::*;
 
     /// The kernel's side, in Rust (`fine_bucket` in `bpf/totals.bpf.h`).
-    fn bucket(value: u64) -> usize {
+    fn bucket(value: u64) -> u32 {
         let power = u64::from(value.max(1).ilog2());
         if power < 3 {
-            return value as usize;
+            return value as u32;
         }
-        (((power - 2) * 8) + (value >> (power - 3) & 7)) as usize
+        (((power - 2) * 8) + (value >> (power - 3) & 7)) as u32
     }
 
     fn totals(lengths: &[u64]) -> Totals {
-        let mut totals = Totals { fine: vec![0; 368], coarse: vec![0; 40], ..Totals::default() };
+        let mut totals = Totals::default();
         for &length in lengths {
             totals.count += 1;
             totals.response.0 += length;
             totals.longest = totals.longest.max(Nanos(length));
-            totals.fine[bucket(length)] += 1;
-            totals.coarse[(length / 1000).max(1).ilog2() as usize] += 1;
+            totals.fine.add_to(bucket(length), 1);
+            totals.coarse.add_to((length / 1000).max(1).ilog2(), 1);
         }
         totals
     }
@@ -216,7 +244,7 @@ mod tests {
     #[test]
     fn a_bucket_begins_where_the_one_before_it_ends() {
         for value in (0..100).chain((7..60).map(|power| (1 << power) + 12_345)) {
-            let at = bucket(value) as u64;
+            let at = u64::from(bucket(value));
             assert!(below(at) <= value && value < below(at + 1), "{value}");
             assert!(value < 8 || below(at + 1) - below(at) <= value / 8, "{value}");
         }
@@ -252,17 +280,16 @@ mod tests {
     #[test]
     fn sums_add_up() {
         let row = |was_preempted, lengths: &[u64]| StatementTotals {
-            name: StatementName::Other,
             was_preempted,
-            cache: QueryCache::NotAsked,
             totals: totals(lengths),
+            ..StatementTotals::nothing_of(StatementName::Other)
         };
         let statements = vec![row(false, &[1000, 2000]), row(true, &[4_000_000])];
         let totals = TracedTotals { statements, ..TracedTotals::default() };
         assert_eq!(totals.of(|row| row.was_preempted).count, 1);
         let all = totals.all();
         assert_eq!((all.count, all.longest), (3, Nanos(4_000_000)));
-        assert_eq!(all.coarse.iter().sum::<u64>(), 3);
-        assert_eq!(all.fine.iter().sum::<u64>(), 3);
+        assert_eq!(all.coarse.iter().map(|(_, count)| count).sum::<u64>(), 3);
+        assert_eq!(all.fine.iter().map(|(_, count)| count).sum::<u64>(), 3);
     }
 }

@@ -146,7 +146,8 @@ struct tally {
 struct file_row {
 	char name[FILE_NAME];
 	__u32 part;
-	__u32 kind;
+	__u16 kind;
+	__u16 side;		/* see SIDES; 0 but in the table of files */
 };
 
 enum file_kind {
@@ -283,21 +284,21 @@ enum count {
 #define FINE 368		/* buckets of responses, eight to each power of two nanoseconds */
 #define COARSE 40		/* buckets of powers of two microseconds, or of steps; from 0 */
 #define PREEMPTORS 256
-#define FILES 2048		/* rows of waits for files */
+#define FILES 8192		/* rows of waits for files */
 
-#define STATEMENTS 2048		/* rows of statements */
+#define STATEMENTS 4096		/* rows of statements */
 
 /* Which statements share a row. */
 struct row {
 	__u64 shape;		/* of their text, or one of enum shape */
-	__u32 is_preempted;
+	__u16 is_preempted;
+	__u16 side;		/* see SIDES */
 	__u32 cache;		/* enum cache */
 };
 
 enum shape {
-	SHAPE_OTHER,		/* there was no row left */
+	SHAPE_OTHER,		/* there was no row left, or no longer one */
 	SHAPE_NOT_KNOWN,	/* it was prepared before it could be seen */
-	SHAPE_SEVERAL,		/* several statements in one request */
 	SHAPES,
 };
 
@@ -338,6 +339,13 @@ enum phase {
 	PHASE_WATCHING,
 	PHASE_ENDED,	/* what is under way is accounted for, and nothing begins */
 };
+
+/* Tables that the reader empties before they are full have rows of two sides: programs add to those of
+ * one of them, and the reader takes out those of the other once nobody adds to them any more. */
+#define SIDES 2
+
+/* Which tables these are. */
+enum emptied { EMPTIED_TOTALS, EMPTIED_EXAMPLES, EMPTIED_FILES, EMPTIED };
 
 /* How it is to work; all numbers but the step 0 or 1. */
 struct settings {

@@ -5,6 +5,7 @@
 #ifndef DBTIME_FILES_H
 #define DBTIME_FILES_H
 
+#include "ledger.bpf.h"
 #include "tallies.bpf.h"
 
 struct {
@@ -67,13 +68,15 @@ static __always_inline void forget_files(struct file_waits *files)
 }
 
 /* Adds to what statements of a shape have waited for. */
-static __noinline int add_file(struct file_wait *wait, __u64 shape)
+static __noinline int add_file(struct file_wait *wait, __u64 shape, __u32 present)
 {
 	struct shape_file row = { .shape = shape, .file = wait->row };
 	struct shape_file others = { .file.part = wait->row.part, .file.kind = FILE_OTHERS };
 
-	if (wait->tally.count)
-		add_tally(&files, &row, &others, wait->tally.count, wait->tally.length);
+	row.file.side = others.file.side = present;
+	if (wait->tally.count &&
+	    add_tally(&files, &row, &others, wait->tally.count, wait->tally.length))
+		__sync_fetch_and_add(&made[EMPTIED_FILES], 1);
 	return 0;
 }
 

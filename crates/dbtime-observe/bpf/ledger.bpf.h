@@ -14,6 +14,12 @@ volatile __u32 depth SEC(".data.depth") = DEPTH_EVERYTHING;
 /* enum phase */
 volatile __u32 phase SEC(".data.phase") = PHASE_BEFORE;
 
+/* Whose rows programs add to now: see SIDES. */
+volatile __u32 side SEC(".data.side") = 0;
+
+/* How many rows programs have made in each table, by enum emptied; it may overflow. */
+volatile __u32 made[EMPTIED] SEC(".data.made") = {};
+
 static __always_inline int is_watching(void)
 {
 	return phase == PHASE_WATCHING;

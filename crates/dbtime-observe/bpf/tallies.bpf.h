@@ -5,15 +5,17 @@
 #ifndef DBTIME_TALLIES_H
 #define DBTIME_TALLIES_H
 
-/* Adds to a row; to that of the others, which is there from the beginning, where the table is full. */
-static __always_inline void add_tally(void *table, const void *row, const void *others, __u64 times,
-				      __u64 length)
+/* Adds to a row; to that of the others, which is there from the beginning, where the table is full.
+ * Returns whether it has made the row. */
+static __always_inline int add_tally(void *table, const void *row, const void *others, __u64 times,
+				     __u64 length)
 {
 	struct tally *known, first = {};
+	int is_new = 0;
 
 	known = bpf_map_lookup_elem(table, row);
 	if (!known) {
-		bpf_map_update_elem(table, row, &first, BPF_NOEXIST);
+		is_new = !bpf_map_update_elem(table, row, &first, BPF_NOEXIST);
 		known = bpf_map_lookup_elem(table, row);
 	}
 	if (!known)
@@ -22,6 +24,7 @@ static __always_inline void add_tally(void *table, const void *row, const void *
 		__sync_fetch_and_add(&known->count, times);
 		__sync_fetch_and_add(&known->length, length);
 	}
+	return is_new;
 }
 
 /* Whether two are the same, of a length that is a multiple of eight bytes. */

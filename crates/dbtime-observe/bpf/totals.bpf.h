@@ -32,11 +32,11 @@ struct example {
 	struct executed executed[MOST_EXECUTED];
 };
 
-/* The first request of each shape, with its text. */
+/* The first request of each shape and side, with its text. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, STATEMENTS);
-	__type(key, __u64);
+	__type(key, struct row);
 	__type(value, struct example);
 } examples SEC(".maps");
 
@@ -120,18 +120,23 @@ static __always_inline void add_up(struct totals *sums, struct request *request)
 }
 
 /* The first of a shape shows what it looks like. */
-static __always_inline void show(struct request *request, __u64 shape)
+static __always_inline void show(struct request *request, __u64 shape, __u32 present)
 {
-	bpf_map_update_elem(&examples, &shape, request, BPF_NOEXIST);
+	struct row row = { .shape = shape, .side = present };
+
+	if (!bpf_map_update_elem(&examples, &row, request, BPF_NOEXIST))
+		__sync_fetch_and_add(&made[EMPTIED_EXAMPLES], 1);
 }
 
 /* The row of a statement; that of SHAPE_OTHER where there is none left. */
-static __always_inline struct totals *row_of(struct connection *connection, __u64 shape)
+static __always_inline struct totals *row_of(struct connection *connection, __u64 shape,
+					     __u32 present)
 {
 	struct request *request = &connection->request;
 	struct row row = {
 		.shape = shape,
 		.is_preempted = request->parts[PART_RUNQ_PREEMPTED] != 0,
+		.side = present,
 		.cache = request->cache,
 	};
 	struct totals *sums = bpf_map_lookup_elem(&totals, &row);
@@ -142,13 +147,14 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 	sums = bpf_map_lookup_elem(&nothing, &zero);
 	if (!sums)
 		return NULL;
-	bpf_map_update_elem(&totals, &row, sums, BPF_NOEXIST);
+	if (!bpf_map_update_elem(&totals, &row, sums, BPF_NOEXIST))
+		__sync_fetch_and_add(&made[EMPTIED_TOTALS], 1);
 	sums = bpf_map_lookup_elem(&totals, &row);
 	if (sums) {
 		/* Of a prepared one that is what prepared it. */
 		if (shape >= SHAPES && request->text_length && (!is_execute(request->command) ||
 					     request->flags & REQUEST_TOLD))
-			show(request, shape);
+			show(request, shape, present);
 		return sums;
 	}
 	row.shape = SHAPE_OTHER;
@@ -265,6 +271,7 @@ struct chief_shape {
 	struct connection *connection;
 	__u64 shape;
 	__u32 chief;
+	__u32 present;		/* the side that rows are added to */
 };
 
 /* One of several statements: later requests may mean it. */
@@ -283,7 +290,7 @@ static long next_shape(__u64 i, struct chief_shape *found)
 	} else {
 		connection->request.chief = i;
 		remember(connection, prepared, !executed->name_length, shape);
-		show(&connection->request, shape);
+		show(&connection->request, shape, found->present);
 	}
 	if (i == found->chief)
 		found->shape = shape;
@@ -291,10 +298,13 @@ static long next_shape(__u64 i, struct chief_shape *found)
 }
 
 /* The shape of the statement that a request with several is known by. */
-static __always_inline __u64 shape_of_chief(struct connection *connection)
+static __always_inline __u64 shape_of_chief(struct connection *connection,
+						 __u32 present)
 {
 	struct chief_shape found = {
-		.connection = connection, .chief = connection->request.chief,
+		.connection = connection,
+		.chief = connection->request.chief,
+		.present = present,
 	};
 
 	bpf_loop(MOST_EXECUTED, next_shape, &found, 0);
@@ -335,6 +345,8 @@ int sum_up(struct connection *connection)
 	struct prepared prepared;
 	struct totals *sums;
 	__u64 shape = SHAPE_NOT_KNOWN;
+	/* Once: all of it goes to one side. */
+	__u32 present = side;
 
 	if (!connection)
 		return 0;
@@ -348,7 +360,7 @@ int sum_up(struct connection *connection)
 	case PG_PARSE:
 	case PG_EXECUTE:
 		if (connection->request.statements) {
-			shape = shape_of_chief(connection);
+			shape = shape_of_chief(connection, present);
 			remember_portal(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
@@ -366,7 +378,7 @@ int sum_up(struct connection *connection)
 			remember_portal(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
-			show(request, shape);
+			show(request, shape, present);
 			return 0;
 		}
 		shape = known_shape(connection, prepared);
@@ -384,18 +396,18 @@ int sum_up(struct connection *connection)
 			connection->last_prepared = request->statement;
 			shape = shape_of(connection);
 			remember(connection, prepared, 0, shape);
-			show(request, shape);
+			show(request, shape, present);
 		}
 		return 0;
 	default:
 		return 0;
 	}
-	sums = row_of(connection, shape);
+	sums = row_of(connection, shape, present);
 	if (sums)
 		add_up(sums, request);
 	if (connection->waits_for_files)
 		for (int i = 0; i < FILE_WAITS; i++)
-			add_file(&connection->files.waits[i], shape);
+			add_file(&connection->files.waits[i], shape, present);
 	return 0;
 }
 

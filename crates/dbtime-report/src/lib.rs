@@ -15,6 +15,7 @@ mod files;
 mod format;
 mod means;
 mod plain;
+mod replaced;
 mod story;
 mod tail;
 

@@ -4,6 +4,7 @@
 use super::TraceError;
 use super::blockers::Blockers;
 use super::demand::DemandProbes;
+use super::grace::wait_for_programs;
 use super::helper::{Helper, ProbeGroup};
 use super::layout::{self, RawRequest};
 use super::loading::{THREADS, map, tables};
@@ -15,7 +16,7 @@ use super::servers::{PROGRAMS, TracedServer, Wanted, is_here};
 use super::sessions::Sessions;
 use super::stream::{Depth, Stream};
 use super::sum_layout;
-use super::sums;
+use super::sums::{self, KernelSums};
 use super::terminal::BorrowedTerminal;
 use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
@@ -36,10 +37,6 @@ use std::time::{Duration, Instant};
 /// What was answered without a word that it is over is shown so much later.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
-/// How long a program may still run that began before the watching ended: they take microseconds,
-/// and the hypervisor's share.
-const UNDER_WAY: Duration = Duration::from_millis(5);
-
 /// `enum phase`, but for what is there before the watching begins.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -57,6 +54,8 @@ pub struct Capture {
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
+    /// Where statements are added up.
+    sums: Option<KernelSums>,
     since: MonoNanos,
     /// CPU time of this process and its helper before that.
     spent: Nanos,
@@ -129,9 +128,7 @@ impl Capture {
         let (loaded, refused) = helper.load(wanted)?;
         let object = tables(wanted, &loaded)?;
         rights::give_up(|| departures(&object).is_ok())?;
-        if wanted.adds_up {
-            sums::prepare(&object)?;
-        }
+        let sums = wanted.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
         if wanted.follows_new {
             name_programs(&object)?;
         }
@@ -147,6 +144,7 @@ impl Capture {
             portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
             inbox,
+            sums,
             since: now(),
             spent: Nanos::ZERO,
             departures: 0,
@@ -299,6 +297,9 @@ impl Capture {
         let ledger = self.ledger()?;
         let nameless = ledger.nameless + self.inbox.borrow().sessions.nameless();
         self.tend_probes(nameless, ledger.batches)?;
+        if let Some(sums) = &mut self.sums {
+            sums.tend(&self.object)?;
+        }
         self.sweep()
     }
 
@@ -389,7 +390,7 @@ impl Capture {
     pub fn detach(mut self) -> Result<Left, TraceError> {
         let is_watching = self.is_watching();
         self.enter(Phase::Ended)?;
-        std::thread::sleep(UNDER_WAY);
+        wait_for_programs();
         if is_watching {
             self.helper.walk("left")?;
             self.helper.leave()?;
@@ -465,7 +466,9 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
-        let mut totals = sums::totals(&self.object)?;
+        let totals = self.sums.as_ref().map(|sums| sums.totals(&self.object)).transpose()?;
+        let preemptors = sums::preemptors(&self.object)?;
+        let mut totals = TracedTotals { preemptors, ..totals.unwrap_or_default() };
         let naming = &mut self.inbox.borrow_mut().naming;
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
         naming.name_totals(&mut totals, &mut open);
@@ -477,7 +480,7 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn statements(&self) -> Result<u64, TraceError> {
-        sums::statements(&self.object)
+        self.sums.as_ref().map_or(Ok(0), |sums| sums.statements(&self.object))
     }
 }
 

@@ -6,6 +6,7 @@ use super::TraceError;
 use super::rights::failed;
 use libc::c_long;
 use rustix::io::Errno;
+use rustix::thread::MembarrierCommand;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, apply_filter_all_threads,
@@ -96,6 +97,9 @@ fn filter() -> Result<BpfProgram, TraceError> {
     rules.insert(libc::SYS_sendto, vec![nobody]);
     // Only whether a process is there.
     rules.insert(libc::SYS_kill, one_of(1, &[0])?);
+    // Waits for what the kernel does now.
+    let global = MembarrierCommand::Global as u64;
+    rules.insert(libc::SYS_membarrier, one_of(0, &[global])?);
     rules.insert(libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME as u64])?);
     // What panics may end itself.
     rules.insert(libc::SYS_tgkill, one_of(0, &[std::process::id().into()])?);
@@ -133,6 +137,7 @@ fn condition(
 mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags};
+    use rustix::thread::membarrier;
     use std::io::{Read, Write};
 
     /// In a thread of its own: nothing takes a filter away again.
@@ -163,6 +168,16 @@ mod tests {
         });
         let refused = Err(Errno::PERM);
         assert_eq!(said, (vec![7; 40_000], refused, refused, Ok(true)));
+    }
+
+    #[test]
+    fn what_the_kernel_does_now_is_waited_for_and_nobody_else_is_disturbed() {
+        let (waited, disturbed) = inside(|| {
+            let waited = membarrier(MembarrierCommand::Global);
+            (waited, membarrier(MembarrierCommand::GlobalExpedited))
+        });
+        assert_ne!(waited, Err(Errno::PERM));
+        assert_eq!(disturbed, Err(Errno::PERM));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Sums and counts of the kernel's side, as `bpf/capture.h` lays them out.
 
+use super::heavy_rows::RowKey;
 use super::layout::{parts_of, query_cache, text_until_zero};
 use dbtime_model::Nanos;
-use dbtime_model::traced::{Ledger, QueryCache, RequestParts};
+use dbtime_model::traced::{Ledger, RequestParts};
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals};
 
 /// Bytes of a file's name.
 const FILE_NAME: usize = 40;
@@ -13,9 +14,52 @@ const FILE_NAME: usize = 40;
 pub(super) const FILE_ROW: usize = FILE_NAME + 8;
 const SHAPE: usize = 8;
 
+/// Where its part, its kind and its side are.
+const PART: usize = FILE_NAME;
+const KIND: usize = FILE_NAME + 4;
+const FILE_SIDE: usize = FILE_NAME + 6;
+
+/// `enum file_kind`: those with a name, and those that share a row.
+const NAMED_FILE: u8 = 0;
+const FURTHER: u8 = 2;
+
+/// A `struct file_row`, of no side.
+pub(super) type FileRow = [u8; FILE_ROW];
+
+/// A `struct tally`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) count: u64,
+    pub(super) length: Nanos,
+}
+
+impl Tally {
+    /// Zeros of what is too short.
+    pub(super) fn read(row: &[u8]) -> Self {
+        let numbers = row.as_chunks::<8>().0;
+        let at = |index: usize| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        Self { count: at(0), length: Nanos(at(1)) }
+    }
+
+    /// As waits for a file; `None` where it is none of this version.
+    pub(super) fn of(self, file: &FileRow) -> Option<FileWait> {
+        let (part, _) = RequestParts::default().named().get(usize::from(file[PART])).copied()?;
+        let name = match file[KIND] {
+            NAMED_FILE => FileName::Named(text_until_zero(&file[..FILE_NAME])),
+            1 => FileName::Mapped,
+            _ => FileName::Others,
+        };
+        let Self { count, length } = self;
+        Some(FileWait { file: name, part: part.to_owned(), count, length })
+    }
+}
+
+/// Bytes of `struct row`.
+const ROW: usize = 16;
+
 /// Buckets of `struct totals`.
 const FINE: usize = 368;
-const COARSE: usize = 40;
+const COARSE: usize = COARSE_BUCKETS as usize;
 const PARTS: usize = 12;
 
 /// Numbers before those.
@@ -23,10 +67,8 @@ const HEAD: usize = 7;
 
 /// One processor's `struct totals`; nothing of what is too short.
 pub(super) fn totals(bytes: &[u8]) -> Totals {
-    let numbers: Vec<u64> =
-        bytes.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
-    let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
-    let some = |from: usize, length: usize| (from..from + length).map(at).collect();
+    let numbers = bytes.as_chunks::<8>().0;
+    let at = |index: usize| numbers.get(index).map_or(0, |number| u64::from_le_bytes(*number));
     Totals {
         count: at(0),
         response: Nanos(at(1)),
@@ -37,8 +79,8 @@ pub(super) fn totals(bytes: &[u8]) -> Totals {
         server_queue: Nanos(at(6)),
         parts: parts_of(|index| Nanos(at(HEAD + index))),
         files: Vec::new(),
-        fine: some(HEAD + PARTS, FINE),
-        coarse: some(HEAD + PARTS + FINE, COARSE),
+        fine: (0..FINE).map(|bucket| at(HEAD + PARTS + bucket)).collect(),
+        coarse: (0..COARSE).map(|bucket| at(HEAD + PARTS + FINE + bucket)).collect(),
     }
 }
 
@@ -54,55 +96,63 @@ pub(super) fn cost(bytes: &[u8]) -> (Nanos, u64) {
     (Nanos(all as u64), number(3))
 }
 
-/// A `struct row`: the shape, whether it was pre-empted, and what the query cache had. Shape: zeros
-/// of what is too short.
-pub(super) fn row(key: &[u8]) -> (u64, bool, QueryCache) {
+/// A `struct row`, and its side. Shape: zeros of what is too short.
+pub(super) fn row(key: &[u8]) -> (RowKey, u32) {
     let part = |at: usize| key.get(at..at + 4).and_then(|bytes| bytes.first_chunk());
     let number = |at| part(at).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    (u64::from(number(0)) | u64::from(number(4)) << 32, number(8) > 0, query_cache(number(12)))
+    let shape = u64::from(number(0)) | u64::from(number(4)) << 32;
+    let (preempted, side) = (number(8) & 0xffff, number(8) >> 16);
+    (RowKey { shape, was_preempted: preempted > 0, cache: query_cache(number(12)) }, side)
+}
+
+/// The key of a row: the reverse of that, but for the cache's `enum cache`.
+pub(super) fn row_key(shape: u64, was_preempted: bool, cache: u32, side: u32) -> [u8; ROW] {
+    let mut key = [0; ROW];
+    key[..8].copy_from_slice(&shape.to_le_bytes());
+    key[8..12].copy_from_slice(&(u32::from(was_preempted) | side << 16).to_le_bytes());
+    key[12..].copy_from_slice(&cache.to_le_bytes());
+    key
 }
 
 /// A row of the table of those who had the CPU: `struct name` and `struct tally`.
 pub(super) fn preemption(name: &[u8], row: &[u8]) -> Preemption {
     let name = text_until_zero(name);
-    let (count, length) = tally(row);
+    let Tally { count, length } = Tally::read(row);
     Preemption { name: (!name.is_empty()).then_some(name), count, length }
 }
 
-/// A row of the table of files: `struct shape_file`, of which the shape comes first, and
-/// `struct tally`; `None` where it is none of this version.
-pub(super) fn shape_file(key: &[u8], row: &[u8]) -> Option<(u64, FileWait)> {
+/// A key of the table of files, `struct shape_file`: the shape, the file, and the side; `None`
+/// where it is none of this version.
+pub(super) fn shape_file(key: &[u8]) -> Option<(u64, FileRow, u32)> {
     let (shape, key) = key.split_first_chunk()?;
-    Some((u64::from_le_bytes(*shape), file_wait(key, row)?))
+    let mut file: FileRow = *key.first_chunk()?;
+    let side = std::mem::take(&mut file[FILE_SIDE]);
+    Some((u64::from_le_bytes(*shape), file, side.into()))
 }
 
-/// A `struct file_wait`.
+/// A `struct file_wait`; `None` where it is none of this version.
 pub(super) fn file_wait(key: &[u8], row: &[u8]) -> Option<FileWait> {
-    let (name, numbers) = key.split_at_checked(FILE_NAME)?;
-    let [part, kind] = [0, 4].map(|at| numbers.get(at).copied());
-    let (part, _) = RequestParts::default().named().get(usize::from(part?)).copied()?;
-    let (count, length) = tally(row);
-    let file = match kind? {
-        0 => FileName::Named(text_until_zero(name)),
-        1 => FileName::Mapped,
-        _ => FileName::Others,
-    };
-    Some(FileWait { file, part: part.to_owned(), count, length })
+    Tally::read(row).of(key.first_chunk()?)
 }
 
-/// The key of the row that files share which have none, in a part.
-pub(super) fn other_files(part: u8) -> [u8; SHAPE + FILE_ROW] {
+/// Whether it is a file by its name.
+pub(super) fn is_named(file: &FileRow) -> bool {
+    file[KIND] == NAMED_FILE
+}
+
+/// What stands for further files in the part of one.
+pub(super) fn further_files(file: &FileRow) -> FileRow {
+    let mut further = [0; FILE_ROW];
+    (further[PART], further[KIND]) = (file[PART], FURTHER);
+    further
+}
+
+/// The key of the row that files share which have none, in a part and of a side.
+pub(super) fn other_files(part: u8, side: u8) -> [u8; SHAPE + FILE_ROW] {
     let mut key = [0; SHAPE + FILE_ROW];
-    (key[SHAPE + FILE_NAME], key[SHAPE + FILE_NAME + 4]) = (part, 2);
+    let file = &mut key[SHAPE..];
+    (file[PART], file[KIND], file[FILE_SIDE]) = (part, FURTHER, side);
     key
-}
-
-/// A `struct tally`.
-fn tally(row: &[u8]) -> (u64, Nanos) {
-    let number = |index: usize| {
-        row.as_chunks::<8>().0.get(index).map_or(0, |number| u64::from_le_bytes(*number))
-    };
-    (number(0), Nanos(number(1)))
 }
 
 /// One processor's counts, added to what others have counted. Shape: `counts` in the order of
@@ -150,26 +200,42 @@ mod tests {
         assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
         assert_eq!((read.parts.cpu, read.parts.other), (Nanos(7), Nanos(16)));
         assert_eq!((read.parts.throttled, read.parts.stopped), (Nanos(17), Nanos(18)));
-        assert_eq!((read.fine[0], read.coarse[0], read.coarse[39]), (19, 387, 426));
-        assert_eq!(totals(&numbers[..9]).fine.len(), FINE);
+        assert_eq!((read.fine.of(0), read.coarse.of(0), read.coarse.of(39)), (19, 387, 426));
+        assert_eq!(totals(&numbers[..9]), Totals::default());
         let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));
         assert_eq!(preemption(&[0; 16], &[]).name, None);
     }
 
     #[test]
+    fn a_row_is_of_a_shape_and_of_a_side() {
+        let shape = 0x1234_5678_9abc_def0;
+        let (row_of, side) = row(&row_key(shape, true, 2, 1));
+        let cache = query_cache(2);
+        assert_eq!((row_of, side), (RowKey { shape, was_preempted: true, cache }, 1));
+        let (row_of, side) = row(&row_key(shape, false, 0, 1));
+        assert_eq!((row_of.shape, row_of.was_preempted, side), (shape, false, 1));
+    }
+
+    #[test]
     fn a_file_has_a_name_or_is_one_of_many() {
-        let mut key = other_files(6);
-        let read = |key: &[u8]| shape_file(key, &[2, 0, 0, 0, 0, 0, 0, 0, 9]);
-        let (shape, others) = read(&key).expect("a row");
-        assert_eq!((shape, others.file, &*others.part), (0, FileName::Others, "sync"));
+        let mut key = other_files(6, 1);
+        let read = |key: &[u8]| {
+            let (shape, file, side) = shape_file(key)?;
+            Some((shape, side, Tally::read(&[2, 0, 0, 0, 0, 0, 0, 0, 9]).of(&file)?))
+        };
+        let (shape, side, others) = read(&key).expect("a row");
+        assert_eq!((shape, side, others.file, &*others.part), (0, 1, FileName::Others, "sync"));
         assert_eq!((others.count, others.length), (2, Nanos::ZERO));
-        (key[0], key[SHAPE + FILE_NAME + 4]) = (7, 1);
-        let (shape, mapped) = read(&key).expect("a row");
+        (key[0], key[SHAPE + KIND]) = (7, 1);
+        let (shape, _, mapped) = read(&key).expect("a row");
         assert_eq!((shape, mapped.file), (7, FileName::Mapped));
-        (key[SHAPE + FILE_NAME + 4], key[SHAPE]) = (0, b'f');
-        assert_eq!(read(&key).expect("a row").1.file, FileName::Named("f".to_owned()));
-        key[SHAPE + FILE_NAME] = 99;
+        (key[SHAPE + KIND], key[SHAPE]) = (0, b'f');
+        assert_eq!(read(&key).expect("a row").2.file, FileName::Named("f".to_owned()));
+        let (_, file, _) = shape_file(&key).expect("a row");
+        assert!(is_named(&file) && !is_named(&further_files(&file)));
+        assert_eq!(further_files(&file), shape_file(&other_files(6, 0)).expect("a row").1);
+        key[SHAPE + PART] = 99;
         assert_eq!(read(&key), None);
         assert_eq!(read(&key[..9]), None);
     }

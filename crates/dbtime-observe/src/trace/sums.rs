@@ -1,20 +1,20 @@
 //! What the kernel's side has added up.
+//!
+//! Its tables have little room. Before they are full, programs are told to add to rows of the other
+//! side, and what is in those of this one is taken out, once nobody adds to them any more. With
+//! fewer statements nothing is taken out: tables are read as they are.
 
 use super::TraceError;
+use super::grace::wait_for_programs;
+use super::heavy_rows::HeavyRows;
 use super::layout::RawRequest;
 use super::loading::map;
 use super::refusal::kernel;
+use super::returning_texts::ReturningTexts;
 use super::sessions::text_of;
-use super::sum_layout;
-use dbtime_model::Nanos;
-use dbtime_model::traced_files::add_files;
-use dbtime_model::traced_totals::{StatementName, StatementTotals, Totals, TracedTotals};
+use super::sum_layout::{self, Tally};
+use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
-
-/// `enum shape`.
-const OTHER: u64 = 0;
-const NOT_KNOWN: u64 = 1;
-const SEVERAL: u64 = 2;
 
 /// What is there for sums alone.
 pub(super) const TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "files"];
@@ -22,107 +22,214 @@ pub(super) const TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "
 /// Parts that are waits for files: `PART_IO_READ` to `PART_SYNC`.
 const FILE_PARTS: std::ops::RangeInclusive<u8> = 4..=6;
 
-/// Bytes of `struct row`.
-const ROW: usize = 16;
+/// `enum shape`: the row of what has none, which is there all the time.
+const OTHER: u64 = 0;
 
-/// What stands for a statement that has no row of its own has to be there before it is needed.
-pub(super) fn prepare(object: &Object) -> Result<(), TraceError> {
-    let totals = map(object, "totals")?;
-    let empty = vec![0; totals.value_size() as usize];
-    for index in 0..6u32 {
-        let mut row = [0; ROW];
-        row[8..12].copy_from_slice(&(index % 2).to_ne_bytes());
-        row[12..16].copy_from_slice(&(index / 2).to_ne_bytes());
-        totals.update(&row, &empty, MapFlags::ANY).map_err(kernel)?;
+/// `enum cache` ends here.
+const CACHES: u32 = 3;
+
+/// Of what programs add to, and of what is taken out.
+const SIDES: u32 = 2;
+
+/// The tables that are emptied, in the order of `enum emptied`.
+const EMPTIED: [&str; 3] = ["totals", "examples", "files"];
+
+/// Whose rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rows {
+    /// Those of one side, to which no program adds; they are taken out.
+    TakenOut(u32),
+    /// All of them, as they are.
+    AsTheyAre,
+}
+
+impl Rows {
+    fn are_of(self, side: u32) -> bool {
+        self == Self::AsTheyAre || self == Self::TakenOut(side)
     }
-    let preemptors = map(object, "preemptors")?;
-    preemptors.update(&[0; 16], &[0; 16], MapFlags::ANY).map_err(kernel)?;
-    let files = map(object, "files")?;
-    for part in FILE_PARTS {
-        let key = sum_layout::other_files(part);
-        files.update(&key, &[0; 16], MapFlags::ANY).map_err(kernel)?;
+
+    /// A row: all of it, also what is added meanwhile; one that is to stay begins anew.
+    fn read(self, table: &Map<'_>, key: &[u8], stays: bool) -> Result<Option<Vec<u8>>, TraceError> {
+        if self == Self::AsTheyAre {
+            return table.lookup(key, MapFlags::ANY).map_err(kernel);
+        }
+        if !stays {
+            return table.lookup_and_delete(key).map_err(kernel);
+        }
+        let row = table.lookup(key, MapFlags::ANY).map_err(kernel)?;
+        let nothing = vec![0; table.value_size() as usize];
+        table.update(key, &nothing, MapFlags::ANY).map_err(kernel)?;
+        Ok(row)
     }
+}
+
+/// What is in the kernel's tables, and what was taken out of them.
+#[derive(Debug, Default)]
+pub(super) struct KernelSums {
+    rows: HeavyRows,
+    returning: ReturningTexts,
+    /// To which programs add.
+    side: u32,
+    /// How many rows programs had made in each table when they were told so.
+    made: [u32; 3],
+}
+
+impl KernelSums {
+    /// What stands for a statement that has no row of its own has to be there before it is needed.
+    ///
+    /// # Errors
+    /// The kernel does not take it.
+    pub(super) fn prepare(object: &Object) -> Result<Self, TraceError> {
+        let (totals, files) = (map(object, "totals")?, map(object, "files")?);
+        let empty = vec![0; totals.value_size() as usize];
+        for side in 0..SIDES {
+            for (cache, was_preempted) in (0..CACHES).flat_map(|c| [(c, false), (c, true)]) {
+                let key = sum_layout::row_key(OTHER, was_preempted, cache, side);
+                totals.update(&key, &empty, MapFlags::ANY).map_err(kernel)?;
+            }
+            for part in FILE_PARTS {
+                let key = sum_layout::other_files(part, side as u8);
+                files.update(&key, &[0; 16], MapFlags::ANY).map_err(kernel)?;
+            }
+        }
+        let preemptors = map(object, "preemptors")?;
+        preemptors.update(&[0; 16], &[0; 16], MapFlags::ANY).map_err(kernel)?;
+        Ok(Self::default())
+    }
+
+    /// Empties the tables where one may be more than half full. To be called some times a second.
+    ///
+    /// # Errors
+    /// The tables cannot be read.
+    pub(super) fn tend(&mut self, object: &Object) -> Result<(), TraceError> {
+        let made = made(object)?;
+        for (index, name) in EMPTIED.into_iter().enumerate() {
+            let new = made[index].wrapping_sub(self.made[index]);
+            if new > map(object, name)?.max_entries() / 2 {
+                self.made = made;
+                return self.empty(object);
+            }
+        }
+        Ok(())
+    }
+
+    fn empty(&mut self, object: &Object) -> Result<(), TraceError> {
+        let full = self.side;
+        self.side = (full + 1) % SIDES;
+        let side = map(object, ".data.side")?;
+        let key = 0u32.to_ne_bytes();
+        side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel)?;
+        wait_for_programs();
+        take_in(&mut self.rows, object, Rows::TakenOut(full))?;
+        self.take_texts(object, full)?;
+        self.rows.settle();
+        Ok(())
+    }
+
+    /// Takes out what statements of a side look like.
+    fn take_texts(&mut self, object: &Object, side: u32) -> Result<(), TraceError> {
+        let (examples, rows) = (map(object, "examples")?, Rows::TakenOut(side));
+        for key in keys(&examples, |key| rows.are_of(sum_layout::row(key).1)) {
+            let shape = sum_layout::row(&key).0.shape;
+            let example = rows.read(&examples, &key, false)?;
+            if let Some(request) = example.as_deref().and_then(RawRequest::read) {
+                let text = self.returning.keep(shape, &request);
+                self.rows.name_new(shape, text);
+            }
+        }
+        for shape in self.rows.without_text() {
+            self.returning.of(shape).into_iter().for_each(|text| self.rows.name_new(shape, text));
+        }
+        Ok(())
+    }
+
+    /// What statements came to so far, but not who had the CPU.
+    ///
+    /// # Errors
+    /// The tables cannot be read.
+    pub(super) fn totals(&self, object: &Object) -> Result<TracedTotals, TraceError> {
+        let mut rows = self.rows.clone();
+        take_in(&mut rows, object, Rows::AsTheyAre)?;
+        let examples = map(object, "examples")?;
+        for shape in rows.without_text() {
+            for side in 0..SIDES {
+                let key = sum_layout::row_key(shape, false, 0, side);
+                let example = examples.lookup(&key, MapFlags::ANY).map_err(kernel)?;
+                let request = example.as_deref().and_then(RawRequest::read);
+                request.iter().for_each(|request| rows.name_new(shape, text_of(request)));
+            }
+            self.returning.of(shape).into_iter().for_each(|text| rows.name_new(shape, text));
+        }
+        let (statements, replaced) = (rows.statements(), rows.replaced());
+        Ok(TracedTotals { statements, replaced, ..TracedTotals::default() })
+    }
+
+    /// How many statements there have been so far.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub(super) fn statements(&self, object: &Object) -> Result<u64, TraceError> {
+        let rows = map(object, "totals")?;
+        let mut count = self.rows.count();
+        for key in rows.keys() {
+            let row = rows.lookup(&key, MapFlags::ANY).map_err(kernel)?;
+            count += row.map_or(0, |row| sum_layout::totals(&row).count);
+        }
+        Ok(count)
+    }
+}
+
+/// Adds what is in the kernel's rows. A file's row is made behind its statement's: files first, so
+/// that of each the statement is there.
+fn take_in(sums: &mut HeavyRows, object: &Object, rows: Rows) -> Result<(), TraceError> {
+    let (totals, files) = (map(object, "totals")?, map(object, "files")?);
+    let mut waits = Vec::new();
+    for key in keys(&files, |_| true) {
+        let Some((shape, file, side)) = sum_layout::shape_file(&key) else { continue };
+        if !rows.are_of(side) {
+            continue;
+        }
+        let stays = shape == OTHER && !sum_layout::is_named(&file);
+        if let Some(row) = rows.read(&files, &key, stays)? {
+            waits.push((shape, file, Tally::read(&row)));
+        }
+    }
+    for key in keys(&totals, |key| rows.are_of(sum_layout::row(key).1)) {
+        let (which, _) = sum_layout::row(&key);
+        if let Some(row) = rows.read(&totals, &key, which.shape == OTHER)? {
+            sums.add(which, &sum_layout::totals(&row));
+        }
+    }
+    waits.into_iter().for_each(|(shape, file, tally)| sums.add_file(shape, file, tally));
     Ok(())
 }
 
-/// What statements came to so far.
-///
-/// # Errors
-/// The sums cannot be read.
-pub(super) fn totals(object: &Object) -> Result<TracedTotals, TraceError> {
-    let (rows, examples) = (map(object, "totals")?, map(object, "examples")?);
-    let (mut statements, mut shapes) = (Vec::new(), Vec::new());
-    for key in rows.keys() {
-        let Some(bytes) = rows.lookup(&key, MapFlags::ANY).map_err(kernel)? else { continue };
-        let totals = sum_layout::totals(&bytes);
-        if totals.count > 0 {
-            statements.push(statement(&key, totals, &examples)?);
-            shapes.push(sum_layout::row(&key).0);
-        }
-    }
-    let preemptors = tallies(object, "preemptors", |name, row| {
-        let row = sum_layout::preemption(name, row);
-        Some((row.count, row.length, row))
-    })?;
-    let files = tallies(object, "files", |file, row| {
-        let (shape, wait) = sum_layout::shape_file(file, row)?;
-        Some((wait.count, wait.length, (shape, wait)))
-    })?;
-    for (shape, wait) in files {
-        let index = shapes.iter().position(|known| *known == shape).unwrap_or_else(|| {
-            // All files for which there was no room, or a statement that has come meanwhile.
-            statements.push(StatementTotals::nothing_of(StatementName::Other));
-            shapes.push(shape);
-            shapes.len() - 1
-        });
-        add_files(&mut statements[index].totals.files, &[wait]);
-    }
-    Ok(TracedTotals { statements, preemptors })
+/// Keys of a table: all of them before one is deleted, for it would be gone on from there.
+fn keys(table: &Map<'_>, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    table.keys().filter(|key| is_wanted(key)).collect()
 }
 
-/// The rows of a table with how often they were and how long, longest first.
-fn tallies<T>(
-    object: &Object,
-    name: &str,
-    read: impl Fn(&[u8], &[u8]) -> Option<(u64, Nanos, T)>,
-) -> Result<Vec<T>, TraceError> {
-    let table = map(object, name)?;
+/// How many rows programs have made in each table.
+fn made(object: &Object) -> Result<[u32; 3], TraceError> {
+    let counts = map(object, ".data.made")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+    let counts = counts.map_err(kernel)?.unwrap_or_default();
+    let mut counts = counts.as_chunks::<4>().0.iter().map(|count| u32::from_ne_bytes(*count));
+    Ok([0; 3].map(|_: u32| counts.next().unwrap_or_default()))
+}
+
+/// Who had the CPU while statements could have run, longest first.
+///
+/// # Errors
+/// The table cannot be read.
+pub(super) fn preemptors(object: &Object) -> Result<Vec<Preemption>, TraceError> {
+    let table = map(object, "preemptors")?;
     let mut rows = Vec::new();
     for key in table.keys() {
         if let Some(row) = table.lookup(&key, MapFlags::ANY).map_err(kernel)? {
-            rows.extend(read(&key, &row).filter(|(count, ..)| *count > 0));
+            rows.push(sum_layout::preemption(&key, &row));
         }
     }
-    rows.sort_by_key(|(_, length, _)| std::cmp::Reverse(*length));
-    Ok(rows.into_iter().map(|(.., row)| row).collect())
-}
-
-/// How many statements there have been so far.
-pub(super) fn statements(object: &Object) -> Result<u64, TraceError> {
-    let rows = map(object, "totals")?;
-    let mut count = 0;
-    for key in rows.keys() {
-        let row = rows.lookup(&key, MapFlags::ANY).map_err(kernel)?;
-        count += row.map_or(0, |row| sum_layout::totals(&row).count);
-    }
-    Ok(count)
-}
-
-fn statement(
-    key: &[u8],
-    totals: Totals,
-    examples: &Map<'_>,
-) -> Result<StatementTotals, TraceError> {
-    let (shape, was_preempted, cache) = sum_layout::row(key);
-    let name = match shape {
-        OTHER => StatementName::Other,
-        NOT_KNOWN => StatementName::PreparedBefore,
-        SEVERAL => StatementName::Several,
-        _ => {
-            let example = examples.lookup(&shape.to_ne_bytes(), MapFlags::ANY).map_err(kernel)?;
-            let request = example.as_deref().and_then(RawRequest::read);
-            request.map_or(StatementName::Other, |request| StatementName::Text(text_of(&request)))
-        }
-    };
-    Ok(StatementTotals { name, was_preempted, cache, totals })
+    rows.retain(|row| row.count > 0);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.length));
+    Ok(rows)
 }

@@ -5,10 +5,11 @@ use super::table::{Cell, Column, Table};
 use super::{COLUMNS, TerminalOptions};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
+use crate::replaced::what_rows_lack;
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_files::FileWait;
-use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
+use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals, TracedTotals};
 
 /// The longest bar of a distribution, in signs.
 const BAR: u64 = 40;
@@ -153,6 +154,9 @@ fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
         );
         page.text(&more, Ink::Dim);
     }
+    if let Some(replaced) = &report.totals.replaced {
+        page.text(&what_rows_lack(replaced), Ink::Dim);
+    }
 }
 
 /// How often something was executed, where that is more often than it was asked.
@@ -219,20 +223,19 @@ fn parts(all: &Totals, page: &mut Page) {
 
 /// Rows from the first that counted something to the last, with an empty one at either end.
 fn distribution(title: &str, totals: &Totals, step: Nanos, page: &mut Page) {
-    let Some(first) = totals.coarse.iter().position(|count| *count > 0) else { return };
-    let last = totals.coarse.iter().rposition(|count| *count > 0).unwrap_or(first);
+    let Some((first, last)) = totals.coarse.ends() else { return };
     page.heading(title);
     page.line("           value  ------------- Distribution ------------- count");
-    for index in first.saturating_sub(1)..=(last + 1).min(totals.coarse.len() - 1) {
+    for index in first.saturating_sub(1)..=(last + 1).min(COARSE_BUCKETS - 1) {
         let value = match (step, index) {
             // The first power holds everything below two.
             (Nanos::ZERO, 0) => 0.0,
             (Nanos::ZERO, power) => (1u64 << power) as f64,
-            (step, index) => step.as_micros() * index as f64,
+            (step, index) => step.as_micros() * f64::from(index),
         };
-        let is_open = step > Nanos::ZERO && index + 1 == totals.coarse.len();
+        let is_open = step > Nanos::ZERO && index + 1 == COARSE_BUCKETS;
         let value = format!("{}{value}", if is_open { ">= " } else { "" });
-        let counted = totals.coarse[index];
+        let counted = totals.coarse.of(index);
         let bar = (counted * BAR + totals.count / 2).checked_div(totals.count).unwrap_or(0);
         let bar = "@".repeat(bar as usize);
         page.line(&format!("{value:>16} |{bar:<40} {counted}"));
@@ -283,14 +286,9 @@ mod tests {
     use super::*;
     use dbtime_model::traced::RequestParts;
     use dbtime_model::traced_files::FileName;
-    use dbtime_model::traced_totals::{StatementName, StatementTotals};
+    use dbtime_model::traced_totals::{Replaced, StatementName, StatementTotals};
 
-    fn row(
-        name: &str,
-        was_preempted: bool,
-        count: u64,
-        coarse: &[(usize, u64)],
-    ) -> StatementTotals {
+    fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
         let mut totals = Totals {
             count,
             response: Nanos(count * 100_000),
@@ -302,14 +300,12 @@ mod tests {
                 lock: Nanos(count * 24_000),
                 ..RequestParts::default()
             },
-            fine: vec![0; 368],
-            coarse: vec![0; 40],
             ..Totals::default()
         };
-        totals.fine[112] = count;
-        coarse.iter().for_each(|&(power, count)| totals.coarse[power] = count);
+        totals.fine.add_to(112, count);
+        coarse.iter().for_each(|&(power, count)| totals.coarse.add_to(power, count));
         let name = StatementName::Text(name.into());
-        StatementTotals { name, was_preempted, cache: QueryCache::NotAsked, totals }
+        StatementTotals { was_preempted, totals, ..StatementTotals::nothing_of(name) }
     }
 
     fn report(totals: &TracedTotals) -> TracedReport<'_> {
@@ -345,6 +341,7 @@ mod tests {
                 row(&update, true, 500, &[(7, 500)]),
             ],
             preemptors: vec![sysbench],
+            replaced: None,
         };
         let mapped = FileWait { file: FileName::Mapped, part: "io_read".into(), ..other };
         totals.statements[1].totals.files = vec![mapped, log];
@@ -354,6 +351,9 @@ mod tests {
         let cached = trace_summary(&report(&totals), false);
         assert!(cached.contains("query-cache hits") && cached.contains("query-cache misses"));
         assert!(cached.contains(" 3.16 µs on average, of 1,900 that were seen"), "{cached}");
+        totals.replaced = Some(Replaced { rows: 1953, most_calls: 2, most_time: Nanos(1_053_000) });
+        let replaced = trace_summary(&report(&totals), false);
+        assert!(replaced.contains("1,953 rows") && replaced.contains("1.05 ms"), "{replaced}");
         let nothing = TracedTotals::default();
         let nothing = trace_summary(&report(&nothing), false);
         assert!(nothing.contains("0 in 2.0 s") && !nothing.contains("Distribution"), "{nothing}");

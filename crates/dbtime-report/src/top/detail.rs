@@ -6,6 +6,7 @@ use super::scene::{Scene, Span};
 use super::state::TopState;
 use crate::files::files_of;
 use crate::format::{count, if_any, percent, rate, us, wrap};
+use crate::replaced::what_rows_lack;
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::Totals;
@@ -37,6 +38,10 @@ pub(super) fn draw(
     match span.statements.iter().find(|(other, _)| other == name) {
         Some((_, totals)) => {
             lines.push(Line::raw(figures(totals, span)));
+            if let Some(replaced) = &span.replaced {
+                let lacks = wrap(&what_rows_lack(replaced), columns);
+                lines.extend(lacks.into_iter().map(Line::raw));
+            }
             lines.push(bold("Where the time goes"));
             lines.extend(parts(totals, columns, state.in_color));
             lines.extend(files_of(totals).into_iter().map(|line| Line::raw(format!("  {line}"))));
@@ -93,15 +98,13 @@ fn parts(totals: &Totals, columns: usize, in_color: bool) -> Vec<Line<'static>> 
 
 /// By powers of two microseconds, from the first that holds any to the last.
 fn distribution(totals: &Totals, columns: usize) -> Vec<Line<'static>> {
-    let first = totals.coarse.iter().position(|count| *count > 0);
-    let last = totals.coarse.iter().rposition(|count| *count > 0);
-    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
-    let most = totals.coarse.iter().copied().max().unwrap_or_default().max(1);
+    let Some((first, last)) = totals.coarse.ends() else { return Vec::new() };
+    let most = totals.coarse.iter().map(|(_, count)| count).max().unwrap_or_default().max(1);
     let room = columns.saturating_sub(32).min(50) as f64;
     (first..=last)
         .map(|bucket| {
             let from = if bucket == 0 { 0 } else { 1u64 << bucket };
-            let held = totals.coarse[bucket];
+            let held = totals.coarse.of(bucket);
             let bar = "@".repeat((held as f64 / most as f64 * room).round() as usize);
             let from = right(&us(from as f64), 9);
             Line::raw(format!("  from {from} {} {bar}", right(&count(held), 12)))

@@ -3,7 +3,7 @@
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Ledger, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
-use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
 
 /// Everything that is known at one instant.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct Span {
     pub all: Totals,
     /// Who had the CPU instead, longest first.
     pub preemptors: Vec<Preemption>,
+    /// What it may have cost that there were more statements than rows, since the beginning.
+    pub replaced: Option<Replaced>,
 }
 
 /// A wait for a lock that is over.

@@ -7,7 +7,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, Totals};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, SparseCounts};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -28,10 +28,11 @@ fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
         server_queue: Nanos::ZERO,
         files: vec![read],
         parts,
-        fine: vec![0; 368],
-        coarse: vec![0; 40],
+        fine: SparseCounts::default(),
+        coarse: SparseCounts::default(),
     };
-    (totals.fine[170], totals.coarse[9]) = (count, count);
+    totals.fine.add_to(170, count);
+    totals.coarse.add_to(9, count);
     totals
 }
 
@@ -89,7 +90,7 @@ fn scene() -> Scene {
         count: 30,
         length: Nanos(7 * MS),
     }];
-    let span = Span { length: Nanos(2000 * MS), statements, all, preemptors };
+    let span = Span { length: Nanos(2000 * MS), statements, all, preemptors, replaced: None };
     let at = MonoNanos(1_212 * MS);
     let live = |connection, text: &str, activity| LiveConnection {
         at,

@@ -4,11 +4,11 @@ use crate::commands::trace::fingerprints::{Fingerprints, by_fingerprint};
 use crate::commands::trace::wall_clock::WallClock;
 use crate::exit::Failure;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_totals::{Preemption, Totals, TracedTotals};
+use dbtime_model::traced_totals::{Totals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::Capture;
 use dbtime_report::top::{LockWait, Scene, Span};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Waits for locks that are kept, the latest.
@@ -24,42 +24,22 @@ const MOST_RATES: usize = 300;
 #[derive(Clone, Default)]
 struct Counted {
     at: MonoNanos,
-    statements: HashMap<String, Totals>,
-    preemptors: Vec<Preemption>,
+    totals: TracedTotals,
 }
 
 impl Counted {
     fn now(totals: TracedTotals) -> Self {
-        let statements = by_fingerprint(&totals).into_iter().collect();
-        Self { at: now(), statements, preemptors: totals.preemptors }
+        Self { at: now(), totals }
     }
 
     fn since(&self, before: &Self) -> Span {
-        let none = Totals::default();
-        let since = |(name, totals): (&String, &Totals)| {
-            let before = before.statements.get(name).unwrap_or(&none);
-            let totals = totals.since(before);
-            (totals.count > 0).then(|| (name.clone(), totals))
-        };
-        let statements: Vec<(String, Totals)> = self.statements.iter().filter_map(since).collect();
-        let mut all = Totals::default();
-        statements.iter().for_each(|(_, totals)| all.add(totals));
-        let preemptors = preemptors_since(&self.preemptors, &before.preemptors);
-        Span { length: self.at - before.at, statements, all, preemptors }
+        let since = self.totals.since(&before.totals);
+        let mut statements: Vec<(String, Totals)> = by_fingerprint(&since);
+        statements.retain(|(_, totals)| totals.count > 0);
+        let all = since.all();
+        let TracedTotals { preemptors, replaced, .. } = since;
+        Span { length: self.at - before.at, statements, all, preemptors, replaced }
     }
-}
-
-fn preemptors_since(now: &[Preemption], before: &[Preemption]) -> Vec<Preemption> {
-    let mut since: Vec<Preemption> = now.to_vec();
-    for row in &mut since {
-        if let Some(before) = before.iter().find(|before| before.name == row.name) {
-            row.count = row.count.saturating_sub(before.count);
-            row.length = row.length - before.length;
-        }
-    }
-    since.retain(|row| row.count > 0);
-    since.sort_by_key(|row| std::cmp::Reverse(row.length));
-    since
 }
 
 pub(super) struct Feed {
