@@ -465,6 +465,10 @@ pub struct Ledger {
     /// Requests of PostgreSQL's with several statements.
     #[serde(default)]
     pub batches: u64,
+    /// Waits for locks, and requests that let them go, that are missing in the sums of them: the
+    /// reader was too slow.
+    #[serde(default)]
+    pub locks_lost: u64,
     /// Not handed on either, for the watching was to cost less (`--max-cost`).
     #[serde(default)]
     pub withheld: u64,

@@ -286,6 +286,7 @@ mod tests {
                     totals,
                     ..StatementTotals::nothing_of(StatementName::Text("SELECT".into()))
                 }],
+                lock_waits: Vec::new(),
                 preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
                 replaced: Some(Replaced { rows: 1, most_calls: 2, most_time: Nanos(3) }),
             },

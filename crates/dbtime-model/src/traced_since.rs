@@ -5,7 +5,9 @@
 //! rows that are gone with what those without a row have.
 
 use crate::traced::QueryCache;
-use crate::traced_totals::{Preemption, RowNumber, StatementTotals, Totals, TracedTotals};
+use crate::traced_totals::{
+    LockWaitTotals, Preemption, RowNumber, StatementTotals, Totals, TracedTotals,
+};
 use std::collections::HashMap;
 
 /// A row, and which kind of its statements.
@@ -43,8 +45,27 @@ impl TracedTotals {
         }
         statements.retain(|row| row.totals.count > 0 || !row.totals.files.is_empty());
         let preemptors = preemptors_since(&self.preemptors, &before.preemptors);
-        Self { statements, preemptors, replaced: self.replaced }
+        let lock_waits = lock_waits_since(&self.lock_waits, &before.lock_waits);
+        Self { statements, preemptors, lock_waits, replaced: self.replaced }
     }
+}
+
+/// Of the longest the one of all times is kept.
+fn lock_waits_since(now: &[LockWaitTotals], before: &[LockWaitTotals]) -> Vec<LockWaitTotals> {
+    let mut since = now.to_vec();
+    for row in &mut since {
+        let is_like = |before: &&LockWaitTotals| {
+            (&before.statement, &before.lock, &before.holder)
+                == (&row.statement, &row.lock, &row.holder)
+        };
+        if let Some(before) = before.iter().find(is_like) {
+            row.count = row.count.saturating_sub(before.count);
+            row.length = row.length - before.length;
+        }
+    }
+    since.retain(|row| row.count > 0);
+    since.sort_by_key(|row| std::cmp::Reverse(row.length));
+    since
 }
 
 fn preemptors_since(now: &[Preemption], before: &[Preemption]) -> Vec<Preemption> {

@@ -4,6 +4,7 @@ use crate::traced::{QueryCache, RequestParts};
 use crate::traced_files::{FileWait, add_files, files_since};
 use crate::{Nanos, SparseCounts};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Buckets to each power of two of the fine distribution.
@@ -130,7 +131,7 @@ pub struct Preemption {
 }
 
 /// What a row of statements is called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum StatementName {
     /// By the text of the first of them; one of the others differs in literals.
     Text(Arc<str>),
@@ -190,6 +191,38 @@ impl StatementTotals {
     }
 }
 
+/// Waits of a statement for a lock, of a millisecond or more each, by who let it go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockWaitTotals {
+    /// The statement that waited.
+    pub statement: StatementName,
+    /// What the server calls the lock, where it does.
+    pub lock: Option<Cow<'static, str>>,
+    /// Who let it go; `None`: nobody did, or nobody of whom anything is known.
+    pub holder: Option<LockHolder>,
+    /// How often.
+    pub count: u64,
+    /// For how long in all.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
+    /// The longest.
+    #[serde(rename = "longest_us")]
+    pub longest: Nanos,
+}
+
+/// Who let a lock go.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LockHolder {
+    /// The connection, by dbtime's number.
+    pub connection: u64,
+    /// What the server calls it, where that is known.
+    pub server_id: Option<u64>,
+    /// Whether its client had gone by then.
+    pub has_left: bool,
+    /// The statement that let it go.
+    pub statement: StatementName,
+}
+
 /// Everything that was traced, in sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedTotals {
@@ -197,6 +230,9 @@ pub struct TracedTotals {
     pub statements: Vec<StatementTotals>,
     /// Who pre-empted them, longest first.
     pub preemptors: Vec<Preemption>,
+    /// Whose locks they waited for, longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lock_waits: Vec<LockWaitTotals>,
     /// What replacing rows may have cost; `None`: no row was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Replaced>,

@@ -32,6 +32,8 @@ enum request_flags {
 	REQUEST_WITHIN = 32,	/* its answer says that a transaction is open, */
 	REQUEST_OUTSIDE = 64,	/* or that none is; where there is neither it does not say */
 	REQUEST_FETCHES = 128,	/* it goes on with a portal that an earlier one has made */
+	REQUEST_RELEASED = 256,	/* it let a lock go that somebody had waited for */
+	REQUEST_LOCKS = 512,	/* it is handed on for such a wait alone, its own or another's */
 };
 
 /* What a server speaks. */
@@ -213,7 +215,12 @@ struct request {
 	__u16 portal_length;	/* 0: it has none */
 	__u16 chief;		/* of several statements the one that it is known by */
 	__u16 statements;	/* that follow; 0: there are not several */
+	__u64 shape;		/* of the statement, where it was added up; 0: it was not */
 };
+
+/* Shorter waits for locks are not told of where statements are added up; nanoseconds. */
+#define LOCK_WORTH 1000000
+
 
 #define MOST_EXECUTED 8		/* statements of a request that are told apart; a power of two */
 
@@ -277,6 +284,7 @@ enum count {
 	COUNT_UNSEEN,		/* arrivals on a CPU that the kernel did not tell of */
 	COUNT_LOGINS,		/* connections whose user is known */
 	COUNT_BATCHES,		/* requests with several statements that are told apart */
+	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_WITHHELD,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
 };

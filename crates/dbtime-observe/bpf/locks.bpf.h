@@ -90,6 +90,8 @@ static __always_inline void wakes(struct thread *thread)
 	if (!waker)
 		return;
 	if (waker->connection) {
+		if (thread->woken - thread->off + thread->lock_wait.length >= LOCK_WORTH)
+			waker->has_released = 1;
 		thread->waker_connection = waker->connection;
 		thread->waker_start = waker->start;
 	} else {

@@ -95,6 +95,22 @@ static __always_inline long hand_on(struct connection *connection, __u32 length)
 	return bpf_ringbuf_output(&stream, request, length, BPF_RB_NO_WAKEUP);
 }
 
+/* Where requests are added up, only those are handed on that have waited for a lock, or let one go: whose
+ * locks were waited for is found out by the reader. */
+static __always_inline void tell_of_locks(struct connection *connection, __u32 length)
+{
+	struct request *request = &connection->request;
+
+	if (!settings.sums || connection->is_unwanted || only_counts())
+		return;
+	if (connection->waits.blocker.length < LOCK_WORTH && !(request->flags & REQUEST_RELEASED))
+		return;
+	request->flags |= REQUEST_LOCKS;
+	connection->waits_for_files = 0;
+	if (hand_on(connection, length))
+		count(COUNT_LOCKS_LOST);
+}
+
 /*
  * The request is over: its story goes out, and the connection is free for the next. Global, so that
  * the verifier looks at it once and not wherever it is called.
@@ -115,8 +131,11 @@ int close_request(struct connection *connection, __u32 fate)
 	request = &connection->request;
 	length = length_behind(connection);
 	thread = serving(connection);
-	if (thread)
+	if (thread) {
+		if (thread->has_released)
+			request->flags |= REQUEST_RELEASED;
 		unbind(thread);
+	}
 	request->start = start;
 	request->fate = fate;
 	count(fate == FATE_ENDED ? COUNT_ENDED : COUNT_ABORTED);
@@ -130,10 +149,10 @@ int close_request(struct connection *connection, __u32 fate)
 	}
 	if (settings.sums && fate == FATE_ENDED && !connection->is_unwanted && !only_counts())
 		sum_up(connection);
-	if (!settings.streams)
-		return 0;
-	if (depth != DEPTH_EVERYTHING) {
+	if (settings.streams && depth != DEPTH_EVERYTHING)
 		count(COUNT_WITHHELD);
+	if (!settings.streams || depth != DEPTH_EVERYTHING) {
+		tell_of_locks(connection, length);
 		return 0;
 	}
 	if (hand_on(connection, length))
@@ -252,6 +271,7 @@ int begin(struct connection *connection, __u64 now)
 	request->portal_length = 0;
 	request->statements = 0;
 	request->chief = 0;
+	request->shape = 0;
 	connection->binds = 0;
 	connection->text_used = 0;
 	request->rows = NOT_KNOWN;

@@ -206,6 +206,7 @@ static __always_inline void bind(struct thread *thread, __u64 connection, __u64 
 	thread->waits_for_files = 0;
 	thread->cache = CACHE_NOT_ASKED;
 	thread->has_left = 0;
+	thread->has_released = 0;
 	thread->portals = 0;
 	thread->has_answered = 0;
 	thread->is_told = 0;

@@ -66,6 +66,7 @@ struct thread {
 	__u8 cause;
 	__u8 last_cause;	/* of those that a system call tells */
 	__u8 release;		/* enum release: of the present wait */
+	__u8 has_released;	/* it let a lock go that somebody had waited for for long */
 	__u8 has_left;		/* the client of the connection that it has served last has gone */
 	__u8 is_told;		/* of the text of what it executes: see told_texts */
 	__u8 has_answered;	/* at least in part */

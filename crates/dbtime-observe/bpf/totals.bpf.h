@@ -402,6 +402,7 @@ int sum_up(struct connection *connection)
 	default:
 		return 0;
 	}
+	request->shape = shape;
 	sums = row_of(connection, shape, present);
 	if (sums)
 		add_up(sums, request);

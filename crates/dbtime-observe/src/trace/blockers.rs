@@ -119,7 +119,8 @@ impl Blockers {
     }
 }
 
-fn is_in_vain(error: &ErrorCode) -> bool {
+/// Whether a statement with this error had waited in vain.
+pub(super) fn is_in_vain(error: &ErrorCode) -> bool {
     match error {
         ErrorCode::Number(number) => IN_VAIN_MYSQL.contains(number),
         ErrorCode::SqlState(state) => IN_VAIN_POSTGRES.contains(&state.as_str()),

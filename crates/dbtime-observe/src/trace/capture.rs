@@ -6,8 +6,9 @@ use super::blockers::Blockers;
 use super::demand::DemandProbes;
 use super::grace::wait_for_programs;
 use super::helper::{Helper, ProbeGroup};
-use super::layout::{self, RawRequest};
+use super::layout::{self, FOR_LOCKS, RawRequest};
 use super::loading::{THREADS, map, tables};
+use super::lock_sums::LockSums;
 use super::logins::login;
 use super::naming::Naming;
 use super::probes::{Known, LeftOut, Probes};
@@ -83,6 +84,7 @@ pub struct Left {
 pub(super) struct Inbox {
     sessions: Sessions,
     blockers: Blockers,
+    locks: LockSums,
     naming: Naming,
     /// What nobody has taken yet.
     requests: Vec<TracedRequest>,
@@ -100,13 +102,18 @@ impl Inbox {
             return;
         };
         self.naming.name(&mut raw);
+        if raw.flags & FOR_LOCKS != 0 {
+            return self.locks.take(&raw, &self.sessions.glimpse(&raw));
+        }
         let request = self.sessions.take(&raw);
+        self.locks.take(&raw, &request);
         self.blockers.take(&raw, request, &mut self.requests);
     }
 
     /// What has come to an end, in the order of that; at the end of all everything.
     pub(super) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
         self.blockers.settle(is_end, &self.sessions, &mut self.requests);
+        self.locks.settle(is_end, |connection| self.sessions.server_id(connection));
         // They are long: each is moved once.
         self.requests.sort_by_cached_key(|request| request.end);
         // The next time brings about as many: a list that grows moves all of them again and again.
@@ -469,9 +476,12 @@ impl Capture {
         let totals = self.sums.as_ref().map(|sums| sums.totals(&self.object)).transpose()?;
         let preemptors = sums::preemptors(&self.object)?;
         let mut totals = TracedTotals { preemptors, ..totals.unwrap_or_default() };
-        let naming = &mut self.inbox.borrow_mut().naming;
+        let inbox = &mut *self.inbox.borrow_mut();
+        if let Some(sums) = &self.sums {
+            totals.lock_waits = inbox.locks.totals(|shape| sums.text(&self.object, shape));
+        }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
-        naming.name_totals(&mut totals, &mut open);
+        inbox.naming.name_totals(&mut totals, &mut open);
         Ok(totals)
     }
 

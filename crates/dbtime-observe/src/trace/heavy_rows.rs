@@ -145,6 +145,11 @@ impl HeavyRows {
         own.filter(|(_, row)| row.text.is_none()).map(|(shape, _)| *shape).collect()
     }
 
+    /// What a statement looks like that has a row.
+    pub(super) fn text(&self, shape: u64) -> Option<Arc<str>> {
+        self.rows.get(&shape)?.text.clone()
+    }
+
     /// Says what a statement looks like, if it has a row and no text.
     pub(super) fn name_new(&mut self, shape: u64, text: Arc<str>) {
         if let Some(row) = self.rows.get_mut(&shape) {

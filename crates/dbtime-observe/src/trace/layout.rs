@@ -9,7 +9,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::FileWait;
 
 /// Bytes of `struct request`.
-pub(super) const REQUEST: usize = 200;
+pub(super) const REQUEST: usize = 208;
 /// Bytes of `struct waits`, which goes before a request that has waited.
 const WAITS: usize = 80;
 /// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
@@ -35,6 +35,10 @@ pub(super) const FETCHES: u16 = 128;
 /// Its answer says that a transaction is open, or that none is.
 pub(super) const WITHIN: u16 = 32;
 pub(super) const OUTSIDE: u16 = 64;
+/// It let a lock go that somebody had waited for.
+pub(super) const RELEASED: u16 = 256;
+/// It is handed on for such a wait alone.
+pub(super) const FOR_LOCKS: u16 = 512;
 /// `enum release`: of these two, and of others.
 const NOBODY: u32 = 0;
 const LEAVING: u32 = 3;
@@ -83,6 +87,8 @@ pub(super) struct RawRequest<'a> {
     /// Where there are several: each of them, and which of them text and name are.
     pub(super) executed: Vec<RawExecuted<'a>>,
     pub(super) chief: usize,
+    /// The kernel's number of the statement, where it was added up.
+    pub(super) shape: u64,
 }
 
 impl<'a> RawRequest<'a> {
@@ -147,6 +153,7 @@ impl<'a> RawRequest<'a> {
             portal: portal(head, rest)?,
             executed: executed(head, rest)?,
             chief: u16_at(head, 196).into(),
+            shape: u64_at(head, 200),
         };
         // Of several statements it is known by one.
         let chief = request.executed.get(request.chief).copied();

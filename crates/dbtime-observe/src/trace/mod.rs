@@ -35,6 +35,7 @@ mod imports;
 mod layout;
 mod listener;
 mod loading;
+mod lock_sums;
 mod locks;
 mod logins;
 mod lost_weights;

@@ -179,6 +179,7 @@ pub(super) fn add_counts(ledger: &mut Ledger, counts: &[u8]) {
         &mut ledger.unseen_arrivals,
         &mut ledger.logins,
         &mut ledger.batches,
+        &mut ledger.locks_lost,
         &mut ledger.withheld,
     ];
     for (field, count) in fields.into_iter().zip(counts.as_chunks::<8>().0) {
@@ -250,13 +251,14 @@ mod tests {
 
     #[test]
     fn counts_of_all_processors_add_up() {
-        let counts: Vec<u8> = (1..=21u64).flat_map(u64::to_le_bytes).collect();
+        let counts: Vec<u8> = (1..=22u64).flat_map(u64::to_le_bytes).collect();
         let mut ledger = Ledger::default();
         add_counts(&mut ledger, &counts);
         add_counts(&mut ledger, &counts[..20]);
         assert_eq!((ledger.started, ledger.ended, ledger.aborted), (2, 4, 4));
         assert_eq!((ledger.connections, ledger.in_flight), (16, 3));
         assert_eq!((ledger.nameless, ledger.unseen_arrivals), (17, 18));
-        assert_eq!((ledger.logins, ledger.batches, ledger.withheld), (19, 20, 21));
+        assert_eq!((ledger.logins, ledger.batches), (19, 20));
+        assert_eq!((ledger.locks_lost, ledger.withheld), (21, 22));
     }
 }

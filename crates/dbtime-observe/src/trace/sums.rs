@@ -15,6 +15,7 @@ use super::sessions::text_of;
 use super::sum_layout::{self, Tally};
 use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
+use std::sync::Arc;
 
 /// What is there for sums alone.
 pub(super) const TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "files"];
@@ -162,6 +163,19 @@ impl KernelSums {
         }
         let (statements, replaced) = (rows.statements(), rows.replaced());
         Ok(TracedTotals { statements, replaced, ..TracedTotals::default() })
+    }
+
+    /// What a statement looks like, by the kernel's number of it; `None`: that is not known.
+    pub(super) fn text(&self, object: &Object, shape: u64) -> Option<Arc<str>> {
+        if let Some(text) = self.rows.text(shape).or_else(|| self.returning.of(shape)) {
+            return Some(text);
+        }
+        let examples = map(object, "examples").ok()?;
+        (0..SIDES).find_map(|side| {
+            let key = sum_layout::row_key(shape, false, 0, side);
+            let example = examples.lookup(&key, MapFlags::ANY).ok()??;
+            RawRequest::read(&example).map(|request| text_of(&request))
+        })
     }
 
     /// How many statements there have been so far.

@@ -1,5 +1,6 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
+use super::statement_locks::{StatementLocks, lock_lines};
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
 use super::{COLUMNS, TerminalOptions};
@@ -30,6 +31,8 @@ pub struct TracedReport<'a> {
     pub totals: &'a TracedTotals,
     /// By what they are called, in any order.
     pub statements: Vec<(String, Totals)>,
+    /// Whose locks they waited for, those first that were waited for longest.
+    pub locks: Vec<StatementLocks>,
     /// How long they were added up.
     pub length: Nanos,
     /// How long they were only counted behind that.
@@ -138,6 +141,9 @@ fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
         cells.extend(figures(totals));
         table.row(cells);
         table.group(&format!("       {}{}", waits(totals), executes(totals)));
+        for line in lock_lines(name, &report.locks) {
+            wrap(&line, COLUMNS - 9).iter().for_each(|line| table.group(&format!("       {line}")));
+        }
         for line in files_of(totals) {
             table.group(&format!("       {line}"));
         }
@@ -317,6 +323,7 @@ mod tests {
         TracedReport {
             totals,
             statements,
+            locks: Vec::new(),
             length: Nanos::from_secs(2),
             only_counted: Nanos::ZERO,
             step: Nanos::ZERO,
@@ -340,6 +347,7 @@ mod tests {
                 row("SELECT c FROM t WHERE id=?", false, 1500, &[(0, 20), (6, 1480)]),
                 row(&update, true, 500, &[(7, 500)]),
             ],
+            lock_waits: Vec::new(),
             preemptors: vec![sysbench],
             replaced: None,
         };

@@ -1,6 +1,7 @@
 //! What statements are without their literals, and sums by that.
 
-use dbtime_model::traced_totals::{StatementName, Totals, TracedTotals};
+use dbtime_model::traced_totals::{LockHolder, StatementName, Totals, TracedTotals};
+use dbtime_report::terminal::{LockRelease, StatementLocks};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -45,16 +46,47 @@ impl Fingerprints {
 pub(in crate::commands) fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, Totals)> {
     let mut sums = BTreeMap::<String, Totals>::new();
     for row in &totals.statements {
-        let mut name = String::new();
-        match &row.name {
-            StatementName::Text(text) => dbtime_sql::fingerprint(text, &mut name),
-            StatementName::PreparedBefore => name.push_str("(prepared before dbtime looked)"),
-            StatementName::Several => name.push_str("(several statements before a Sync)"),
-            StatementName::Other => name.push_str("(others)"),
-        }
+        let name = name_of(&row.name);
         sums.entry(name).or_default().add(&row.totals);
     }
     sums.into_iter().collect()
+}
+
+/// Whose locks they waited for, those first that were waited for longest; by the same names.
+pub(in crate::commands) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<StatementLocks> {
+    let mut sums = BTreeMap::<_, StatementLocks>::new();
+    for row in &totals.lock_waits {
+        let statement = name_of(&row.statement);
+        let lock = row.lock.as_deref().unwrap_or("lock").to_owned();
+        let holder = row.holder.as_ref();
+        let release = match holder {
+            None => LockRelease::Nobody,
+            Some(holder) if holder.has_left => LockRelease::ClientLeft,
+            Some(LockHolder { statement: StatementName::Other, .. }) => LockRelease::Unknown,
+            Some(holder) => LockRelease::Statement(name_of(&holder.statement)),
+        };
+        let key = (statement.clone(), lock.clone(), release.clone());
+        let sum = sums.entry(key).or_insert_with(|| StatementLocks::new(statement, lock, release));
+        sum.add(row.count, row.length, row.longest);
+        if let Some(holder) = holder {
+            sum.add_connection(holder.server_id, holder.connection);
+        }
+    }
+    let mut sums: Vec<StatementLocks> = sums.into_values().collect();
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.length));
+    sums
+}
+
+/// What statements are called in sums.
+fn name_of(name: &StatementName) -> String {
+    let mut text = String::new();
+    match name {
+        StatementName::Text(sql) => dbtime_sql::fingerprint(sql, &mut text),
+        StatementName::PreparedBefore => text.push_str("(prepared before dbtime looked)"),
+        StatementName::Several => text.push_str("(several statements before a Sync)"),
+        StatementName::Other => text.push_str("(others)"),
+    }
+    text
 }
 
 #[cfg(test)]

@@ -99,11 +99,21 @@ impl Recording {
         }
     }
 
+    /// Leaves the literals of a statement out.
+    fn shorten(&mut self, name: &mut StatementName) {
+        if let StatementName::Text(text) = name {
+            *text = self.fingerprints.make(text);
+        }
+    }
+
     pub(super) fn end(mut self, end: &TraceEnd) -> Result<(), Failure> {
         let mut end = end.clone();
-        for row in &mut end.totals.statements {
-            if let (StatementName::Text(text), false) = (&mut row.name, self.raw_sql) {
-                *text = self.fingerprints.make(text);
+        if !self.raw_sql {
+            let totals = &mut end.totals;
+            totals.statements.iter_mut().for_each(|row| self.shorten(&mut row.name));
+            for row in &mut totals.lock_waits {
+                self.shorten(&mut row.statement);
+                row.holder.iter_mut().for_each(|holder| self.shorten(&mut holder.statement));
             }
         }
         let Self { file, writer, requests, .. } = self;

@@ -1,6 +1,6 @@
 //! What is printed of requests, as they come or from a recording.
 
-use super::fingerprints::{Fingerprints, by_fingerprint};
+use super::fingerprints::{Fingerprints, by_fingerprint, locks_by_fingerprint};
 use super::json;
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
@@ -122,6 +122,7 @@ impl<'a> View<'a> {
     pub(super) fn end(&self, end: &TraceEnd, step: Nanos) -> Result<(), Failure> {
         let report = || TracedReport {
             statements: by_fingerprint(&end.totals),
+            locks: locks_by_fingerprint(&end.totals),
             totals: &end.totals,
             length: end.added_up.unwrap_or(end.length),
             only_counted: end.added_up.map_or(Nanos::ZERO, |added_up| end.length - added_up),

@@ -285,3 +285,52 @@ fn nobody_is_named_who_let_nothing_go() {
         }
     }
 }
+
+/// In sums the waiting statement has those that let go below it, with their connections and times.
+#[test]
+fn sums_say_whose_locks_statements_waited_for() {
+    for product in PRODUCTS {
+        let sandbox = Sandbox::new();
+        let server = GivenServer::start(product, &[]);
+        let lock = if product == Product::Postgres { &POSTGRES[0] } else { &MYSQL[0] };
+        let releases = [Release::Statement, Release::Statement, Release::HangUp];
+        let planted = releases.into_iter().enumerate().map(|(number, release)| Planted {
+            number,
+            lock,
+            length: Duration::from_millis(200),
+            release,
+        });
+        let planted: Vec<Planted> = planted.collect();
+        let record = format!("--record {} ", sandbox.path("locks.trace").display());
+        for recorded in ["", record.as_str()] {
+            let options = format!("{recorded}--summary");
+            let Some(tracer) = Tracer::start(&sandbox, &server, &options) else { return };
+            thread::scope(|threads| {
+                for one in &planted {
+                    threads.spawn(|| one.happen(product, &server));
+                }
+            });
+            tracer.interrupt();
+            let (code, out) = tracer.printed();
+            assert_eq!(code, Some(0), "{out}");
+            has_locks(&out, lock.name);
+            LockClient::connect(product, &server).query("DROP TABLE l0, l1, l2");
+            if !recorded.is_empty() {
+                let file = sandbox.path("locks.trace");
+                let replayed = sandbox.run(&format!("trace {} --summary", file.display()));
+                replayed.exits(0);
+                has_locks(&replayed.out, lock.name);
+            }
+        }
+    }
+}
+
+/// Three tables had their own statement; each waited once, and one for a client that left.
+fn has_locks(out: &str, lock: &str) {
+    let of_lock = format!("{lock} let go ");
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains(&of_lock)).collect();
+    let count = |text: String| lines.iter().filter(|line| line.contains(&text)).count();
+    assert_eq!(count(format!("{lock} let go by COMMIT (connection ")), 2, "{out}");
+    assert_eq!(count(format!("{lock} let go as a client left (connection ")), 1, "{out}");
+    assert!(lines.iter().all(|line| line.contains(" 1 time, 20") && !line.contains('#')), "{out}");
+}

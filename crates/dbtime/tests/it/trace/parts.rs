@@ -223,8 +223,8 @@ fn who_has_the_cpu_is_named() {
     let busy = lines.one(work);
     assert!(runq_ms(busy) > 0.2 * part_ms(busy, "cpu"), "{busy}");
     assert!(busy["preemptor"]["name"].is_string(), "{busy}");
-    // In a single wait somebody else may have been first; in all it is the hog.
+    // Servers of other tests may have been there for longer.
     let (_, preemptors) = sums.split_once("Pre-emptors").expect("there were some");
-    let first = preemptors.lines().nth(2).expect("a row");
-    assert!(first.trim_start().starts_with("sh "), "{sums}");
+    let mut rows = preemptors.lines().skip(2).take(3);
+    assert!(rows.any(|row| row.trim_start().starts_with("sh ")), "{sums}");
 }

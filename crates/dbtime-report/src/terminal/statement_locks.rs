@@ -1,0 +1,139 @@
+//! Whose locks a statement has waited for, below that statement.
+
+use super::requests::connection_name;
+use crate::format::{clean, counted, us};
+use dbtime_model::Nanos;
+
+/// Holders that are shown of a statement, and connections of a holder.
+const MOST_HOLDERS: usize = 3;
+const MOST_CONNECTIONS: usize = 4;
+
+/// How locks were let go.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockRelease {
+    /// By this statement.
+    Statement(String),
+    /// By the server, as a client had gone.
+    ClientLeft,
+    /// Somehow: the statement is not known.
+    Unknown,
+    /// Not at all, as far as is known: by a timer, or for somebody who is not watched.
+    Nobody,
+}
+
+/// Waits of a statement for a lock that was let go in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementLocks {
+    /// The statement that waited.
+    pub statement: String,
+    /// What the server calls the lock.
+    pub lock: String,
+    /// How it was let go.
+    pub release: LockRelease,
+    /// Who let it go: connections by their names, in the order in which they waited for longest.
+    pub connections: Vec<String>,
+    /// How often.
+    pub count: u64,
+    /// For how long in all.
+    pub length: Nanos,
+    /// The longest.
+    pub longest: Nanos,
+}
+
+impl StatementLocks {
+    /// None yet.
+    pub fn new(statement: String, lock: String, release: LockRelease) -> Self {
+        let (connections, length, longest) = (Vec::new(), Nanos::ZERO, Nanos::ZERO);
+        Self { statement, lock, release, connections, count: 0, length, longest }
+    }
+
+    /// Adds some waits.
+    pub fn add(&mut self, count: u64, length: Nanos, longest: Nanos) {
+        self.count += count;
+        self.length += length;
+        self.longest = self.longest.max(longest);
+    }
+
+    /// One that let go, by the server's number where that is known, or by dbtime's own.
+    pub fn add_connection(&mut self, server_id: Option<u64>, own: u64) {
+        let name = connection_name(server_id, own);
+        if !self.connections.contains(&name) {
+            self.connections.push(name);
+        }
+    }
+
+    fn line(&self) -> String {
+        let lock = clean(&self.lock);
+        let release = match &self.release {
+            LockRelease::Statement(text) => format!("{lock} let go by {}", clean(text)),
+            LockRelease::ClientLeft => format!("{lock} let go as a client left"),
+            LockRelease::Unknown => format!("{lock} let go"),
+            LockRelease::Nobody => format!("{lock} that nobody let go"),
+        };
+        format!(
+            "{release}{}: {}, {}, {} at most",
+            self.who(),
+            us(self.length.as_micros()),
+            counted(self.count, "time"),
+            us(self.longest.as_micros()),
+        )
+    }
+
+    fn who(&self) -> String {
+        let (shown, rest) = self.connections.split_at(self.connections.len().min(MOST_CONNECTIONS));
+        let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
+        match self.connections.len() {
+            0 => String::new(),
+            1 => format!(" (connection {})", shown[0]),
+            _ => format!(" (connections {}{more})", shown.join(", ")),
+        }
+    }
+}
+
+/// The lines of a statement; `all` has those first that were waited for longest.
+pub(super) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String> {
+    let own: Vec<&StatementLocks> = all.iter().filter(|one| one.statement == statement).collect();
+    let (shown, rest) = own.split_at(own.len().min(MOST_HOLDERS));
+    let mut lines: Vec<String> = shown.iter().map(|one| one.line()).collect();
+    if !rest.is_empty() {
+        let length = Nanos(rest.iter().map(|one| one.length.0).sum());
+        let times = rest.iter().map(|one| one.count).sum();
+        let length = us(length.as_micros());
+        lines.push(format!("further locks: {length}, {}", counted(times, "time")));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locks(release: LockRelease, connections: u64, millis: u64) -> StatementLocks {
+        let mut locks = StatementLocks::new("UPDATE t".into(), "row lock".into(), release);
+        locks.add(2, Nanos(millis * 1_000_000), Nanos(millis * 600_000));
+        (0..connections)
+            .for_each(|own| locks.add_connection((own % 2 == 0).then_some(40 + own), own));
+        locks
+    }
+
+    #[test]
+    fn a_statement_has_those_that_were_waited_for_longest() {
+        let all = [
+            locks(LockRelease::Statement("COMMIT\u{1b}".into()), 6, 1550),
+            locks(LockRelease::ClientLeft, 1, 100),
+            locks(LockRelease::Nobody, 0, 50),
+            locks(LockRelease::Unknown, 1, 20),
+            locks(LockRelease::Unknown, 1, 10),
+        ];
+        let lines = lock_lines("UPDATE t", &all);
+        let expected = [
+            "row lock let go by COMMIT\u{fffd} (connections 40, #1, 42, #3, 2 more): 1.55 s, 2 times, \
+             930 ms at most",
+            "row lock let go as a client left (connection 40): 100 ms, 2 times, 60.0 ms at most",
+            "row lock that nobody let go: 50.0 ms, 2 times, 30.0 ms at most",
+            "further locks: 30.0 ms, 4 times",
+        ];
+        assert_eq!(lines, expected);
+        assert!(lock_lines("SELECT ?", &all).is_empty());
+    }
+}
