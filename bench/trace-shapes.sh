@@ -10,7 +10,7 @@ set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
 length=${LENGTH:-6}
-heavy=2000
+heavy=500
 
 # Of the tracer and its helper together.
 ticks() { cat "/proc/$1/stat" "/proc/$2/stat" | awk '{ sum += $14 + $15 } END { print sum }'; }
@@ -40,8 +40,8 @@ side_summary() {
     measure "$case" summary 'calls that it lacks' "$(awk -v calls="$heavy" \
         'found { gsub(",", "", $3); print calls - $3; exit } $0 == "  DO ?*?" { found = 1 }' \
         "$folder/trace")"
-    measure "$case" summary 'calls that any may lack' "$(tr '\n' ' ' <"$folder/trace" |
-        sed -n 's/.*of any one statement *\([0-9,]*\) calls*.*/\1/p' | tr -d ,)"
+    measure "$case" summary 'calls that any may lack' "$(tr -s ' \n' ' ' <"$folder/trace" |
+        sed -n 's/.*of any one statement \([0-9,]*\) calls*.*/\1/p' | tr -d ,)"
 }
 
 start_mariadb
