@@ -1,10 +1,10 @@
-//! Whose locks statements have waited for, added up. Where requests are not handed on one by one, those
-//! are that have waited for a lock for a millisecond or more, or have let one go.
+//! Whose locks statements have waited for, added up. Where requests are not handed on one by one,
+//! those are that have waited for a lock for a millisecond or more, or have let one go.
 
 use super::blockers::is_in_vain;
 use super::layout::{RELEASED, RawRequest};
 use dbtime_model::Nanos;
-use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced::{Protocol, TracedRequest};
 use dbtime_model::traced_totals::{LockHolder, LockWaitTotals, StatementName};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -105,7 +105,11 @@ impl LockSums {
         let is_in_vain = request.error.as_ref().is_some_and(is_in_vain);
         let holder = blocker.connection.filter(|_| !is_in_vain).map(|connection| RowHolder {
             connection,
-            server_id: blocker.server_id,
+            // PostgreSQL's processes have one thread each.
+            server_id: match request.protocol {
+                Protocol::Postgres => blocker.thread.map(u64::from),
+                Protocol::Mysql => None,
+            },
             has_left: blocker.has_left,
             statement: LockStatement::Unknown,
         });
