@@ -20,12 +20,15 @@
 # The layout that people have is a case of its own: nothing is pinned, and sysbench's point selects come
 # over four threads. Flat out there, CPU of a statement is what throughput lost.
 #
+# With neighbours, that is with loops beside it that want the CPUs and move memory, there are two more
+# figures: the CPU of the server's own threads, and of the driver, as the scheduler counts them.
+#
 # The CPU is that of all processes and the kernel, by the server's own count of statements: all time
 # but that which the kernel says was idle or stolen (/proc/stat). Idle time is measured there, what
 # processes use is sampled at each tick.
 #
 # Usage: bench/trace-cost.sh [path of dbtime]   as root
-# Variables: LENGTH (5 seconds each), CONNECTIONS (8), CASES ("unpinned full half tls postgres"), and
+# Variables: LENGTH (5 seconds each), CONNECTIONS (8), CASES ("unpinned full half tls neighbours postgres"), and
 # those of servers.bash, but that CLIENT_CPU is SERVER_CPU where it is not set
 set -euo pipefail
 CLIENT_CPU=${CLIENT_CPU:-${SERVER_CPU:-0}}
@@ -33,9 +36,12 @@ CLIENT_CPU=${CLIENT_CPU:-${SERVER_CPU:-0}}
 . "$(dirname "$0")/servers.bash"
 length=${LENGTH:-5}
 connections=${CONNECTIONS:-8}
-cases=${CASES:-unpinned full half tls postgres}
+cases=${CASES:-unpinned full half tls neighbours postgres}
 turn=0
+trap 'end_neighbours; end' EXIT
 driver=dbtime
+has_neighbours=
+neighbours=()
 
 # Point selects of sysbench, from wherever the kernel puts it.
 load_sysbench() {
@@ -67,6 +73,11 @@ statements_of_postgres() {
     postgres_execute "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'"
 }
 
+# Microseconds that a process and its threads have been on CPUs.
+on_cpu() {
+    awk '{ s += $1 } END { printf "%.0f", s / 1e3 }' "/proc/$1/task/"*/schedstat
+}
+
 # Microseconds that all CPUs together have been busy, from some instant on.
 busy() {
     awk -v now="$EPOCHREALTIME" -v cpus="$(getconf _NPROCESSORS_ONLN)" -v hz="$(getconf CLK_TCK)" \
@@ -75,7 +86,8 @@ busy() {
 
 # Sets `cost` (µs of CPU a statement), `rate` and `response` (p50, µs) of a load.
 once() {
-    local begun statements ended
+    local begun statements ended of_server
+    of_server=$(on_cpu "$server")
     begun=$(busy)
     statements=$("statements_of_$kind")
     if [ "$driver" = sysbench ]; then
@@ -85,6 +97,9 @@ once() {
     fi
     ended=$(busy)
     statements=$(($("statements_of_$kind") - statements))
+    server_cost=$(awk -v us=$(($(on_cpu "$server") - of_server)) -v n="$statements" \
+        'BEGIN { printf "%.3f", us / n }')
+    driver_cost=$(awk -v us="${spent:-0}" -v n="$statements" 'BEGIN { printf "%.3f", us / n }')
     cost=$(awk -v us=$((ended - begun)) -v n="$statements" 'BEGIN { printf "%.3f", us / n }')
     if [ "$driver" = sysbench ]; then
         rate=$(sed -n 's/^ *transactions:.*(\([0-9.]*\) per sec.*/\1/p' "$folder/out")
@@ -100,12 +115,12 @@ watched() {
     "begin_$1"
     once
     "end_$1"
-    with=("$cost" "$rate" "$response")
+    with=("$cost" "$rate" "$response" "$server_cost" "$driver_cost")
 }
 
 bare() {
     once
-    without=("$cost" "$rate" "$response")
+    without=("$cost" "$rate" "$response" "$server_cost" "$driver_cost")
 }
 
 pair() {
@@ -123,6 +138,12 @@ pair() {
     measure "$case" "$1" 'CPU added, µs' "$(difference "${with[0]}" "${without[0]}")"
     measure "$case" "$1" 'throughput, of that without' "$(ratio "${with[1]}" "${without[1]}")"
     measure "$case" "$1" 'response added, µs' "$(difference "${with[2]}" "${without[2]}")"
+    if [ -n "$has_neighbours" ]; then
+        measure "$case" "$1" "server's own CPU without, µs" "${without[3]}"
+        measure "$case" "$1" "server's own CPU added, µs" "$(difference "${with[3]}" "${without[3]}")"
+        measure "$case" "$1" "driver's own CPU added, µs" "$(difference "${with[4]}" "${without[4]}")"
+        measure "$case" "$1" 'CPU as dbtime tells, µs' "$(own_word)"
+    fi
     printf '%s: %s: CPU %s µs, %s added; throughput %s of %s\n' "$case" "$1" "${without[0]}" \
         "$(difference "${with[0]}" "${without[0]}")" "$(ratio "${with[1]}" "${without[1]}")" "${without[1]}"
 }
@@ -300,7 +321,7 @@ certify() {
 ways=(stream summary slowlog schema)
 # Where it is not mounted it is for as long as this takes.
 if [ ! -d /sys/kernel/tracing/events/sched ] && mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; then
-    trap 'end; umount /sys/kernel/tracing' EXIT
+    trap 'end_neighbours; end; umount /sys/kernel/tracing' EXIT
 fi
 if ! command -v bpftrace >/dev/null; then
     echo 'without bpftrace, which is missing'
@@ -376,6 +397,37 @@ case_tls() {
     alternate stream summary
 }
 
+# What moves more memory than caches hold, and what only computes.
+begin_neighbours() {
+    has_neighbours=yes
+    python3 -c '
+import os
+room = bytearray(64 << 20)
+other = bytearray(64 << 20)
+while os.getppid() > 1:
+    room[:] = other' &
+    neighbours=("$!")
+    sh -c 'while kill -0 $PPID 2>/dev/null; do i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; done' &
+    neighbours+=("$!")
+}
+
+end_neighbours() {
+    local one
+    for one in "${neighbours[@]}"; do
+        kill "$one" 2>/dev/null || true
+        wait "$one" 2>/dev/null || true
+    done
+    has_neighbours= neighbours=()
+}
+
+case_neighbours() {
+    case='10,000 a second, with neighbours' more=(--rate 10000/s)
+    target="mysql://root@/bench?socket=$socket"
+    begin_neighbours
+    alternate stream summary
+    end_neighbours
+}
+
 case_postgres() {
     start_bench_postgres
     start_with_statements
@@ -387,9 +439,9 @@ case_postgres() {
 
 more=()
 if [[ $cases == *unpinned* ]]; then case_unpinned; fi
-if [[ $cases =~ full|half|tls ]]; then
+if [[ $cases =~ full|half|tls|neighbours ]]; then
     start_pinned
-    for one in full half tls; do
+    for one in full half tls neighbours; do
         if [[ $cases == *$one* ]]; then "case_$one"; fi
     done
     stop_servers

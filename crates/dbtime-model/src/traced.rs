@@ -398,7 +398,8 @@ pub enum QueryCache {
 /// What watching took of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceCost {
-    /// CPU time of the programs in the kernel, estimated: one of 61 runs is timed.
+    /// CPU time of the programs in the kernel, estimated: of 4,096 runs on a CPU 96 in a row are
+    /// timed; with what the kernel takes to run them.
     #[serde(rename = "kernel_us")]
     pub kernel: Nanos,
     /// Hits of probes in servers and their libraries. Each costs a trap, which is not in `kernel`.

@@ -57,6 +57,8 @@ pub struct Capture {
     inbox: Rc<RefCell<Inbox>>,
     /// Where statements are added up.
     sums: Option<KernelSums>,
+    /// What the kernel takes to run a program, beside what that does.
+    dispatch: Nanos,
     since: MonoNanos,
     /// CPU time of this process and its helper before that.
     spent: Nanos,
@@ -152,6 +154,7 @@ impl Capture {
             ring,
             inbox,
             sums,
+            dispatch: Nanos::ZERO,
             since: now(),
             spent: Nanos::ZERO,
             departures: 0,
@@ -163,7 +166,7 @@ impl Capture {
             capture.follow(server)?;
         }
         capture.tend_probes(0, 0)?;
-        capture.helper.watch()?;
+        capture.dispatch = capture.helper.watch()?;
         capture.take_in_children(servers)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(Phase::Watching)?;
@@ -421,8 +424,9 @@ impl Capture {
         let own = self.own_cpu() - self.spent;
         let mut cost = TraceCost { own, ..TraceCost::default() };
         for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
-            let (kernel, hits) = sum_layout::cost(&bytes);
-            cost.kernel += kernel;
+            let (programs, runs, hits) = sum_layout::cost(&bytes);
+            // A trap takes what it takes to run its program.
+            cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
             cost.probe_hits += hits;
         }
         if cost.probe_hits > 0 {

@@ -322,6 +322,7 @@ pub(super) fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::logins::login;
     use super::*;
     use proptest::prelude::*;
 
@@ -430,6 +431,21 @@ pub(super) mod tests {
         assert_eq!((request.text, request.name), (&b"SELECT 1"[..], &b"s_1"[..]));
         assert_eq!(request.error.map(|error| error.to_string()).as_deref(), Some("42P01"));
         assert_eq!(RawRequest::read(&bytes[..bytes.len() - 1]), None);
+    }
+
+    /// What fuzzing begins with is what the kernel's side would hand over.
+    #[test]
+    fn the_seed_of_the_fuzz_target_is_of_this_layout() {
+        let mut bytes = &include_bytes!("../../../../fuzz/seeds/trace/stream")[..];
+        let mut requests = 0;
+        while let Some((length, rest)) = bytes.split_first_chunk() {
+            let (record, rest) = rest.split_at(u16::from_le_bytes(*length).into());
+            let is_request = RawRequest::read(record).is_some();
+            assert!(is_request || login(record).is_some(), "{record:?}");
+            requests += u32::from(is_request);
+            bytes = rest;
+        }
+        assert_eq!(requests, 9);
     }
 
     proptest! {

@@ -23,6 +23,7 @@ mod catalogs;
 mod commits;
 mod constants;
 mod demand;
+mod dispatch;
 mod executed;
 mod file_names;
 #[cfg(feature = "fuzzing")]

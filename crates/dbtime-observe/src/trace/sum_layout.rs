@@ -85,15 +85,15 @@ pub(super) fn totals(bytes: &[u8]) -> Totals {
 }
 
 /// One processor's `struct cost`: what the kernel's side took there, estimated from the runs that
-/// were timed, and how many probes were hit. Zeros of what is too short.
-pub(super) fn cost(bytes: &[u8]) -> (Nanos, u64) {
+/// were timed, how many there were, and how many probes were hit. Zeros of what is too short.
+pub(super) fn cost(bytes: &[u8]) -> (Nanos, u64, u64) {
     let number = |index: usize| {
         let numbers = bytes.as_chunks::<8>().0;
         numbers.get(index).map_or(0, |number| u64::from_le_bytes(*number))
     };
     let (runs, timed, length) = (number(0), number(1), number(2));
     let all = u128::from(length) * u128::from(runs) / u128::from(timed.max(1));
-    (Nanos(all as u64), number(3))
+    (Nanos(all as u64), runs, number(3))
 }
 
 /// A `struct row`, and its side. Shape: zeros of what is too short.
@@ -244,9 +244,9 @@ mod tests {
     #[test]
     fn what_was_timed_stands_for_the_rest() {
         let bytes = |numbers: [u64; 5]| numbers.map(u64::to_le_bytes).as_flattened().to_vec();
-        assert_eq!(cost(&bytes([610, 10, 2000, 7, 3])), (Nanos(122_000), 7));
-        assert_eq!(cost(&bytes([60, 0, 0, 1, 1])), (Nanos::ZERO, 1));
-        assert_eq!(cost(&[]), (Nanos::ZERO, 0));
+        assert_eq!(cost(&bytes([610, 10, 2000, 7, 3])), (Nanos(122_000), 610, 7));
+        assert_eq!(cost(&bytes([60, 0, 0, 1, 1])), (Nanos::ZERO, 60, 1));
+        assert_eq!(cost(&[]), (Nanos::ZERO, 0, 0));
     }
 
     #[test]

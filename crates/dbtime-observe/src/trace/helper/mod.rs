@@ -92,12 +92,13 @@ impl Helper {
         Ok((tables, refused?))
     }
 
-    /// Attaches what is told of what goes on in the kernel.
+    /// Attaches what is told of what goes on in the kernel. Returns what the kernel takes to run a
+    /// program that does nothing.
     ///
     /// # Errors
     /// The kernel refuses.
-    pub(super) fn watch(&mut self) -> Result<(), TraceError> {
-        self.ask::<Result<(), TraceError>>(&Ask::Watch, &[])?.0
+    pub(super) fn watch(&mut self) -> Result<Nanos, TraceError> {
+        self.ask::<Result<Nanos, TraceError>>(&Ask::Watch, &[])?.0
     }
 
     /// Takes some of it away again.

@@ -2,6 +2,7 @@
 
 use super::super::TraceError;
 use super::super::catalogs::open_catalog;
+use super::super::dispatch::call_time;
 use super::super::loading::{attach, attach_places, load, walk};
 use super::super::servers::{has_clients, open_program, parent, servers};
 use super::super::signals::HeldSignals;
@@ -11,6 +12,7 @@ use super::super::trap::trap_time;
 use super::super::wait_event::program_base;
 use super::channel::Channel;
 use super::words::{Ask, ProbeGroup};
+use dbtime_model::Nanos;
 use libbpf_rs::{Link, Object};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -135,9 +137,13 @@ impl Serving {
         }
     }
 
-    fn watch(&mut self) -> Result<(), TraceError> {
+    /// Nothing is followed yet: what a call of this process takes longer then is what the kernel
+    /// takes to run a program that does nothing.
+    fn watch(&mut self) -> Result<Nanos, TraceError> {
+        let without = call_time();
         self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
-        Ok(())
+        let compared = without.zip(call_time()).map(|(without, with)| with - without);
+        Ok(compared.unwrap_or_default())
     }
 
     fn attach(&mut self, places: &super::Places, file: Option<File>) -> Result<(), String> {

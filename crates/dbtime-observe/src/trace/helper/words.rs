@@ -11,7 +11,8 @@ pub(super) enum Ask {
     /// Loads the kernel's side. Answer: the programs that the kernel refuses; beside it the tables,
     /// in the order of the object file.
     Load(Stream),
-    /// Attaches what is told of what goes on in the kernel. Answer: nothing.
+    /// Attaches what is told of what goes on in the kernel. Answer: what the kernel takes to run a
+    /// program that does nothing.
     Watch,
     /// Takes these of them away again. Answer: nothing.
     Unwatch(Vec<String>),

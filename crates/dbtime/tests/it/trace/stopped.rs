@@ -154,9 +154,10 @@ fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
         parts_add_up(&seen.requests);
         let request = seen.one(busy);
         let part = part_ms(request, "throttled");
+        // Others may have had the CPU as well, while it was not throttled.
         let response = request["response_us"].as_f64().expect("a time") / 1e3;
-        assert!(part > 0.6 * response && part < known * 1.1, "{known} {request}");
-        assert!(part_ms(request, "runq_preempted") < 0.1 * response, "{request}");
+        assert!(part > 0.4 * response, "{known} {request}");
+        assert!((0.85 * known..1.1 * known).contains(&part), "{known} {request}");
         assert_ne!(request["preemptor"]["thread"], 0, "{request}");
     }
 }
