@@ -8,6 +8,7 @@ mod abandon;
 pub mod checks;
 pub mod counters;
 pub mod error;
+pub mod holders;
 pub mod judge;
 mod mark;
 mod measurement;

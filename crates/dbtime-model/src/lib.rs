@@ -11,6 +11,7 @@ pub mod clock;
 pub mod counters;
 pub mod cpus;
 pub mod histogram;
+pub mod lock_picture;
 pub mod outcome;
 pub mod process;
 pub mod record;

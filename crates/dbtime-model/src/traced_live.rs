@@ -1,7 +1,7 @@
 //! Connections of watched servers as they are at some instant.
 
-use crate::MonoNanos;
 use crate::traced::TracedRequest;
+use crate::{MonoNanos, Nanos};
 use std::borrow::Cow;
 
 /// What a connection is at.
@@ -38,5 +38,11 @@ impl LiveConnection {
     /// Whether it waits for a lock.
     pub fn waits_for_lock(&self) -> bool {
         matches!(self.activity, Activity::Waiting(_) | Activity::In("lock"))
+    }
+
+    /// How long its request has waited for locks, this one and those before; `None`: it waits for
+    /// none now.
+    pub fn lock_wait(&self) -> Option<Nanos> {
+        self.waits_for_lock().then_some(self.request.parts.lock)
     }
 }

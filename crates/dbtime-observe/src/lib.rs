@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod counters;
+pub mod lock_waits;
 pub mod machine;
 pub mod process;
 #[cfg(feature = "trace")]

@@ -171,6 +171,11 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// A foreign text on one line, with single blanks, and nothing in it that drives a terminal.
+pub fn one_line(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// How many columns of a terminal a text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()

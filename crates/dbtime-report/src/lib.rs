@@ -13,6 +13,7 @@ mod counted;
 mod facts;
 mod files;
 mod format;
+mod lock_tree;
 mod means;
 mod plain;
 mod replaced;
@@ -26,6 +27,7 @@ pub mod terminal;
 #[cfg(feature = "top")]
 pub mod top;
 
-pub use format::percent;
+pub use format::{one_line, percent};
+pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;
 pub use terminal::{SweepRow, TerminalOptions};

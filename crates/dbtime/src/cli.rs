@@ -1,5 +1,7 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
+#[cfg(feature = "trace")]
+mod login;
 mod ps;
 #[cfg(feature = "trace")]
 mod top;
@@ -7,6 +9,8 @@ mod top;
 mod trace;
 mod usage;
 
+#[cfg(feature = "trace")]
+pub(crate) use login::LoginArgs;
 pub(crate) use ps::PsArgs;
 #[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;
@@ -82,7 +86,7 @@ pub(crate) enum Command {
     /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON, and for other users'
     /// servers CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH; a helper alone keeps them.
     #[cfg(feature = "trace")]
-    Trace(TraceArgs),
+    Trace(Box<TraceArgs>),
     /// The same, live, full screen: statements, connections, blockers and pre-emptors.
     ///
     /// Statements by the time they take, with where it goes as bars; what every connection is at;

@@ -10,7 +10,7 @@ const HIDDEN: &str = "***";
 const SECRET: [&str; 4] = ["PASS", "PWD", "SECRET", "TOKEN"];
 
 /// Flags whose values may hold one, wherever it stands in them.
-const FLAGS: [&str; 4] = ["target", "server-env", "mysql-password", "pgsql-password"];
+const FLAGS: [&str; 5] = ["target", "login", "server-env", "mysql-password", "pgsql-password"];
 
 /// What the URL of a server begins with.
 const SCHEMES: [&str; 4] = ["mysql://", "mariadb://", "postgres://", "postgresql://"];
@@ -22,7 +22,7 @@ const PASSWORD: &str = "password";
 pub(crate) fn shown(flag: &str, value: &str) -> String {
     // Other tools take a name with underscores too.
     match flag.replace('_', "-").as_str() {
-        "target" => without_password(value),
+        "target" | "login" => without_password(value),
         "server-env" => variable(value),
         "mysql-password" | "pgsql-password" => HIDDEN.to_owned(),
         _ => connection(value),

@@ -9,7 +9,7 @@ use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
-use dbtime_model::Nanos;
+use dbtime_model::{MonoNanos, Nanos};
 use std::ops::Range;
 
 /// How MySQL and MariaDB write tables.
@@ -47,6 +47,14 @@ impl MysqlAdmin {
 impl Admin for MysqlAdmin {
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
         self.client.query(sql)
+    }
+
+    fn send(&mut self, sql: &str) {
+        self.client.send(sql);
+    }
+
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+        self.client.answer_by(until)
     }
 
     fn load_rows(

@@ -8,7 +8,7 @@ use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
 use crate::socket::{Client, Reconnect, Table as Rows};
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Column, ColumnType, Table};
-use dbtime_model::Nanos;
+use dbtime_model::{MonoNanos, Nanos};
 use std::io::Write;
 use std::ops::Range;
 
@@ -53,6 +53,14 @@ impl PostgresAdmin {
 impl Admin for PostgresAdmin {
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
         self.client.query(sql)
+    }
+
+    fn send(&mut self, sql: &str) {
+        self.client.send(sql);
+    }
+
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+        self.client.answer_by(until)
     }
 
     fn load_rows(

@@ -12,6 +12,7 @@ use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
 use crate::socket::Table as Rows;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Table, TableData, Workload};
+use dbtime_model::MonoNanos;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +24,15 @@ pub trait Admin {
     /// # Errors
     /// What the server says, and when the connection is lost.
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>>;
+
+    /// Sends a statement and does not wait; nothing else may be under way.
+    fn send(&mut self, sql: &str);
+
+    /// The answer to what was sent, waited for until then: where that is over, only looked for.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>>;
 
     /// Loads rows of a table the fastest ordinary way. `fill` replaces its buffer by the values of
     /// a row, for the columns that the database does not assign; `progress` hears how many more

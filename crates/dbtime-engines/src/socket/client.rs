@@ -5,7 +5,7 @@ use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
 use crate::failure::Failure;
 use crate::shard::{Happened, Reactor};
-use dbtime_model::{Nanos, now};
+use dbtime_model::{MonoNanos, Nanos, now};
 use std::sync::Arc;
 
 /// How long a wait for an answer lasts before it is begun anew.
@@ -45,6 +45,25 @@ impl<P: Protocol> Client<P> {
         self.reactor.query(0, sql);
         let rows = self.answer()?;
         Ok((self.reactor.take_table(0), rows))
+    }
+
+    /// Sends a statement and does not wait.
+    pub fn send(&mut self, sql: &str) {
+        self.reactor.query(0, sql);
+    }
+
+    /// The answer to what was sent, waited for until then: where that is over, only looked for.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Table, u64), Box<Failure>>> {
+        let mut events = Vec::new();
+        self.reactor.wait(until, false, &mut events);
+        let answer = events.into_iter().find_map(|event| match event.kind {
+            Happened::Answered(answer) => Some(answer.rows),
+            _ => None,
+        })?;
+        Some(answer.map(|rows| (self.reactor.take_table(0), rows)))
     }
 
     /// Executes a `COPY … FROM STDIN` with what `more` appends to the buffer, until it appends

@@ -11,6 +11,7 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::server::Server;
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
@@ -179,6 +180,21 @@ impl FromStr for Target {
         };
         Ok(Self(kind))
     }
+}
+
+/// A server that is there, by its URL.
+///
+/// Errors: [`LabError::Usage`] for anything else.
+pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
+    let schemes = ["mysql", "mariadb", "postgres", "postgresql"];
+    if !text.split_once("://").is_some_and(|(scheme, _)| schemes.contains(&scheme)) {
+        return Err(LabError::Usage(format!(
+            "`{}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
+             (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)",
+            without_password(text)
+        )));
+    }
+    server::Given::parse(text).map(|given| given.server)
 }
 
 impl Target {

@@ -29,7 +29,7 @@ const LOADERS: usize = 4;
 /// A server that is there.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
-    server: Arc<dyn Server>,
+    pub(super) server: Arc<dyn Server>,
 }
 
 /// A server whose data is there.

@@ -33,6 +33,7 @@ const CALLS: &[c_long] = &[
     libc::SYS_pselect6,
     libc::SYS_epoll_ctl,
     libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_madvise,

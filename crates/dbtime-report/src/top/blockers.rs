@@ -1,9 +1,10 @@
-//! Who waited for whose locks: the one that let go, below it those that had waited, and below them
-//! those that waited for these.
+//! Who waits for locks now (`waiting`), and who waited for whose: the one that let go, below it
+//! those that had waited, and below them those that waited for these.
 
 use super::rows::{heading, left, one_line, right, table};
 use super::scene::{LockWait, Scene};
 use super::state::TopState;
+use super::waiting;
 use crate::format::{count, us};
 use dbtime_model::Nanos;
 use ratatui::Frame;
@@ -40,21 +41,54 @@ struct Waits {
 type Edges = BTreeMap<Option<u64>, BTreeMap<u64, Waits>>;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
-    let rows = links(&scene.lock_waits);
-    let rows: Vec<&Link> = rows.iter().filter(|row| state.wants(&[&row.text])).collect();
+    let links = links(&scene.lock_waits);
+    let links = links.iter().filter(|link| state.wants(&[&link.text]));
     let columns = usize::from(area.width);
     let tree = if columns >= 100 { 30 } else { 18 };
-    let head = format!(
+    let over = links.map(|link| Row::Line(text_of(link, tree)));
+    let (mut now, head) = (waiting::rows(scene, state), head(tree));
+    if now.is_empty() {
+        return draw_rows(frame, area, state, &head, &over.collect::<Vec<_>>());
+    }
+    let first = now.remove(0);
+    now.extend([Row::Line(String::new()), Row::Heading(head)]);
+    now.extend(over);
+    draw_rows(frame, area, state, first.text(), &now);
+}
+
+/// A line of the view.
+pub(super) enum Row {
+    /// What stands above others.
+    Heading(String),
+    /// Anything else.
+    Line(String),
+}
+
+impl Row {
+    fn text(&self) -> &str {
+        let (Self::Heading(text) | Self::Line(text)) = self;
+        text
+    }
+}
+
+fn draw_rows(frame: &mut Frame<'_>, area: Rect, state: &mut TopState, head: &str, rows: &[Row]) {
+    let columns = usize::from(area.width);
+    table(frame, area, state, heading(left(head, columns)), rows, |row| match row {
+        Row::Heading(text) => heading(left(text, columns)),
+        Row::Line(text) => Line::raw(left(text, columns)),
+    });
+}
+
+/// What stands above waits that are over.
+fn head(tree: usize) -> String {
+    format!(
         "{} {} {} {} {} Statement",
         left("Connection", tree),
         right("Times", 6),
         right("In all", 8),
         right("Longest", 8),
         left("Lock", 13),
-    );
-    table(frame, area, state, heading(left(&head, columns)), &rows, |link| {
-        Line::raw(left(&text_of(link, tree), columns))
-    });
+    )
 }
 
 fn text_of(link: &Link, columns: usize) -> String {

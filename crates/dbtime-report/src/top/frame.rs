@@ -41,12 +41,10 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &Scene, span: &Span, state: 
     let all = &span.all;
     let per_second = all.count as f64 / span.length.as_secs().max(1e-9);
     let at_work = scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
-    let waiting = scene.connections.iter().filter(|one| one.waits_for_lock()).count() as u64;
-    let waiting = if waiting > 0 { format!(", {} locked", count(waiting)) } else { String::new() };
     let seconds = span.length.as_secs();
     let when = if state.is_whole { "since the start" } else { "lately" };
     let figures = format!(
-        "{when} {seconds:.1} s: {}/s  mean {}  p99 {}  {}  {} busy{waiting}",
+        "{when} {seconds:.1} s: {}/s  mean {}  p99 {}  {}  {} busy",
         rate(per_second),
         if_any(all.mean(), |mean| us(mean.as_micros())),
         if_any(all.quantile(0.99), |p99| us(p99.as_micros())),
@@ -55,19 +53,38 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &Scene, span: &Span, state: 
     );
     let bar = stacked(&all.parts, all.response, columns, state.in_color);
     let trouble = trouble(scene);
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let last = match trouble.is_empty() {
         true => Line::from(legend(&all.parts, state.in_color)),
         false => Line::styled(trouble, Style::new().add_modifier(Modifier::REVERSED)),
     };
     let lines = vec![
-        Line::styled(fit(&title, columns), bold),
+        first_line(&title, &locked(scene), columns),
         Line::raw(fit(&figures, columns)),
         Line::from(bar),
         last,
     ];
     frame.render_widget(Paragraph::new(lines), area);
     rates(frame, area, scene, width(&figures));
+}
+
+/// How many wait for locks, and how long the longest of them has.
+fn locked(scene: &Scene) -> String {
+    let waits = || scene.connections.iter().filter_map(LiveConnection::lock_wait);
+    let Some(longest) = waits().max() else { return String::new() };
+    format!(" {} locked for up to {} ", count(waits().count() as u64), us(longest.as_micros()))
+}
+
+/// Which servers, and behind that what nobody is to miss, however narrow the screen.
+fn first_line(title: &str, locked: &str, columns: usize) -> Line<'static> {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let title = fit(title, columns.saturating_sub(width(locked) + 2));
+    let mut pieces = vec![Piece::styled(title, bold)];
+    if !locked.is_empty() {
+        pieces.push(Piece::raw("  "));
+        let style = bold.add_modifier(Modifier::REVERSED);
+        pieces.push(Piece::styled(fit(locked, columns), style));
+    }
+    Line::from(pieces)
 }
 
 /// Throughput as it went, where there is room behind the figures.

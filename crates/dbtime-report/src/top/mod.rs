@@ -12,9 +12,10 @@ mod rows;
 mod scene;
 mod state;
 mod statements;
+mod waiting;
 
 pub use frame::draw;
-pub use scene::{LockWait, Scene, Span};
+pub use scene::{LockWait, LoginScene, Scene, Span};
 pub use state::{Sort, TopState, View, Wish};
 
 #[cfg(test)]

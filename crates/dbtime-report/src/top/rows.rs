@@ -1,6 +1,7 @@
 //! Rows of a table on the screen.
 
 use super::state::TopState;
+pub(super) use crate::format::one_line;
 use crate::format::{fit, width};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -19,11 +20,6 @@ pub(super) fn left(text: &str, columns: usize) -> String {
     let text = fit(text, columns);
     let padding = " ".repeat(columns.saturating_sub(width(&text)));
     text + &padding
-}
-
-/// A foreign text on one line.
-pub(super) fn one_line(text: &str) -> String {
-    crate::format::clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// What stands above a table.

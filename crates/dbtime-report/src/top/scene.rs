@@ -1,6 +1,7 @@
 //! What the screen shows, apart from how.
 
 use dbtime_model::Nanos;
+use dbtime_model::lock_picture::LockPicture;
 use dbtime_model::traced::{Ledger, TracedRequest};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
@@ -22,6 +23,8 @@ pub struct Scene {
     pub connections: Vec<LiveConnection>,
     /// Waits for locks that are over, since the watching began or as far back as is kept.
     pub lock_waits: Vec<LockWait>,
+    /// What a login to a server has found out.
+    pub login: LoginScene,
     /// The slowest requests, the slowest first; texts as they may be shown.
     pub slowest: Vec<TracedRequest>,
     /// What became of everything.
@@ -54,4 +57,15 @@ pub struct LockWait {
     pub lock: String,
     /// How long it took.
     pub length: Nanos,
+}
+
+/// What a login to a server has found out of the waits that go on.
+#[derive(Clone, Debug, Default)]
+pub struct LoginScene {
+    /// Whether there is one, or was.
+    pub is_there: bool,
+    /// Who waits for whom, where somebody has waited long enough; texts as they may be shown.
+    pub picture: Option<LockPicture>,
+    /// What a reader has to know of it.
+    pub notes: Vec<String>,
 }

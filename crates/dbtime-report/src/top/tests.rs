@@ -1,6 +1,7 @@
 //! What stands on screens of all sizes.
 
 use super::*;
+use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
 use dbtime_model::traced::{
     Blocker, Fate, Ledger, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
 };
@@ -114,6 +115,7 @@ fn scene() -> Scene {
             lock: "row lock".to_owned(),
             length: Nanos(210 * MS),
         }],
+        login: LoginScene::default(),
         slowest: vec![request(2, "UPDATE t SET n = n + ? WHERE id = ?")],
         ledger: Ledger::default(),
     }
@@ -179,6 +181,56 @@ fn no_text_moves_the_cursor() {
         press(&mut state, keys);
         assert!(!drawn(120, 24, &mut state).contains('\u{1b}'), "{keys}");
     }
+}
+
+/// What a server knows of who waits for connection 1.
+fn picture() -> LockPicture {
+    let session = |id, state: &str| ServerSession {
+        id,
+        user: "app".to_owned(),
+        address: "10.0.0.7:51234".to_owned(),
+        state: state.to_owned(),
+        in_state: Some(Nanos(24_000 * MS)),
+        statement: "UPDATE t\u{1b}[2J SET n = ?".to_owned(),
+        thread: Some(6480 + id as u32),
+        ..ServerSession::default()
+    };
+    let claim = LockClaim {
+        waiter: 2,
+        holder: Some(1),
+        lock: "row lock".to_owned(),
+        object: "shop/t".to_owned(),
+        length: Some(Nanos(22_000 * MS)),
+    };
+    LockPicture {
+        sessions: vec![session(1, "idle in transaction"), session(2, "Updating")],
+        claims: vec![claim],
+        notes: Vec::new(),
+        ends_with: "KILL ID",
+    }
+}
+
+#[test]
+fn a_login_names_who_holds_what_others_wait_for() {
+    let mut state = TopState { view: View::Blockers, ..TopState::default() };
+    let mut scene = scene();
+    let notes = vec!["who holds metadata locks is not known".to_owned()];
+    scene.login = LoginScene { is_there: true, picture: Some(picture()), notes };
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a screen");
+    terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
+    insta::assert_snapshot!("blockers_login_80", terminal.backend());
+    // One that the server's picture does not have yet is there all the same.
+    scene.connections[2].activity = Activity::In("lock");
+    terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
+    let screen = terminal.backend().to_string();
+    assert!(
+        screen.contains("Now: 1 waits for locks") && screen.contains("connection 3"),
+        "{screen}"
+    );
+    (scene.login.picture, scene.connections) = (None, Vec::new());
+    terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
+    let screen = terminal.backend().to_string();
+    assert!(screen.contains("nobody waits for long"), "{screen}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Flags of `dbtime top`.
 
+use super::login::LoginArgs;
 use super::trace::ServersArgs;
 use clap::Args;
 use dbtime_model::Nanos;
@@ -18,13 +19,18 @@ Examples:
   dbtime top
       every MariaDB, MySQL and PostgreSQL on this machine
   dbtime top -p mariadbd --every 1s
-      one server, counted anew every second";
+      one server, counted anew every second
+  dbtime top --login mysql://root@/?socket=/run/mysqld/mysqld.sock
+      with who holds the locks that others wait for, in the third view";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TopArgs {
     #[command(flatten)]
     pub(crate) servers: ServersArgs,
+
+    #[command(flatten)]
+    pub(crate) login: LoginArgs,
 
     /// How often the screen is drawn anew, and how long the time is that it shows.
     #[arg(long, value_name = "TIME", value_parser = interval, default_value = "2s")]

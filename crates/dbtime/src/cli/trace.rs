@@ -1,5 +1,6 @@
 //! Flags of `dbtime trace`.
 
+use super::login::LoginArgs;
 use clap::{Args, ValueEnum};
 use dbtime_model::Nanos;
 use dbtime_model::traced::Protocol;
@@ -61,6 +62,8 @@ Examples:
   dbtime trace --record monday.trace --time 10m
   dbtime trace monday.trace --summary
       ten minutes of everything, looked at later
+  dbtime trace --slow 1s --login postgres://postgres@/
+      who waits for a lock for more than a second, and whoever holds it, on stderr
   dbtime trace --port 3307 --command PREPARE,EXECUTE --match sbtest";
 
 /// What a server speaks.
@@ -120,6 +123,7 @@ pub(crate) struct TraceArgs {
     /// Shows what was recorded in this file, in any view, and watches nothing.
     #[arg(conflicts_with_all = [
         "processes", "server_kind", "ports", "cgroup", "record", "time", "buffer", "max_cost",
+        "login",
     ])]
     pub(crate) file: Option<PathBuf>,
 
@@ -132,6 +136,9 @@ pub(crate) struct TraceArgs {
 
     #[command(flatten)]
     pub(crate) servers: ServersArgs,
+
+    #[command(flatten)]
+    pub(crate) login: LoginArgs,
 
     /// Instead of a line for each request: throughput as it goes, and at the end averages, parts,
     /// the distribution, and who had the CPU. It is added up in the kernel, where nothing is lost.

@@ -1,5 +1,8 @@
 //! `dbtime top`, in a terminal of its own.
 
+mod grid;
+mod holders;
+
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::sandbox::{Sandbox, words};
@@ -27,6 +30,8 @@ struct Screen {
     child: Child,
     told: Receiver<Vec<u8>>,
     seen: String,
+    /// All of it.
+    bytes: Vec<u8>,
 }
 
 impl Drop for Screen {
@@ -40,7 +45,12 @@ impl Drop for Screen {
 impl Screen {
     /// Starts `dbtime top` for a server; `None` where the kernel permits no eBPF.
     fn open(sandbox: &Sandbox, server: &GivenServer) -> Option<Self> {
-        Self::of(sandbox.command(&top_of(server)))
+        Self::open_with(sandbox, server, "")
+    }
+
+    /// The same with more options.
+    fn open_with(sandbox: &Sandbox, server: &GivenServer, options: &str) -> Option<Self> {
+        Self::of(sandbox.command(&format!("{} {options}", top_of(server))))
     }
 
     /// The same from a shell that controls its jobs, and goes on behind it.
@@ -52,6 +62,7 @@ impl Screen {
         Self::of(command)
     }
 
+    /// Starts it.
     fn of(mut command: Command) -> Option<Self> {
         let terminal: OwnedFd =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
@@ -75,7 +86,7 @@ impl Screen {
                 }
             }
         });
-        let mut screen = Self { keys, own, child, told, seen: String::new() };
+        let mut screen = Self { keys, own, child, told, seen: String::new(), bytes: Vec::new() };
         screen.wait_for(&["Statements", "CAP_BPF"]);
         if screen.seen.contains("CAP_BPF") {
             assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
@@ -91,9 +102,29 @@ impl Screen {
         let patience = Instant::now();
         while !texts.iter().any(|text| self.seen.contains(text)) {
             assert!(patience.elapsed() < Duration::from_secs(20), "{texts:?} in {:?}", self.seen);
-            if let Ok(bytes) = self.told.recv_timeout(Duration::from_millis(100)) {
-                self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            self.hear();
+        }
+    }
+
+    /// Takes what comes within a short time.
+    fn hear(&mut self) {
+        if let Ok(bytes) = self.told.recv_timeout(Duration::from_millis(100)) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            self.bytes.extend(bytes);
+        }
+    }
+
+    /// Waits until all of these texts stand on the screen, and returns all that stands there.
+    fn shows(&mut self, texts: &[&str], patience: Duration) -> String {
+        let begin = Instant::now();
+        loop {
+            let screen = grid::shown(&self.bytes);
+            let missing: Vec<_> = texts.iter().filter(|text| !screen.contains(**text)).collect();
+            if missing.is_empty() {
+                return screen;
             }
+            assert!(begin.elapsed() < patience, "no {missing:?} on\n{screen}");
+            self.hear();
         }
     }
 

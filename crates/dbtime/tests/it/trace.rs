@@ -7,6 +7,7 @@ mod attaching;
 mod batches;
 mod cost;
 mod encrypted;
+mod holders;
 mod hostile;
 mod locks;
 mod logins;

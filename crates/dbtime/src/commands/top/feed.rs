@@ -7,7 +7,7 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{Totals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::Capture;
-use dbtime_report::top::{LockWait, Scene, Span};
+use dbtime_report::top::{LockWait, LoginScene, Scene, Span};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -137,6 +137,7 @@ impl Feed {
             rates: self.rates.iter().rev().copied().collect(),
             connections,
             lock_waits: self.lock_waits.iter().cloned().collect(),
+            login: LoginScene::default(),
             slowest: self.slowest.clone(),
             ledger: capture.ledger()?,
         })

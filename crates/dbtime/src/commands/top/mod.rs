@@ -3,6 +3,7 @@
 mod feed;
 mod terminal;
 
+use super::trace::holders::Holders;
 use super::trace::watched::Watched;
 use crate::cli::TopArgs;
 use crate::exit::{Exit, Failure};
@@ -37,6 +38,8 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         buffer: BUFFER,
         ..Stream::default()
     };
+    // What it takes is gone once the watching begins.
+    let holders = Holders::connect(&args.login, args.raw_sql)?;
     let held = HeldSignals::hold();
     let mut capture = Capture::attach(watched.servers(), &wanted)?;
     let stop = interrupt::quietly();
@@ -46,6 +49,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     let mut top = Top {
         capture,
         feed,
+        holders,
         state: TopState::new(screen::wants_color()),
         scene: Scene::default(),
         due: now(),
@@ -75,6 +79,7 @@ fn short_name(server: &TracedServer) -> String {
 struct Top {
     capture: Capture,
     feed: Feed,
+    holders: Holders,
     state: TopState,
     scene: Scene,
     due: MonoNanos,
@@ -100,6 +105,10 @@ impl Top {
                 self.feed.servers = watched.servers().iter().map(short_name).collect();
                 self.count()?;
             }
+            let has_found = self.holders.look(&mut self.capture)?;
+            if has_found && !self.state.is_frozen {
+                self.scene.login.clone_from(self.holders.scene());
+            }
             let wait = Duration::from_nanos((self.due - now()).0).min(LOOK);
             let wish = terminal.key(wait)?.map(|key| self.state.key(key));
             match wish {
@@ -107,7 +116,7 @@ impl Top {
                 Some(Wish::Restart) => self.restart()?,
                 Some(Wish::Nothing) | None => {}
             }
-            if is_due || wish.is_some() || terminal.has_changed() {
+            if is_due || has_found || wish.is_some() || terminal.has_changed() {
                 terminal.draw(&self.scene, &mut self.state)?;
             }
         }
@@ -116,17 +125,22 @@ impl Top {
 
     /// What has come since the last time; a screen that stands still keeps what it shows.
     fn count(&mut self) -> Result<(), Failure> {
-        let scene = self.feed.scene(&mut self.capture)?;
+        let scene = self.scene()?;
         if !self.state.is_frozen {
             self.scene = scene;
         }
         Ok(())
     }
 
+    fn scene(&mut self) -> Result<Scene, Failure> {
+        let scene = self.feed.scene(&mut self.capture)?;
+        Ok(Scene { login: self.holders.scene().clone(), ..scene })
+    }
+
     fn restart(&mut self) -> Result<(), Failure> {
         self.feed.restart(&mut self.capture)?;
         self.due = now() + self.every;
-        self.scene = self.feed.scene(&mut self.capture)?;
+        self.scene = self.scene()?;
         Ok(())
     }
 }

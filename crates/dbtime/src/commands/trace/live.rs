@@ -1,5 +1,7 @@
 //! Watching servers that run.
 
+use super::holder_notes::HolderNotes;
+use super::holders::Holders;
 use super::recording::{NewFile, Recording};
 use super::thrift::Thrift;
 use super::view::View;
@@ -22,6 +24,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let mut watched = Watched::find(&args.servers)?;
     let names: Vec<String> = watched.servers().iter().map(|one| name(one, &args.servers)).collect();
     let stream = stream(args, &watched);
+    let holders = Holders::connect(&args.login, args.raw_sql)?;
     // What is opened is opened with the rights of whoever asks for it: later there are none.
     let file = args.record.as_deref().map(NewFile::create).transpose()?;
     let clock = WallClock::new();
@@ -35,7 +38,14 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let recording = recording.transpose()?;
     capture.confine()?;
     let view = View::new(args, since);
-    let mut watch = Watch { view, clock, recording, ticks: None, thrift: None };
+    let mut watch = Watch {
+        view,
+        clock,
+        recording,
+        ticks: None,
+        thrift: None,
+        holders: HolderNotes::new(holders),
+    };
     watch.thrift = args.max_cost.map(|most| Thrift::new(most, stream.is_on, since));
     watch.ticks = args.summary.then(|| Ticks::new(args.every, since));
     watched.left_out(&capture).iter().for_each(|note| screen::note(note));
@@ -83,6 +93,7 @@ struct Watch<'a> {
     recording: Option<Recording>,
     ticks: Option<Ticks>,
     thrift: Option<Thrift>,
+    holders: HolderNotes,
 }
 
 impl Watch<'_> {
@@ -96,6 +107,7 @@ impl Watch<'_> {
             std::thread::sleep(LOOK);
             self.look(capture)?;
             watched.look(capture)?.iter().for_each(|note| screen::note(note));
+            self.holders.look(capture, &self.clock)?;
             if watched.is_over() {
                 stop.at(now());
             }

@@ -1,6 +1,8 @@
 //! `dbtime trace`: what running servers are asked, and how long each answer took.
 
 pub(super) mod fingerprints;
+mod holder_notes;
+pub(super) mod holders;
 mod json;
 pub(super) mod live;
 mod recording;

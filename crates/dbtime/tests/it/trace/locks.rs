@@ -10,7 +10,7 @@ use std::thread;
 const LENGTHS: [u64; 3] = [200, 1500, 3070];
 
 /// A client of either protocol.
-enum LockClient {
+pub(super) enum LockClient {
     Mysql(RawClient),
     Postgres(RawPostgres),
 }
@@ -86,7 +86,7 @@ const POSTGRES: [Lock; 4] = [
 ];
 
 impl LockClient {
-    fn connect(product: Product, server: &GivenServer) -> Self {
+    pub(super) fn connect(product: Product, server: &GivenServer) -> Self {
         match product {
             Product::Postgres => Self::Postgres(RawPostgres::connect(server)),
             _ => {
@@ -97,7 +97,7 @@ impl LockClient {
         }
     }
 
-    fn ask(&mut self, sql: &str) {
+    pub(super) fn ask(&mut self, sql: &str) {
         match self {
             Self::Mysql(client) => client.ask(sql),
             Self::Postgres(client) => client.ask(sql),
@@ -105,14 +105,14 @@ impl LockClient {
     }
 
     /// An answer without rows of MySQL's, or any of PostgreSQL's; also an error.
-    fn answered(&mut self) {
+    pub(super) fn answered(&mut self) {
         match self {
             Self::Mysql(client) => _ = client.packet(),
             Self::Postgres(client) => _ = client.answered(),
         }
     }
 
-    fn query(&mut self, sql: &str) {
+    pub(super) fn query(&mut self, sql: &str) {
         self.ask(sql);
         self.answered();
     }

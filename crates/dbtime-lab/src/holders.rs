@@ -1,0 +1,187 @@
+//! A login that finds out who holds what others wait for, without ever making its caller wait.
+//!
+//! What to ask and what answers mean is in `dbtime_observe::lock_waits`; here is the connection. It
+//! is made once and for all: whoever watches a server gives up the right to open another one.
+
+use crate::error::LabError;
+use crate::targets::server_of;
+use dbtime_engines::failure::Failure;
+use dbtime_engines::server::{Admin, Server};
+use dbtime_engines::socket::Table;
+use dbtime_model::counters::Product;
+use dbtime_model::lock_picture::LockPicture;
+use dbtime_model::traced::Protocol;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, now};
+use dbtime_observe::counters::ServerVersion;
+use dbtime_observe::lock_waits::{LockSurvey, Refused, SurveyAnswer};
+
+/// How long a server may take for each of the first words, before the watching begins.
+const PATIENCE: Nanos = Nanos::from_secs(5);
+
+/// How long the caller waits at most: most answers come within, and nobody notices on a screen.
+const MOMENT: Nanos = Nanos::from_millis(10);
+
+/// Classes of failure after which a statement may succeed the next time.
+const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorClass::Conflict];
+
+/// A connection that is asked who holds what others wait for.
+pub struct HolderLogin {
+    admin: Box<dyn Admin>,
+    target: String,
+    product: Product,
+    survey: LockSurvey,
+    /// When the picture that is being made was begun.
+    begun: Option<MonoNanos>,
+}
+
+impl HolderLogin {
+    /// Logs in to a server, named as `--target` takes it.
+    ///
+    /// Errors: [`LabError::Usage`] for a text that names no server, [`LabError::Target`] for one
+    /// that cannot be reached, does not let us in, does not answer, or is older than what can be
+    /// asked.
+    pub fn connect(url: &str) -> Result<Self, LabError> {
+        let server = server_of(url).map_err(|error| match error {
+            LabError::Usage(text) => LabError::Usage(format!("--login: {text}")),
+            other => other,
+        })?;
+        let target = server.to_string();
+        let mut admin = server.connect(None)?;
+        let (product, version) = identified(&*server, &mut *admin)?;
+        let survey = LockSurvey::new(product, version);
+        for sql in survey.settings() {
+            // Older servers lack some of them.
+            match first_words(&mut *admin, &target, sql)? {
+                Err(failure) if failure.class == ErrorClass::Connection => {
+                    return Err(refused(&target, &failure));
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(Self { admin, target, product, survey, begun: None })
+    }
+
+    /// As it was named, without its password.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Which server it is.
+    pub fn product(&self) -> Product {
+        self.product
+    }
+
+    /// What its clients speak.
+    pub fn protocol(&self) -> Protocol {
+        match self.product {
+            Product::Postgres => Protocol::Postgres,
+            Product::Mysql | Product::Mariadb | Product::Sqlite => Protocol::Mysql,
+        }
+    }
+
+    /// Since when the server owes an answer.
+    pub fn begun(&self) -> Option<MonoNanos> {
+        self.begun
+    }
+
+    /// Begins to make a picture, unless one is being made.
+    pub fn begin(&mut self) {
+        if self.begun.is_none()
+            && let Some(sql) = self.survey.next_statement()
+        {
+            self.begun = Some(now());
+            self.admin.send(&sql);
+        }
+    }
+
+    /// Goes on with the picture as far as that takes no more than a moment. Returns it when it is
+    /// whole.
+    ///
+    /// Errors: [`LabError::Target`] when the connection is lost; nothing can be asked any more.
+    pub fn go_on(&mut self) -> Result<Option<LockPicture>, LabError> {
+        let until = now() + MOMENT;
+        while self.begun.is_some()
+            && let Some(answer) = self.admin.answer_by(until)
+        {
+            self.take(answer)?;
+            match self.survey.next_statement() {
+                Some(sql) => self.admin.send(&sql),
+                None => {
+                    self.begun = None;
+                    return Ok(Some(self.survey.finish()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, answer: Result<(Table, u64), Box<Failure>>) -> Result<(), LabError> {
+        match answer {
+            Ok((Table { columns, rows }, _)) => {
+                self.survey.take(Ok(SurveyAnswer { columns: &columns, rows: &rows }));
+            }
+            Err(failure) if failure.class == ErrorClass::Connection => {
+                return Err(refused(&self.target, &failure));
+            }
+            Err(failure) => self.survey.take(Err(Refused {
+                code: &failure.code,
+                message: &failure.message,
+                is_passing: PASSING.contains(&failure.class),
+            })),
+        }
+        Ok(())
+    }
+}
+
+/// What a server is.
+fn identified(
+    server: &dyn Server,
+    admin: &mut dyn Admin,
+) -> Result<(Product, ServerVersion), LabError> {
+    let target = server.to_string();
+    let sql = server.dialect().version_query();
+    let (table, _) = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
+    let version = table.value().unwrap_or_default();
+    let product = match server.engine() {
+        "postgres" => Product::Postgres,
+        _ if version.contains("MariaDB") => Product::Mariadb,
+        _ => Product::Mysql,
+    };
+    let parsed = ServerVersion::parse(version).ok_or_else(|| {
+        let product = product.title();
+        LabError::Target(format!("`{version}` is no version of {product} that dbtime can read"))
+    })?;
+    let oldest = if product == Product::Postgres { (9, 6) } else { (5, 5) };
+    if (parsed.major, parsed.minor) < oldest {
+        return Err(LabError::Target(format!(
+            "{target} is {} {version}, which does not tell who holds locks: that takes {}.{}; \
+             leave out --login",
+            product.title(),
+            oldest.0,
+            oldest.1
+        )));
+    }
+    Ok((product, parsed))
+}
+
+/// Waits for the answer to a statement, but not for ever.
+#[allow(clippy::type_complexity, reason = "it is what a connection answers")]
+fn first_words(
+    admin: &mut dyn Admin,
+    target: &str,
+    sql: &str,
+) -> Result<Result<(Table, u64), Box<Failure>>, LabError> {
+    admin.send(sql);
+    let until = now() + PATIENCE;
+    while now() < until {
+        if let Some(answer) = admin.answer_by(until) {
+            return Ok(answer);
+        }
+    }
+    let text = format!("{target} has not answered `{sql}` for {PATIENCE}: leave out --login");
+    Err(LabError::Target(text))
+}
+
+fn refused(target: &str, failure: &Failure) -> LabError {
+    LabError::Target(format!("{target}: {} ({})", failure.message, failure.code))
+}

@@ -1,0 +1,88 @@
+//! Rows of an answer as claims and sessions. A server may answer anything: what cannot be read is
+//! left out, and nothing grows without bound.
+
+use super::{MOST_CLAIMS, TEXT_LENGTH};
+use crate::counters::Cell;
+use dbtime_model::Nanos;
+use dbtime_model::lock_picture::{LockClaim, ServerSession};
+
+/// The cells of a row by the names of their columns.
+struct Named<'a> {
+    columns: &'a [String],
+    cells: &'a [Cell],
+}
+
+impl Named<'_> {
+    fn text(&self, name: &str) -> String {
+        let text = self.cell(name).unwrap_or_default();
+        // A server cuts its texts by itself; a hostile one would not.
+        text.chars().take(TEXT_LENGTH).collect()
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.cell(name)?.trim().parse().ok()
+    }
+
+    /// Seconds, which a clock that was set back makes negative.
+    fn length(&self, name: &str) -> Option<Nanos> {
+        let seconds: f64 = self.number(name)?;
+        seconds.is_finite().then(|| Nanos((seconds.clamp(0.0, 1e9) * 1e9) as u64))
+    }
+
+    /// MySQL writes the names of columns as it likes.
+    fn cell(&self, name: &str) -> Option<&str> {
+        let at = self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))?;
+        self.cells.get(at)?.as_deref()
+    }
+}
+
+fn named<'a>(columns: &'a [String], rows: &'a [Vec<Cell>]) -> impl Iterator<Item = Named<'a>> {
+    rows.iter().take(MOST_CLAIMS).map(move |cells| Named { columns, cells })
+}
+
+/// Who waits for whom.
+pub(super) fn claims(columns: &[String], rows: &[Vec<Cell>]) -> Vec<LockClaim> {
+    let claim = |row: Named<'_>| {
+        Some(LockClaim {
+            waiter: row.number("waiter")?,
+            holder: row.number("holder"),
+            lock: row.text("lock"),
+            object: row.text("object"),
+            length: row.length("waited"),
+        })
+    };
+    named(columns, rows).filter_map(claim).collect()
+}
+
+/// Sessions.
+pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>]) -> Vec<ServerSession> {
+    let session = |row: Named<'_>| {
+        Some(ServerSession {
+            id: row.number("id")?,
+            user: row.text("user"),
+            address: row.text("address"),
+            database: row.text("database"),
+            state: row.text("state"),
+            in_state: row.length("in_state"),
+            in_transaction: row.length("in_transaction"),
+            statement: row.text("statement"),
+            thread: row.number("thread"),
+        })
+    };
+    named(columns, rows).filter_map(session).collect()
+}
+
+/// Adds statements to sessions of which the server had none so far.
+pub(super) fn add_statements(
+    sessions: &mut [ServerSession],
+    columns: &[String],
+    rows: &[Vec<Cell>],
+) {
+    for row in named(columns, rows) {
+        let id = row.number("id");
+        let lacking = sessions.iter_mut().find(|one| Some(one.id) == id);
+        if let Some(session) = lacking.filter(|session| session.statement.is_empty()) {
+            session.statement = row.text("statement");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Who waits for locks in this instant: as the server has it, with who holds them, or as the kernel
+//! sees it, which knows no holder before it lets go.
+
+use super::blockers::Row;
+use super::rows::{left, one_line, right};
+use super::scene::Scene;
+use super::state::TopState;
+use crate::format::{count, us};
+use crate::lock_tree::{lock_summary, lock_tree};
+use dbtime_model::lock_picture::ServerSession;
+use dbtime_model::traced_live::{Activity, LiveConnection};
+use std::cmp::Reverse;
+
+/// Lines of a tree, and of those that nobody holds up as far as is known.
+const MOST_LINES: usize = 500;
+
+/// Rows with a heading; none where nobody waits and there is nothing to know.
+pub(super) fn rows(scene: &Scene, state: &TopState) -> Vec<Row> {
+    let wanted = |line: &String| state.wants(&[line]);
+    let login = &scene.login;
+    let mut rows = Vec::new();
+    if let Some(picture) = &login.picture {
+        rows.push(Row::Heading(format!("Now: {}", lock_summary(picture))));
+        rows.extend(lock_tree(picture, MOST_LINES).into_iter().filter(wanted).map(Row::Line));
+    }
+    let others = others(scene);
+    if !others.is_empty() {
+        rows.push(Row::Heading(head(scene, others.len())));
+        rows.extend(others.into_iter().map(line).filter(wanted).map(Row::Line));
+    }
+    let notes = login.notes.iter().map(|note| one_line(note));
+    if rows.is_empty() && !login.notes.is_empty() {
+        rows.push(Row::Heading("Now: nobody waits for long".to_owned()));
+    }
+    rows.extend(notes.map(Row::Line));
+    rows
+}
+
+/// Those that the picture of a login does not have: it is a second old, or of another server.
+fn others(scene: &Scene) -> Vec<&LiveConnection> {
+    let sessions: Vec<&ServerSession> =
+        scene.login.picture.iter().flat_map(|picture| &picture.sessions).collect();
+    let is_same = |one: &LiveConnection, session: &ServerSession| {
+        let (id, thread) = (one.request.server_id(), one.request.thread);
+        id == Some(session.id) || session.thread == Some(thread)
+    };
+    // Without a word of threads nobody knows who is who: the picture has them all.
+    let is_vague = sessions.iter().all(|session| session.thread.is_none());
+    let is_vague = scene.login.picture.is_some() && is_vague;
+    let is_other =
+        |one: &&LiveConnection| !is_vague && !sessions.iter().any(|session| is_same(one, session));
+    let waiting = scene.connections.iter().filter(|one| one.waits_for_lock());
+    let mut others: Vec<&LiveConnection> = waiting.filter(is_other).collect();
+    others.sort_by_key(|one| Reverse(one.lock_wait()));
+    others.truncate(MOST_LINES);
+    others
+}
+
+fn head(scene: &Scene, number: usize) -> String {
+    let hint = match scene.login.is_there {
+        true => "",
+        false => "; --login URL would name who holds them",
+    };
+    let verb = if number == 1 { "waits" } else { "wait" };
+    format!("Now: {} {verb} for locks{hint}", count(number as u64))
+}
+
+fn line(one: &LiveConnection) -> String {
+    let lock = match &one.activity {
+        Activity::Waiting(lock) => lock.to_string(),
+        _ => "lock".to_owned(),
+    };
+    let waited = one.lock_wait().unwrap_or_default();
+    let number = one.request.connection;
+    let name = one.request.server_id().map_or(format!("connection {number}"), |id| id.to_string());
+    format!(
+        "{} {} {} {}",
+        left(&name, 17),
+        right(&us(waited.as_micros()), 8),
+        left(&one_line(&lock), 15),
+        one_line(&one.request.text),
+    )
+}

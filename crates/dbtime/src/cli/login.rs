@@ -1,0 +1,27 @@
+//! Flags of a login to a server that is watched.
+
+use clap::Args;
+use dbtime_model::Nanos;
+
+/// Reads how long somebody has to wait: not so short that every wait makes a question.
+fn patience(text: &str) -> Result<Nanos, String> {
+    let length: Nanos = text.parse().map_err(|error| format!("{error}"))?;
+    match (Nanos::from_millis(100)..=Nanos::from_secs(3600)).contains(&length) {
+        true => Ok(length),
+        false => Err("it takes 100ms to 1h".to_owned()),
+    }
+}
+
+/// Who is asked who holds locks, and when.
+#[derive(Args, Debug)]
+pub(crate) struct LoginArgs {
+    /// Logs in to this server, and shows who holds what others wait for:
+    /// mysql://USER@HOST/, mariadb://… or postgres://… (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass,
+    /// PGPASSWORD). It is asked only while somebody waits.
+    #[arg(long, value_name = "URL")]
+    pub(crate) login: Option<String>,
+
+    /// The server of --login is asked once somebody has waited for a lock for so long.
+    #[arg(long, value_name = "TIME", value_parser = patience, default_value = "1s")]
+    pub(crate) login_after: Nanos,
+}

@@ -1,0 +1,60 @@
+//! Who holds what others wait for, as notes beside the requests: once, and again when that has
+//! changed.
+
+use super::holders::Holders;
+use super::wall_clock::WallClock;
+use crate::exit::Failure;
+use crate::screen;
+use dbtime_model::lock_picture::LockPicture;
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::trace::Capture;
+use dbtime_report::{lock_summary, lock_tree, one_line};
+
+/// No more often than that.
+const BETWEEN_NOTES: Nanos = Nanos::from_secs(3);
+
+/// Lines of a tree.
+const MOST_LINES: usize = 40;
+
+/// What a login finds out, and what of it was printed.
+pub(super) struct HolderNotes {
+    holders: Holders,
+    last: Option<LockPicture>,
+    due: MonoNanos,
+    /// Of what the login lacks.
+    notes: Vec<String>,
+}
+
+impl HolderNotes {
+    pub(super) fn new(holders: Holders) -> Self {
+        Self { holders, last: None, due: now(), notes: Vec::new() }
+    }
+
+    /// As [`Holders::look`]; prints what is new.
+    pub(super) fn look(&mut self, capture: &mut Capture, clock: &WallClock) -> Result<(), Failure> {
+        if !self.holders.look(capture)? {
+            return Ok(());
+        }
+        let scene = self.holders.scene();
+        for note in scene.notes.iter().filter(|note| !self.notes.contains(note)) {
+            screen::note(&one_line(note));
+        }
+        self.notes.clone_from(&scene.notes);
+        let Some(picture) = &scene.picture else {
+            self.last = None;
+            return Ok(());
+        };
+        let is_known = self.last.as_ref().is_some_and(|last| last.is_alike(picture));
+        if !is_known && now() >= self.due {
+            screen::note(&note_of(picture, &clock.time()));
+            (self.last, self.due) = (Some(picture.clone()), now() + BETWEEN_NOTES);
+        }
+        Ok(())
+    }
+}
+
+fn note_of(picture: &LockPicture, clock: &str) -> String {
+    let lines = lock_tree(picture, MOST_LINES);
+    let lines: String = lines.iter().map(|line| format!("\n  {line}")).collect();
+    format!("{clock}   {}{lines}", lock_summary(picture))
+}

@@ -1,0 +1,183 @@
+//! Who holds the locks that others wait for now: asked of the server, and of nobody while nobody
+//! waits.
+
+use super::fingerprints::Fingerprints;
+use crate::cli::LoginArgs;
+use crate::exit::Failure;
+use dbtime_lab::holders::HolderLogin;
+use dbtime_model::lock_picture::{LockPicture, ServerSession};
+use dbtime_model::traced::Protocol;
+use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_observe::trace::Capture;
+use dbtime_report::top::LoginScene;
+use std::sync::Arc;
+
+/// How often it is looked whether somebody waits.
+const BETWEEN_LOOKS: Nanos = Nanos::from_secs(1);
+
+/// A server is left alone for so many times as long as it took for its answer.
+const REST: u64 = 10;
+
+/// An answer that has not come by then is spoken of.
+const LATE: Nanos = Nanos::from_secs(2);
+
+/// What the kernel knows of a connection.
+struct Known {
+    /// What the server calls it, where that was seen.
+    id: Option<u64>,
+    /// The thread that served it last.
+    thread: u32,
+    /// Its statement, or the last one.
+    text: Arc<str>,
+    /// When that was seen.
+    at: MonoNanos,
+    /// How long it had waited for a lock by then.
+    lock_wait: Option<Nanos>,
+}
+
+/// A login, where there is one, and what it has brought.
+pub(in crate::commands) struct Holders {
+    /// `None`: none was wanted, or it is lost.
+    login: Option<HolderLogin>,
+    scene: LoginScene,
+    /// How long somebody has to wait before the server is asked.
+    patience: Nanos,
+    raw_sql: bool,
+    fingerprints: Fingerprints,
+    /// What the kernel knows of each connection: servers forget statements, and count whole
+    /// seconds.
+    known: Vec<Known>,
+    /// When it is looked again whether somebody waits.
+    due: MonoNanos,
+    /// The server is left alone until then.
+    rests_until: MonoNanos,
+    /// Whether nothing was asked yet: the kernel does not know who waited before the watching.
+    is_new: bool,
+    /// Whether the server's silence was spoken of.
+    is_late: bool,
+}
+
+impl Holders {
+    /// Logs in, where that is wanted. To be called before the watching begins, with the rights of
+    /// whoever has started dbtime.
+    pub(in crate::commands) fn connect(args: &LoginArgs, raw_sql: bool) -> Result<Self, Failure> {
+        let login = args.login.as_deref().map(HolderLogin::connect).transpose()?;
+        Ok(Self {
+            scene: LoginScene { is_there: login.is_some(), ..LoginScene::default() },
+            login,
+            patience: args.login_after,
+            raw_sql,
+            fingerprints: Fingerprints::default(),
+            known: Vec::new(),
+            due: now(),
+            rests_until: now(),
+            is_new: true,
+            is_late: false,
+        })
+    }
+
+    /// What there is to show.
+    pub(in crate::commands) fn scene(&self) -> &LoginScene {
+        &self.scene
+    }
+
+    /// Goes on without waiting; to be called some times a second. Returns whether there is
+    /// something else to show than before.
+    pub(in crate::commands) fn look(&mut self, capture: &mut Capture) -> Result<bool, Failure> {
+        let Some(mut login) = self.login.take() else { return Ok(false) };
+        let mut has_changed = false;
+        if now() >= self.due {
+            self.due = now() + BETWEEN_LOOKS;
+            has_changed = self.consider(&mut login, &capture.connections()?);
+        }
+        let begun = login.begun();
+        match login.go_on() {
+            Ok(Some(picture)) => {
+                self.take(picture, now() - begun.unwrap_or(now()));
+                has_changed = true;
+            }
+            Ok(None) => has_changed |= self.notice_silence(login.begun()),
+            Err(error) => {
+                self.lose(&error.to_string());
+                return Ok(true);
+            }
+        }
+        self.login = Some(login);
+        Ok(has_changed)
+    }
+
+    /// Begins to ask where somebody waits. Returns whether what was known is over.
+    fn consider(&mut self, login: &mut HolderLogin, connections: &[LiveConnection]) -> bool {
+        let known = self.scene.picture.as_ref();
+        let goes_on = known.is_some_and(|picture| picture.has_waited(self.patience));
+        let is_wanted =
+            self.is_new || goes_on || waits(connections, login.protocol(), self.patience);
+        if !is_wanted {
+            return self.scene.picture.take().is_some();
+        }
+        let known = |one: &LiveConnection| {
+            let text = Arc::clone(&one.request.text);
+            let (id, thread) = (one.request.server_id(), one.request.thread);
+            Known { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
+        };
+        self.known = connections.iter().map(known).collect();
+        if now() >= self.rests_until {
+            login.begin();
+        }
+        false
+    }
+
+    fn take(&mut self, mut picture: LockPicture, took: Nanos) {
+        let rest = Nanos(took.0.saturating_mul(REST)).max(Nanos(BETWEEN_LOOKS.0 / 2));
+        self.rests_until = now() + rest;
+        (self.is_new, self.is_late) = (false, false);
+        for session in &mut picture.sessions {
+            let known = known_of(&self.known, session);
+            if let (true, Some(known)) = (session.statement.is_empty(), known) {
+                session.statement = known.text.to_string();
+            }
+            if let Some(Known { at, lock_wait: Some(length), .. }) = known {
+                let claims = picture.claims.iter_mut().filter(|claim| claim.waiter == session.id);
+                claims.for_each(|claim| claim.length = Some(*length + (now() - *at)));
+            }
+            if !self.raw_sql {
+                session.statement = self.fingerprints.make(&session.statement).to_string();
+            }
+        }
+        self.scene.notes = std::mem::take(&mut picture.notes);
+        self.scene.picture = Some(picture).filter(|picture| picture.has_waited(self.patience));
+    }
+
+    /// Where a server that should answer does not: once, and it goes away with the answer.
+    fn notice_silence(&mut self, begun: Option<MonoNanos>) -> bool {
+        let is_late = begun.is_some_and(|begun| now() - begun >= LATE);
+        let is_news = is_late && !std::mem::replace(&mut self.is_late, is_late);
+        if is_news {
+            let note = format!("the server has not answered for {LATE}: this is as it was before");
+            self.scene.notes.insert(0, note);
+        }
+        is_news
+    }
+
+    fn lose(&mut self, why: &str) {
+        self.scene.picture = None;
+        self.scene.notes = vec![format!(
+            "the login is lost, and who holds locks is not known any more: {why}; while dbtime \
+             watches it may make no other: start it again"
+        )];
+    }
+}
+
+/// Who a session is: by the server's own number, or else by the thread that serves it.
+fn known_of<'a>(known: &'a [Known], session: &ServerSession) -> Option<&'a Known> {
+    let by_id = known.iter().find(|one| one.id == Some(session.id));
+    let by_thread = || known.iter().find(|one| session.thread == Some(one.thread));
+    by_id.or_else(by_thread)
+}
+
+/// Whether somebody has waited for so long.
+fn waits(connections: &[LiveConnection], protocol: Protocol, patience: Nanos) -> bool {
+    let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
+    of_it.filter_map(LiveConnection::lock_wait).any(|waited| waited >= patience)
+}

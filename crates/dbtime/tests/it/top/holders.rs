@@ -1,0 +1,133 @@
+//! Who waits for a lock now, and with a login who holds it.
+
+use super::*;
+use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
+
+const HOLD: &str = "UPDATE l SET n = 1 WHERE id = 1";
+const WAIT: &str = "UPDATE l SET n = 2 WHERE id = 1";
+
+/// What happens on a server while it is watched.
+enum Planted {
+    Mysql { holder: RawClient, waiters: Vec<RawClient> },
+    Postgres { holder: RawPostgres, waiters: Vec<RawPostgres> },
+}
+
+impl Planted {
+    /// Has three wait for one that does nothing.
+    fn begin(product: Product, server: &GivenServer) -> Self {
+        if product == Product::Postgres {
+            let client = || RawPostgres::connect(server);
+            let mut holder = client();
+            holder.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
+            holder.query("INSERT INTO l VALUES (1, 0)");
+            holder.query("BEGIN");
+            holder.query(HOLD);
+            let mut waiters = vec![client(), client(), client()];
+            waiters.iter_mut().for_each(|waiter| waiter.ask(WAIT));
+            return Self::Postgres { holder, waiters };
+        }
+        let client = || {
+            let mut client = RawClient::connect(server);
+            client.query("USE d");
+            client
+        };
+        let mut holder = client();
+        holder.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
+        holder.query("INSERT INTO l VALUES (1, 0)");
+        holder.query("BEGIN");
+        holder.query(HOLD);
+        let mut waiters = vec![client(), client(), client()];
+        waiters.iter_mut().for_each(|waiter| waiter.ask(WAIT));
+        Self::Mysql { holder, waiters }
+    }
+
+    fn end(self) {
+        match self {
+            Self::Mysql { mut holder, mut waiters } => {
+                holder.query("COMMIT");
+                waiters.iter_mut().for_each(RawClient::answered);
+            }
+            Self::Postgres { mut holder, mut waiters } => {
+                holder.query("COMMIT");
+                waiters.iter_mut().for_each(|waiter| _ = waiter.answered());
+            }
+        }
+    }
+}
+
+/// What stands in the log of a test.
+fn note(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).expect("somebody listens");
+}
+
+#[test]
+fn who_holds_what_others_wait_for_is_shown_within_two_seconds() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+        let login = format!("--login '{}' --every 2s", server.target());
+        let top = format!("top -p {} --raw-sql {login}", server.server.pid());
+        let Some(mut screen) = Screen::of(sandbox.command(&top)) else { return };
+        screen.press("3");
+        screen.wait_for(&["Times"]);
+        let planted = Planted::begin(product, &server);
+        let begin = Instant::now();
+        let ends =
+            if product == Product::Postgres { "pg_terminate_backend(ID)" } else { "KILL ID" };
+        // A second until the server is asked at all, and two more.
+        let shown = screen.shows(
+            &["Now: 3 wait for locks, for up to ", ends, ": idle in transaction for ", "\n└ "],
+            Duration::from_secs(1 + 2),
+        );
+        note(&format!("{product}: shown {:?} after the wait began\n{shown}\n", begin.elapsed()));
+        assert!(shown.contains(&format!("  last: {HOLD}\n")), "{shown}");
+        assert_eq!(shown.matches("└ ").count(), 3, "{shown}");
+        screen.shows(&[" 3 locked for up to "], Duration::from_secs(3));
+        planted.end();
+        screen.press("q");
+        assert_eq!(screen.ended().0, Some(0));
+    }
+}
+
+#[test]
+fn without_a_login_it_is_shown_who_waits_and_what_would_help() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+        let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
+        screen.press("3");
+        screen.wait_for(&["Times"]);
+        let planted = Planted::begin(product, &server);
+        let texts = [
+            " 3 locked for up to ",
+            "Now: 3 wait for locks; --login URL would name who holds them",
+            WAIT,
+        ];
+        screen.shows(&texts, Duration::from_secs(3));
+        planted.end();
+        screen.press("q");
+        assert_eq!(screen.ended().0, Some(0));
+    }
+}
+
+/// A server that answers nothing must not stop the screen.
+#[test]
+fn a_server_that_stands_still_does_not_stop_the_screen() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let login = format!("--login '{}'", server.target());
+    let Some(mut screen) = Screen::open_with(&sandbox, &server, &login) else { return };
+    screen.press("3");
+    screen.wait_for(&["Times"]);
+    let planted = Planted::begin(Product::MariaDb, &server);
+    screen.shows(&["KILL ID"], Duration::from_secs(3));
+    let server_pid = Pid::from_raw(server.server.pid().cast_signed()).expect("a process");
+    kill_process(server_pid, Signal::STOP).expect("it is there");
+    screen.shows(&["has not answered for 2.00 s"], Duration::from_secs(6));
+    for (view, text) in [("1", "Share"), ("2", "Thread"), ("1", "Share"), ("3", "KILL ID")] {
+        screen.press(view);
+        screen.shows(&[text], Duration::from_secs(1));
+    }
+    kill_process(server_pid, Signal::CONT).expect("it is there");
+    planted.end();
+    screen.press("q");
+    assert_eq!(screen.ended().0, Some(0));
+}
