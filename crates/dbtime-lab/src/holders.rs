@@ -29,6 +29,7 @@ pub struct HolderLogin {
     admin: Box<dyn Admin>,
     target: String,
     product: Product,
+    version: ServerVersion,
     survey: LockSurvey,
     /// When the picture that is being made was begun.
     begun: Option<MonoNanos>,
@@ -58,7 +59,7 @@ impl HolderLogin {
                 Ok(_) | Err(_) => {}
             }
         }
-        Ok(Self { admin, target, product, survey, begun: None })
+        Ok(Self { admin, target, product, version, survey, begun: None })
     }
 
     /// As it was named, without its password.
@@ -77,6 +78,12 @@ impl HolderLogin {
             Product::Postgres => Protocol::Postgres,
             Product::Mysql | Product::Mariadb | Product::Sqlite => Protocol::Mysql,
         }
+    }
+
+    /// Whether the kernel sees which waits of this server are for locks. PostgreSQL before 14
+    /// writes that down where nobody else finds it.
+    pub fn shows_lock_waits(&self) -> bool {
+        self.product != Product::Postgres || self.version.major >= 14
     }
 
     /// Since when the server owes an answer.

@@ -6,8 +6,7 @@ use crate::cli::LoginArgs;
 use crate::exit::Failure;
 use dbtime_lab::holders::HolderLogin;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
-use dbtime_model::traced::Protocol;
-use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::Capture;
 use dbtime_report::top::LoginScene;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 const BETWEEN_LOOKS: Nanos = Nanos::from_secs(1);
 
 /// A server is left alone for so many times as long as it took for its answer.
-const REST: u64 = 10;
+const REST: u64 = 5;
 
 /// An answer that has not come by then is spoken of.
 const LATE: Nanos = Nanos::from_secs(2);
@@ -111,8 +110,7 @@ impl Holders {
     fn consider(&mut self, login: &mut HolderLogin, connections: &[LiveConnection]) -> bool {
         let known = self.scene.picture.as_ref();
         let goes_on = known.is_some_and(|picture| picture.has_waited(self.patience));
-        let is_wanted =
-            self.is_new || goes_on || waits(connections, login.protocol(), self.patience);
+        let is_wanted = self.is_new || goes_on || waits(connections, login, self.patience);
         if !is_wanted {
             return self.scene.picture.take().is_some();
         }
@@ -129,7 +127,8 @@ impl Holders {
     }
 
     fn take(&mut self, mut picture: LockPicture, took: Nanos) {
-        let rest = Nanos(took.0.saturating_mul(REST)).max(Nanos(BETWEEN_LOOKS.0 / 2));
+        // The first answer takes longer than others: what it needs has to be read and compiled.
+        let rest = if self.is_new { Nanos::ZERO } else { Nanos(took.0.saturating_mul(REST)) };
         self.rests_until = now() + rest;
         (self.is_new, self.is_late) = (false, false);
         for session in &mut picture.sessions {
@@ -176,8 +175,14 @@ fn known_of<'a>(known: &'a [Known], session: &ServerSession) -> Option<&'a Known
     by_id.or_else(by_thread)
 }
 
-/// Whether somebody has waited for so long.
-fn waits(connections: &[LiveConnection], protocol: Protocol, patience: Nanos) -> bool {
+/// Whether somebody has waited for so long. Where locks are not known apart, any wait may be for
+/// one that no other part explains.
+fn waits(connections: &[LiveConnection], login: &HolderLogin, patience: Nanos) -> bool {
+    let (protocol, is_exact) = (login.protocol(), login.shows_lock_waits());
+    let waited = |one: &LiveConnection| {
+        let is_vague = !is_exact && one.activity == Activity::In("other");
+        one.lock_wait().or_else(|| is_vague.then_some(one.request.parts.other))
+    };
     let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
-    of_it.filter_map(LiveConnection::lock_wait).any(|waited| waited >= patience)
+    of_it.filter_map(waited).any(|waited| waited >= patience)
 }

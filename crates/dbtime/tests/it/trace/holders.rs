@@ -130,7 +130,7 @@ fn holder_is_named(product: Product, server: &GivenServer, login: &str, held: &H
     lines.extend(lines_until(&mut tracer, "└", AT_MOST));
     let took = begin.elapsed();
     assert!(took < AT_MOST, "{took:?}");
-    note(&format!("{product}: {} was named {took:?} after the wait began", held.shown[1]));
+    note(&format!("{product}: {took:?} after the wait began\n{}", lines.concat()));
     let text = lines.concat().to_lowercase();
     held.shown.iter().for_each(|shown| assert!(text.contains(shown), "{shown} in {text}"));
     assert!(!text.contains("4711") && !text.contains("4712"), "literals are hidden: {text}");
@@ -171,6 +171,14 @@ fn a_holder_that_does_nothing_is_named_while_others_wait() {
         for held in all {
             holder_is_named(product, &server, &login(product, &server), held);
         }
+    }
+}
+
+/// So many kinds of them.
+#[cfg(feature = "versions")]
+pub(super) fn are_named(product: Product, server: &GivenServer, kinds: usize) {
+    for held in &planted(product, server)[..kinds] {
+        holder_is_named(product, server, &login(product, server), held);
     }
 }
 

@@ -131,3 +131,19 @@ fn encrypted_requests_of_every_version_are_those_that_are_not() {
     each(true, check);
     each(false, check);
 }
+
+#[test]
+fn holders_that_do_nothing_are_named_in_every_version() {
+    for speaks_mysql in [false, true] {
+        each(speaks_mysql, |version| {
+            let server = start(version);
+            let has_plugin = version.name.starts_with("mariadb-11.8");
+            if has_plugin {
+                server.sql("INSTALL SONAME 'metadata_lock_info'");
+            }
+            // Without it only holders of rows are known.
+            let knows_all = has_plugin || !speaks_mysql;
+            holders::are_named(version.product, &server, if knows_all { 3 } else { 1 });
+        });
+    }
+}
