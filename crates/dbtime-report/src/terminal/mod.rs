@@ -31,6 +31,8 @@ pub use sweep::{SweepRow, SweepServer, sweep_table};
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
 
+#[cfg(feature = "top")]
+pub(crate) use requests::connection_name;
 pub(crate) use style::{Ink, Page};
 pub(crate) use table::{Cell, Column, Table};
 

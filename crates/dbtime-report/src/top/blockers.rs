@@ -6,6 +6,7 @@ use super::scene::{LockWait, Scene};
 use super::state::TopState;
 use super::waiting;
 use crate::format::{count, us};
+use crate::terminal::connection_name;
 use dbtime_model::Nanos;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -21,6 +22,8 @@ pub(super) struct Link {
     depth: usize,
     /// `None`: a thread that served nobody, or nobody at all.
     connection: Option<u64>,
+    /// What the server calls it.
+    server_id: Option<u64>,
     /// What it waited for the one above.
     waits: Waits,
     text: String,
@@ -36,6 +39,8 @@ struct Waits {
     /// The statement of the longest, and the one that it waited for.
     waiter: String,
     holder: String,
+    /// What the server calls both.
+    ids: (Option<u64>, Option<u64>),
 }
 
 type Edges = BTreeMap<Option<u64>, BTreeMap<u64, Waits>>;
@@ -92,7 +97,10 @@ fn head(tree: usize) -> String {
 }
 
 fn text_of(link: &Link, columns: usize) -> String {
-    let name = link.connection.map_or("(nobody known)".to_owned(), |n| format!("connection {n}"));
+    let name = link.connection.map_or_else(
+        || "(nobody known)".to_owned(),
+        |own| format!("connection {}", connection_name(link.server_id, own)),
+    );
     let tree = match link.depth {
         0 => name,
         depth => format!("{}└ {name}", "  ".repeat(depth - 1)),
@@ -132,7 +140,8 @@ pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
         if !seen.contains(holder) {
             let below = edges[holder].values().max_by_key(|waits| waits.longest);
             let text = below.map(|waits| waits.holder.clone()).unwrap_or_default();
-            links.push(Link { connection: *holder, text, ..Link::default() });
+            let server_id = below.and_then(|waits| waits.ids.1);
+            links.push(Link { connection: *holder, server_id, text, ..Link::default() });
             descend(*holder, 1, &edges, &mut seen, &mut links);
         }
     }
@@ -152,8 +161,8 @@ fn descend(
     let mut below: Vec<(&u64, &Waits)> = below.iter().collect();
     below.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.length));
     for (waiter, waits) in below {
-        let (text, waits) = (waits.waiter.clone(), waits.clone());
-        links.push(Link { depth, connection: Some(*waiter), waits, text });
+        let (text, server_id, waits) = (waits.waiter.clone(), waits.ids.0, waits.clone());
+        links.push(Link { depth, connection: Some(*waiter), server_id, waits, text });
         descend(Some(*waiter), depth + 1, edges, seen, links);
     }
 }
@@ -161,15 +170,17 @@ fn descend(
 fn edges(waits: &[LockWait]) -> Edges {
     let mut edges = Edges::new();
     for wait in waits {
-        let holder = wait.holder.as_ref().map(|(connection, _)| *connection);
-        let sums = edges.entry(holder).or_default().entry(wait.waiter.0).or_default();
+        let holder = wait.holder.as_ref();
+        let below = edges.entry(holder.map(|holder| holder.connection)).or_default();
+        let sums = below.entry(wait.waiter.connection).or_default();
         sums.times += 1;
         sums.length += wait.length;
         if wait.length >= sums.longest {
             sums.longest = wait.length;
             sums.lock.clone_from(&wait.lock);
-            sums.waiter.clone_from(&wait.waiter.1);
-            sums.holder = wait.holder.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
+            sums.waiter.clone_from(&wait.waiter.statement);
+            sums.holder = holder.map(|holder| holder.statement.clone()).unwrap_or_default();
+            sums.ids = (wait.waiter.server_id, holder.and_then(|holder| holder.server_id));
         }
     }
     edges
@@ -177,12 +188,17 @@ fn edges(waits: &[LockWait]) -> Edges {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scene::LockParty;
     use super::*;
+
+    fn party(connection: u64, verb: &str) -> LockParty {
+        LockParty { connection, server_id: None, statement: format!("{verb} {connection}") }
+    }
 
     fn wait(waiter: u64, holder: Option<u64>, millis: u64) -> LockWait {
         LockWait {
-            waiter: (waiter, format!("UPDATE {waiter}")),
-            holder: holder.map(|holder| (holder, format!("COMMIT {holder}"))),
+            waiter: party(waiter, "UPDATE"),
+            holder: holder.map(|holder| party(holder, "COMMIT")),
             lock: "row lock".to_owned(),
             length: Nanos(millis * 1_000_000),
         }

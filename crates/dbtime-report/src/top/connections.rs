@@ -6,6 +6,7 @@ use super::rows::{heading, left, one_line, right, table};
 use super::scene::Scene;
 use super::state::TopState;
 use crate::format::us;
+use crate::terminal::connection_name;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use ratatui::Frame;
@@ -19,6 +20,10 @@ const DOING: usize = 14;
 const OWNER: usize = 12;
 const ENOUGH_FOR_OWNERS: usize = 110;
 
+/// Columns of a client's address and port, likewise; longer ones are cut.
+const CLIENT: usize = 21;
+const ENOUGH_FOR_CLIENTS: usize = 132;
+
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
     let mut rows: Vec<&LiveConnection> = scene.connections.iter().collect();
     rows.retain(|one| state.wants(&[&one.request.text, &doing(one)]));
@@ -29,9 +34,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut
         true => format!("{} {} ", left("User", OWNER), left("Database", OWNER)),
         false => String::new(),
     };
+    let owners = match columns >= ENOUGH_FOR_CLIENTS {
+        true => owners + &left("Client", CLIENT) + " ",
+        false => owners,
+    };
     let head = format!(
         "{} {owners}{} {} {} {} Statement",
-        right("Conn", 6),
+        right("Conn", 7),
         right("Thread", 8),
         right("For", 8),
         right("CPU", 8),
@@ -47,8 +56,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut
         let length = us((one.at - since).as_micros());
         let numbers = format!(
             "{} {}{} {} {} ",
-            right(&request.connection.to_string(), 6),
-            if has_owners { owner(request) } else { String::new() },
+            right(&connection_name(request.server_id(), request.connection), 7),
+            if has_owners { owner(request) } else { String::new() } + &client(request, columns),
             right(&request.thread.to_string(), 8),
             right(&length, 8),
             right(&cpu, 8),
@@ -71,6 +80,16 @@ fn owner(request: &TracedRequest) -> String {
     let [user, database] = [request.user(), request.database()]
         .map(|name| left(&one_line(name.unwrap_or("?")), OWNER));
     format!("{user} {database} ")
+}
+
+/// Where its client is.
+fn client(request: &TracedRequest, columns: usize) -> String {
+    if columns < ENOUGH_FOR_CLIENTS {
+        return String::new();
+    }
+    let socket = || if request.login.is_some() { "socket" } else { "?" }.to_owned();
+    let client = request.client().map_or_else(socket, |client| client.to_string());
+    left(&client, CLIENT) + " "
 }
 
 fn doing(one: &LiveConnection) -> String {

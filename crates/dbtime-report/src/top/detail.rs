@@ -7,6 +7,7 @@ use super::state::TopState;
 use crate::files::files_of;
 use crate::format::{count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
+use crate::terminal::connection_name;
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::Totals;
@@ -123,12 +124,13 @@ fn slow_line(request: &TracedRequest) -> Line<'static> {
         .collect();
     let blocker = request.blocker.as_ref().and_then(|blocker| {
         let lock = blocker.lock.as_deref().unwrap_or("lock");
-        Some(format!("; {lock} of connection {}", blocker.connection?))
+        let name = connection_name(blocker.server_id, blocker.connection?);
+        Some(format!("; {lock} of connection {name}"))
     });
     Line::raw(format!(
         "  {}  connection {}: {}{}",
         right(&us(request.response().as_micros()), 8),
-        request.connection,
+        connection_name(request.server_id(), request.connection),
         waits.join(", "),
         blocker.unwrap_or_default(),
     ))

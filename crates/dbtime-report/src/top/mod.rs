@@ -15,7 +15,7 @@ mod statements;
 mod waiting;
 
 pub use frame::draw;
-pub use scene::{LockWait, LoginScene, Scene, Span};
+pub use scene::{LockParty, LockWait, LoginScene, Scene, Span};
 pub use state::{Sort, TopState, View, Wish};
 
 #[cfg(test)]

@@ -46,13 +46,24 @@ pub struct Span {
     pub replaced: Option<Replaced>,
 }
 
+/// A connection that waited for a lock, or let one go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockParty {
+    /// By dbtime's own number.
+    pub connection: u64,
+    /// By the server's, where it is known.
+    pub server_id: Option<u64>,
+    /// Its statement, as it may be shown.
+    pub statement: String,
+}
+
 /// A wait for a lock that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockWait {
-    /// The connection that waited, and its statement as it may be shown.
-    pub waiter: (u64, String),
-    /// The connection that ended the wait, where it was one, and its statement.
-    pub holder: Option<(u64, String)>,
+    /// Who waited.
+    pub waiter: LockParty,
+    /// Who ended the wait, where that was a connection.
+    pub holder: Option<LockParty>,
     /// What the server calls the lock.
     pub lock: String,
     /// How long it took.

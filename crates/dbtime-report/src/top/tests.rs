@@ -77,6 +77,10 @@ fn request(connection: u64, text: &str) -> TracedRequest {
     }
 }
 
+fn party(connection: u64, server_id: Option<u64>, statement: &str) -> LockParty {
+    LockParty { connection, server_id, statement: statement.to_owned() }
+}
+
 fn scene() -> Scene {
     let update = RequestParts { cpu: Nanos(20 * MS), lock: Nanos(580 * MS), ..Default::default() };
     let select = RequestParts { cpu: Nanos(90 * MS), io_read: Nanos(9 * MS), ..Default::default() };
@@ -110,8 +114,8 @@ fn scene() -> Scene {
             live(3, "SELECT\n\tc\u{1b}[31m", Activity::In("cpu")),
         ],
         lock_waits: vec![LockWait {
-            waiter: (2, "UPDATE t SET n = n + ?".to_owned()),
-            holder: Some((1, "COMMIT".to_owned())),
+            waiter: party(2, Some(4711), "UPDATE t SET n = n + ?"),
+            holder: Some(party(1, None, "COMMIT")),
             lock: "row lock".to_owned(),
             length: Nanos(210 * MS),
         }],
@@ -223,10 +227,7 @@ fn a_login_names_who_holds_what_others_wait_for() {
     scene.connections[2].activity = Activity::In("lock");
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
-    assert!(
-        screen.contains("Now: 1 waits for locks") && screen.contains("connection 3"),
-        "{screen}"
-    );
+    assert!(screen.contains("Now: 1 waits for locks") && screen.contains("#3"), "{screen}");
     (scene.login.picture, scene.connections) = (None, Vec::new());
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();

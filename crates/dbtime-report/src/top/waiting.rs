@@ -7,6 +7,7 @@ use super::scene::Scene;
 use super::state::TopState;
 use crate::format::{count, us};
 use crate::lock_tree::{lock_summary, lock_tree};
+use crate::terminal::connection_name;
 use dbtime_model::lock_picture::ServerSession;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use std::cmp::Reverse;
@@ -71,8 +72,7 @@ fn line(one: &LiveConnection) -> String {
         _ => "lock".to_owned(),
     };
     let waited = one.lock_wait().unwrap_or_default();
-    let number = one.request.connection;
-    let name = one.request.server_id().map_or(format!("connection {number}"), |id| id.to_string());
+    let name = connection_name(one.request.server_id(), one.request.connection);
     format!(
         "{} {} {} {}",
         left(&name, 17),

@@ -7,7 +7,7 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{Totals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos, now};
 use dbtime_observe::trace::Capture;
-use dbtime_report::top::{LockWait, LoginScene, Scene, Span};
+use dbtime_report::top::{LockParty, LockWait, LoginScene, Scene, Span};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -106,8 +106,16 @@ impl Feed {
         let blocker = request.blocker.as_ref()?;
         let statement = blocker.statement.as_deref().unwrap_or_default();
         Some(LockWait {
-            waiter: (request.connection, self.may_be_shown(&request.text)),
-            holder: blocker.connection.map(|holder| (holder, self.may_be_shown(statement))),
+            waiter: LockParty {
+                connection: request.connection,
+                server_id: request.server_id(),
+                statement: self.may_be_shown(&request.text),
+            },
+            holder: blocker.connection.map(|connection| LockParty {
+                connection,
+                server_id: blocker.server_id,
+                statement: self.may_be_shown(statement),
+            }),
             lock: blocker.lock.as_deref().unwrap_or("lock").to_owned(),
             length: blocker.length,
         })
