@@ -32,6 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn show_end(end: &TraceEnd) {
     let statements = vec![("a statement".to_owned(), end.totals.all())];
     let report = TracedReport {
+        locks: Vec::new(),
         totals: &end.totals,
         statements,
         length: end.length,
