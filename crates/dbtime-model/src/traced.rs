@@ -2,7 +2,7 @@
 
 use crate::traced_files::FileWait;
 use crate::{MonoNanos, Nanos};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
@@ -265,6 +265,7 @@ impl RequestParts {
 #[serde(default)]
 pub struct Blocker {
     /// Its thread; `None`: nobody let it go, a timer or a signal ended the wait.
+    #[serde(deserialize_with = "somebodys")]
     pub thread: Option<u32>,
     /// The connection whose request it served, or had served last; `None`: none that is watched.
     pub connection: Option<u64>,
@@ -284,6 +285,11 @@ pub struct Blocker {
     /// How long the wait was.
     #[serde(rename = "length_us")]
     pub length: Nanos,
+}
+
+/// A thread; 0, which stood for a timer in the first recordings, is nobody's.
+fn somebodys<'a, D: Deserializer<'a>>(from: D) -> Result<Option<u32>, D::Error> {
+    Ok(Option::<u32>::deserialize(from)?.filter(|thread| *thread > 0))
 }
 
 /// A transaction that others had to wait for.

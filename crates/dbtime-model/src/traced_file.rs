@@ -14,8 +14,11 @@ use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 
-/// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+/// The version that is written. Since 2 a blocker may have no thread.
+pub const VERSION: u32 = 2;
+
+/// The oldest that is read.
+const OLDEST: u32 = 1;
 
 /// Longer lines are none of ours. The longest by far is the end, of some megabytes.
 const LONGEST: u64 = 64 << 20;
@@ -89,7 +92,7 @@ pub enum TraceFileError {
     #[error("it is no recording of `dbtime trace --record`")]
     NoRecording,
     /// Another program's, or another time's.
-    #[error("it has the format {0}; this dbtime reads format {VERSION}")]
+    #[error("it has the format {0}; this dbtime reads formats {OLDEST} to {VERSION}")]
     Version(u32),
     /// A line that is none.
     #[error("line {number}: {error}")]
@@ -167,7 +170,7 @@ impl<R: BufRead> TraceReader<R> {
         let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
         let versioned: Versioned =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
-        if versioned.begin.version != VERSION {
+        if !(OLDEST..=VERSION).contains(&versioned.begin.version) {
             return Err(TraceFileError::Version(versioned.begin.version));
         }
         match reader.parse(&line)? {
@@ -312,6 +315,22 @@ mod tests {
         odd.extend_from_slice(b"{}\n");
         let (_, mut reader) = TraceReader::begin(&odd[..]).expect("a beginning");
         assert!(reader.next().expect_err("odd").to_string().starts_with("line 2: "));
+    }
+
+    #[test]
+    fn recordings_of_the_first_version_are_read() {
+        let old = include_bytes!("../../../fuzz/seeds/trace/recording");
+        let (begin, mut reader) = TraceReader::begin(&old[..]).expect("a beginning");
+        assert_eq!(begin.version, 1);
+        let mut kinds = [0; 2];
+        while let Some(line) = reader.next().expect("a line") {
+            kinds[usize::from(matches!(line, TraceLine::End(_)))] += 1;
+        }
+        assert!(kinds[0] > 0 && kinds[1] == 1, "{kinds:?}");
+        // Timers had the number of an idle CPU's thread.
+        let timer = r#"{"thread":0,"connection":null,"lock":null,"statement":null,"length_us":1}"#;
+        let timer: Blocker = serde_json::from_str(timer).expect("a blocker");
+        assert_eq!(timer.thread, None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::demand::DemandProbes;
 use super::grace::wait_for_programs;
 use super::helper::{Helper, ProbeGroup};
 use super::layout::{self, FOR_LOCKS, RawRequest};
-use super::loading::{THREADS, map, tables};
+use super::loading::{THREADS, TIMERS, map, tables};
 use super::lock_sums::LockSums;
 use super::logins::login;
 use super::naming::Naming;
@@ -231,7 +231,7 @@ impl Capture {
     pub fn reduce(&mut self, depth: Depth) -> Result<(), TraceError> {
         write(&self.object, ".data.depth", &0u32.to_ne_bytes(), &(depth as u32).to_ne_bytes())?;
         if depth == Depth::Counts {
-            self.helper.unwatch(&THREADS)?;
+            self.helper.unwatch(&[THREADS, TIMERS].concat())?;
         }
         Ok(())
     }

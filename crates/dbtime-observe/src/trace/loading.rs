@@ -31,6 +31,9 @@ const NEEDED: [&str; 3] = ["on_receive", "on_send", "left"];
 /// Where responses went takes both.
 pub(super) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 
+/// Which waits a timer ended takes both: where only its beginning is told of, every wait would be.
+pub(super) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
+
 /// What is lost without programs that no probe runs.
 const LOST: [(&str, &str); 11] = [
     ("on_switch", "where responses went"),
@@ -79,11 +82,14 @@ pub(super) fn load(
         if NEEDED.contains(&&*program) || left_out.contains_key(&program) {
             return Err(refused(error));
         }
-        if THREADS.contains(&&*program) {
-            left_out.extend(THREADS.map(|partner| (partner.to_owned(), why.clone())));
-        }
-        left_out.insert(program, why);
+        left_out.extend(with_partners(program).into_iter().map(|one| (one, why.clone())));
     }
+}
+
+/// Programs that are of no use without this one, and itself.
+fn with_partners(program: String) -> Vec<String> {
+    let partners = [THREADS, TIMERS].into_iter().find(|all| all.contains(&&*program));
+    partners.map_or_else(|| vec![program], |all| all.map(str::to_owned).to_vec())
 }
 
 /// The tables of what another process has loaded, in the order of the object file: without the
@@ -241,6 +247,12 @@ mod tests {
         let lost = lost(&left_out);
         let what: Vec<&str> = lost.iter().map(|(what, _)| *what).collect();
         assert_eq!(what, ["where responses went", "what connections are at"]);
+    }
+
+    #[test]
+    fn what_is_of_no_use_alone_goes_with_its_partner() {
+        assert_eq!(with_partners("on_timer_end".to_owned()), TIMERS);
+        assert_eq!(with_partners("look".to_owned()), ["look"]);
     }
 
     #[test]
