@@ -4,16 +4,21 @@ CARGO ?= cargo
 # CI says LOCKED=--locked: there the lock file is law.
 LOCKED ?=
 FUZZ_SECONDS ?= 30
+# Of which profile `make deb` makes a package; quick builds in half the time.
+PROFILE ?= release
 # Where cargo puts what it builds, wherever it was told to.
 TARGET = $${CARGO_TARGET_DIR:-target}
 
-.PHONY: help demo build test test-versions lint bench fuzz setup setup-test
+.PHONY: help demo build deb test test-versions test-sysbench lint bench fuzz setup setup-test
 
 help:
 	@echo 'make demo    build dbtime quickly and run it: prints a report and writes report.html'
 	@echo 'make build   build target/release/dbtime'
+	@echo 'make deb     build a Debian package with manual pages and completions (installs cargo-deb by'
+	@echo '             `cargo install cargo-deb --locked` where it is missing)'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
 	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
+	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
@@ -35,6 +40,11 @@ setup-test: setup
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime
 
+# dpkg-shlibdeps, of dpkg-dev, finds out on which libraries the package depends.
+deb: setup
+	@sh scripts/setup-debian.sh dpkg-dev
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/deb.sh $(PROFILE)
+
 # Nothing is named but the folder, so that results stay out of the sources.
 demo:
 	@echo 'dbtime: installing what is missing and building take about 3 minutes on two CPUs (the second'
@@ -48,12 +58,18 @@ test: setup-test
 	sh crates/dbtime-observe/bpf/build.sh --check
 	$(CARGO) test --workspace $(LOCKED)
 
+# sysbench's own tests, with dbtime in its place.
+test-sysbench: setup-test
+	CARGO="$(CARGO)" LOCKED=$(LOCKED) sh scripts/sysbench-tests.sh
+
 # Where scripts/versions.sh keeps them follows from who runs it; the last folder it names is there.
-test-versions: setup-test
+test-versions: setup-test test-sysbench
 	folders=$$(sh scripts/versions.sh) && \
 	DBTIME_VERSIONS=$$(dirname "$${folders##* }") \
+	DBTIME_PGBENCH_TESTS=$$(sh scripts/pgbench-tests.sh || true) \
 		$(CARGO) test --package dbtime-lab --package dbtime \
-		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions
+		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions \
+		-- --skip sysbench_suite
 
 lint: setup
 	$(CARGO) fmt --all -- --check

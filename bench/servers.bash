@@ -188,10 +188,3 @@ verdict() {
 at about 2"
     python3 bench/verdict.py "$folder/measured"
 }
-
-# The process that attaches for a tracer.
-helper_of() {
-    local children
-    children=$(cat "/proc/$1/task/$1/children")
-    echo "${children% }"
-}

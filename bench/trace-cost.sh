@@ -9,7 +9,7 @@
 # without, one behind the other; every other pair begins with the other one.
 #
 # Server and driver share a CPU, and watchers have the other: where each has its own, much of a
-# statement is waking an idle CPU, which batches spare now and then, so that the load has several gaits
+# statement is waking an idle CPU, which batches spare now and then, so that the load has several modes
 # (docs/benchmarks.md). Half of the rate comes in bursts, one statement to a connection: the driver
 # spins before something is due, and where that is always what is added would vanish in there.
 #
@@ -18,7 +18,9 @@
 # itself in that round stands beside it.
 #
 # The layout that people have is a case of its own: nothing is pinned, and sysbench's point selects come
-# over four threads. Flat out there, CPU of a statement is what throughput lost.
+# over four threads. Flat out there, CPU of a statement is what throughput lost. The load has modes
+# there, from one run to the next: how often a statement wakes the other CPU, which is an interrupt.
+# bench/modes.py takes out what that explains, by the runs with nobody watching.
 #
 # With neighbours, that is with loops beside it that want the CPUs and move memory, there are two more
 # figures: the CPU of the server's own threads, and of the driver, as the scheduler counts them.
@@ -27,6 +29,9 @@
 # but that which the kernel says was idle or stolen (/proc/stat). Idle time is measured there, what
 # processes use is sampled at each tick.
 #
+# OTHER names another dbtime, whose tracer is compared by what its programs take in the kernel, which
+# differs less between runs than the CPU added does (CASES=other).
+#
 # Usage: bench/trace-cost.sh [path of dbtime]   as root
 # Variables: LENGTH (5 seconds each), CONNECTIONS (8), CASES ("unpinned full half tls neighbours postgres"), and
 # those of servers.bash, but that CLIENT_CPU is SERVER_CPU where it is not set
@@ -34,6 +39,8 @@ set -euo pipefail
 CLIENT_CPU=${CLIENT_CPU:-${SERVER_CPU:-0}}
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
+# shellcheck source=bench/tracer.bash
+. bench/tracer.bash
 length=${LENGTH:-5}
 connections=${CONNECTIONS:-8}
 cases=${CASES:-unpinned full half tls neighbours postgres}
@@ -78,16 +85,21 @@ on_cpu() {
     awk '{ s += $1 } END { printf "%.0f", s / 1e3 }' "/proc/$1/task/"*/schedstat
 }
 
+# Interrupts of all CPUs since the machine started.
+interrupts() { awk '/^intr / { print $2 }' /proc/stat; }
+
 # Microseconds that all CPUs together have been busy, from some instant on.
 busy() {
     awk -v now="$EPOCHREALTIME" -v cpus="$(getconf _NPROCESSORS_ONLN)" -v hz="$(getconf CLK_TCK)" \
         '/^cpu / { printf "%.0f", 1e6 * (cpus * now - ($5 + $6 + $9) / hz) }' /proc/stat
 }
 
-# Sets `cost` (µs of CPU a statement), `rate` and `response` (p50, µs) of a load.
+# Sets `cost` (µs of CPU a statement), `mode` (interrupts a statement), `rate` and `response` (p50,
+# µs) of a load.
 once() {
-    local begun statements ended of_server
+    local begun statements ended of_server interrupts
     of_server=$(on_cpu "$server")
+    interrupts=$(interrupts)
     begun=$(busy)
     statements=$("statements_of_$kind")
     if [ "$driver" = sysbench ]; then
@@ -100,6 +112,7 @@ once() {
     server_cost=$(awk -v us=$(($(on_cpu "$server") - of_server)) -v n="$statements" \
         'BEGIN { printf "%.3f", us / n }')
     driver_cost=$(awk -v us="${spent:-0}" -v n="$statements" 'BEGIN { printf "%.3f", us / n }')
+    mode=$(awk -v n=$(($(interrupts) - interrupts)) -v of="$statements" 'BEGIN { printf "%.5f", n / of }')
     cost=$(awk -v us=$((ended - begun)) -v n="$statements" 'BEGIN { printf "%.3f", us / n }')
     if [ "$driver" = sysbench ]; then
         rate=$(sed -n 's/^ *transactions:.*(\([0-9.]*\) per sec.*/\1/p' "$folder/out")
@@ -115,12 +128,12 @@ watched() {
     "begin_$1"
     once
     "end_$1"
-    with=("$cost" "$rate" "$response" "$server_cost" "$driver_cost")
+    with=("$cost" "$rate" "$response" "$server_cost" "$driver_cost" "$mode")
 }
 
 bare() {
     once
-    without=("$cost" "$rate" "$response" "$server_cost" "$driver_cost")
+    without=("$cost" "$rate" "$response" "$server_cost" "$driver_cost" "$mode")
 }
 
 pair() {
@@ -136,6 +149,8 @@ pair() {
     ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
     measure "$case" "$1" 'CPU without, µs' "${without[0]}"
     measure "$case" "$1" 'CPU added, µs' "$(difference "${with[0]}" "${without[0]}")"
+    measure "$case" "$1" 'interrupts without' "${without[5]}"
+    measure "$case" "$1" 'interrupts with' "${with[5]}"
     measure "$case" "$1" 'throughput, of that without' "$(ratio "${with[1]}" "${without[1]}")"
     measure "$case" "$1" 'response added, µs' "$(difference "${with[2]}" "${without[2]}")"
     if [ -n "$has_neighbours" ]; then
@@ -151,29 +166,14 @@ pair() {
 begin_trace() {
     # Where clients are still there dbtime asks the server for what they have prepared.
     sleep 0.3
-    # What an earlier one said is not to be taken for this one's word.
-    rm -f "$folder/trace.err"
-    "$dbtime" trace -p "$server" "$@" >"$folder/trace" 2>"$folder/trace.err" &
-    tracer=$!
-    wait_for watching "$folder/trace.err"
-}
-
-# Waits until a file holds a word of the program that was started last.
-wait_for() {
-    for _ in $(seq 500); do
-        grep -qs "$1" "$2" && return
-        kill -0 "$tracer" || break
-        sleep 0.02
-    done
-    fail "the tracer: $(cat "$folder/trace.err")"
+    begin_tracer "$@"
 }
 
 begin_stream() { begin_trace --raw-sql; }
 begin_summary() { begin_trace --summary; }
 
 end_trace() {
-    kill -INT "$tracer"
-    wait "$tracer" || true
+    end_tracer
     tail -n 5 "$folder/trace" >"$folder/trace.end"
 }
 
@@ -181,8 +181,7 @@ end_summary() { end_trace; }
 
 end_stream() {
     end_trace
-    measure "$case" "$watching" 'dropped' \
-        "$(sed -n 's/^stream .* \([0-9,]*\) dropped$/\1/p' "$folder/trace.end" | tr -d ,)"
+    measure "$case" "$watching" 'dropped' "$(tracer_dropped "$folder/trace.end")"
     rm "$folder/trace"
 }
 
@@ -286,7 +285,7 @@ in_kernel() {
     if [ "$driver" = sysbench ]; then load_sysbench run; else load "${more[@]}"; fi
     statements=$(($("statements_of_$kind") - statements))
     # The programs are the helper's.
-    spent=$(cat /proc/"$(helper_of "$tracer")"/fdinfo/* 2>/dev/null |
+    spent=$(cat /proc/"$helper"/fdinfo/* 2>/dev/null |
         awk '/^run_time_ns/ { s += $2 } END { print s }')
     [ "${spent:-0}" -gt 0 ] || fail "the kernel has no statistics of the programs"
     "end_$1"
@@ -355,8 +354,12 @@ case_unpinned() {
     load_sysbench prepare
     driver=sysbench kind=mariadb case='nothing pinned, sysbench with 4 threads'
     alternate stream summary "${ways[@]:4}"
+    python3 bench/modes.py "$folder/measured" "$case" >"$folder/modes"
+    cat "$folder/modes" >>"$folder/measured"
     limit "$case" 'CPU added, µs' stream '<=' 6
     limit "$case" 'CPU added, µs' summary '<=' 3
+    limit "$case" 'CPU added at its mode, µs' stream '<=' 6
+    limit "$case" 'CPU added at its mode, µs' summary '<=' 3
     driver=dbtime server_cpu=$own
     stop_servers
     rm -rf "$folder/mariadb"
@@ -395,6 +398,21 @@ case_tls() {
     case="flat out by TLS, $connections connections" more=()
     target="mysql://root@127.0.0.1:$port/bench?ssl-mode=required"
     alternate stream summary
+}
+
+begin_other_stream() { dbtime=$OTHER begin_stream; }
+begin_other_summary() { dbtime=$OTHER begin_summary; }
+end_other_stream() { end_stream; }
+end_other_summary() { end_summary; }
+side_this_stream() { in_kernel stream; }
+side_this_summary() { in_kernel summary; }
+side_other_stream() { in_kernel other_stream; }
+side_other_summary() { in_kernel other_summary; }
+
+case_other() {
+    [ -x "${OTHER:-}" ] || fail 'OTHER names no program'
+    case="flat out, $connections connections, beside another dbtime" more=()
+    alternate other_summary this_summary other_stream this_stream
 }
 
 # What moves more memory than caches hold, and what only computes.
@@ -439,9 +457,9 @@ case_postgres() {
 
 more=()
 if [[ $cases == *unpinned* ]]; then case_unpinned; fi
-if [[ $cases =~ full|half|tls|neighbours ]]; then
+if [[ $cases =~ full|half|tls|neighbours|other ]]; then
     start_pinned
-    for one in full half tls neighbours; do
+    for one in full half tls neighbours other; do
         if [[ $cases == *$one* ]]; then "case_$one"; fi
     done
     stop_servers

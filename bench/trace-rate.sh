@@ -10,46 +10,31 @@
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
+# shellcheck source=bench/tracer.bash
+. bench/tracer.bash
 length=${LENGTH:-6}
-
-# Of the tracer and its helper together.
-ticks() { cat "/proc/$1/stat" "/proc/$2/stat" | awk '{ sum += $14 + $15 } END { print sum }'; }
-peak() {
-    cat "/proc/$1/status" "/proc/$2/status" | awk '/^VmHWM/ { sum += $2 } END { printf "%.1f", sum / 1024 }'
-}
 
 # What a request takes of dbtime itself, by its own word.
 in_dbtime() {
-    sed -n 's/^cost .*, \([0-9.]* [nµ]s\) in dbtime.*/\1/p' "$folder/trace" |
+    sed -n 's/^cost .*, \([0-9.]* [^ ]*s\) in dbtime.*/\1/p' "$folder/trace" |
         awk '{ print $2 == "ns" ? $1 / 1000 : $1 }'
 }
 
 recorded() {
     local case=$1 tracer helper ticks
     shift
-    rm -f "$folder/it.trace" "$folder/trace.err"
-    "$dbtime" trace -p "$server" --raw-sql --record "$folder/it.trace" >"$folder/trace" \
-        2>"$folder/trace.err" &
-    tracer=$!
-    for _ in $(seq 500); do
-        grep -qs watching "$folder/trace.err" && break
-        sleep 0.02
-    done
-    helper=$(helper_of "$tracer")
-    ticks=$(ticks "$tracer" "$helper")
+    rm -f "$folder/it.trace"
+    begin_tracer --raw-sql --record "$folder/it.trace"
+    ticks=$(tracer_ticks)
     on_client_cpu "$dbtime" run point-select --target "mysql://root@/bench?socket=$socket" \
         --connections "${CONNECTIONS:-8}" --warmup 0s --time "${length}s" --no-budget --no-record \
         --json "$@"
     measure "$case" record 'requests a second' "$(field throughput_tps)"
-    measure "$case" record 'peak memory, MB' "$(peak "$tracer" "$helper")"
-    ticks=$(($(ticks "$tracer" "$helper") - ticks))
-    measure "$case" record 'CPU of one, %' "$(awk -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" \
-        -v s="$length" 'BEGIN { printf "%.1f", 100 * ticks / hz / s }')"
-    kill -INT "$tracer"
-    wait "$tracer" || true
+    measure "$case" record 'peak memory, MB' "$(tracer_peak)"
+    measure "$case" record 'CPU of one, %' "$(tracer_cpu "$ticks" "$length")"
+    end_tracer
     measure "$case" record 'in dbtime, as it tells, µs' "$(in_dbtime)"
-    measure "$case" record 'dropped' \
-        "$(sed -n 's/^stream .* \([0-9,]*\) dropped$/\1/p' "$folder/trace" | tr -d ,)"
+    measure "$case" record 'dropped' "$(tracer_dropped "$folder/trace")"
 }
 
 # Until it says that it watches, under load.

@@ -9,34 +9,20 @@
 set -euo pipefail
 # shellcheck source=bench/servers.bash
 . "$(dirname "$0")/servers.bash"
+# shellcheck source=bench/tracer.bash
+. bench/tracer.bash
 length=${LENGTH:-6}
 heavy=500
 
-# Of the tracer and its helper together.
-ticks() { cat "/proc/$1/stat" "/proc/$2/stat" | awk '{ sum += $14 + $15 } END { print sum }'; }
-peak() {
-    cat "/proc/$1/status" "/proc/$2/status" | awk '/^VmHWM/ { sum += $2 } END { printf "%.1f", sum / 1024 }'
-}
-
 side_summary() {
     local tracer helper ticks
-    rm -f "$folder/trace.err"
-    "$dbtime" trace -p "$server" --summary >"$folder/trace" 2>"$folder/trace.err" &
-    tracer=$!
-    for _ in $(seq 500); do
-        grep -qs watching "$folder/trace.err" && break
-        sleep 0.02
-    done
-    helper=$(helper_of "$tracer")
-    ticks=$(ticks "$tracer" "$helper")
+    begin_tracer --summary
+    ticks=$(tracer_ticks)
     on_client_cpu python3 bench/shapes.py "$socket" "$rate" "$length" "$heavy"
     measure "$case" summary 'new texts a second' "$(cat "$folder/out")"
-    measure "$case" summary 'peak memory, MB' "$(peak "$tracer" "$helper")"
-    ticks=$(($(ticks "$tracer" "$helper") - ticks))
-    measure "$case" summary 'CPU of one, %' "$(awk -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" \
-        -v s="$length" 'BEGIN { printf "%.1f", 100 * ticks / hz / s }')"
-    kill -INT "$tracer"
-    wait "$tracer" || true
+    measure "$case" summary 'peak memory, MB' "$(tracer_peak)"
+    measure "$case" summary 'CPU of one, %' "$(tracer_cpu "$ticks" "$length")"
+    end_tracer
     measure "$case" summary 'calls that it lacks' "$(awk -v calls="$heavy" \
         'found { gsub(",", "", $3); print calls - $3; exit } $0 == "  DO ?*?" { found = 1 }' \
         "$folder/trace")"

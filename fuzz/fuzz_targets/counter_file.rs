@@ -4,7 +4,7 @@
 
 use dbtime_model::counters::{CounterDocument, CounterReport};
 use dbtime_observe::counters::{difference, parse, telling};
-use dbtime_report::terminal::{CounterOptions, counter_report};
+use dbtime_report::terminal::{CounterOptions, PageStyle, counter_report};
 use libfuzzer_sys::fuzz_target;
 
 // Two files, with a zero byte between them.
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn show(report: &CounterReport) {
     let _ = telling(report);
-    let options = CounterOptions { color: false, per_transaction: true };
+    let options = CounterOptions { style: PageStyle::default(), per_transaction: true };
     let text = counter_report(report, &options);
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "a control character reached the terminal");

@@ -15,6 +15,7 @@ use std::process::Command;
 const FLOORS: &[(&str, u8)] = &[
     ("dbtime-model", 1),
     ("dbtime-load", 2),
+    ("dbtime-machine", 2),
     ("dbtime-sql", 2),
     ("dbtime-stats", 2),
     ("dbtime-wire", 2),
@@ -35,7 +36,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ctrlc", &["dbtime"]),
     ("libbpf-rs", &["dbtime-observe"]),
     ("nix", &["dbtime-observe"]),
-    ("procfs", &["dbtime-observe"]),
+    ("procfs", &["dbtime-machine", "dbtime-observe"]),
+    ("quanta", &["dbtime-machine"]),
     ("rusqlite", &["dbtime-engines"]),
     // The load loop is dbtime's own: no async runtime has a home.
     ("async-std", &[]),

@@ -14,8 +14,9 @@
 use dbtime_engines::sqlite::{Measure, SqliteConnection, SqliteDatabase, SqliteTarget};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
-use dbtime_model::clock::thread_cpu;
-use dbtime_model::{Budget, Nanos, OperationId, Part, Parts, StatementId, now};
+use dbtime_machine::clock::thread_cpu;
+use dbtime_machine::now;
+use dbtime_model::{Budget, Nanos, OperationId, Part, Parts, StatementId};
 use rusqlite::Connection;
 use std::hint::black_box;
 use std::path::Path;

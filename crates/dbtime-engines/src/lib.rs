@@ -6,6 +6,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub use dbtime_load::failure;
+pub use dbtime_model::shell;
 mod gate;
 pub mod loaded;
 pub mod mysql;
@@ -15,17 +16,12 @@ mod percent;
 pub mod plan;
 pub mod pool;
 pub mod postgres;
-pub mod schedstat;
 pub mod secret;
 pub mod server;
 pub mod server_url;
 pub mod shard;
-pub mod shell;
 pub mod socket;
 pub mod sqlite;
 pub mod sqlite_pool;
-pub mod switch_clock;
-mod switch_flag;
-pub mod thread_clock;
-pub mod timing;
-pub mod wait;
+mod timing;
+pub mod verifier;

@@ -3,6 +3,8 @@
 //!
 //! How tables and the rows of `dbtime_load` are found is each engine's own affair.
 
+use dbtime_load::workload::{Table, Workload};
+
 /// What was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadMarker {
@@ -16,13 +18,23 @@ pub struct LoadMarker {
     pub version: String,
 }
 
+/// What a load may put something else in the place of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replacing {
+    /// The workload's own data of the same scale, and what was left half loaded.
+    #[default]
+    Same,
+    /// Its data of any scale, and tables of its names, whoever made them.
+    Everything,
+}
+
 /// Why the data that is there cannot be used, or must not be replaced. Each names the command that
 /// helps.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// No data of this workload.
     #[error(
-        "{target} holds no data of workload {workload}{found}; run `dbtime init {workload} --target {target}`"
+        "{target} holds no data of workload {workload}{found}; run `dbtime init {workload}{replace} --target {target}`"
     )]
     NotLoaded {
         /// The workload.
@@ -31,10 +43,12 @@ pub enum LoadError {
         target: String,
         /// What it holds instead, if anything.
         found: String,
+        /// What the command needs where tables of the workload's names are in its way.
+        replace: &'static str,
     },
     /// A table of that name is there, and no load of the workload has made it.
     #[error(
-        "{place} has a table {table} that was not made for workload {workload}: nothing was changed; name another {kind}"
+        "{place} has a table {table} that was not made for workload {workload}{maker}: nothing was changed; name another {kind}, or add --replace to drop the table"
     )]
     NotOurs {
         /// The file, or the server as `--target` takes it.
@@ -43,8 +57,24 @@ pub enum LoadError {
         table: String,
         /// The workload.
         workload: String,
+        /// Who seems to have made it: what its name gives away.
+        maker: &'static str,
         /// What to name another of: a file, or a database.
         kind: &'static str,
+    },
+    /// It is there, at another scale.
+    #[error(
+        "{place} holds workload {workload} at scale {loaded}: nothing was changed; add --replace to load it at scale {asked} instead"
+    )]
+    OtherScale {
+        /// The file, or the server as `--target` takes it.
+        place: String,
+        /// The workload.
+        workload: String,
+        /// The scale it has.
+        loaded: u64,
+        /// The scale wanted.
+        asked: u64,
     },
     /// Loading was interrupted.
     #[error(
@@ -60,7 +90,7 @@ pub enum LoadError {
     },
     /// Loaded, but at another scale.
     #[error(
-        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --target {target}`"
+        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --replace --target {target}`"
     )]
     Scale {
         /// The workload.
@@ -83,107 +113,147 @@ impl LoadError {
             Self::NotLoaded { workload, .. }
             | Self::HalfLoaded { workload, .. }
             | Self::Scale { workload, .. } => given.clone_into(workload),
-            // Its text tells whose table it is not: no command is in it.
-            Self::NotOurs { .. } => {}
+            // No command is in their texts.
+            Self::NotOurs { .. } | Self::OtherScale { .. } => {}
         }
         self
     }
 }
 
-/// The data that a run wants.
-pub(crate) struct Wanted<'a> {
+/// What a database holds of a workload, and the names of others that it holds.
+pub(crate) struct Found<'a> {
     /// The workload's name.
     pub(crate) workload: &'a str,
-    /// As `--target` takes it.
-    pub(crate) target: String,
-    /// At which scale; `None`: whichever it has.
-    pub(crate) scale: Option<u64>,
-}
-
-/// What was found of it.
-pub(crate) struct Found<'a> {
+    /// Its tables.
+    pub(crate) tables: &'a [Table],
+    /// Those that are not there.
+    pub(crate) missing: Vec<&'a str>,
+    /// Whether there is a table that says what was loaded.
+    pub(crate) has_loads: bool,
     /// The load of the workload, if it was finished.
     pub(crate) finished: Option<LoadMarker>,
-    /// Whether one was begun; counts only where none was finished.
-    pub(crate) is_begun: bool,
-    /// Tables of the workload that are not there.
-    pub(crate) missing: Vec<&'a str>,
-    /// Workloads whose loads were finished, with commas between them.
-    pub(crate) all_finished: String,
+    /// Workloads whose loads were finished.
+    pub(crate) all_finished: Vec<String>,
+    /// Workloads whose loads were only begun.
+    pub(crate) all_begun: Vec<String>,
 }
 
-impl Wanted<'_> {
-    /// Whether what was found will do.
+impl<'a> Found<'a> {
+    /// Where nothing was ever loaded, but tables are there that are not missing.
+    pub(crate) fn without_loads(
+        workload: &'a str,
+        tables: &'a [Table],
+        missing: Vec<&'a str>,
+    ) -> Self {
+        let (all_finished, all_begun) = (Vec::new(), Vec::new());
+        let (has_loads, finished) = (false, None);
+        Self { workload, tables, missing, has_loads, finished, all_finished, all_begun }
+    }
+
+    /// What a load replaces, in words; `None`: nothing is there. `place` is the file, or the server
+    /// as `--target` takes it; `kind` says which, or what to name another of.
     ///
     /// # Errors
-    /// All of [`LoadError`] but [`LoadError::NotOurs`].
-    pub(crate) fn check(self, found: Found<'_>) -> Result<LoadMarker, LoadError> {
-        let (workload, target) = (self.workload.to_owned(), self.target);
-        let Some(marker) = found.finished else {
-            if found.is_begun {
-                let what = "it has tables, but loading them never finished".to_owned();
-                return Err(LoadError::HalfLoaded { workload, target, what });
+    /// [`LoadError::NotOurs`] and [`LoadError::OtherScale`], where that may not be replaced.
+    pub(crate) fn replaced(
+        &self,
+        place: String,
+        kind: &'static str,
+        wanted: &LoadMarker,
+        replacing: Replacing,
+    ) -> Result<Option<String>, LoadError> {
+        let workload = wanted.workload.clone();
+        match (&self.finished, self.present()) {
+            (Some(found), _) if found.scale != wanted.scale && replacing == Replacing::Same => {
+                let (loaded, asked) = (found.scale, wanted.scale);
+                Err(LoadError::OtherScale { place, workload, loaded, asked })
             }
-            let found = match found.all_finished.as_str() {
-                "" => String::new(),
-                names => format!(" (it holds {names})"),
-            };
-            return Err(LoadError::NotLoaded { workload, target, found });
-        };
-        if !found.missing.is_empty() {
-            let what = format!("without {}", found.missing.join(", "));
-            return Err(LoadError::HalfLoaded { workload, target, what });
-        }
-        match self.scale {
-            Some(asked) if asked != marker.scale => {
-                Err(LoadError::Scale { workload, target, loaded: marker.scale, asked })
+            (Some(found), _) => Ok(Some(format!("its data at scale {}", found.scale))),
+            (None, _) if self.is_begun() => Ok(Some("a load that never finished".to_owned())),
+            (None, Some(table)) if replacing == Replacing::Same => {
+                let (table, maker) = (table.to_owned(), maker(table));
+                Err(LoadError::NotOurs { place, table, workload, maker, kind })
             }
-            _ => Ok(marker),
+            (None, Some(_)) => Ok(Some("tables that were not made for it".to_owned())),
+            (None, None) => Ok(None),
         }
     }
+
+    /// Whether a run can use it, at that scale if there is one. `target` is as `--target` takes it.
+    ///
+    /// # Errors
+    /// All of [`LoadError`] but those of a load that would replace something.
+    pub(crate) fn check(self, target: String, scale: Option<u64>) -> Result<LoadMarker, LoadError> {
+        let workload = self.workload.to_owned();
+        let what = match &self.finished {
+            None if self.is_begun() => "it has tables, but loading them never finished".to_owned(),
+            None => return Err(self.not_loaded(target)),
+            Some(_) if !self.missing.is_empty() => format!("without {}", self.missing.join(", ")),
+            Some(marker) => {
+                return match scale {
+                    Some(asked) if asked != marker.scale => {
+                        Err(LoadError::Scale { workload, target, loaded: marker.scale, asked })
+                    }
+                    _ => Ok(marker.clone()),
+                };
+            }
+        };
+        Err(LoadError::HalfLoaded { workload, target, what })
+    }
+
+    /// That there is no data of it, with what is there instead.
+    fn not_loaded(&self, target: String) -> LoadError {
+        let names = self.all_finished.join(", ");
+        let holds = (!names.is_empty()).then(|| format!("it holds {names}"));
+        let table = self.present().map(|table| format!("table {table} was not made for it"));
+        let replace = if table.is_some() { " --replace" } else { "" };
+        let clauses: Vec<String> = holds.into_iter().chain(table).collect();
+        let found = match clauses.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", clauses.join(", ")),
+        };
+        LoadError::NotLoaded { workload: self.workload.to_owned(), target, found, replace }
+    }
+
+    /// Whose loads do not count any more once these tables are made anew: of the workloads that may
+    /// have them, all that were only begun, and what was finished where everything is replaced.
+    pub(crate) fn forgotten(&self, replacing: Replacing) -> impl Iterator<Item = &String> {
+        let is_replaced = replacing == Replacing::Everything;
+        let finished = self.all_finished.iter().filter(move |_| is_replaced);
+        finished.chain(&self.all_begun).filter(|other| may_share(other, self.tables))
+    }
+
+    /// Whether a load of the workload was begun and not finished.
+    fn is_begun(&self) -> bool {
+        self.all_begun.iter().any(|begun| begun == self.workload)
+    }
+
+    /// A table of the workload's names that is there.
+    fn present(&self) -> Option<&str> {
+        let mut names = self.tables.iter().map(|table| table.name.as_str());
+        names.find(|name| !self.missing.contains(name))
+    }
+}
+
+/// Who makes tables of such names, as a clause.
+fn maker(table: &str) -> &'static str {
+    if table.starts_with("pgbench_") {
+        " (its name is of those that pgbench -i makes)"
+    } else if table.starts_with("sbtest") {
+        " (its name is of those that sysbench prepare and workloads with its tables make)"
+    } else {
+        ""
+    }
+}
+
+/// Whether another workload has one of these tables, or may have: what it has is known of those
+/// that are shipped.
+fn may_share(other: &str, tables: &[Table]) -> bool {
+    let is_path = other.contains('/') || other.ends_with(".toml");
+    let known = Some(other).filter(|_| !is_path).and_then(|name| Workload::find(name).ok());
+    let has = |name: &str| tables.iter().any(|table| table.name == name);
+    known.is_none_or(|known| known.tables.iter().any(|table| has(&table.name)))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn marker() -> LoadMarker {
-        let (workload, version) = ("bank".to_owned(), "test".to_owned());
-        LoadMarker { workload, scale: 2, seed: 1, version }
-    }
-
-    fn found(finished: Option<LoadMarker>) -> Found<'static> {
-        Found { finished, is_begun: false, missing: Vec::new(), all_finished: String::new() }
-    }
-
-    fn check(found: Found<'_>, scale: Option<u64>) -> Result<LoadMarker, LoadError> {
-        Wanted { workload: "bank", target: "sqlite:x.db".to_owned(), scale }.check(found)
-    }
-
-    fn told(found: Found<'_>, scale: Option<u64>) -> String {
-        check(found, scale).expect_err("it cannot be used").named_as("bank.toml").to_string()
-    }
-
-    #[test]
-    fn a_finished_load_at_the_wanted_scale_will_do() {
-        for scale in [None, Some(2)] {
-            // Beginning again ends with a marker, as beginning did.
-            let found = Found { is_begun: true, ..found(Some(marker())) };
-            assert_eq!(check(found, scale).expect("loaded"), marker());
-        }
-    }
-
-    #[test]
-    fn what_helps_is_a_command_that_names_the_workload_as_given() {
-        let nothing = told(found(None), None);
-        assert!(nothing.ends_with("bank.toml; run `dbtime init bank.toml --target sqlite:x.db`"));
-        let other = told(Found { all_finished: "shop, atm".to_owned(), ..found(None) }, None);
-        assert!(other.contains("bank.toml (it holds shop, atm); run"), "{other}");
-        let begun = told(Found { is_begun: true, ..found(None) }, None);
-        assert!(begun.contains("never finished); run `dbtime init bank.toml"), "{begun}");
-        let torn = told(Found { missing: vec!["a", "b"], ..found(Some(marker())) }, Some(3));
-        assert!(torn.contains("incomplete (without a, b)"), "{torn}");
-        let scale = told(found(Some(marker())), Some(3));
-        assert!(scale.contains("init bank.toml --scale 3 --target sqlite:x.db"), "{scale}");
-    }
-}
+mod tests;

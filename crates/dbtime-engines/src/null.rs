@@ -4,13 +4,14 @@
 
 use crate::plan::{Driven, Plan, Stop, Watcher};
 use crate::shard::{self, Answer, AnswerDelay, DriveError, Event, Happened, Made, Reactor};
-use crate::wait::PreciseWaiter;
 use dbtime_load::program::Value;
 use dbtime_load::random::{Stream, draw};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::think::Think;
-use dbtime_model::{MonoNanos, Nanos, StatementId, clock, now};
+use dbtime_machine::wait::PreciseWaiter;
+use dbtime_machine::{clock, now};
+use dbtime_model::{MonoNanos, Nanos, StatementId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -72,7 +72,7 @@ pub struct Sampling {
 impl Sampling {
     /// Whether this one has.
     #[inline]
-    pub fn includes(self, index: u64) -> bool {
+    pub(crate) fn includes(self, index: u64) -> bool {
         match u64::from(self.every) {
             0 => false,
             1 => true,
@@ -86,7 +86,7 @@ impl Sampling {
 pub enum Demand {
     /// So many clients, each asking again when it has been served and has thought.
     Closed {
-        /// How many.
+        /// How many there are, over all shards.
         clients: u32,
         /// Replaces the think times of the workload.
         think: Option<Think>,
@@ -156,7 +156,7 @@ impl Plan {
     }
 
     /// The queue of a closed loop for some of its clients; `None` in an open loop.
-    pub fn closed_queue(
+    pub(crate) fn closed_queue(
         &self,
         start: MonoNanos,
         members: impl IntoIterator<Item = u32>,
@@ -189,7 +189,7 @@ impl Plan {
 }
 
 /// The parts that every engine measures, from the instants alone.
-pub const ALWAYS_MEASURED: PartSet =
+pub(crate) const ALWAYS_MEASURED: PartSet =
     PartSet::of(&[Part::Queue, Part::Lag, Part::Client, Part::Think, Part::Backoff]);
 
 /// What one thread brings back.

@@ -3,6 +3,7 @@
 
 use crate::percent;
 use crate::secret::Secret;
+use std::path::PathBuf;
 
 /// What such a text says; what it leaves out is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,12 @@ pub enum UrlError {
     /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
     #[error("the port is no number from 1 to 65535; write user:password@host:port")]
     Port,
+    /// Several hosts.
+    #[error("the target names several hosts; dbtime drives one server: name one")]
+    ManyHosts,
+    /// An IPv6 address that does not end.
+    #[error("the target has a [ and no ] behind it: write an IPv6 address as in [::1]:5432")]
+    Bracket,
     /// `%` without two hexadecimal digits, or what they make is no text.
     #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
     Escape {
@@ -44,6 +51,9 @@ pub enum UrlError {
     /// A parameter without `=`.
     #[error("parameter `{0}` has no value: write {0}=VALUE")]
     NoValue(String),
+    /// One of two parameters that only serve together, or of two variables.
+    #[error("`{0}` needs `{1}` beside it: a certificate and its key go together")]
+    Alone(&'static str, &'static str),
     /// No such parameter.
     #[error("there is no parameter `{name}`{hint} ({known})")]
     Unknown {
@@ -142,6 +152,23 @@ impl ServerUrl {
         found.map(|(_, value)| value.clone())
     }
 
+    /// The files of a client's certificate and its key, by the names of their parameters.
+    ///
+    /// # Errors
+    /// [`UrlError::Alone`] where one is named without the other.
+    pub(crate) fn client_files(
+        certificate: (&'static str, Option<String>),
+        key: (&'static str, Option<String>),
+    ) -> Result<Option<(PathBuf, PathBuf)>, UrlError> {
+        match (certificate, key) {
+            ((_, Some(certificate)), (_, Some(key))) => Ok(Some((certificate.into(), key.into()))),
+            ((_, None), (_, None)) => Ok(None),
+            ((given, Some(_)), (missing, None)) | ((missing, None), (given, Some(_))) => {
+                Err(UrlError::Alone(given, missing))
+            }
+        }
+    }
+
     /// That a parameter is not among `known`.
     pub fn unknown(name: &str, known: &[&str]) -> UrlError {
         let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
@@ -208,8 +235,12 @@ fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>)
 }
 
 fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
-    let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, after)) => (host, Some(after.strip_prefix(':').unwrap_or(after))),
+    if place.contains(',') {
+        return Err(UrlError::ManyHosts);
+    }
+    let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((host, after))) => (host, Some(after.strip_prefix(':').unwrap_or(after))),
+        Some(None) => return Err(UrlError::Bracket),
         None => place.split_once(':').map_or((place, None), split),
     };
     let number = |text: &str| match text.parse() {
@@ -228,6 +259,15 @@ fn decode(piece: &str, text: &str) -> Result<String, UrlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_that_cannot_be_are_told_apart() {
+        for place in ["h1,h2", "h1:1,h2:2", "u@h1,h2"] {
+            let error = ServerUrl::parse(&format!("mysql://{place}/d"));
+            assert_eq!(error, Err(UrlError::ManyHosts), "{place}");
+        }
+        assert_eq!(ServerUrl::parse("postgres://u@[::1/x"), Err(UrlError::Bracket));
+    }
 
     #[test]
     fn every_piece_is_read() {

@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use crate::pool::{Connection, Database};
 use crate::sqlite::{
-    Measure, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, ThreadTotals,
-    WorkerFigures,
+    Measure, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, WorkerFigures,
 };
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::statement::Statement;
+use dbtime_machine::thread_clock::ThreadTotals;
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::sync::{Mutex, PoisonError};

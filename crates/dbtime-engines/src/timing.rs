@@ -1,11 +1,11 @@
 //! One transaction's instants and parts while it is under way, and its record when it ends.
 
 use dbtime_load::program::Ticket;
+use dbtime_machine::now;
 use dbtime_model::recorder::Outage;
 use dbtime_model::series::Second;
 use dbtime_model::{
     ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, TimeSpan,
-    now,
 };
 
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ const LONGEST_WORK: Nanos = Nanos::from_micros(5);
 
 /// One transaction's instants and parts.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// When it was ready to be sent.
     pub ready: MonoNanos,
     /// When its first statement was handed to the database; zero until then.
@@ -44,7 +44,7 @@ pub struct Timing {
 impl Timing {
     /// A transaction that is ready and not yet sent.
     #[inline]
-    pub fn new(ready: MonoNanos, sampled: bool) -> Self {
+    pub(crate) fn new(ready: MonoNanos, sampled: bool) -> Self {
         Self {
             ready,
             sent: MonoNanos(0),
@@ -63,7 +63,7 @@ impl Timing {
     /// one that is taken out: the transaction counts as sent and done so much earlier, for else its
     /// lag would be that of the reading. A pause beyond what reading takes is not taken out.
     #[inline]
-    pub fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
+    pub(crate) fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
         if self.sent == MonoNanos(0) {
             self.delay = (to - from).min(LONGEST_READING);
         }
@@ -71,7 +71,7 @@ impl Timing {
 
     /// A statement took from `sent` to `done`.
     #[inline]
-    pub fn statement(&mut self, sent: MonoNanos, done: MonoNanos) {
+    pub(crate) fn statement(&mut self, sent: MonoNanos, done: MonoNanos) {
         if self.sent == MonoNanos(0) {
             self.sent = sent;
         }
@@ -81,12 +81,12 @@ impl Timing {
 
     /// The answer that came last had waited so long for the driver.
     #[inline]
-    pub fn late(&mut self, late: Nanos) {
+    pub(crate) fn late(&mut self, late: Nanos) {
         self.late += late;
     }
 
     /// Making the connection took from `from` to `to`: time for the server, but no statement's.
-    pub fn connecting(&mut self, from: MonoNanos, to: MonoNanos) {
+    pub(crate) fn connecting(&mut self, from: MonoNanos, to: MonoNanos) {
         self.statement(from, to);
         if self.sampled {
             self.parts.add(Part::ServerAndWire, (to - from).0.cast_signed());
@@ -94,7 +94,7 @@ impl Timing {
     }
 
     /// It waits no longer for what it waited for since `since`: an answer or the end of a pause.
-    pub fn broken_off(&mut self, pause: Option<Part>, since: MonoNanos, present: MonoNanos) {
+    pub(crate) fn broken_off(&mut self, pause: Option<Part>, since: MonoNanos, present: MonoNanos) {
         match pause {
             Some(part) => self.pause(part, since, present),
             None => self.connecting(since, present),
@@ -102,7 +102,7 @@ impl Timing {
     }
 
     /// A pause took from `from` to `to`.
-    pub fn pause(&mut self, part: Part, from: MonoNanos, to: MonoNanos) {
+    pub(crate) fn pause(&mut self, part: Part, from: MonoNanos, to: MonoNanos) {
         if self.sent == MonoNanos(0) {
             self.sent = from;
         }
@@ -115,7 +115,7 @@ impl Timing {
 
     /// Its script ended at `at`: what it did after its last answer counts too.
     #[inline]
-    pub fn ends(&mut self, at: MonoNanos) {
+    pub(crate) fn ends(&mut self, at: MonoNanos) {
         if self.sent == MonoNanos(0) {
             self.sent = self.ready;
         }
@@ -124,32 +124,31 @@ impl Timing {
 
     /// When its last answer came, so far.
     #[inline]
-    pub fn done(&self) -> MonoNanos {
+    pub(crate) fn done(&self) -> MonoNanos {
         self.done
     }
 
     /// The driver's own time between statements, so far.
     #[inline]
-    pub fn client(&self) -> Nanos {
-        (self.done - self.sent) - self.statements - self.think - self.backoff
+    pub(crate) fn client(&self) -> Nanos {
+        (self.done - self.begun()) - self.statements - self.think - self.backoff
     }
 
-    /// Time inside statements, so far.
+    /// When it was sent; one that never was has done nothing but wait.
     #[inline]
-    pub fn statements(&self) -> Nanos {
-        self.statements
+    fn begun(&self) -> MonoNanos {
+        if self.sent == MonoNanos(0) { self.done } else { self.sent }
     }
 
     /// The finished transaction.
     #[inline]
-    pub fn sample(&self, ticket: &Ticket, outcome: Outcome, retries: u32) -> Sample {
-        let sent = if self.sent == MonoNanos(0) { self.done } else { self.sent };
+    pub(crate) fn sample(&self, ticket: &Ticket, outcome: Outcome, retries: u32) -> Sample {
         Sample {
             operation: ticket.operation,
             outcome,
             due: ticket.due,
             ready: self.ready,
-            sent: sent - self.delay,
+            sent: self.begun() - self.delay,
             done: self.done - self.delay,
             late: self.late,
             retries,
@@ -158,7 +157,7 @@ impl Timing {
 
     /// The parts of the finished transaction, closed against its response.
     #[inline]
-    pub fn close(&self, sample: &Sample) -> Parts {
+    pub(crate) fn close(&self, sample: &Sample) -> Parts {
         let mut parts = self.parts;
         for (part, amount) in [
             (Part::Queue, sample.queue()),
@@ -175,7 +174,7 @@ impl Timing {
 }
 
 /// A thread's recorder and the second it is filling.
-pub struct Ledger {
+pub(crate) struct Ledger {
     /// What it records of the window.
     pub recorder: Recorder,
     start: MonoNanos,
@@ -212,8 +211,8 @@ struct Ended {
 
 /// An executed statement.
 #[derive(Clone, Copy, Debug)]
-pub struct Executed {
-    /// Which one.
+pub(crate) struct Executed {
+    /// By its position in the workload.
     pub statement: StatementId,
     /// From handing it over to its last answer.
     pub took: Nanos,
@@ -237,7 +236,7 @@ const SECOND: Nanos = Nanos::from_secs(1);
 
 impl Ledger {
     /// An empty ledger of a load that starts at `start`.
-    pub fn new(
+    pub(crate) fn new(
         recorder: Recorder,
         sampling: Sampling,
         start: MonoNanos,
@@ -265,7 +264,7 @@ impl Ledger {
 
     /// Counts a transaction that has ended after being sent.
     #[inline]
-    pub fn ended(&mut self, timing: &Timing, sample: &Sample) {
+    pub(crate) fn ended(&mut self, timing: &Timing, sample: &Sample) {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
         }
@@ -299,7 +298,7 @@ impl Ledger {
     /// when it came is not known to the microsecond, and an answer that waited is taken for no
     /// quicker than the quickest that did not.
     #[inline]
-    pub fn delay_of(&mut self, late: Nanos, took: Nanos) -> Nanos {
+    pub(crate) fn delay_of(&mut self, late: Nanos, took: Nanos) -> Nanos {
         if late < UNDISTURBED {
             self.quickest = self.quickest.min(took - late);
         }
@@ -308,7 +307,7 @@ impl Ledger {
 
     /// The driver wanted to wake at `wanted` and did at `woken`: a long lateness is noted.
     #[inline]
-    pub fn woken(&mut self, wanted: MonoNanos, woken: MonoNanos) {
+    pub(crate) fn woken(&mut self, wanted: MonoNanos, woken: MonoNanos) {
         if woken - wanted >= STANDSTILL {
             self.recorder.standstills.push(TimeSpan { from: wanted, until: woken });
         }
@@ -316,17 +315,17 @@ impl Ledger {
 
     /// Counts a transaction that entered the engine.
     #[inline]
-    pub fn offered(&mut self, ticket: &Ticket) {
+    pub(crate) fn offered(&mut self, ticket: &Ticket) {
         self.recorder.offered(ticket.operation, ticket.due);
     }
 
     /// Counts a transaction that the backlog policy gave up, and returns what its client is told.
-    pub fn dropped(&mut self, ticket: &Ticket, now: MonoNanos) -> Sample {
+    pub(crate) fn dropped(&mut self, ticket: &Ticket, now: MonoNanos) -> Sample {
         self.not_begun(ticket, Outcome::Dropped, now)
     }
 
     /// Counts a transaction that was never sent.
-    pub fn not_sent(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) {
+    pub(crate) fn not_sent(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) {
         self.not_begun(ticket, outcome, now);
     }
 
@@ -348,7 +347,7 @@ impl Ledger {
 
     /// Counts an executed statement, and its closed parts where they were measured.
     #[inline]
-    pub fn statement(&mut self, ticket: &Ticket, executed: Executed, parts: Option<&Parts>) {
+    pub(crate) fn statement(&mut self, ticket: &Ticket, executed: Executed, parts: Option<&Parts>) {
         if !self.recorder.window().contains(ticket.due) {
             return;
         }
@@ -383,7 +382,7 @@ impl Ledger {
 
     /// Counts a database error that was seen at `at`.
     #[cold]
-    pub fn error(&mut self, ticket: &Ticket, failure: &Failure, at: MonoNanos) {
+    pub(crate) fn error(&mut self, ticket: &Ticket, failure: &Failure, at: MonoNanos) {
         let Failure { class, code, message, .. } = failure;
         self.recorder.error(ticket.due, *class, code, message);
         if *class == ErrorClass::Connection {
@@ -421,7 +420,7 @@ impl Ledger {
     }
 
     /// Hands the last second over and gives the recorder back.
-    pub fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
+    pub(crate) fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
         self.count();
         self.was_quiet(now());
         self.outage_over(now(), false);

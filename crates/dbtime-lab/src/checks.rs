@@ -3,7 +3,7 @@
 
 use dbtime_load::workload::{Limit, Metric, Operation};
 use dbtime_model::Histogram;
-use dbtime_model::record::{Check, CheckUnit, OperationSummary};
+use dbtime_model::record::{Check, CheckOrigin, CheckUnit, OperationSummary};
 use dbtime_model::recorder::{Counts, Latencies, OperationRecorder};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
@@ -19,7 +19,7 @@ const ENOUGH: u64 = 1000;
 /// Every check of one operation.
 ///
 /// `offered` counts all operations of the run, `window_s` is the length of the window.
-pub fn of_operation(
+pub(crate) fn of_operation(
     operation: &Operation,
     extra: &[Limit],
     recorded: &OperationRecorder<u64>,
@@ -27,14 +27,14 @@ pub fn of_operation(
     (offered, window_s): (u64, f64),
 ) -> Vec<Check> {
     let extra = extra.iter().filter(|limit| !is_of_run(limit));
-    let limits = operation.limits.iter().chain(extra);
+    let limits = by_origin(&operation.limits, extra);
     let seen = Seen {
         latencies: &recorded.latencies,
         counts: &recorded.counts,
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / window_s.max(1e-9),
     };
-    let mut checks: Vec<Check> = limits.map(|limit| seen.check(limit)).collect();
+    let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == Metric::Share);
     if !has_share && summary.share_wanted < 1.0 && offered >= ENOUGH {
         checks.push(of_mix(summary));
@@ -45,6 +45,7 @@ pub fn of_operation(
             metric: "think".to_owned(),
             text: format!("mean within ± {THINK_DEVIATION} % of {:.3} ms", think.wanted_us / 1e3),
             unit: CheckUnit::Percent,
+            origin: CheckOrigin::Dbtime,
             required: THINK_DEVIATION,
             measured: deviation,
             passed: deviation.abs() <= THINK_DEVIATION,
@@ -61,6 +62,7 @@ fn of_mix(summary: &OperationSummary) -> Check {
         metric: "share".to_owned(),
         text: format!("{wanted:.1} % ± {MIX_DEVIATION}"),
         unit: CheckUnit::Percent,
+        origin: CheckOrigin::Dbtime,
         required: wanted,
         measured,
         passed: (measured - wanted).abs() <= MIX_DEVIATION,
@@ -70,7 +72,7 @@ fn of_mix(summary: &OperationSummary) -> Check {
 
 /// The checks of the whole run: the workload's own, and what the command line requires of no single
 /// operation.
-pub fn of_run(
+pub(crate) fn of_run(
     limits: &[Limit],
     extra: &[Limit],
     (latencies, counts): (&Latencies<u64>, &Counts),
@@ -79,7 +81,16 @@ pub fn of_run(
     let throughput_tps = completed_within as f64 / window_s.max(1e-9);
     let seen = Seen { latencies, counts, share: 1.0, throughput_tps };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
-    limits.iter().chain(extra).map(|limit| seen.check(limit)).collect()
+    by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
+}
+
+/// The workload's own limits and those of the command line.
+fn by_origin<'a>(
+    own: &'a [Limit],
+    extra: impl Iterator<Item = &'a Limit>,
+) -> impl Iterator<Item = (CheckOrigin, &'a Limit)> {
+    let own = own.iter().map(|limit| (CheckOrigin::Workload, limit));
+    own.chain(extra.map(|limit| (CheckOrigin::Given, limit)))
 }
 
 /// A throughput is required of the run; everything else holds for each operation.
@@ -96,7 +107,7 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    fn check(&self, limit: &Limit) -> Check {
+    fn check(&self, origin: CheckOrigin, limit: &Limit) -> Check {
         let counts = self.counts;
         let (response, without_lag) = (&self.latencies.response, &self.latencies.without_lag);
         // Lag only lengthens a response, and keeps a closed loop from asking again.
@@ -125,6 +136,7 @@ impl Seen<'_> {
             metric: limit.metric.to_string(),
             text: limit.required_text(),
             unit,
+            origin,
             required: limit.required * scale,
             measured: measured * scale,
             without_lag: best.map(|best| best * scale),

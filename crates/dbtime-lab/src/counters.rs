@@ -7,8 +7,10 @@
 
 use crate::error::LabError;
 use dbtime_engines::server::{Admin, Asked, Server};
-use dbtime_model::counters::{CounterReport, CounterSample, CounterSource, Product, Taken};
-use dbtime_model::now;
+use dbtime_machine::now;
+use dbtime_model::counters::{
+    CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, Product, Taken,
+};
 use dbtime_model::record::CountersInfo;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::counters::{
@@ -45,14 +47,18 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabErro
     let version = login.query(server.dialect().version_query())?;
     let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
     let version = version.unwrap_or_default();
-    let product = match server.engine() {
+    let (product, url) = (product_of(server, &version), Some(server.url()));
+    let source = CounterSource { product, version: Some(version), url };
+    Ok(Box::new(ServerSampler::new(login, source)?))
+}
+
+/// Which product a server is that says this of its version.
+pub(crate) fn product_of(server: &dyn Server, version: &str) -> Product {
+    match server.engine() {
         "postgres" => Product::Postgres,
         _ if version.contains("MariaDB") => Product::Mariadb,
         _ => Product::Mysql,
-    };
-    let url = Some(server.url());
-    let source = CounterSource { product, version: Some(version), url };
-    Ok(Box::new(ServerSampler::new(login, source)?))
+    }
 }
 
 /// How long a server is waited for: one that does not answer must not hold a run up.
@@ -91,7 +97,7 @@ pub trait Login {
 
 /// Samples a server over a login.
 #[derive(Debug)]
-pub struct ServerSampler<L> {
+pub(crate) struct ServerSampler<L> {
     login: L,
     source: CounterSource,
     queries: Vec<Query>,
@@ -101,7 +107,7 @@ impl<L: Login> ServerSampler<L> {
     /// A sampler of the server that a login belongs to. `source.version` is what it says of itself.
     ///
     /// Errors: [`LabError::Target`] where that is no version.
-    pub fn new(login: L, source: CounterSource) -> Result<Self, LabError> {
+    pub(crate) fn new(login: L, source: CounterSource) -> Result<Self, LabError> {
         let text = source.version.as_deref().unwrap_or_default();
         let version = ServerVersion::parse(text).ok_or_else(|| {
             let product = source.product.title();
@@ -218,13 +224,27 @@ pub fn recorded(
 ) -> Result<(CountersInfo, CounterReport), DifferenceError> {
     let report = difference(before, after)?;
     let report = per_transaction_of(report, transactions, "completed transactions of the run");
+    let mut notes = report.notes.clone();
+    notes.extend(reset(&report));
     let info = CountersInfo {
         interval_s: report.interval_s,
         transactions,
         telling: telling(&report),
-        notes: report.notes.clone(),
+        notes,
     };
     Ok((info, report))
+}
+
+/// That counters are not among the telling ones though they may have counted, where nothing else
+/// says so.
+fn reset(report: &CounterReport) -> Option<String> {
+    let is_reset = |delta: &&CounterDelta| delta.note == Some(CounterNote::Reset);
+    let reset = report.counters.iter().filter(is_reset).count();
+    (reset > 0 && report.notes.is_empty()).then(|| {
+        format!(
+            "counters left out because they fell or were set to zero between the samples: {reset}"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -311,5 +331,9 @@ mod tests {
         assert_eq!(report.counters.len(), 2);
         let (idle, _) = recorded(&sample(100, 50), &sample(700, 60), 0).expect("one server");
         assert_eq!(idle.telling[0].per_transaction, None);
+        // What was set to zero is no counter that counted nothing.
+        assert!(info.notes.is_empty(), "{info:?}");
+        let (reset, _) = recorded(&sample(700, 50), &sample(100, 60), 150).expect("one server");
+        assert!(reset.telling.is_empty() && reset.notes[0].ends_with("samples: 1"), "{reset:?}");
     }
 }

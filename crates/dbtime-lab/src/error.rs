@@ -1,5 +1,6 @@
 //! Why a run could not be made at all, and whose affair it is.
 
+use dbtime_engines::failure::Failure;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,9 +13,23 @@ pub enum LabError {
     /// The target cannot be reached, prepared or used.
     #[error("{0}")]
     Target(String),
+    /// The name of the target's host stands for nothing.
+    #[error("{0}")]
+    UnknownHost(String),
+    /// The server refuses the login.
+    #[error("{target}: {}", .failure.message)]
+    Refused {
+        /// As `--target` takes it, without password.
+        target: String,
+        /// What it says.
+        failure: Box<Failure>,
+    },
     /// A script failed, in its own words.
     #[error("{0}")]
     Script(String),
+    /// The process of a run ended without an outcome.
+    #[error("the process of the run {0}")]
+    Crashed(String),
     /// Ctrl-C came before there was anything to report.
     #[error("interrupted {0}")]
     Interrupted(&'static str),

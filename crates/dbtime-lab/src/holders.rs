@@ -3,17 +3,21 @@
 //! What to ask and what answers mean is in `dbtime_observe::lock_waits`; here is the connection. It
 //! is made once and for all: whoever watches a server gives up the right to open another one.
 
+use crate::counters::product_of;
 use crate::error::LabError;
 use crate::targets::server_of;
 use dbtime_engines::failure::Failure;
 use dbtime_engines::server::{Admin, Server};
 use dbtime_engines::socket::Table;
+use dbtime_machine::now;
 use dbtime_model::counters::Product;
-use dbtime_model::lock_picture::LockPicture;
+use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced::Protocol;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, now};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos};
 use dbtime_observe::counters::ServerVersion;
-use dbtime_observe::lock_waits::{LockSurvey, Refused, SurveyAnswer};
+use dbtime_observe::lock_waits::{
+    LockSurvey, Refused, SurveyAnswer, listed_sessions, session_lists,
+};
 
 /// How long a server may take for each of the first words, before the watching begins.
 const PATIENCE: Nanos = Nanos::from_secs(5);
@@ -86,6 +90,25 @@ impl HolderLogin {
         self.product != Product::Postgres || self.version.major >= 14
     }
 
+    /// The sessions that the server has now, where it calls them otherwise than the kernel; waits
+    /// for the answer. None where the login may not see them.
+    ///
+    /// Errors: [`LabError::Target`] when the connection is lost, or does not answer.
+    pub fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
+        for sql in session_lists(self.product, self.version) {
+            match first_words(&mut *self.admin, &self.target, sql)? {
+                Ok((Table { columns, rows }, _)) => {
+                    return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
+                }
+                Err(failure) if failure.class == ErrorClass::Connection => {
+                    return Err(refused(&self.target, &failure));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// Since when the server owes an answer.
     pub fn begun(&self) -> Option<MonoNanos> {
         self.begun
@@ -149,11 +172,7 @@ fn identified(
     let sql = server.dialect().version_query();
     let (table, _) = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
     let version = table.value().unwrap_or_default();
-    let product = match server.engine() {
-        "postgres" => Product::Postgres,
-        _ if version.contains("MariaDB") => Product::Mariadb,
-        _ => Product::Mysql,
-    };
+    let product = product_of(server, version);
     let parsed = ServerVersion::parse(version).ok_or_else(|| {
         let product = product.title();
         LabError::Target(format!("`{version}` is no version of {product} that dbtime can read"))

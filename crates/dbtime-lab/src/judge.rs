@@ -5,10 +5,12 @@
 //! queue, and the remedy follows from the cause.
 
 mod lateness;
+mod service;
 
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, Check, RunRecord, Validity, Warning, WarningKind};
-use dbtime_model::units::human_ns;
+use dbtime_model::units::{count, human_ns};
+use service::{stall, unserved, without_service};
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
@@ -40,9 +42,10 @@ const TIMER: Nanos = Nanos::from_micros(100);
 const FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
-pub fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 16] = [
+pub(crate) fn judge(record: &RunRecord) -> Validity {
+    let rules: [fn(&RunRecord) -> Option<Warning>; 17] = [
         counts,
+        mostly_failed,
         lag,
         busy,
         budget_error,
@@ -77,7 +80,11 @@ fn counts(record: &RunRecord) -> Option<Warning> {
         WarningKind::Counts,
         format!(
             "the counts do not add up: offered {} is not completed {} + failed {} + dropped {} + unfinished {}",
-            c.offered, c.completed, c.failed, c.dropped, c.unfinished
+            count(c.offered),
+            count(c.completed),
+            count(c.failed),
+            count(c.dropped),
+            count(c.unfinished)
         ),
         "this is a bug in dbtime: please report it with the record",
     )
@@ -122,34 +129,6 @@ fn busy(record: &RunRecord) -> Option<Warning> {
         ),
         "add --shards or --workers on free CPUs; what is measured is the driver's own pace",
     )
-}
-
-/// Whoever waits for a target that stands still waits for nothing that a lower rate would mend.
-fn stall(record: &RunRecord) -> Option<Warning> {
-    let (count, longest, total) = without_service(record)?;
-    warning(
-        WarningKind::Stall,
-        format!(
-            "nothing was completed for {longest:.2} s{}",
-            match count {
-                1 => String::new(),
-                _ => format!(" at the longest, {count} times, {total:.2} s in all"),
-            }
-        ),
-        "the target stood still or was not to be reached: look at its log and at what else it did \
-         then (checkpoint, backup, lock, restart)",
-    )
-}
-
-/// How often the target gave no service, for how long at the longest, and in all, in seconds.
-fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
-    let end_s = record.window.warmup_s + record.window.measure_s + record.window.rundown_s;
-    let outages = record.connections.iter().flat_map(|info| &info.outages);
-    let outages = outages.map(|o| o.until_s.unwrap_or(end_s) - o.from_s);
-    let stalls = record.stalls.iter().map(|stall| stall.until_s - stall.from_s);
-    let lengths: Vec<f64> = stalls.chain(outages).collect();
-    let longest = lengths.iter().copied().reduce(f64::max)?;
-    Some((lengths.len(), longest, lengths.iter().sum()))
 }
 
 fn budget_error(record: &RunRecord) -> Option<Warning> {
@@ -202,10 +181,16 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::RateMissed,
         format!(
-            "{:.0} transactions a second were completed of {rate:.0} offered; {} were dropped, {} unfinished",
-            record.throughput_tps, record.counts.dropped, record.counts.unfinished
+            "{} transactions a second were completed of {} offered; {} were dropped, {} unfinished",
+            count(record.throughput_tps.round() as u64),
+            count(rate.round() as u64),
+            count(c.dropped),
+            count(c.unfinished)
         ),
         match without_service(record) {
+            _ if 2 * c.failed > c.offered.saturating_sub(c.completed) => {
+                "most of what is missing failed: see the errors"
+            }
             Some(_) => "what was due while the target gave no service is missing: see there",
             None if lag(record).is_some() => "the driver was late: see there",
             None => {
@@ -216,51 +201,42 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-/// Connections that could not be made, and a target that did not come back: most of what was asked
-/// did not happen.
-fn unserved(record: &RunRecord) -> Option<Warning> {
-    let end_s = record.window.warmup_s + record.window.measure_s;
-    let info = record.connections.as_ref();
-    let outage = info.and_then(|info| info.outages.iter().find(|outage| outage.until_s.is_none()));
-    let stall = record.stalls.iter().find(|stall| stall.until_s >= end_s);
-    let stall = stall.filter(|_| record.counts.unfinished > 0);
-    if let Some(from_s) = outage.map(|o| o.from_s).or(stall.map(|stall| stall.from_s)) {
-        return warning(
-            WarningKind::MostlyFailed,
-            format!("the target was lost {from_s:.2} s after the start and did not come back"),
-            "see its log; figures cover what was measured until then",
-        );
+/// Which share of the transactions that ended failed.
+fn failed_share(record: &RunRecord) -> f64 {
+    let ended = record.counts.completed + record.counts.failed;
+    record.counts.failed as f64 / ended.max(1) as f64
+}
+
+/// What a run's transactions failed with, and how often each came: what follows `failed`.
+fn causes(record: &RunRecord) -> String {
+    let codes = record.errors.iter().map(|(code, n)| format!("{code} {} times", count(*n)));
+    let codes = codes.collect::<Vec<_>>().join(", ");
+    match codes.is_empty() {
+        true => ", none by an error of the database".to_owned(),
+        false => format!(": {codes}"),
     }
-    let (info, wanted) = (info?, record.load.workers.unwrap_or(record.load.connections).into());
-    (info.made < u64::div_ceil(wanted, 2)).then(|| Warning {
-        kind: WarningKind::MostlyFailed,
-        text: format!("only {} of {wanted} connections could be made", info.made),
-        remedy: "let the server admit more, or use fewer --connections".to_owned(),
-    })
+}
+
+/// Latencies of failures say nothing, not even that the driver was late.
+fn mostly_failed(record: &RunRecord) -> Option<Warning> {
+    let share = failed_share(record);
+    if share <= MOSTLY_FAILED {
+        return None;
+    }
+    warning(
+        WarningKind::MostlyFailed,
+        format!("{:.0} % of the transactions failed{}", 100.0 * share, causes(record)),
+        "the latencies are not those of the workload: mend the cause and repeat the run",
+    )
 }
 
 fn errors(record: &RunRecord) -> Option<Warning> {
-    if record.counts.failed == 0 {
+    if record.counts.failed == 0 || failed_share(record) > MOSTLY_FAILED {
         return None;
-    }
-    let ended = record.counts.completed + record.counts.failed;
-    let failed_share = record.counts.failed as f64 / ended as f64;
-    let codes: Vec<String> =
-        record.errors.iter().map(|(code, n)| format!("{code} {n} times")).collect();
-    if failed_share > MOSTLY_FAILED {
-        return warning(
-            WarningKind::MostlyFailed,
-            format!(
-                "{:.0} % of the transactions failed: {}",
-                100.0 * failed_share,
-                codes.join(", ")
-            ),
-            "the latencies are not those of the workload: mend the cause and repeat the run",
-        );
     }
     warning(
         WarningKind::Errors,
-        format!("{} transactions failed: {}", record.counts.failed, codes.join(", ")),
+        format!("{} transactions failed{}", count(record.counts.failed), causes(record)),
         "failed transactions are in the latencies; see the errors, or allow retries in the workload",
     )
 }
@@ -415,15 +391,20 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_stood_still_is_not_told_to_get_less() {
+    fn what_failed_is_no_sign_of_a_slow_target_or_driver() {
         let mut record = quiet();
-        record.throughput_tps = 300.0;
+        (record.counts.completed, record.counts.failed) = (1000, 4000);
+        record.throughput_tps = 100.0;
+        record.errors.insert("SQLITE_FULL".to_owned(), 4000);
+        record.latency_us.without_lag.p99 = 0.0;
         record.stalls = vec![SpanInfo { from_s: 3.0, until_s: 7.0 }];
         let warnings = judge(&record).warnings;
-        let kinds: Vec<_> = warnings.iter().map(|w| w.kind).collect();
-        assert_eq!(kinds, [WarningKind::Stall, WarningKind::RateMissed]);
-        assert!(warnings[0].text.contains("4.00 s"), "{}", warnings[0].text);
-        assert!(!warnings[1].remedy.contains("lower"), "{}", warnings[1].remedy);
+        assert_eq!(warnings[0].kind, WarningKind::MostlyFailed);
+        assert!(warnings[0].text.ends_with("SQLITE_FULL 4,000 times"), "{}", warnings[0].text);
+        let missed = warnings.iter().find(|w| w.kind == WarningKind::RateMissed);
+        let missed = missed.expect("most were not completed");
+        assert!(missed.remedy.contains("failed: see the errors"), "{}", missed.remedy);
+        assert!(warnings.iter().all(|w| w.kind != WarningKind::Errors), "{warnings:?}");
     }
 
     #[test]

@@ -5,30 +5,36 @@
 #![forbid(unsafe_code)]
 
 mod abandon;
-pub mod checks;
+mod checks;
 pub mod counters;
-pub mod error;
+mod error;
 pub mod holders;
-pub mod judge;
+mod judge;
 mod mark;
 mod measurement;
-pub mod monitor;
+mod monitor;
 mod once;
 pub mod progress;
-pub mod request;
+mod request;
 pub mod run;
-pub mod scratch;
+mod run_event;
+mod run_process;
+mod scratch;
 pub mod servers;
 mod settle;
 pub mod store;
 mod stuck;
-pub mod summary;
-pub mod targets;
+mod summary;
+mod targets;
 
 pub use abandon::abandon;
 pub use error::LabError;
 pub use once::{command, operation};
 pub use progress::Progress;
-pub use request::{BudgetChoice, Load, PrivateOptions, RateChoice, RunRequest};
+pub use request::{
+    AUTO_SHARE_PCT, BudgetChoice, Detail, Load, PrivateOptions, RateChoice, RunRequest,
+};
 pub use run::{Finished, find_rate, run, run_into};
-pub use targets::Target;
+pub use run_event::{RecordedRun, RunEvent, RunOutcome};
+pub use run_process::{ProcessResult, RunProcess};
+pub use targets::{Dataset, Target};

@@ -8,8 +8,11 @@ use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::{self, Summary};
 use crate::targets::{Facts, Prepared};
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
-use dbtime_engines::wait::TimerTest;
+use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_machine::cpus::machine_cpus;
+use dbtime_machine::environment::{environment, rss_peak_bytes};
+use dbtime_machine::wait::TimerTest;
 use dbtime_model::Nanos;
 use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
@@ -18,7 +21,6 @@ use dbtime_model::record::{
 };
 use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
 use dbtime_model::spans::union;
-use dbtime_observe::machine;
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::time::SystemTime;
 
@@ -58,6 +60,8 @@ impl Measurement<'_> {
             schema: SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
             command: self.request.command.clone(),
+            spec: self.request.spec.clone(),
+            directory: directory(),
             started_at: timestamp(self.started),
             ended_at: timestamp(SystemTime::now()),
             environment: self.environment(&watched),
@@ -159,7 +163,7 @@ impl Measurement<'_> {
     }
 
     fn environment(&self, watched: &Watched) -> Environment {
-        let [_, begin, end] = &watched.machine;
+        let [begin, end] = &watched.machine;
         let mut used = end.since(begin);
         if used.wall_s < SHORTEST_MACHINE {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
@@ -171,12 +175,12 @@ impl Measurement<'_> {
         }
         Environment {
             steal_pct: used.steal_pct,
-            foreign_cpu_pct: used.foreign_pct / f64::from(machine::machine_cpus()),
+            foreign_cpu_pct: used.foreign_pct / f64::from(machine_cpus()),
             clock_read_ns: self.timers.clock_read_ns,
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),
             probe_ns: self.prepared.probe_ns(),
-            ..machine::describe()
+            ..environment()
         }
     }
 
@@ -190,7 +194,7 @@ impl Measurement<'_> {
     }
 
     fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {
-        let load = &self.request.load;
+        let (load, server) = (&self.request.load, &self.request.server);
         let (mode, rate, arrivals) = match &self.plan.demand {
             Demand::Closed { .. } => ("closed", None, "closed".to_owned()),
             Demand::Open { rate, arrivals } => ("open", Some(rate), arrivals.to_string()),
@@ -219,12 +223,15 @@ impl Measurement<'_> {
             think_us: load.think.map(|think| think.mean().as_micros()),
             think: load.think.map(|think| think.to_string()),
             on_backlog: self.plan.backlog.to_string(),
+            reconnect: (server.reconnect == Reconnect::EveryTransaction)
+                .then(|| "every-transaction".to_owned()),
+            statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
             seed: self.plan.seed,
         }
     }
 
     fn client(&self, driven: &Driven, watched: &Watched, window: &WindowInfo) -> ClientInfo {
-        let [_, begin, end] = &watched.machine;
+        let [begin, end] = &watched.machine;
         let used = end.since(begin);
         let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
         let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
@@ -235,7 +242,7 @@ impl Measurement<'_> {
             busy: (busiest.as_secs() / window.measure_s.max(1e-9)).min(1.0),
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
-            rss_peak_bytes: machine::rss_peak_bytes(),
+            rss_peak_bytes: rss_peak_bytes(),
             standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
         }
     }
@@ -264,7 +271,6 @@ fn server(watched: &Watched, counts: &Counts) -> Option<ServerInfo> {
     let wall_s = used.wall.as_secs();
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
-    let memory = used.memory.unwrap_or_default();
     let by_thread = by_thread_name(begin, end).into_iter().map(|threads| ServerThreads {
         cpu_us_per_tx: per_tx(threads.spent.cpu),
         cpu_pct: pct(threads.spent.cpu),
@@ -275,8 +281,8 @@ fn server(watched: &Watched, counts: &Counts) -> Option<ServerInfo> {
         cpu_us_per_tx: per_tx(used.spent.cpu),
         usr_pct: pct(used.split.user.unwrap_or_default()),
         sys_pct: pct(used.split.system.unwrap_or_default()),
-        rss_bytes: memory.rss_bytes,
-        vsize_bytes: memory.vsize_bytes,
+        rss_bytes: used.memory.map(|memory| memory.rss_bytes),
+        vsize_bytes: used.memory.map(|memory| memory.vsize_bytes),
         cpu_s: used.spent.cpu.as_secs(),
         wall_s,
         cpus: end.processes.first().map_or(0, |root| cpus_of(root.id.pid)),
@@ -300,4 +306,9 @@ fn statement_wall(driven: &Driven) -> Nanos {
 /// UTC, RFC 3339, to the millisecond.
 fn timestamp(at: SystemTime) -> String {
     jiff::Timestamp::try_from(at).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}
+
+/// The folder that relative paths of the command line are relative to.
+fn directory() -> String {
+    std::env::current_dir().map_or(String::new(), |path| path.to_string_lossy().into_owned())
 }

@@ -6,17 +6,18 @@
 mod seconds;
 mod server_eyes;
 
-pub use seconds::{Seconds, seconds};
-pub use server_eyes::ServerEyes;
+pub(crate) use seconds::{Seconds, seconds};
+pub(crate) use server_eyes::ServerEyes;
 
 use crate::progress::{Progress, SecondSeen};
+use dbtime_machine::now;
+use dbtime_machine::usage::MachineSample;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::recorder::Window;
 use dbtime_model::series::Second;
-use dbtime_model::{Histogram, MonoNanos, Nanos, now};
-use dbtime_observe::machine::MachineSample;
+use dbtime_model::{Histogram, MonoNanos, Nanos};
 use dbtime_observe::process::ServerGlance;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
@@ -32,11 +33,12 @@ const OPEN_SECONDS: usize = 20;
 const TOLD_AFTER: Nanos = Nanos::from_millis(150);
 
 /// What the monitor brings back.
-pub struct Watched {
+pub(crate) struct Watched {
     /// A row per second.
     pub series: Vec<SeriesRow>,
-    /// The machine at the start of the load, at the start and end of the window, and at the end.
-    pub machine: [MachineSample; 3],
+    /// The machine at the start and end of the window: the samples nearest after. Of a load that
+    /// ended before, its own start and end.
+    pub machine: [MachineSample; 2],
     /// The server at the start and end of the window, where it can be seen.
     pub server: [Option<ServerSample>; 2],
     /// Its counters likewise.
@@ -46,7 +48,7 @@ pub struct Watched {
 }
 
 /// Watches until every sink is gone. `log` receives the interval log.
-pub struct Monitor<'a> {
+pub(crate) struct Monitor<'a> {
     start: MonoNanos,
     window: Window,
     seconds: BTreeMap<u32, Open>,
@@ -74,7 +76,7 @@ struct Open {
 
 impl<'a> Monitor<'a> {
     /// A monitor of the load that starts at `start`.
-    pub fn new(
+    pub(crate) fn new(
         start: MonoNanos,
         window: Window,
         log: Box<dyn Write + 'a>,
@@ -97,7 +99,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// Also watches a server.
-    pub fn with_server(mut self, eyes: ServerEyes) -> Self {
+    pub(crate) fn with_server(mut self, eyes: ServerEyes) -> Self {
         self.eyes = eyes;
         let glance = self.eyes.glance();
         self.glances.push(glance);
@@ -106,7 +108,7 @@ impl<'a> Monitor<'a> {
 
     /// Watches until the driving threads have dropped their sinks. The server is looked at once
     /// more when its connections are closed: [`ServerEyes::sessions_ended`].
-    pub fn watch(mut self, seconds: Seconds) -> (Watched, ServerEyes) {
+    pub(crate) fn watch(mut self, seconds: Seconds) -> (Watched, ServerEyes) {
         let Seconds { from_threads, back } = seconds;
         loop {
             let wait = self.next_tick() - now();
@@ -257,7 +259,7 @@ impl<'a> Monitor<'a> {
         let seconds = self.rows.last_key_value().map_or(0, |(index, _)| index + 1);
         let series = (0..seconds).map(|index| self.row(index)).collect();
         let [begin, finish] = self.window_samples;
-        let machine = [self.samples[0], begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
+        let machine = [begin.unwrap_or(self.samples[0]), finish.unwrap_or(end)];
         let (server, counters) = ([None, None], [None, None]);
         (Watched { series, machine, server, counters, log_error: self.log_error }, self.eyes)
     }
@@ -300,7 +302,7 @@ impl<'a> Monitor<'a> {
 }
 
 /// The comment lines that open an interval log of a load that started at `started`.
-pub fn log_heading(started: SystemTime) -> String {
+pub(crate) fn log_heading(started: SystemTime) -> String {
     let since = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seconds = since.as_secs_f64();
     format!(
@@ -394,5 +396,23 @@ mod tests {
         assert_eq!(rows, [(0, 2, "measure"), (1, 2, "measure")]);
         assert!((watched.series[1].service_mean_us - 20_500.0).abs() < 1.0);
         assert_eq!(logged(&log), BTreeMap::from([(0, vec![10]), (1, vec![20, 21])]));
+    }
+
+    #[test]
+    fn the_machine_is_sampled_at_the_edges_of_the_window() {
+        let start = now();
+        let at = |ms| start + Nanos::from_millis(ms);
+        let window = Window { start: at(30), end: at(60) };
+        let (sinks, seconds) = seconds(1);
+        let held = sinks.take(0);
+        drop(sinks);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            drop(held);
+        });
+        let quiet = |_: Progress| {};
+        let (watched, _) = Monitor::new(start, window, Box::new(Vec::new()), &quiet).watch(seconds);
+        let [begin, end] = watched.machine;
+        assert!(begin.at >= window.start && end.at >= window.end && end.at < at(500));
     }
 }

@@ -18,9 +18,7 @@ use std::sync::Arc;
 ///
 /// Errors: [`LabError`], and what the script itself says.
 pub fn command(request: &RunRequest, progress: Tell<'_>, stop: &Stop) -> Result<(), LabError> {
-    if let Some(cpus) = &request.client_cpus {
-        keep_to(cpus)?;
-    }
+    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
     once(&plan, request.load.connections, (&*prepared, progress), stop)

@@ -1,12 +1,17 @@
-//! What a run tells on its way. Whoever listens decides whether and how to show it.
+//! What happens on the way of a run. Whoever receives it decides whether and how to show it.
 
 use dbtime_model::{MonoNanos, Nanos};
+use serde::{Deserialize, Serialize};
 
 /// Something worth showing while a run goes on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum Progress {
-    /// A private server is being made or started: which, and what is done now.
-    Server(String),
+    /// A private server is being made or started.
+    Server {
+        /// Which, and what is done now.
+        step: String,
+    },
     /// Rows are being loaded.
     Loading {
         /// Into which table.
@@ -19,6 +24,7 @@ pub enum Progress {
     /// The flat-out rate is being measured.
     FlatOut {
         /// For how long.
+        #[serde(rename = "length_us")]
         length: Nanos,
     },
     /// It has been found.
@@ -30,20 +36,24 @@ pub enum Progress {
     },
     /// The load has started.
     Started {
-        /// When.
+        /// The instant, by the machine's monotonic clock.
+        #[serde(rename = "at_us")]
         at: MonoNanos,
         /// Load before the window.
+        #[serde(rename = "warmup_us")]
         warmup: Nanos,
         /// The window; `None` when a number of transactions ends it.
+        #[serde(rename = "measure_us")]
         measure: Option<Nanos>,
         /// That number.
         transactions: Option<u64>,
     },
     /// A client's script has not come back for so long: it computes, loops or blocks.
     Stuck {
-        /// Which client.
+        /// The client's number.
         client: u32,
         /// For how long.
+        #[serde(rename = "length_us")]
         length: Nanos,
     },
     /// A second of load has passed.
@@ -51,7 +61,7 @@ pub enum Progress {
 }
 
 /// What was seen of one second as it passed; threads that are busy report late.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SecondSeen {
     /// Seconds since the start of the load.
     pub second: u32,
@@ -60,7 +70,9 @@ pub struct SecondSeen {
     /// Failed in it.
     pub failed: u64,
     /// Median response.
+    #[serde(rename = "p50_us")]
     pub p50: Nanos,
     /// 99th percentile.
+    #[serde(rename = "p99_us")]
     pub p99: Nanos,
 }

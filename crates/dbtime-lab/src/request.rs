@@ -2,13 +2,16 @@
 
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
-use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::arrivals::{Arrivals, Rate, RateError};
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::Think;
 use dbtime_load::workload::{Limit, Workload};
-use dbtime_model::record::AutoRate;
-use dbtime_model::{CpuList, Nanos};
+use dbtime_machine::CpuList;
+use dbtime_model::Nanos;
+use dbtime_model::record::{AutoRate, RunSpec};
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -44,13 +47,22 @@ pub struct RunRequest {
     pub limits: Vec<Limit>,
     /// Seed of everything random.
     pub seed: u64,
+    /// What the record is to tell.
+    pub detail: Detail,
     /// Where the record goes; `None`: nowhere.
     pub out: Option<PathBuf>,
     /// The command that repeats the run, without passwords.
     pub command: String,
+    /// Its written form, for the record; `None` where it has none, as for other tools' commands.
+    pub spec: Option<RunSpec>,
 }
 
 impl RunRequest {
+    /// Measures what is driven and nothing else, because nobody reads more.
+    pub fn load_only(&mut self) {
+        (self.detail, self.budget) = (Detail::Load, BudgetChoice::Off);
+    }
+
     /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
     /// caller says how long: by time or by transactions.
     pub fn new(workload: Workload, target: Target) -> Self {
@@ -78,10 +90,22 @@ impl RunRequest {
             budget: BudgetChoice::Auto,
             limits: Vec::new(),
             seed: 1,
+            detail: Detail::Full,
             out: None,
             command: String::new(),
+            spec: None,
         }
     }
+}
+
+/// What the record of a run is to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything.
+    Full,
+    /// What was driven, and nothing of machine and server: nobody reads more, so that neither is
+    /// looked at.
+    Load,
 }
 
 /// How a private server is started.
@@ -143,13 +167,99 @@ pub enum RateChoice {
     Found(AutoRate),
 }
 
+/// The share of the flat-out rate that `auto` alone stands for. Unit: percent.
+pub const AUTO_SHARE_PCT: f64 = 50.0;
+
+/// The largest share that can be chosen. Unit: percent.
+const MAX_SHARE_PCT: f64 = 10_000.0;
+
+/// Why a text is no rate of an open loop.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RateChoiceError {
+    /// Not that of a rate.
+    #[error(transparent)]
+    Rate(#[from] RateError),
+    /// Begins with `auto`, and goes on wrong.
+    #[error(
+        "`{0}` is no share of the flat-out rate: write auto or auto:50%, more than 0 and at most \
+         {MAX_SHARE_PCT} %"
+    )]
+    Share(String),
+}
+
+impl FromStr for RateChoice {
+    type Err = RateChoiceError;
+
+    /// Reads what [`Rate`] reads, `auto` and `auto:50%`.
+    fn from_str(text: &str) -> Result<Self, RateChoiceError> {
+        let Some(share) = text.strip_prefix("auto") else { return Ok(Self::Given(text.parse()?)) };
+        if share.is_empty() {
+            return Ok(Self::Auto(AUTO_SHARE_PCT));
+        }
+        let number = share.strip_prefix(':').and_then(|share| share.strip_suffix('%'));
+        let number = number.and_then(|number| number.parse::<f64>().ok());
+        match number.filter(|share| *share > 0.0 && *share <= MAX_SHARE_PCT) {
+            Some(share) => Ok(Self::Auto(share)),
+            None => Err(RateChoiceError::Share(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for RateChoice {
+    /// Writes what [`FromStr`] reads; a rate that was found, as the share that it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given(rate) => write!(f, "{rate}"),
+            Self::Auto(share_pct) => write!(f, "auto:{share_pct}%"),
+            Self::Found(auto) => write!(f, "auto:{}%", auto.share_pct),
+        }
+    }
+}
+
 /// Which transactions have their parts measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BudgetChoice {
     /// One in so many that measuring costs about 1 % of the service time.
+    #[default]
     Auto,
     /// One in so many.
     Every(u32),
     /// None.
     Off,
+}
+
+/// Why a text does not say which transactions have their parts measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no choice of transactions to measure: write auto, off, or 16 for one in 16")]
+pub struct BudgetChoiceError(String);
+
+impl FromStr for BudgetChoice {
+    type Err = BudgetChoiceError;
+
+    /// Reads `auto`, `off`, `16`.
+    fn from_str(text: &str) -> Result<Self, BudgetChoiceError> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Self::Auto),
+            ("off", _) => Ok(Self::Off),
+            (_, Ok(every)) if every > 0 => Ok(Self::Every(every)),
+            _ => Err(BudgetChoiceError(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_and_written() {
+        for text in ["500/s", "ramp:100/s..2000/s", "0s:100/s,30s:500/s", "auto:50%", "auto:0.5%"] {
+            assert_eq!(text.parse::<RateChoice>().expect(text).to_string(), text);
+        }
+        assert_eq!("auto".parse(), Ok(RateChoice::Auto(AUTO_SHARE_PCT)));
+        for bad in ["auto:0%", "auto:-1%", "auto:10001%", "auto:50", "automatic", "auto:NaN%"] {
+            let error = bad.parse::<RateChoice>().expect_err(bad).to_string();
+            assert!(error.contains("more than 0 and at most 10000 %"), "{error}");
+        }
+    }
 }

@@ -5,22 +5,25 @@ use crate::measurement::Measurement;
 use crate::monitor::{Monitor, ServerEyes, Watched, log_heading, seconds};
 use crate::once;
 use crate::progress::Progress;
-use crate::request::{Load, RateChoice, RunRequest};
-use crate::servers::{check_online, pin_this_thread};
+use crate::request::{Detail, Load, RateChoice, RunRequest};
+use crate::servers::check_online;
 use crate::settle;
 use crate::store::Store;
 use crate::stuck::watched;
-use crate::targets::Prepared;
+use crate::targets::{Facts, Prepared};
 use dbtime_engines::plan::{Demand, Driven, Plan, Stop, Watcher};
-use dbtime_engines::wait::test_timers;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::think::Think;
-use dbtime_model::record::{AutoRate, Check, CheckOutcome, Run, file};
-use dbtime_model::{CpuList, MonoNanos, Nanos};
+use dbtime_machine::cpus::usable_cpus;
+use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
+use dbtime_machine::{CpuList, PinnedThread};
+use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
+use dbtime_model::{MonoNanos, Nanos};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::SystemTime;
 
@@ -65,14 +68,12 @@ pub fn run_into(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<Finished, LabError> {
-    if let Some(cpus) = &request.client_cpus {
-        keep_to(cpus)?;
-    }
-    let timers = test_timers();
+    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
+    precise_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
     once::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
-    let facts = prepared.facts(&plan)?;
+    let (timers, facts) = look(request, &plan, &*prepared)?;
     let auto = settle::rate(request, &mut plan, &*prepared, progress, stop)?;
     settle::budget(request, &mut plan, &*prepared, stop)?;
     let cost = settle::cost(request, &plan, &*prepared, stop)?;
@@ -98,12 +99,37 @@ pub fn run_into(
     let measurement =
         Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
     let run = measurement.record(driven, watched, facts, auto);
-    let of_operations = run.record.operations.iter().flat_map(|operation| &operation.limits);
-    let outcomes = run.record.limits.iter().chain(of_operations).map(Check::outcome);
-    let limits = outcomes.max().unwrap_or(CheckOutcome::Passed);
+    let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
     let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();
     let (folder, unrecorded) = record.map_or_else(|e| (None, Some(e)), |folder| (folder, None));
     Ok(Finished { run, folder, unrecorded, limits })
+}
+
+/// Looks at the target, and meanwhile tests how late this machine wakes sleepers: a look is mostly
+/// waiting for answers, and what makes and fills a target is over by now.
+fn look(
+    request: &RunRequest,
+    plan: &Plan,
+    prepared: &dyn Prepared,
+) -> Result<(TimerTest, Facts), LabError> {
+    if request.detail == Detail::Load {
+        return Ok((TimerTest::default(), Facts::default()));
+    }
+    let is_looking = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        let test = || test_timers(|| is_looking.load(Ordering::Relaxed));
+        let testing = std::thread::Builder::new().name("timer test".to_owned());
+        let testing = testing.spawn_scoped(scope, test).map_err(no_thread)?;
+        let facts = prepared.facts(plan);
+        is_looking.store(false, Ordering::Relaxed);
+        let timers = testing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((timers, facts?))
+    })
+}
+
+/// The system refuses a thread.
+fn no_thread(error: io::Error) -> LabError {
+    LabError::Target(format!("no thread can be started: {error}"))
 }
 
 /// Writes the record of a run, whose interval log was written meanwhile.
@@ -126,19 +152,17 @@ pub fn find_rate(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Stop,
 ) -> Result<Option<AutoRate>, LabError> {
-    if let Some(cpus) = &request.client_cpus {
-        keep_to(cpus)?;
-    }
+    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     once::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
     settle::rate(request, &mut plan, &*prepared, progress, stop)
 }
 
-/// Keeps this thread, and all that it will start, to some CPUs.
-pub(crate) fn keep_to(cpus: &CpuList) -> Result<(), LabError> {
+/// Keeps this thread, and all that it will start, to the CPUs of a run until that has ended.
+pub(crate) fn keep_to(cpus: &CpuList) -> Result<PinnedThread, LabError> {
     check_online(cpus, "--client-cpus")?;
-    pin_this_thread(cpus).map_err(|error| {
+    PinnedThread::new(cpus).map_err(|error| {
         LabError::Target(format!("this process may not run on CPUs {cpus}: {error}"))
     })
 }
@@ -195,7 +219,7 @@ pub(crate) fn shards(load: &Load, demand: &Demand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
     }
-    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    let cpus = usable_cpus();
     let is_tied = matches!(demand, Demand::Closed { clients, .. } if *clients == servers);
     if is_tied && servers <= FEW { servers.min(cpus).max(1) } else { 1 }
 }
@@ -226,12 +250,12 @@ pub(crate) fn drive(
     let (look_back, looked_back) = channel::<()>();
     std::thread::scope(|scope| {
         let watch = move || {
-            let mut eyes = ServerEyes::default();
+            let mut eyes = ServerEyes::new(prepared.server_pid());
             let start = loop {
                 match hear.recv().ok()? {
                     Told::Ready => {
                         // Only now, so as to take no connection from the load.
-                        eyes = ServerEyes::new(prepared.server_pid(), prepared.sampler());
+                        eyes = eyes.with_sampler(prepared.sampler());
                         if plan.warmup == Nanos::ZERO {
                             // The window begins with the load.
                             eyes.look(0);
@@ -252,7 +276,7 @@ pub(crate) fn drive(
             Some(watched)
         };
         let monitor = std::thread::Builder::new().name("monitor".to_owned());
-        let monitor = monitor.spawn_scoped(scope, watch).expect("a thread can be started");
+        let monitor = monitor.spawn_scoped(scope, watch).map_err(no_thread)?;
         let watcher = Watcher {
             sink: &|id| sinks.take(id),
             ready: &|| {

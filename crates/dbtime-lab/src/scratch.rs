@@ -33,7 +33,7 @@ const LETTERS: usize = 6;
 
 /// A folder that is removed with all it holds, unless it is kept.
 #[derive(Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     path: PathBuf,
     /// Says that it is in use; removed with it.
     mark: Mark,
@@ -41,22 +41,22 @@ pub struct Scratch {
 
 impl Scratch {
     /// Bytes in the name of a temporary folder.
-    pub const NAME_LENGTH: usize = PREFIX.len() + LETTERS;
+    pub(crate) const NAME_LENGTH: usize = PREFIX.len() + LETTERS;
 
     /// Makes this folder, which must not exist.
-    pub fn create(path: PathBuf) -> io::Result<Self> {
+    pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
         let mut in_use = in_use();
         fs::create_dir(&path)?;
         in_use.adopt(path)
     }
 
     /// Makes a folder with a name of its own among the system's temporary files.
-    pub fn temporary() -> io::Result<Self> {
+    pub(crate) fn temporary() -> io::Result<Self> {
         Self::temporary_in(&std::env::temp_dir())
     }
 
     /// Makes a folder with a name of its own in `parent`; only its owner may look into it.
-    pub fn temporary_in(parent: &Path) -> io::Result<Self> {
+    pub(crate) fn temporary_in(parent: &Path) -> io::Result<Self> {
         let private = fs::Permissions::from_mode(0o700);
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(PREFIX).rand_bytes(LETTERS).permissions(private);
@@ -67,13 +67,13 @@ impl Scratch {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Gives it its final name; from then on it stays, for nothing is under the old name when this
     /// is dropped. Where something has the name, it keeps its own.
-    pub fn keep_as(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn keep_as(&self, path: &Path) -> io::Result<()> {
         let _in_use = in_use();
         fs::rename(&self.path, path)?;
         // One that stayed would say nothing: it names the folder as it was called before.
@@ -228,8 +228,12 @@ mod tests {
         let write = |n: u32| fs::write(folder.join(n.to_string()), "more");
         (0..100).for_each(|n| write(n).expect("written"));
         std::thread::scope(|scope| {
-            // Until there is nowhere to write any more, and not for ever.
-            scope.spawn(|| (100..5000).find(|n| write(*n).is_err()));
+            // Until there is nowhere to write any more, and for half of the patience at most: how
+            // many files that is follows from the disk.
+            let begun = Instant::now();
+            scope.spawn(move || {
+                (100..).find(|n| write(*n).is_err() || begun.elapsed() > PATIENCE / 2)
+            });
             drop(scratch);
         });
         assert!(!folder.exists());

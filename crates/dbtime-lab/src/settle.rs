@@ -58,6 +58,7 @@ pub(crate) fn rate(
     };
     let rate = Rate::Constant(auto.offered_tps());
     rate.check().map_err(|error| LabError::Usage(error.to_string()))?;
+    request.load.arrivals.check(&rate).map_err(|error| LabError::Usage(error.to_string()))?;
     let (flat_out_tps, offered_tps) = (auto.flat_out_tps, auto.offered_tps());
     progress(Progress::Rate { flat_out_tps, offered_tps });
     plan.demand = Demand::Open { rate, arrivals: request.load.arrivals };

@@ -5,8 +5,8 @@
 use crate::error::LabError;
 use crate::scratch::{self, Made, Scratch};
 use dbtime_model::counters::CounterDocument;
-use dbtime_model::record::{Run, csv, file};
-use std::fs::File;
+use dbtime_model::record::{Run, SweepRecord, csv, file, sweep_text};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,32 @@ pub struct Store {
 /// Errors: [`LabError::Record`]; then nothing of it is left.
 pub fn make_folder(path: &Path) -> Result<Made, LabError> {
     Made::folder(path).map_err(|source| LabError::Record { path: path.to_owned(), source })
+}
+
+/// Writes what a sweep has so far into its folder, over what was there: a reader finds the old
+/// files or the new, whole.
+///
+/// Errors: [`LabError::Record`].
+pub fn write_sweep(folder: &Path, record: &SweepRecord) -> Result<(), LabError> {
+    let failed = |source| LabError::Record { path: folder.to_owned(), source };
+    let json = serde_json::to_string_pretty(record).map_err(io::Error::other).map_err(failed)?;
+    let table = sweep_text(record);
+    for (name, text) in [(file::SWEEP_TABLE, table), (file::SWEEP, json + "\n")] {
+        let partial = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
+        let written = write_synced(&partial, &text);
+        written.and_then(|()| fs::rename(&partial, folder.join(name))).map_err(|source| {
+            // What could not be written whole is taken away.
+            let _ = fs::remove_file(&partial);
+            failed(source)
+        })?;
+    }
+    Ok(())
+}
+
+fn write_synced(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 impl Store {
@@ -62,7 +88,7 @@ impl Store {
 
     /// Writes another whole file of the folder.
     pub fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
-        self.write_synced(name, text).map_err(|source| self.failed(source))
+        write_synced(&self.file(name), text).map_err(|source| self.failed(source))
     }
 
     /// Lets `keep` put files into the folder.
@@ -92,12 +118,6 @@ impl Store {
             }
         }
         Err(LabError::OutExists(self.out.clone()))
-    }
-
-    fn write_synced(&self, name: &str, text: &str) -> io::Result<()> {
-        let mut file = File::create(self.file(name))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -133,7 +153,6 @@ fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::*;
     use dbtime_model::counters::{CounterSample, CounterSource, Product};
-    use std::fs;
 
     #[test]
     fn a_dropped_store_leaves_nothing() {

@@ -3,7 +3,8 @@
 
 use crate::progress::Progress;
 use dbtime_engines::plan::Plan;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;

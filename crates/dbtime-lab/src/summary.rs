@@ -14,7 +14,7 @@ use dbtime_model::trace::Trace;
 use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
 
 /// Everything the record says about what was measured, apart from the machine and the target.
-pub struct Summary {
+pub(crate) struct Summary {
     /// All operations together.
     pub latencies: Latencies<u64>,
     /// The budget of all operations together; no transaction in it when none was measured.
@@ -29,7 +29,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of what was driven.
-    pub fn new(driven: &Driven, workload: &Workload) -> Self {
+    pub(crate) fn new(driven: &Driven, workload: &Workload) -> Self {
         let recorder = &driven.recorder;
         let mut latencies = Latencies::default();
         let mut budget = Budget::default();
@@ -47,12 +47,12 @@ impl Summary {
     }
 
     /// The four distributions in figures.
-    pub fn latency_us(&self) -> LatencySet {
+    pub(crate) fn latency_us(&self) -> LatencySet {
         (&self.latencies).into()
     }
 
     /// The response distribution by power-of-two bucket.
-    pub fn histogram(&self) -> Vec<HistogramBucket> {
+    pub(crate) fn histogram(&self) -> Vec<HistogramBucket> {
         let buckets = self.latencies.response.powers_of_two().into_iter();
         buckets
             .map(|(below, count)| HistogramBucket { below_us: below.as_micros(), count })
@@ -61,7 +61,7 @@ impl Summary {
 
     /// The response and service distributions on their way to the maximum: ten points for each
     /// tenth of what is left, as far as there are values to tell them apart.
-    pub fn percentiles(&self) -> Vec<PercentilePoint> {
+    pub(crate) fn percentiles(&self) -> Vec<PercentilePoint> {
         let count = self.latencies.response.count();
         if count == 0 {
             return Vec::new();
@@ -190,7 +190,7 @@ fn transactions(
 }
 
 /// What became of connections.
-pub fn connections(driven: &Driven) -> ConnectionsInfo {
+pub(crate) fn connections(driven: &Driven) -> ConnectionsInfo {
     let found = &driven.recorder.connections;
     let since = |at: MonoNanos| (at - driven.start).as_secs();
     let mut outages: Vec<OutageInfo> = together(driven.recorder.outages.clone())
@@ -210,14 +210,14 @@ pub fn connections(driven: &Driven) -> ConnectionsInfo {
 }
 
 /// Spans of the run, from the start of the load.
-pub fn spans(driven: &Driven, spans: &[TimeSpan]) -> Vec<SpanInfo> {
+pub(crate) fn spans(driven: &Driven, spans: &[TimeSpan]) -> Vec<SpanInfo> {
     let since = |at: MonoNanos| (at - driven.start).as_secs();
     spans.iter().map(|s| SpanInfo { from_s: since(s.from), until_s: since(s.until) }).collect()
 }
 
 /// Times in which transactions were due and none was completed, for more than ten times what the
 /// slowest of an ordinary second take. The driver's own standstills and outages are none of them.
-pub fn stalls(driven: &Driven, series: &[SeriesRow]) -> Vec<TimeSpan> {
+pub(crate) fn stalls(driven: &Driven, series: &[SeriesRow]) -> Vec<TimeSpan> {
     let recorder = &driven.recorder;
     let quiet = recorder.quiet.as_deref().unwrap_or_default();
     let without_service = intersection(quiet, &union(recorder.waiting.clone()));
@@ -273,7 +273,7 @@ fn together(mut outages: Vec<Outage>) -> Vec<Outage> {
 }
 
 /// Times to make a connection; `None` where none was made.
-pub fn connect_us(driven: &Driven) -> Option<LatencyUs> {
+pub(crate) fn connect_us(driven: &Driven) -> Option<LatencyUs> {
     let times = &driven.recorder.connections.times;
     (times.count() > 0).then(|| times.into())
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+pub mod excerpt;
 pub mod failure;
 mod keys;
 pub mod pipelining;

@@ -57,8 +57,6 @@ pub enum Event<'a> {
         /// The first row, when the step wanted rows; empty otherwise.
         first: &'a [Value],
     },
-    /// The statement failed in a way the program asked to see. Retries are the session's affair.
-    Failed(ErrorClass),
     /// A pause is over.
     Resumed,
 }
@@ -68,7 +66,7 @@ pub enum Event<'a> {
 pub enum Step<'a> {
     /// Execute a statement of the workload.
     Execute {
-        /// Which one.
+        /// By its position in the workload.
         statement: StatementId,
         /// Its parameters in the order of their placeholders.
         parameters: &'a [Value],
@@ -80,7 +78,7 @@ pub enum Step<'a> {
     /// Ask something of the connection, and be told by [`Program::replied`]. What fails is the
     /// program's affair: nothing is undone or tried again for it.
     Ask {
-        /// What.
+        /// What the script wants done.
         request: Request<'a>,
         /// The statement that it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,

@@ -21,7 +21,7 @@ pub enum Request<'a> {
     },
     /// Execute a prepared statement.
     Execute {
-        /// Which one.
+        /// The number that it was prepared under.
         handle: u32,
         /// Its parameters, in their order.
         parameters: &'a [Value],
@@ -37,7 +37,7 @@ pub enum Request<'a> {
     },
     /// Forget a prepared statement.
     Close {
-        /// Which one.
+        /// The number that it was prepared under.
         handle: u32,
     },
     /// Execute several statements in one go, and wait for all of them; behind one that fails the
@@ -57,7 +57,7 @@ pub enum Request<'a> {
 pub enum Piped {
     /// Execute a statement that was prepared.
     Execute {
-        /// Which one.
+        /// The number that it was prepared under.
         handle: u32,
         /// Its parameters, in their order.
         parameters: Vec<Value>,

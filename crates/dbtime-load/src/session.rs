@@ -39,7 +39,7 @@ impl Default for Retry {
 pub enum Action<'a> {
     /// Execute a statement and come back with [`Session::answered`] or [`Session::failed`].
     Execute {
-        /// Which one.
+        /// By its position in the workload.
         statement: StatementId,
         /// Its parameters.
         parameters: &'a [Value],
@@ -50,14 +50,14 @@ pub enum Action<'a> {
     Pause {
         /// [`Part::Think`] or [`Part::Backoff`].
         part: Part,
-        /// How long.
+        /// From the present on.
         length: Nanos,
     },
     /// Nothing before the next statement under way is answered. Only with pipelining.
     Wait,
     /// Ask something of the connection and come back with [`Session::replied`].
     Ask {
-        /// What.
+        /// What the script wants done.
         request: Request<'a>,
         /// What it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,

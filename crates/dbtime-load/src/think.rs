@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn bad_forms_are_refused() {
-        for bad in ["", "10", "exp:", "uniform:5ms", "uniform:9ms..1ms", "normal:5ms"] {
+        for bad in ["", "-10", "exp:", "uniform:5ms", "uniform:9ms..1ms", "normal:5ms"] {
             assert!(bad.parse::<Think>().is_err(), "{bad}");
         }
     }

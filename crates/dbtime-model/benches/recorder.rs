@@ -1,7 +1,7 @@
 //! What recording costs. Budget: 10 ns per value. `cargo bench -p dbtime-model`
 
 use dbtime_model::recorder::{Latencies, Window};
-use dbtime_model::{Histogram, MonoNanos, Nanos, OperationId, Outcome, Recorder, Sample, now};
+use dbtime_model::{Histogram, MonoNanos, Nanos, OperationId, Outcome, Recorder, Sample};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -57,9 +57,4 @@ fn a_whole_transaction(bencher: Bencher) {
             recorder.record(black_box(sample));
         }
     });
-}
-
-#[divan::bench]
-fn read_the_clock() -> MonoNanos {
-    now()
 }

@@ -251,7 +251,7 @@ impl Budget {
 }
 
 /// How many power-of-two response buckets there are: bucket `b` holds `2^(b-1) <= ns < 2^b`.
-pub const BUCKET_COUNT: usize = 48;
+pub(crate) const BUCKET_COUNT: usize = 48;
 
 /// Budgets by power-of-two response bucket: a mean cannot explain a p99, these can.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ impl<C: Counter> Histogram<C> {
     }
 
     /// The standard deviation in nanoseconds; zero when nothing was counted.
-    pub fn stddev_ns(&self) -> f64 {
+    pub(crate) fn stddev_ns(&self) -> f64 {
         if self.count() == 0 { 0.0 } else { self.hdr.stdev() }
     }
 
@@ -76,11 +76,6 @@ impl<C: Counter> Histogram<C> {
     /// The largest duration, within the histogram's precision.
     pub fn max(&self) -> Nanos {
         Nanos(self.hdr.max())
-    }
-
-    /// How many durations lie above `limit`, within the histogram's precision.
-    pub fn count_above(&self, limit: Nanos) -> u64 {
-        self.count() - self.hdr.count_between(0, limit.0.min(MAX.0))
     }
 
     /// Counts by power-of-two bucket: exclusive upper edge and count, empty buckets left out.

@@ -3,35 +3,34 @@
 //! Everything else in the workspace speaks in these terms: instants and durations on one clock,
 //! what became of a transaction, where its time went, histograms, per-second series, what processes
 //! spend, and the run record on disk.
-//! This crate knows nothing of threads, sockets or databases, and prints nothing.
+//! This crate knows nothing of threads, clocks, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
 pub mod budget;
-pub mod clock;
 pub mod counters;
-pub mod cpus;
-pub mod histogram;
+mod histogram;
 pub mod lock_picture;
-pub mod outcome;
+mod outcome;
+pub mod plain_text;
 pub mod process;
 pub mod record;
 pub mod recorder;
-pub mod sample;
+mod sample;
 pub mod series;
+pub mod shell;
 pub mod spans;
-pub mod sparse_counts;
+mod sparse_counts;
 pub mod trace;
 pub mod traced;
 pub mod traced_file;
 pub mod traced_files;
+pub mod traced_ledger;
 pub mod traced_live;
-pub mod traced_since;
+mod traced_since;
 pub mod traced_totals;
 pub mod units;
 
 pub use budget::{Budget, BudgetCells, Part, Parts};
-pub use clock::now;
-pub use cpus::CpuList;
 pub use histogram::Histogram;
 pub use outcome::{ErrorClass, Outcome};
 pub use recorder::Recorder;

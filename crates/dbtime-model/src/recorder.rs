@@ -117,7 +117,7 @@ impl<C: Counter> Latencies<C> {
     }
 
     /// Counts one that never ended, with its age.
-    pub fn record_unfinished(&mut self, sample: &Sample) {
+    pub(crate) fn record_unfinished(&mut self, sample: &Sample) {
         self.response.record(sample.response());
         self.without_lag.record(sample.response() - sample.lag());
     }
@@ -364,7 +364,7 @@ impl<C: Counter> Recorder<C> {
     ) {
         let statement = self.of_statement(statement);
         statement.count += 1;
-        statement.rows += rows;
+        statement.rows = statement.rows.saturating_add(rows);
         statement.round_trips += u64::from(round_trips);
         statement.service.record(service);
     }
@@ -443,7 +443,7 @@ impl Recorder<u64> {
         self.statements.resize_with(most, StatementRecorder::default);
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.count += theirs.count;
-            mine.rows += theirs.rows;
+            mine.rows = mine.rows.saturating_add(theirs.rows);
             mine.round_trips += theirs.round_trips;
             mine.service.merge(&theirs.service);
             mine.budget.merge(&theirs.budget);

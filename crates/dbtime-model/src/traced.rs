@@ -1,4 +1,4 @@
-//! Requests that a server was seen to serve, and the ledger of everything that was seen.
+//! Requests that a server was seen to serve.
 
 use crate::traced_files::FileWait;
 use crate::{MonoNanos, Nanos};
@@ -401,145 +401,11 @@ pub enum QueryCache {
     Hit,
 }
 
-/// What watching took of the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TraceCost {
-    /// CPU time of the programs in the kernel, estimated: of 4,096 runs on a CPU 96 in a row are
-    /// timed; with what the kernel takes to run them.
-    #[serde(rename = "kernel_us")]
-    pub kernel: Nanos,
-    /// Hits of probes in servers and their libraries. Each costs a trap, which is not in `kernel`.
-    pub probe_hits: u64,
-    /// What such a trap takes on this machine.
-    #[serde(default, rename = "trap_us")]
-    pub trap: Nanos,
-    /// CPU time of dbtime itself, counted by the kernel.
-    #[serde(rename = "own_us")]
-    pub own: Nanos,
-}
-
-impl TraceCost {
-    /// CPU time of everything together.
-    pub fn all(&self) -> Nanos {
-        self.kernel + self.own + Nanos(self.probe_hits.saturating_mul(self.trap.0))
-    }
-}
-
-/// Everything that was seen, counted by what became of it.
-///
-/// `started = ended + in_flight + aborted + partial + vanished()`, and
-/// `streamed + dropped + withheld = ended + aborted`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ledger {
-    /// Requests that were seen to begin or to be under way.
-    pub started: u64,
-    /// Answered, or of a kind that has no answer.
-    pub ended: u64,
-    /// Still under way when the tracer left.
-    pub in_flight: u64,
-    /// Their connection ended before the answer.
-    pub aborted: u64,
-    /// Under way when the tracer came: their beginning was not seen.
-    pub partial: u64,
-    /// Handed on one by one.
-    pub streamed: u64,
-    /// Counted, but not handed on: the reader was too slow.
-    pub dropped: u64,
-    /// Their text was longer than what is kept.
-    pub cut: u64,
-    /// Their text could not be read.
-    pub unread: u64,
-    /// Another came on the same connection before they were answered.
-    pub overlaid: u64,
-    /// Reads and writes of connections that the kernel had no memory to follow.
-    pub no_storage: u64,
-    /// Connections that were lost track of, and followed again from the next request on.
-    pub out_of_step: u64,
-    /// Connections that turned to TLS and were not followed.
-    pub tls: u64,
-    /// Connections that turned to compression and were not followed.
-    pub compressed: u64,
-    /// Connections that were there before, and spoke without a request that was understood: they
-    /// may be in TLS or compressed.
-    pub not_understood: u64,
-    /// Connections that were followed.
-    pub connections: u64,
-    /// Statements that were prepared before that could be seen, among those that were added up.
-    pub nameless: u64,
-    /// Times that a thread got a CPU and the kernel did not tell: taken from the scheduler's own
-    /// record instead, which leaves out what interrupts took.
-    pub unseen_arrivals: u64,
-    /// Requests of PostgreSQL's with several statements.
-    #[serde(default)]
-    pub batches: u64,
-    /// Waits for locks, and requests that let them go, that are missing in the sums of them: the
-    /// reader was too slow.
-    #[serde(default)]
-    pub locks_lost: u64,
-    /// Not handed on either, for the watching was to cost less (`--max-cost`).
-    #[serde(default)]
-    pub withheld: u64,
-    /// Connections whose user is known.
-    #[serde(default)]
-    pub logins: u64,
-}
-
-impl Ledger {
-    /// Requests that began and of which nothing more is known: their connection was gone when the
-    /// tracer left, and nothing had told of it. Negative never, unless the tracer is wrong.
-    pub fn vanished(&self) -> i64 {
-        let known = self.ended + self.in_flight + self.aborted + self.partial;
-        self.started.cast_signed() - known.cast_signed()
-    }
-
-    /// Whether every request is accounted for, and everything that ended was handed on.
-    pub fn is_whole(&self) -> bool {
-        self.vanished() == 0 && self.lost() == 0
-    }
-
-    /// Requests that were not followed to their end, or not handed on.
-    pub fn lost(&self) -> u64 {
-        self.dropped + self.overlaid + self.no_storage + self.out_of_step
-    }
-
-    /// Whether what was handed on and what was not add up to what was over.
-    pub fn adds_up(&self) -> bool {
-        self.streamed + self.dropped + self.withheld == self.ended + self.aborted
-            && self.vanished() >= 0
-    }
-}
-
 impl fmt::Display for Fate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ended => "ended",
             Self::Aborted => "aborted",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ledger_accounts_for_every_request() {
-        let ledger = Ledger {
-            started: 10,
-            ended: 6,
-            in_flight: 2,
-            aborted: 1,
-            partial: 1,
-            streamed: 7,
-            ..Ledger::default()
-        };
-        assert!(ledger.adds_up() && ledger.is_whole());
-        let dropped = Ledger { streamed: 5, dropped: 2, ..ledger };
-        assert!(dropped.adds_up() && !dropped.is_whole());
-        assert_eq!(dropped.lost(), 2);
-        let vanished = Ledger { started: 11, ..ledger };
-        assert_eq!(vanished.vanished(), 1);
-        assert!(vanished.adds_up() && !vanished.is_whole());
-        assert!(!Ledger { ended: 7, ..ledger }.adds_up());
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! Lines are JSON, so that a file that was cut short is read up to where that was.
 
-use crate::traced::{Ledger, TraceCost, TracedRequest};
+use crate::traced::TracedRequest;
+use crate::traced_ledger::{Ledger, TraceCost};
 use crate::traced_totals::TracedTotals;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};

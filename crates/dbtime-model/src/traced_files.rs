@@ -11,7 +11,7 @@ pub struct FileWait {
     /// Which part of the response they were: a name as in
     /// [`RequestParts::named`](crate::traced::RequestParts::named).
     pub part: String,
-    /// How many.
+    /// Waits for the file.
     pub count: u64,
     /// How long in all.
     #[serde(rename = "length_us")]

@@ -256,7 +256,8 @@ impl TracedTotals {
 mod tests {
     use super::*;
 
-    /// The kernel's side, in Rust (`fine_bucket` in `bpf/totals.bpf.h`).
+    /// The kernel's side, in Rust (`fine_bucket` in
+    /// `crates/dbtime-observe/bpf/totals.bpf.h`).
     fn bucket(value: u64) -> u32 {
         let power = u64::from(value.max(1).ilog2());
         if power < 3 {

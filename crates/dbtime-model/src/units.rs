@@ -142,41 +142,82 @@ impl<'de> Deserialize<'de> for MonoNanos {
 
 /// Why a text is no duration or rate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {wanted}")]
+#[error("`{text}` is no {}: {why}; write {}", quantity.name(), quantity.form())]
 pub struct UnitError {
     text: String,
-    wanted: &'static str,
+    quantity: Quantity,
+    why: Why,
 }
 
-const DURATION_WANTED: &str =
-    "a duration: write a number with its unit (ns, us, ms, s, m or h), such as 200us, 1.5ms or 30s";
+/// What a text was to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    Duration,
+    Rate,
+}
+
+impl Quantity {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Duration => "duration",
+            Self::Rate => "rate",
+        }
+    }
+
+    fn form(self) -> &'static str {
+        match self {
+            Self::Duration => {
+                "a number of seconds, or with a unit (ns, us, ms, s, m or h): 200us, 1.5ms, 30s"
+            }
+            Self::Rate => "a number a second, or with a unit (/s, /m or /h): 500/s, 2.5k/s, 30/m",
+        }
+    }
+}
+
+/// What is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Why {
+    #[error("it is negative")]
+    Negative,
+    #[error("it is zero")]
+    Zero,
+    #[error("it has no number")]
+    NoNumber,
+    #[error("`{0}` is no unit")]
+    Unit(String),
+    #[error("it is too much")]
+    TooMuch,
+}
 
 impl FromStr for Nanos {
     type Err = UnitError;
 
-    /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number has no unit and is refused, except 0.
+    /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let refuse = || UnitError { text: text.to_owned(), wanted: DURATION_WANTED };
+        let refuse = |why| UnitError { text: text.to_owned(), quantity: Quantity::Duration, why };
         let trimmed = text.trim();
-        if trimmed == "0" {
-            return Ok(Self::ZERO);
+        if trimmed
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return Err(refuse(Why::Negative));
         }
-        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(refuse)?;
-        let (number, unit) = trimmed.split_at(split);
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
+        let value: f64 = number.parse().map_err(|_| refuse(Why::NoNumber))?;
         let scale = match unit.trim() {
             "ns" => 1.0,
             "us" | "µs" | "μs" => 1e3,
             "ms" => 1e6,
-            "s" => 1e9,
+            "s" | "" => 1e9,
             "m" | "min" => 60e9,
             "h" => 3600e9,
-            _ => return Err(refuse()),
+            other => return Err(refuse(Why::Unit(other.to_owned()))),
         };
-        let value: f64 = number.parse().map_err(|_| refuse())?;
         let ns = value * scale;
         // 2^63 ns is 292 years: longer than any run, and safe to add to an instant.
         if !ns.is_finite() || ns >= 9.2e18 {
-            return Err(refuse());
+            return Err(refuse(Why::TooMuch));
         }
         Ok(Self(ns.round() as u64))
     }
@@ -191,15 +232,54 @@ impl fmt::Display for Nanos {
 
 /// A duration in nanoseconds, signed, as people read it: three significant digits and a unit.
 pub fn human_ns(ns: f64) -> String {
-    let magnitude = ns.abs();
-    let (scale, unit) = match magnitude {
+    let (scale, unit) = unit_of(ns);
+    let value = ns / scale;
+    if unit == "ns" { format!("{value:.0} ns") } else { format!("{} {unit}", three_digits(value)) }
+}
+
+/// The unit that a reader would choose, and how many nanoseconds it has.
+fn unit_of(ns: f64) -> (f64, &'static str) {
+    match ns.abs() {
         m if m < 999.5 => (1.0, "ns"),
         m if m < 999.5e3 => (1e3, "µs"),
         m if m < 999.5e6 => (1e6, "ms"),
         _ => (1e9, "s"),
-    };
-    let value = ns / scale;
-    if unit == "ns" { format!("{value:.0} ns") } else { format!("{} {unit}", three_digits(value)) }
+    }
+}
+
+/// Nanoseconds in the unit of [`human_ns`] with every digit there is: `1.23456 ms`.
+pub fn exact_ns(ns: f64) -> String {
+    let (scale, unit) = unit_of(ns);
+    format!("{} {unit}", exact(ns / scale))
+}
+
+/// A number that was given, with every digit up to the ninth decimal: `12,345`, `0.1`.
+///
+/// Shape: `value` is not negative.
+pub fn exact(value: f64) -> String {
+    let text = format!("{value:.9}");
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = whole.parse().map_or(whole.to_owned(), count);
+    match decimals.trim_end_matches('0') {
+        "" => whole,
+        decimals => format!("{whole}.{decimals}"),
+    }
+}
+
+/// A count with thousands separators; from 10¹⁵ on with an exponent.
+pub fn count(n: u64) -> String {
+    if n >= 1_000_000_000_000_000 {
+        return format!("{:.2e}", n as f64);
+    }
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// A number with three significant digits, without exponent: `0.0512`, `5.12`, `51.2`, `512`, `5120`.
@@ -224,27 +304,35 @@ fn any_three_digits(value: f64) -> String {
     format!("{rounded:.decimals$}")
 }
 
-/// Reads a rate: `500/s`, `30/m`, `1.5k/s`. Unit of the result: events per second, above zero.
+/// Reads a rate: `500/s`, `30/m`, `1.5k/s`; a bare number is per second. Unit of the result: events
+/// per second, above zero.
+///
+/// # Errors
+/// Says what is wrong with the text, and how to write it.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let refuse = || UnitError {
-        text: text.to_owned(),
-        wanted: "a rate: write a number above 0 and `/s`, such as 500/s or 2.5k/s",
+    let refuse = |why| UnitError { text: text.to_owned(), quantity: Quantity::Rate, why };
+    let (number, per) = match text.trim().split_once('/') {
+        Some((number, per)) => (number.trim(), per.trim()),
+        None => (text.trim(), "s"),
     };
-    let (number, per) = text.trim().split_once('/').ok_or_else(refuse)?;
-    let seconds = match per.trim() {
+    let seconds = match per {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(refuse()),
+        _ => return Err(refuse(Why::Unit(format!("/{per}")))),
     };
-    let number = number.trim();
     let (digits, scale) = match number.strip_suffix('k') {
         Some(digits) => (digits, 1e3),
         None => (number, 1.0),
     };
-    let value: f64 = digits.parse().map_err(|_| refuse())?;
-    let rate = value * scale / seconds;
-    if rate.is_finite() && rate > 0.0 { Ok(rate) } else { Err(refuse()) }
+    let value: f64 = digits.parse().map_err(|_| refuse(Why::NoNumber))?;
+    match value * scale / seconds {
+        rate if rate.is_nan() => Err(refuse(Why::NoNumber)),
+        rate if rate.is_infinite() => Err(refuse(Why::TooMuch)),
+        rate if rate < 0.0 => Err(refuse(Why::Negative)),
+        0.0 => Err(refuse(Why::Zero)),
+        rate => Ok(rate),
+    }
 }
 
 #[cfg(test)]
@@ -252,16 +340,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_need_a_unit() {
+    fn durations_are_seconds_or_have_a_unit() {
         assert_eq!("200us".parse(), Ok(Nanos(200_000)));
         assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
         assert_eq!("2m".parse(), Ok(Nanos::from_secs(120)));
         assert_eq!("0".parse(), Ok(Nanos::ZERO));
+        assert_eq!("5".parse(), Ok(Nanos::from_secs(5)));
+        assert_eq!("2.5".parse(), Ok(Nanos::from_millis(2500)));
         for ns in [0, 1, 1_500_000, 3_000_000_000, 10_000, 123_456_789] {
             assert_eq!(Nanos(ns).exact().parse(), Ok(Nanos(ns)));
         }
-        for bad in ["", "5", "ms", "-1s", "1e3s", "99999999999h", "1.2.3s", "1 fortnight"] {
-            assert!(bad.parse::<Nanos>().is_err(), "{bad} was taken");
+        let refused = [
+            ("", "it has no number"),
+            ("ms", "it has no number"),
+            ("-1s", "it is negative"),
+            ("1e3s", "`e3s` is no unit"),
+            ("99999999999h", "it is too much"),
+            ("1.2.3s", "it has no number"),
+            ("1 fortnight", "`fortnight` is no unit"),
+        ];
+        for (bad, why) in refused {
+            let error = bad.parse::<Nanos>().expect_err(bad).to_string();
+            assert!(error.starts_with(&format!("`{bad}` is no duration: {why}; write")), "{error}");
         }
     }
 
@@ -302,12 +402,34 @@ mod tests {
     }
 
     #[test]
+    fn what_was_given_keeps_its_digits() {
+        assert_eq!(exact(12345.0), "12,345");
+        assert_eq!(exact(0.07 * 100.0), "7");
+        assert_eq!(exact(1234.5), "1,234.5");
+        assert_eq!(exact(0.0), "0");
+        assert_eq!(exact_ns(1_234_560.0), "1.23456 ms");
+        assert_eq!(exact_ns(2e9), "2 s");
+        assert_eq!(exact_ns(7.2e12), "7,200 s");
+    }
+
+    #[test]
     fn rates_are_per_time() {
         assert_eq!(parse_rate("500/s"), Ok(500.0));
         assert_eq!(parse_rate("1.5k/s"), Ok(1500.0));
         assert_eq!(parse_rate("30/m"), Ok(0.5));
-        for bad in ["500", "0/s", "-1/s", "inf/s", "NaN/s", "x/s", "5/fortnight"] {
-            assert!(parse_rate(bad).is_err(), "{bad} was taken");
+        assert_eq!(parse_rate("500"), Ok(500.0));
+        let refused = [
+            ("0/s", "it is zero"),
+            ("-1/s", "it is negative"),
+            ("inf/s", "it is too much"),
+            ("NaN/s", "it has no number"),
+            ("x/s", "it has no number"),
+            ("", "it has no number"),
+            ("5/fortnight", "`/fortnight` is no unit"),
+        ];
+        for (bad, why) in refused {
+            let error = parse_rate(bad).expect_err(bad).to_string();
+            assert!(error.starts_with(&format!("`{bad}` is no rate: {why}; write")), "{error}");
         }
     }
 }

@@ -262,7 +262,7 @@ struct glance {
 	__u32 reserved;
 };
 
-/* Every class of event is counted. The order is that of `Ledger` in `src/trace/ledger.rs`. */
+/* Every class of event is counted, in the order of `add_counts` in src/trace/sum_layout.rs. */
 enum count {
 	COUNT_STARTED,
 	COUNT_ENDED,

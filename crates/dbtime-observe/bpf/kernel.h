@@ -134,13 +134,18 @@ struct files_struct {
 };
 
 struct sched_info {
+	unsigned long long run_delay;	/* how long it has waited for CPUs in its life */
 	unsigned long long last_arrival;	/* on a CPU, by the scheduler's clock */
+	unsigned long long last_queued;	/* since when it waits for one, by that clock; 0: it does not */
 };
+
+struct task_group;
 
 /* Threads of a control group that wait for one of the CPUs. */
 struct cfs_rq {
 	int throttle_count;
 	__u64 throttled_clock_self_time;	/* for which some of them were throttled, in all */
+	struct task_group *tg;
 };
 
 struct sched_entity {

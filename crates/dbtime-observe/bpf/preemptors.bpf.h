@@ -97,17 +97,19 @@ static __always_inline void queues(struct thread *thread, struct task_struct *ta
 	thread->throttled = BPF_CORE_READ(queue, throttled_clock_self_time);
 }
 
-/* It has got one, so long after: how much of that its control group was throttled. */
+/*
+ * It has got one, so long after: how much of that its control group was throttled. A thread that was
+ * throttled on one CPU may get another: it is the first that tells, while both are of one group.
+ */
 static __always_inline __u64 throttled_for(struct thread *thread, struct task_struct *task,
 					   __u64 length)
 {
-	struct cfs_rq *queue;
+	struct cfs_rq *queue = (struct cfs_rq *)thread->queue;
 	__u64 throttled;
 
-	if (!thread->queue || !tells_of_throttling())
+	if (!queue || !tells_of_throttling())
 		return 0;
-	queue = task->se.cfs_rq;
-	if (thread->queue != (__u64)queue)
+	if (queue != task->se.cfs_rq && BPF_CORE_READ(queue, tg) != BPF_CORE_READ(task, se.cfs_rq, tg))
 		return 0;
 	throttled = BPF_CORE_READ(queue, throttled_clock_self_time) - thread->throttled;
 	return throttled < length ? throttled : length;

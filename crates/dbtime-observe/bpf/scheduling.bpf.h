@@ -46,6 +46,24 @@ static __always_inline void waited_for_cpu(struct thread *thread, struct task_st
 		preempted(thread, length);
 }
 
+/*
+ * When a sleeper was woken, where that was not seen: on its way off, or from an idle CPU, where
+ * kernels have been met that leave events out. The scheduler's own record says since when it stands
+ * in the queue, or, once it runs, for how long it stood there.
+ */
+static __always_inline __u64 woken_unseen(struct thread *thread, struct task_struct *task,
+					  __u64 arrived)
+{
+	__u64 queued;
+
+	if (!bpf_core_field_exists(task->sched_info) || !thread->clock_ahead)
+		return thread->off;
+	queued = task->sched_info.last_queued;
+	if (queued)
+		return queued - thread->clock_ahead;
+	return arrived - (task->sched_info.run_delay - thread->run_delay);
+}
+
 /* A thread that runs again. */
 static __always_inline void comes_on(struct thread *thread, struct task_struct *task, __u64 now)
 {
@@ -61,7 +79,11 @@ static __always_inline void comes_on(struct thread *thread, struct task_struct *
 		waited_for_cpu(thread, task, now - off, 1);
 		return;
 	}
-	/* It sleeps no more, so it was woken: on its way off, if nothing was seen since. */
+	if (!woken)
+		woken = woken_unseen(thread, task, now);
+	/* Clocks of CPUs, and the scheduler's, may differ a little. */
+	if (woken > now)
+		woken = now;
 	if (woken < off)
 		woken = off;
 	if (cause < PARTS)
@@ -129,6 +151,8 @@ static __always_inline void goes_off(struct thread *thread, struct task_struct *
 		thread->parts[PART_CPU] += now - thread->on;
 	thread->off = now;
 	thread->woken = 0;
+	if (bpf_core_field_exists(task->sched_info))
+		thread->run_delay = task->sched_info.run_delay;
 	if (!thread->connection)
 		return;
 	if (state && is_stopped(task, state)) {

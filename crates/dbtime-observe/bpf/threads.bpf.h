@@ -35,7 +35,8 @@ struct thread {
 	__u64 off;		/* since when it has not; 0: it has */
 	__u64 woken;		/* when it was woken since then; 0: it was not */
 	__u64 arrived;		/* when it was seen to get the CPU; 0: it was not */
-	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last */
+	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last; 0: never */
+	__u64 run_delay;	/* how long it had waited for CPUs in its life when it went off */
 	__u64 wait_event;	/* as in struct server */
 	__u64 encrypted;	/* the connection that it read last, of those that are */
 	__u64 tls;		/* the TLS session that it reads from; 0: none */

@@ -3,7 +3,8 @@
 //! Waits until FIFO is written to, burns, writes the nanoseconds it took by its own clock to
 //! RESULT, and sleeps. For `bench/ps-accuracy.sh`.
 
-use dbtime_model::{Nanos, clock};
+use dbtime_machine::clock;
+use dbtime_model::Nanos;
 use std::fs::File;
 use std::io::Write;
 use std::time::Duration;

@@ -1,12 +1,11 @@
-//! Watching: the machine a run shares with others, the processes on it, and what databases count
-//! about themselves.
+//! Watching: the processes of the machine a run shares with others, and what databases count about
+//! themselves.
 //!
 //! This crate knows nothing of how load is made.
 #![forbid(unsafe_code)]
 
 pub mod counters;
 pub mod lock_waits;
-pub mod machine;
 pub mod process;
 #[cfg(feature = "trace")]
 pub mod scheduler;

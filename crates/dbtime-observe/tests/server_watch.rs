@@ -5,8 +5,9 @@
 
 #![allow(clippy::print_stdout)]
 
+use dbtime_machine::clock;
+use dbtime_model::Nanos;
 use dbtime_model::process::ServerSample;
-use dbtime_model::{Nanos, clock};
 use dbtime_observe::process::{ServerWatch, by_thread_name};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -6,22 +6,30 @@
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
 
-use dbtime_report::{SweepRow, TerminalOptions, compare, html, terminal};
+use dbtime_report::compare::{RunComparison, runs_page, runs_text};
+use dbtime_report::terminal::PageStyle;
+use dbtime_report::{SweepRow, TerminalOptions, html, terminal};
 use std::path::PathBuf;
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "reports".to_owned()));
     std::fs::create_dir_all(&folder)?;
-    let options = TerminalOptions { color: true, histogram: true, threads: true };
+    let options = TerminalOptions {
+        style: PageStyle { color: true, ..PageStyle::default() },
+        histogram: true,
+        threads: true,
+    };
     for (name, run) in fixtures::all() {
         std::fs::write(folder.join(format!("{name}.html")), html::report(&run))?;
         std::fs::write(folder.join(format!("{name}.txt")), terminal::run_report(&run, &options))?;
     }
     let (a, b) = (fixtures::open(), fixtures::closed());
-    std::fs::write(folder.join("compare.txt"), compare::side_by_side(&a, &b))?;
+    let compared = RunComparison::of([("open", &a.record), ("closed", &b.record)]);
+    std::fs::write(folder.join("compare.txt"), runs_text(&compared, PageStyle::default()))?;
+    std::fs::write(folder.join("compare.html"), runs_page(&compared))?;
     let rows: Vec<_> =
         fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
-    std::fs::write(folder.join("sweep.txt"), terminal::sweep_table(&rows))?;
+    std::fs::write(folder.join("sweep.txt"), terminal::sweep_table(&rows, PageStyle::default()))?;
     println!("written to {}", folder.display());
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! The machine, the cost per transaction and the checks, as pairs of a name and a text.
 
-use crate::format::{bytes, clean, count, counted, if_any, percent, rate, seconds, us};
+use crate::format::{
+    bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
+};
 use dbtime_model::record::{
-    BudgetMethod, Check, CheckOutcome, CheckUnit, LoadInfo, RunRecord, ServerInfo, TargetInfo,
+    BudgetMethod, Check, CheckOutcome, CheckUnit, FileIo, Layer, LoadInfo, RunRecord, ServerInfo,
+    TargetInfo,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -95,6 +98,16 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
     facts
 }
 
+/// Resident and virtual size; a server that had ended has none, and records of before say 0 of it.
+fn server_memory(server: &ServerInfo) -> String {
+    match (server.rss_bytes, server.vsize_bytes) {
+        (Some(rss), Some(vsize)) if vsize > 0 => {
+            format!("{} resident, {} virtual", bytes(rss), bytes(vsize))
+        }
+        _ => "not measured".to_owned(),
+    }
+}
+
 /// What the server used, the answer first.
 fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<Fact> {
     // A record without the length of the watch has nothing to set the CPU against.
@@ -113,9 +126,8 @@ fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<Fact> {
         (
             "server memory",
             format!(
-                "{} resident, {} virtual, {}, {}",
-                bytes(server.rss_bytes),
-                bytes(server.vsize_bytes),
+                "{}, {}, {}",
+                server_memory(server),
                 processes(server.processes),
                 counted(server.threads.into(), "thread"),
             ),
@@ -228,7 +240,10 @@ pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
     let target = &record.target;
     if !target.url.is_empty() {
         let size = target.data_bytes.map_or(String::new(), |n| format!(", {} of data", bytes(n)));
-        facts.push(("target", format!("{}{size}{}", clean(&target.url), protocol(target))));
+        facts.push((
+            "target",
+            format!("{}{size}{}{}", clean(&target.url), protocol(target), tls(target)),
+        ));
     }
     if !target.settings.is_empty() {
         facts.push(("settings", pairs(target.settings.iter().map(|(k, v)| (k, v.clone())))));
@@ -251,6 +266,15 @@ fn protocol(target: &TargetInfo) -> String {
             format!(", statements {} ({} on all connections together)", clean(protocol), count(n))
         }
         None => format!(", statements sent as {}", clean(protocol)),
+    }
+}
+
+/// `, not encrypted`, or by what; nothing where there is no connection.
+fn tls(target: &TargetInfo) -> String {
+    match target.tls.as_deref() {
+        None => String::new(),
+        Some("off") => ", not encrypted".to_owned(),
+        Some(tls) => format!(", encrypted ({})", clean(tls)),
     }
 }
 
@@ -300,6 +324,21 @@ pub(crate) fn instant(rfc3339: &str) -> String {
         Some(rest) => format!("{} UTC", rest.split('.').next().unwrap_or(rest)),
         None => text,
     }
+}
+
+/// Time per operation and how it compares with the unit, of a layer; a dash where there is nothing
+/// to divide by.
+pub(crate) fn layer_quotients(layer: &Layer) -> [String; 2] {
+    let each = (layer.operations > 0).then_some(layer.time_per_op_ns);
+    let relative = Some(layer.relative).filter(|r| r.is_finite() && *r > 0.0);
+    let relative = relative.filter(|_| layer.operations > 0);
+    [if_any(each, |ns| count(finite(ns).max(0.0).round() as u64)), if_any(relative, factor)]
+}
+
+/// How long each of some calls took; a dash where they are only counted, or there are none.
+pub(crate) fn each_call(file: &FileIo) -> String {
+    let wall = file.wall_s.filter(|_| file.count > 0);
+    if_any(wall, |s| us(s * 1e6 / file.count as f64))
 }
 
 /// How long calls of a kind took in all; calls that are only counted say so.

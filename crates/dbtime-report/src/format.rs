@@ -3,7 +3,8 @@
 //! Everything that comes from a record passes through here: a number may be NaN or span hours, a
 //! name may hold control characters.
 
-use crate::plain::is_treacherous;
+use dbtime_model::plain_text::is_treacherous;
+pub(crate) use dbtime_model::units::count;
 use dbtime_model::units::{human_ns, three_digits};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -13,22 +14,6 @@ pub(crate) const NONE: &str = "–";
 /// `value`, or zero when it is no number: a chart or table must survive any record.
 pub(crate) fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
-}
-
-/// A count with thousands separators; from 10¹⁵ on with an exponent.
-pub(crate) fn count(n: u64) -> String {
-    if n >= 1_000_000_000_000_000 {
-        return format!("{:.2e}", n as f64);
-    }
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A count with its noun: `1 transaction`, `2,500 transactions`.
@@ -136,10 +121,12 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
-/// Seconds as a bare number: two decimals as in the tables of old, more where two say nothing.
+/// Seconds as a bare number: two decimals as in the tables of old, more where two say nothing, down
+/// to a nanosecond.
 pub(crate) fn bare_seconds(value: f64) -> String {
     match finite(value) {
         v if v == 0.0 || v.abs() >= 0.1 => format!("{v:.2}"),
+        v if v.abs() < 1e-5 => format!("{v:.9}"),
         v => three_digits(v),
     }
 }
@@ -249,6 +236,12 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bare_seconds_of_something_are_not_zero() {
+        let texts = [0.0, 1.234, 0.0123, 4.56e-6, 80e-9].map(bare_seconds);
+        assert_eq!(texts, ["0.00", "1.23", "0.0123", "0.000004560", "0.000000080"]);
+    }
 
     #[test]
     fn lines_of_any_width_have_all_of_a_text() {

@@ -16,8 +16,10 @@ mod format;
 mod lock_tree;
 mod means;
 mod plain;
+mod repeat;
 mod replaced;
 mod story;
+mod sweep_story;
 mod tail;
 
 pub mod charts;

@@ -1,20 +1,11 @@
-//! Foreign text that does nothing to a terminal but stand there.
+//! JSON that does nothing to a terminal but stand there.
 
+use dbtime_model::plain_text::is_treacherous;
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The last sign of ASCII, and the first that JSON passes on as it is though it drives a terminal.
 const DELETE: u8 = 0x7f;
-
-/// Whether a sign could move the cursor, reorder the line or hide what stands there.
-pub(crate) fn is_treacherous(sign: char) -> bool {
-    match sign {
-        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
-        '\u{fffe}' | '\u{ffff}' => true,
-        sign => sign.is_control(),
-    }
-}
 
 /// JSON of the same value in which escapes (`\u009b`) stand for signs that could move the cursor,
 /// reorder a line or hide what stands there.

@@ -5,8 +5,8 @@ use crate::means::Means;
 use crate::tail::{Slice, Tail};
 use dbtime_model::budget::Part;
 use dbtime_model::record::{
-    Basis, BudgetMethod, Check, CheckOutcome, LoadInfo, OperationSummary, RunRecord, ThinkSummary,
-    Warning, WarningKind,
+    Basis, BudgetMethod, CheckOrigin, CheckOutcome, LoadInfo, OperationSummary, RunRecord,
+    ThinkSummary, Warning, WarningKind,
 };
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
@@ -17,18 +17,13 @@ pub(crate) fn headline(record: &RunRecord) -> String {
     } else {
         String::new()
     };
-    let name = or(&workload.name, "unnamed workload");
-    let target = target(record);
-    format!("{}{scale} on {}", clean(name), clean(or(target.trim(), "an unnamed target")))
+    let target = record.target.identity();
+    format!("{}{scale} on {}", workload_name(record), clean(or(&target, "an unnamed target")))
 }
 
-/// `sqlite 3.50.4`, `MariaDB 10.11.19`: a server's version begins with its product.
-pub(crate) fn target(record: &RunRecord) -> String {
-    let target = &record.target;
-    match target.version.starts_with(|c: char| c.is_alphabetic()) {
-        true => target.version.clone(),
-        false => format!("{} {}", target.engine, target.version),
-    }
+/// The workload by its name.
+pub(crate) fn workload_name(record: &RunRecord) -> String {
+    clean(or(&record.workload.name, "unnamed workload"))
 }
 
 fn or<'a>(text: &'a str, instead: &'a str) -> &'a str {
@@ -111,6 +106,14 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
         Basis::Response => "closed loop with a pool: measured from the instant the client asked",
         Basis::Service => "closed loop: measured from the instant the client was ready",
     }
+}
+
+/// Of which transactions these latencies are, where some are unfinished: those have no end, so that
+/// their age is in the response alone.
+pub(crate) fn of_ended(record: &RunRecord) -> Option<String> {
+    let ended = record.counts.completed.saturating_add(record.counts.failed);
+    let sentence = || format!("service, queue and lag: of the {} that ended", count(ended));
+    (record.counts.unfinished > 0).then(sentence)
 }
 
 /// Where the time of a group of transactions went, largest part first.
@@ -227,42 +230,101 @@ pub(crate) enum Limits {
     None,
     /// Everything required was met.
     Passed,
-    /// So many of so many were missed.
-    Failed(usize, usize),
-    /// So many of so many were missed, each perhaps for the driver's lateness alone.
-    Undecided(usize, usize),
+    /// These were missed.
+    Failed(Missed),
+    /// These were missed, each perhaps for the driver's lateness alone.
+    Undecided(Missed),
 }
 
-/// Everything that was required, with the name of what it was required of.
-pub(crate) fn checks(record: &RunRecord) -> impl Iterator<Item = (&str, &Check)> {
-    let whole = record.limits.iter().map(|check| ("whole run", check));
-    let of_operation = record.operations.iter().flat_map(|operation| {
-        operation.limits.iter().map(|check| (operation.name.as_str(), check))
-    });
-    whole.chain(of_operation)
+/// How much was missed, by who required it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missed {
+    /// Limits that were missed.
+    limits: usize,
+    /// Limits that were set.
+    set: usize,
+    /// Missed checks of dbtime's own, on mix and think times.
+    own: usize,
 }
 
-/// All limits together.
+impl Missed {
+    /// Both kinds, where there is any: `1 of 2 limits, 1 check on mix and think times`, with what
+    /// is to stand behind limits and behind each.
+    pub(crate) fn text(&self, behind_limits: &str, behind: &str) -> String {
+        let limits = format!("{} of {} limits{behind}{behind_limits}", self.limits, self.set);
+        let own = counted(self.own as u64, "check");
+        let own = format!("{own} on mix and think times{behind}");
+        let kinds = [(self.limits, limits), (self.own, own)];
+        let told: Vec<String> =
+            kinds.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+        told.join(", ")
+    }
+}
+
+/// All limits together. What dbtime itself looks at is none, but where it was missed.
 pub(crate) fn limits(record: &RunRecord) -> Limits {
-    let all = checks(record).count();
-    let with = |outcome| checks(record).filter(|(_, check)| check.outcome() == outcome).count();
-    match (with(CheckOutcome::Failed), with(CheckOutcome::Undecided)) {
-        _ if all == 0 => Limits::None,
-        (0, 0) => Limits::Passed,
-        (0, open) => Limits::Undecided(open, all),
-        (failed, _) => Limits::Failed(failed, all),
+    let missed = |outcome| {
+        let with = || record.checks().filter(move |(_, check)| check.outcome() == outcome);
+        let limits = with().filter(|(_, check)| check.is_limit()).count();
+        Missed { limits, set: set(record), own: with().count() - limits }
+    };
+    match record.limits_outcome() {
+        None => Limits::None,
+        Some(CheckOutcome::Passed) => Limits::Passed,
+        Some(outcome @ CheckOutcome::Undecided) => Limits::Undecided(missed(outcome)),
+        Some(outcome @ CheckOutcome::Failed) => Limits::Failed(missed(outcome)),
+    }
+}
+
+/// How many limits were set.
+fn set(record: &RunRecord) -> usize {
+    record.checks().filter(|(_, check)| check.is_limit()).count()
+}
+
+/// Whose the limits are: `2 of the workload, 1 of the command line`.
+fn whose(record: &RunRecord) -> Option<String> {
+    let of = |origin| record.checks().filter(|(_, check)| check.origin == origin).count();
+    let kinds = [
+        (of(CheckOrigin::Workload), "of the workload"),
+        (of(CheckOrigin::Given), "of the command line"),
+    ];
+    let shown: Vec<String> = kinds
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, whose)| format!("{} {whose}", count(n as u64)))
+        .collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// What dbtime looks at by itself, where there is enough to look at and it is as wanted.
+fn as_wanted(record: &RunRecord) -> &'static str {
+    let own = |metric: &str| {
+        let mut own = record.checks().filter(|(_, check)| !check.is_limit() && check.passed);
+        own.any(|(_, check)| check.metric == metric)
+    };
+    match (own("share"), own("think")) {
+        (true, true) => "; mix of operations and think times are as wanted",
+        (true, false) => "; the mix of operations is as wanted",
+        (false, true) => "; think times are as wanted",
+        (false, false) => "",
     }
 }
 
 /// The limits in words.
 pub(crate) fn limits_text(record: &RunRecord) -> String {
-    let all = checks(record).count();
+    let whose = whose(record).map_or(String::new(), |whose| format!(" ({whose})"));
     match limits(record) {
-        Limits::None => "none set (require one with --limit 'p90<=5ms')".to_owned(),
-        Limits::Passed => format!("PASSED: {} met", counted(all as u64, "limit")),
-        Limits::Failed(failed, all) => format!("FAILED: {failed} of {all} limits missed"),
-        Limits::Undecided(open, all) => format!(
-            "UNDECIDED: {open} of {all} limits missed, and met without the driver's own lateness"
+        Limits::None => {
+            format!("none set (require one with --limit 'p90<=5ms'){}", as_wanted(record))
+        }
+        Limits::Passed => {
+            let set = counted(set(record) as u64, "limit");
+            format!("PASSED: {set} met{whose}{}", as_wanted(record))
+        }
+        Limits::Failed(missed) => format!("FAILED: {}", missed.text(&whose, " missed")),
+        Limits::Undecided(missed) => format!(
+            "UNDECIDED: {}, and met without the driver's own lateness",
+            missed.text(&whose, " missed")
         ),
     }
 }
@@ -401,9 +463,19 @@ pub(crate) fn offered_rate(record: &RunRecord) -> String {
         (true, None) => "offered rate not recorded".to_owned(),
         (false, _) => match think(&record.load) {
             Some(think) => format!("in a closed loop with think time {think}"),
+            None if pauses(record) => "in a closed loop with the workload's think times".to_owned(),
             None => "flat out".to_owned(),
         },
     }
+}
+
+/// Whether the workload itself has its clients pause, between transactions or within.
+fn pauses(record: &RunRecord) -> bool {
+    let between = |operation: &OperationSummary| {
+        operation.think.is_some_and(|think| think.wanted_us > 0.0 || think.taken_us > 0.0)
+    };
+    let within = record.budget_us.as_ref().and_then(|budget| budget.think);
+    record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)
 }
 
 /// A latency, or a dash when no transaction ended.

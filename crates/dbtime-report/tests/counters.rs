@@ -5,7 +5,7 @@ use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSource, CounterValue,
     IntervalSource, Product,
 };
-use dbtime_report::terminal::{self, CounterOptions};
+use dbtime_report::terminal::{self, CounterOptions, PageStyle};
 use unicode_width::UnicodeWidthStr;
 
 fn delta(group: &str, name: &str, kind: CounterKind, before: &str, after: &str) -> CounterDelta {
@@ -109,7 +109,10 @@ fn hostile() -> CounterReport {
 }
 
 fn text(report: &CounterReport, per_transaction: bool) -> String {
-    terminal::counter_report(report, &CounterOptions { color: false, per_transaction })
+    terminal::counter_report(
+        report,
+        &CounterOptions { style: PageStyle::default(), per_transaction },
+    )
 }
 
 #[test]
@@ -137,7 +140,10 @@ fn no_text_of_a_database_leaves_its_line() {
 
 #[test]
 fn colour_is_only_where_it_is_wanted() {
-    let options = CounterOptions { color: true, per_transaction: true };
+    let options = CounterOptions {
+        style: PageStyle { color: true, ..PageStyle::default() },
+        per_transaction: true,
+    };
     assert!(terminal::counter_report(&report(), &options).contains("\u{1b}[1mCounters"));
     assert!(!text(&report(), true).contains('\u{1b}'));
 }

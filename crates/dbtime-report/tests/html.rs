@@ -3,7 +3,9 @@
 
 mod fixtures;
 
+use dbtime_model::record::{FactorValue, Run, Sweep, SweepRecord, SweepRun};
 use dbtime_report::charts::CHARTS;
+use dbtime_report::compare::{RunComparison, SweepComparison, runs_page, sweeps_page};
 use dbtime_report::html;
 use roxmltree::{Document, Node};
 
@@ -123,7 +125,7 @@ fn drawings_and_tables_can_be_read_aloud() {
 
 #[test]
 fn every_chart_is_drawn_from_a_full_run_and_none_from_an_empty_one() {
-    let (full, empty) = (fixtures::open(), dbtime_model::record::Run::default());
+    let (full, empty) = (fixtures::open(), Run::default());
     for chart in CHARTS {
         assert!((chart.draw)(&full).is_some(), "{}", chart.name);
         assert_eq!((chart.draw)(&empty), None, "{}", chart.name);
@@ -144,6 +146,7 @@ fn the_page_says_what_the_terminal_says() {
         "blocked in fsync",
         "Parts measured on 1 of 16 transactions (15,423 of 246,780",
         "offered 246,780 = completed 246,765 + failed 3 + dropped 0 + unfinished 12",
+        "service, queue and lag: of the 246,768 that ended",
         "Not measured: wire, server_queue, net, sleep",
         "Time per op (nsec)",
         "Required 90th",
@@ -154,4 +157,64 @@ fn the_page_says_what_the_terminal_says() {
     }
     let closed = html::report(&fixtures::closed());
     assert!(closed.contains("closed loop: measured from the instant the client was ready"));
+}
+
+/// A sweep of every fixture over hostile factors.
+fn sweep_of_all() -> Sweep {
+    let run = |(index, (name, run)): (usize, (&'static str, Run))| {
+        let factor = |name: &str, value: String| FactorValue { name: name.to_owned(), value };
+        let hostile = "</title><script>alert(1)</script>\u{1b}[2J";
+        let described = SweepRun {
+            folder: format!("{:03}", index + 1),
+            factors: vec![
+                factor("connections", (index / 2).to_string()),
+                factor(hostile, if index % 2 == 0 { hostile.to_owned() } else { name.to_owned() }),
+            ],
+            ..SweepRun::from_record(&run.record)
+        };
+        (described, run.record)
+    };
+    let runs: Vec<_> = fixtures::all().into_iter().enumerate().map(run).collect();
+    let described = runs.iter().map(|(described, _)| described.clone()).collect();
+    let record = SweepRecord { planned: 99, runs: described, ..SweepRecord::default() };
+    Sweep { record, runs, missing: vec!["<b>".to_owned()] }
+}
+
+#[test]
+fn pages_of_sweeps_and_comparisons_are_well_formed_and_take_any_text() {
+    let sweep = sweep_of_all();
+    let compared = SweepComparison::of([("<a>", &sweep), ("b\u{202e}", &sweep)]);
+    let mut pages = vec![html::sweep_report(&sweep), sweeps_page(&compared)];
+    pages.push(html::sweep_report(&Sweep::default()));
+    for (_, a) in fixtures::all() {
+        let b = fixtures::hostile();
+        pages.push(runs_page(&RunComparison::of([("a", &a.record), ("<b>", &b.record)])));
+    }
+    for page in &pages {
+        let document = parse("page", page);
+        assert_eq!(document.root_element().tag_name().name(), "html");
+        assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains("NaN"));
+        assert!(!page.contains('\u{202e}'));
+    }
+    // A run that is valid says nothing of it.
+    assert!(!pages[1].contains("<strong class=\"bad\"></strong>"));
+    for wanted in ["sweep-throughput-title", "sweep-mean-title", "sweep-p99-title", "13 of 99"] {
+        assert!(pages[0].contains(wanted), "no {wanted}");
+    }
+    assert!(!pages[2].contains("<svg"));
+}
+
+#[test]
+fn a_sweep_says_which_passwords_its_command_leaves_out() {
+    let command = "dbtime run --server-env=APP_PASSWORD=\"$APP_PASSWORD\" --sweep workers=1,2";
+    let record = SweepRecord { command: command.to_owned(), ..SweepRecord::default() };
+    let mut sweep = Sweep { record, ..Sweep::default() };
+    assert!(html::sweep_report(&sweep).contains("set APP_PASSWORD before"));
+    sweep.record.command = "dbtime run --sweep workers=1,2".to_owned();
+    assert!(!html::sweep_report(&sweep).contains("left out"));
+    // Of a file of the environment only the target of the runs tells.
+    let mut run = fixtures::open().record;
+    run.target.url = "mysql://u:***@h/d".to_owned();
+    sweep.runs = vec![(SweepRun::default(), run)];
+    assert!(html::sweep_report(&sweep).contains("supply it by MYSQL_PWD"));
 }

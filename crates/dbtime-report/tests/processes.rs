@@ -7,7 +7,7 @@ use dbtime_model::process::{
     ProcessUse, Rates, Rusage, Scheduled, ServerUse, ShareOf, Spent, Switches, ThreadUse,
     ThreadsUse, Ticks, UsageReport, WholeMachine,
 };
-use dbtime_report::terminal::{COLUMNS, ProcessesOptions, process_table, usage_report};
+use dbtime_report::terminal::{COLUMNS, PageStyle, ProcessesOptions, process_table, usage_report};
 use unicode_width::UnicodeWidthStr;
 
 const SECOND: u64 = 1_000_000_000;
@@ -256,16 +256,19 @@ fn reports_of_usage_are_golden() {
         ("usage-command", usage_of_command()),
     ];
     for (name, report) in all {
-        let text = usage_report(&report, false);
+        let text = usage_report(&report, PageStyle::default());
         insta::assert_snapshot!(name, text);
         fits(name, &text, COLUMNS);
-        assert!(usage_report(&report, true).contains('\u{1b}'));
+        assert!(
+            usage_report(&report, PageStyle { color: true, ..PageStyle::default() })
+                .contains('\u{1b}')
+        );
     }
 }
 
 #[test]
 fn nothing_known_is_nothing_shown_as_zero() {
-    let text = usage_report(&UsageReport::default(), false);
+    let text = usage_report(&UsageReport::default(), PageStyle::default());
     fits("nothing", &text, COLUMNS);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     let row = |name: &str| {

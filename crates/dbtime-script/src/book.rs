@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Statements that are told apart; what comes beyond them is booked under one name.
-pub const MOST: usize = 1000;
+pub(crate) const MOST: usize = 1000;
 
 /// What the rest is booked under.
 const REST: &str = "(other statements)";
 
 /// The book that all threads share.
 #[derive(Clone, Debug, Default)]
-pub struct Book(Arc<Mutex<Pages>>);
+pub(crate) struct Book(Arc<Mutex<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
@@ -27,7 +27,7 @@ struct Pages {
 
 impl Book {
     /// The number of a statement of an operation. Of the same text it is always the same.
-    pub fn number(&self, operation: OperationId, fingerprint: &str) -> StatementId {
+    pub(crate) fn number(&self, operation: OperationId, fingerprint: &str) -> StatementId {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (operation, fingerprint.to_owned());
         if let Some(&id) = pages.ids.get(&key) {
@@ -46,7 +46,7 @@ impl Book {
     }
 
     /// All statements so far, by number.
-    pub fn statements(&self) -> Vec<Statement> {
+    pub(crate) fn statements(&self) -> Vec<Statement> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).statements.clone()
     }
 }

@@ -9,6 +9,6 @@
 //! Programs say what they want ([`dbtime_load::request::Request`]), and an engine does it. Nothing
 //! here opens a connection, and nothing here prints.
 
-pub mod book;
+mod book;
 pub mod pgbench;
 pub mod sysbench;

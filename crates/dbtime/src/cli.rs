@@ -1,8 +1,11 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
+mod headings;
 #[cfg(feature = "trace")]
 mod login;
+mod parse;
 mod ps;
+mod run;
 #[cfg(feature = "trace")]
 mod top;
 #[cfg(feature = "trace")]
@@ -11,21 +14,17 @@ mod usage;
 
 #[cfg(feature = "trace")]
 pub(crate) use login::LoginArgs;
+pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
+pub(crate) use run::RunArgs;
 #[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;
 #[cfg(feature = "trace")]
 pub(crate) use trace::{ServersArgs, TraceArgs};
 pub(crate) use usage::UsageArgs;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::Reconnect;
-use dbtime_load::arrivals::Arrivals;
-use dbtime_load::queue::Backlog;
-use dbtime_load::think::Think;
-use dbtime_load::workload::Limit;
-use dbtime_model::{CpuList, Nanos};
+use clap::{Args, Parser, Subcommand};
+use dbtime_model::Nanos;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -41,7 +40,7 @@ Exit codes:
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]
-#[command(name = "dbtime", version, after_help = EXIT_CODES, args_override_self = true)]
+#[command(name = "dbtime", after_help = EXIT_CODES, args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -69,10 +68,16 @@ pub(crate) enum Command {
     Sysbench(ForeignArgs),
     /// List the shipped workloads, or show one: its file, tables and size.
     Workloads(WorkloadsArgs),
-    /// Turn a run's record into one self-contained HTML file.
+    /// Turn the record of a run or a sweep into one self-contained HTML file, or text.
     Report(ReportArgs),
-    /// Show two runs side by side.
+    /// Show two runs, or two sweeps, side by side, most changed first.
+    ///
+    /// Throughput, latencies, the parts of the time budget, operations, statements, counters per
+    /// transaction, and what was set up differently. It gives no verdict: single runs cannot tell a
+    /// change from noise.
     Compare(CompareArgs),
+    /// List the records there are, newest first.
+    Runs(RunsArgs),
     /// Show a database's status counters as differences and rates.
     ///
     /// Of two samples in files, or of a target over an interval. Files may be saved by --save, or
@@ -97,6 +102,11 @@ pub(crate) enum Command {
     #[cfg(feature = "trace")]
     #[command(name = dbtime_observe::trace::HELPER, hide = true)]
     TraceHelper,
+    /// Print what completes dbtime's command lines in a shell.
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder.
+    #[command(hide = true)]
+    Manual(ManualArgs),
     /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
 }
@@ -107,215 +117,6 @@ pub(crate) struct ForeignArgs {
     /// Options, script and command as the other tool takes them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<String>,
-}
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  dbtime run
-      atm on a temporary SQLite database, at half of its flat-out rate
-  dbtime run point-select --workers 1 --time 10s
-      closed loop: one worker flat out
-  dbtime run atm --connections 150 --think exp:10ms
-      150 clients that think 10 ms on average
-  dbtime run atm --rate 500/s --jitter 200us --workers 4 --limit 'p90<=5ms'
-      a steady rate, whatever the number of workers; exit code 1 if the limit fails
-  dbtime run report-scan --transactions 80 --sweep \\
-      'arrivals=at-once workers=40,10,4; workers=4 rate=auto:500%,auto:250%,auto:95%'
-      latency against throughput, as one table
-  dbtime run point-select --target mariadb --rate auto:50% --repeat 3 \\
-      --sweep connections=1,2,4,8,16,32,64,128,256,512,1024,2048
-      the same rate over more and more connections: what the server spends
-  dbtime run --query 'SELECT 1' --connections 1 --transactions 100 --target mariadb
-      one request a hundred times on a private MariaDB: what it took, spent and counted
-  dbtime run point-select --rate 1000/s --connections 64 --target postgres://app@db1/shop
-      64 connections to a PostgreSQL that runs, loaded by `dbtime init`
-
-";
-
-#[derive(Args, Clone, Debug)]
-#[command(before_long_help = "", after_long_help = format!("{RUN_EXAMPLES}{EXIT_CODES}"), args_override_self = true)]
-pub(crate) struct RunArgs {
-    /// A shipped workload (see `dbtime workloads`) or the path of a workload file.
-    pub(crate) workload: Option<String>,
-
-    /// Run this one statement instead of a workload.
-    #[arg(long, value_name = "SQL", conflicts_with = "workload")]
-    pub(crate) query: Option<String>,
-
-    /// Run a script written for another tool instead of a workload: FILE.sql as pgbench does.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "query"])]
-    pub(crate) script: Option<PathBuf>,
-
-    /// A variable of the script, as pgbench's -D. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, requires = "script")]
-    pub(crate) script_set: Vec<(String, String)>,
-
-    /// sqlite (temporary), sqlite:PATH?setting=value&…; a private server that is started for the
-    /// run: mariadb, mysql, postgres (mariadb:/PREFIX for one installed there); one that runs:
-    /// mysql://USER@HOST/DATABASE, mariadb://…, postgres://… (passwords: ~/.my.cnf, MYSQL_PWD,
-    /// ~/.pgpass, PGPASSWORD); or null:?service=1ms.
-    #[arg(long, value_name = "URL", default_value = "sqlite")]
-    pub(crate) target: String,
-
-    /// Clients of a closed loop, connections of an open one [default: as --workers; else 1, in an
-    /// open loop 8].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) connections: Option<u32>,
-
-    /// Put a work queue and a pool of so many workers between clients and database.
-    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) workers: Option<u32>,
-
-    /// Open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% (share of the
-    /// rate found flat out). Absent: closed loop.
-    #[arg(long, value_name = "RATE")]
-    pub(crate) rate: Option<String>,
-
-    /// How arrivals fall around the rate: steady, poisson, uniform, burst:20, at-once.
-    #[arg(long, value_name = "PROCESS", default_value = "steady")]
-    pub(crate) arrivals: Arrivals,
-
-    /// Width of the jitter around each due instant of steady arrivals [default: a tenth of the
-    /// period].
-    #[arg(long, value_name = "TIME")]
-    pub(crate) jitter: Option<Nanos>,
-
-    /// What a client of a closed loop waits between transactions: 10ms, exp:10ms,
-    /// uniform:5ms..15ms. Replaces the workload's own.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) think: Option<Think>,
-
-    /// Length of the measured window [default: 20s, or until --transactions have ended].
-    #[arg(long, value_name = "TIME")]
-    pub(crate) time: Option<Nanos>,
-
-    /// Offer so many transactions, then end.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) transactions: Option<u64>,
-
-    /// Load before the window, not measured [default: 3s; none with --transactions].
-    #[arg(long, value_name = "TIME")]
-    pub(crate) warmup: Option<Nanos>,
-
-    /// Shards: threads among which the connections to a server, or to null, are divided [default:
-    /// one for each CPU, for up to 8 clients in a closed loop; else 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) shards: Option<u32>,
-
-    /// How many times the workload's base size [default: as loaded; 1 where the run loads it].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) scale: Option<u64>,
-
-    /// How statements go to a server: prepared (once a connection) or text.
-    #[arg(long, value_name = "PROTOCOL", default_value = "prepared")]
-    pub(crate) protocol: StatementProtocol,
-
-    /// Send statements of a transaction to a server before those ahead of them are answered, where
-    /// a failure cannot make them do harm.
-    #[arg(long)]
-    pub(crate) pipeline: bool,
-
-    /// When connections to a server are made anew.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ReconnectWhen::Lost)]
-    pub(crate) reconnect: ReconnectWhen,
-
-    /// Have the server end statements that take longer: they fail. One without an answer a second
-    /// later loses its connection.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) statement_timeout: Option<Nanos>,
-
-    /// A setting of the private server. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
-    pub(crate) server_set: Vec<(String, String)>,
-
-    /// An environment variable of the private server, such as LD_PRELOAD. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
-    pub(crate) server_env: Vec<(String, String)>,
-
-    /// CPUs that the private server keeps to: 0, 0-3, 0,2.
-    #[arg(long, value_name = "CPUS")]
-    pub(crate) server_cpus: Option<CpuList>,
-
-    /// CPUs that this process keeps to.
-    #[arg(long, value_name = "CPUS")]
-    pub(crate) client_cpus: Option<CpuList>,
-
-    /// Folder in which the private server's data folder is made, such as one in memory.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) server_data: Option<PathBuf>,
-
-    /// What happens to a transaction that nobody is free for: wait, drop, deadline:50ms.
-    #[arg(long, value_name = "POLICY", default_value = "wait")]
-    pub(crate) on_backlog: Backlog,
-
-    /// Require this of every operation, besides the workload's own limits: 'p90<=5ms',
-    /// 'avg<=2ms', 'errors<=0.1%', 'throughput>=500/s'. Repeatable.
-    #[arg(long = "limit", value_name = "LIMIT", value_parser = parse_limit)]
-    pub(crate) limits: Vec<Limit>,
-
-    /// Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces
-    /// cross, groups separated by `;` follow each other. Repeatable.
-    #[arg(long, value_name = "FACTORS")]
-    pub(crate) sweep: Vec<String>,
-
-    /// Make each run so many times, in rounds; one table shows them all.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) repeat: Option<u32>,
-
-    /// Measure the parts of the time budget on one transaction in N [default: on all; where that
-    /// takes probes, so that they cost about 1 %].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) budget_every: Option<u32>,
-
-    /// Measure no time budget.
-    #[arg(long, conflicts_with = "budget_every")]
-    pub(crate) no_budget: bool,
-
-    /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Seed of everything random: same seed, same statements.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-
-    /// Folder for the record; must not exist [default: dbtime-runs/TIME-WORKLOAD].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Write no record.
-    #[arg(long, conflicts_with = "out")]
-    pub(crate) no_record: bool,
-
-    /// Print the record as one JSON document (a line each with --sweep) and nothing else.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Add the response histogram to the report.
-    #[arg(long)]
-    pub(crate) histogram: bool,
-
-    /// Add what the server used by name of thread to the report.
-    #[arg(long)]
-    pub(crate) server_threads: bool,
-}
-
-/// When connections are made anew.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ReconnectWhen {
-    /// When they are lost.
-    Lost,
-    /// After every transaction.
-    EveryTransaction,
-}
-
-impl From<ReconnectWhen> for Reconnect {
-    fn from(when: ReconnectWhen) -> Self {
-        match when {
-            ReconnectWhen::Lost => Self::WhenLost,
-            ReconnectWhen::EveryTransaction => Self::EveryTransaction,
-        }
-    }
 }
 
 #[derive(Args, Debug)]
@@ -338,6 +139,15 @@ pub(crate) struct InitArgs {
     /// Seed of the data.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// Also replace the workload's data of another scale, and drop tables of its names that
+    /// something else has made.
+    #[arg(long)]
+    pub(crate) replace: bool,
 }
 
 #[derive(Args, Debug)]
@@ -354,10 +164,11 @@ pub(crate) struct WorkloadsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
 pub(crate) struct ReportArgs {
-    /// A run's folder.
+    /// The folder of a run or a sweep, or its run.json or sweep.json.
+    #[arg(value_name = "RUN|SWEEP")]
     pub(crate) run: PathBuf,
 
-    /// Where the HTML goes [default: report.html in the run's folder].
+    /// Where the HTML goes [default: report.html in that folder].
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
@@ -375,12 +186,34 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime compare before after")]
+#[command(
+    after_help = "Examples:\n  dbtime compare before after\n  dbtime compare before after --html compared.html"
+)]
 pub(crate) struct CompareArgs {
-    /// A run's folder.
+    /// The folder of a run or a sweep, or its run.json or sweep.json.
     pub(crate) a: PathBuf,
-    /// Another run's folder.
+    /// Another of the same kind.
     pub(crate) b: PathBuf,
+
+    /// Write an HTML file instead of text.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  dbtime runs\n  dbtime runs --json")]
+pub(crate) struct RunsArgs {
+    /// A folder with records, or that of a sweep [default: dbtime-runs].
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 const COUNTERS_EXAMPLES: &str = "\
@@ -398,7 +231,7 @@ Examples:
       everything that the server counted during a run";
 
 #[derive(Args, Debug)]
-#[command(after_long_help = COUNTERS_EXAMPLES, after_help = COUNTERS_EXAMPLES)]
+#[command(after_help = COUNTERS_EXAMPLES)]
 pub(crate) struct CountersArgs {
     /// The earlier sample, and the later one; without it the present state of --target.
     #[arg(value_name = "FILE", num_args = 0..=2)]
@@ -434,13 +267,19 @@ pub(crate) struct CountersArgs {
     pub(crate) json: bool,
 }
 
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dbtime completions bash > ~/.local/share/bash-completion/completions/dbtime
+  dbtime completions zsh > ~/.zfunc/_dbtime
+      with ~/.zfunc in fpath
+  dbtime completions fish > ~/.config/fish/completions/dbtime.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
 }
 
-fn parse_limit(text: &str) -> Result<Limit, String> {
-    Limit::parse(text).map_err(|error| error.to_string())
+#[derive(Args, Debug)]
+pub(crate) struct ManualArgs {
+    /// The folder, which is there.
+    pub(crate) folder: PathBuf,
 }

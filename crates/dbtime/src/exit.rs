@@ -1,10 +1,10 @@
 //! How dbtime ends: one list of exit codes, and the errors that lead to them.
 
-use crate::screen;
+use crate::{cli, screen};
 use dbtime_lab::LabError;
 use std::process::ExitCode;
 
-/// Exit codes, as documented in the help of every command.
+/// Exit codes, as documented in `dbtime --help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Fine, with warnings in the report where a figure may be wrong.
@@ -15,8 +15,9 @@ pub(crate) enum Exit {
     Usage,
     /// Target, permission or environment.
     Environment,
-    /// The measurement is invalid, and `--strict` was given.
-    Invalid,
+    /// A limit that the measurement's own flaws may have decided; with `--strict` any measurement
+    /// that is not valid.
+    Undecided,
     /// A bug.
     Bug,
     /// What a command ended with that was run for the user, as time(1) does.
@@ -31,17 +32,23 @@ impl Exit {
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Environment => 3,
-            Self::Invalid => 4,
+            Self::Undecided => 4,
             Self::Bug => 70,
             Self::OfCommand(code) => code,
         }
+    }
+
+    /// The meaning of what another process of dbtime ended with.
+    pub(crate) fn of_process(code: u8) -> Self {
+        let all = [Self::Fine, Self::Failed, Self::Usage, Self::Environment, Self::Undecided];
+        all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Bug)
     }
 
     /// What it becomes when the output or the record could not be written: no verdict is worth
     /// more than what explains it, but a failure that was told on stderr keeps its code.
     pub(crate) fn without_output(self) -> Self {
         match self {
-            Self::Fine | Self::Failed | Self::Invalid | Self::OfCommand(0) => Self::Environment,
+            Self::Fine | Self::Failed | Self::Undecided | Self::OfCommand(0) => Self::Environment,
             Self::Usage | Self::Environment | Self::Bug | Self::OfCommand(_) => self,
         }
     }
@@ -73,6 +80,14 @@ impl Failure {
         Self::Environment(anyhow::anyhow!("{text}"))
     }
 
+    /// How the process ends.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::Environment(_) => Exit::Environment,
+        }
+    }
+
     /// What it says, without a word of dbtime's.
     pub(crate) fn words(&self) -> String {
         let (Self::Usage(error) | Self::Environment(error)) = self;
@@ -81,20 +96,24 @@ impl Failure {
 
     /// Prints it and gives the exit code.
     pub(crate) fn tell(self) -> Exit {
-        let (error, exit) = match self {
-            Self::Usage(error) => (error, Exit::Usage),
-            Self::Environment(error) => (error, Exit::Environment),
-        };
+        let exit = self.exit();
+        let (Self::Usage(error) | Self::Environment(error)) = self;
         match error.downcast_ref::<clap::Error>() {
-            Some(clap) => {
-                let printed = clap.print();
-                if clap.use_stderr() {
-                    return exit;
+            Some(clap) => match cli::complaint(clap) {
+                Some(words) => {
+                    screen::error(&words);
+                    exit
                 }
-                // Help and version are asked for, not failures; clap prints them to stdout.
-                screen::printed(printed);
-                Exit::Fine
-            }
+                None => {
+                    let printed = clap.print();
+                    if clap.use_stderr() {
+                        return exit;
+                    }
+                    // Help and version are wanted, not failures; clap prints them to stdout.
+                    screen::printed(printed);
+                    Exit::Fine
+                }
+            },
             None => {
                 screen::error(&error.to_string());
                 exit
@@ -109,9 +128,12 @@ impl From<LabError> for Failure {
             LabError::Usage(_) | LabError::Script(_) | LabError::OutExists(_) => {
                 Self::Usage(error.into())
             }
-            LabError::Target(_) | LabError::Interrupted(_) | LabError::Record { .. } => {
-                Self::Environment(error.into())
-            }
+            LabError::Target(_)
+            | LabError::UnknownHost(_)
+            | LabError::Refused { .. }
+            | LabError::Crashed(_)
+            | LabError::Interrupted(_)
+            | LabError::Record { .. } => Self::Environment(error.into()),
         }
     }
 }

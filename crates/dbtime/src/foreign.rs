@@ -3,11 +3,10 @@
 //! What the other tools' own commands print and how they end is not for here: see
 //! `commands/pgbench` and `commands/sysbench`.
 
-use crate::cli::RunArgs;
 use crate::exit::Failure;
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_lab::{Load, operation};
+use dbtime_lab::{Load, RunRequest, operation};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{Preparation, Script};
 use dbtime_load::workload::Workload;
@@ -16,7 +15,7 @@ use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
 use dbtime_script::pgbench::{
     Dialect, Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings,
 };
-use dbtime_script::sysbench::options::{Arguments, Compat, OptionValue, Options};
+use dbtime_script::sysbench::options::{Arguments, Compat, Options};
 use dbtime_script::sysbench::{
     Command, Driver, Output, ScriptOptions, Settings as SysbenchSettings, SysbenchScript,
     declared_options,
@@ -27,42 +26,70 @@ use std::sync::Arc;
 /// How long the other tools wait at the end of a run for what is under way: as long as it takes.
 pub(crate) const PATIENCE: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
-/// The workload that a script makes.
-pub(crate) fn workload(args: &RunArgs, path: &Path, load: &Load) -> Result<Workload, Failure> {
-    let script: Arc<dyn Script> = match path.extension().and_then(|suffix| suffix.to_str()) {
-        Some("sql") => pgbench(args, path, load)?,
-        Some("lua") => sysbench(args, path, load)?,
+/// Whether nobody reads the record of a run of the other tools' own commands: with `--classic`
+/// their reports are all that is shown.
+pub(crate) fn is_unread(is_classic: bool, is_json: bool, request: &RunRequest) -> bool {
+    is_classic && !is_json && request.out.is_none()
+}
+
+/// A script, and what it is run with.
+pub(crate) struct ScriptFile<'a> {
+    /// Where it is. Its suffix says whose language it is in.
+    pub(crate) path: &'a Path,
+    /// Variables of pgbench, options of sysbench.
+    pub(crate) variables: Vec<(String, String)>,
+    /// As `--target` takes it.
+    pub(crate) target: &'a str,
+    /// How many times the base size of its tables; `None`: 1.
+    pub(crate) scale: Option<u64>,
+    /// How its statements go to a server.
+    pub(crate) protocol: StatementProtocol,
+    /// Seed of everything random.
+    pub(crate) seed: u64,
+}
+
+/// The workload that a script makes, and the script's text.
+pub(crate) fn workload(file: &ScriptFile<'_>, load: &Load) -> Result<(Workload, String), Failure> {
+    let path = file.path.display();
+    let read = || {
+        std::fs::read_to_string(file.path)
+            .map_err(|error| Failure::usage(format!("--script {path} cannot be read: {error}")))
+    };
+    let (script, text): (Arc<dyn Script>, String) = match file.path.extension() {
+        Some(suffix) if suffix == "sql" => {
+            let text = read()?;
+            (pgbench(file, &text, load)?, text)
+        }
+        Some(suffix) if suffix == "lua" => (sysbench(file, load)?, read()?),
         _ => {
-            let path = path.display();
             return Err(Failure::usage(format!(
                 "--script {path}: the suffix says whose language it is in: .sql for pgbench's, \
                  .lua for sysbench's"
             )));
         }
     };
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Workload::from_script(name.clone(), vec![operation(&name)], script))
+    let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((Workload::from_script(name.clone(), vec![operation(&name)], script), text))
 }
 
-fn pgbench(args: &RunArgs, path: &Path, load: &Load) -> Result<Arc<dyn Script>, Failure> {
-    let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("--script {shown} cannot be read: {error}")))?;
+fn pgbench(file: &ScriptFile<'_>, text: &str, load: &Load) -> Result<Arc<dyn Script>, Failure> {
+    let shown = file.path.display().to_string();
     let mut scripts = Scripts::default();
-    scripts.add(&shown, &text, 1).map_err(Failure::usage)?;
-    let (dialect, scale) = (dialect(&args.target), args.scale.unwrap_or(1));
+    scripts.add(&shown, text, 1).map_err(Failure::usage)?;
+    let dialect = dialect(file.target);
+    let scale = file.scale.unwrap_or(1);
     let preparation = text.contains("pgbench_").then(|| tables(dialect, scale)).transpose()?;
     let settings = Settings {
         scripts,
-        mode: match args.protocol {
+        mode: match file.protocol {
             StatementProtocol::Text => Mode::Simple,
             StatementProtocol::Prepared => Mode::Prepared,
         },
         dialect,
         clients: clients(load),
-        seed: args.seed,
+        seed: file.seed,
         scale: scale as i64,
-        variables: args.script_set.clone(),
+        variables: file.variables.clone(),
         listener: Listener::new(|notice| match notice {
             Notice::Error(text) | Notice::Info(text) => screen::error(&text),
             Notice::Line(text) => screen::note(&text),
@@ -73,24 +100,24 @@ fn pgbench(args: &RunArgs, path: &Path, load: &Load) -> Result<Arc<dyn Script>, 
     Ok(Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?))
 }
 
-fn sysbench(args: &RunArgs, path: &Path, load: &Load) -> Result<Arc<dyn Script>, Failure> {
-    let script = path.display().to_string();
-    let mode = if args.protocol == StatementProtocol::Text { "disable" } else { "auto" };
+fn sysbench(file: &ScriptFile<'_>, load: &Load) -> Result<Arc<dyn Script>, Failure> {
+    let script = file.path.display().to_string();
+    let mode = if file.protocol == StatementProtocol::Text { "disable" } else { "auto" };
     let mut words = vec![
         script.clone(),
         "run".to_owned(),
         format!("--threads={}", clients(load)),
-        format!("--rand-seed={}", args.seed),
+        format!("--rand-seed={}", file.seed),
         format!("--db-ps-mode={mode}"),
     ];
-    words.extend(args.script_set.iter().map(|(name, value)| format!("--{name}={value}")));
+    words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
     let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
     let arguments = Arguments::read(&words, refuse).map_err(Failure::usage)?;
     let output = Output::new(screen::beside);
     let declared = declared_options(&script, Some("run"), Compat::default(), output.clone());
     let declared = declared.map_err(Failure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
-    let driver = driver(&args.target);
+    let driver = driver(file.target);
     let made = |command| {
         let (argv, output) = (words.clone(), output.clone());
         let settings =
@@ -113,15 +140,10 @@ const MEMORY: usize = 2 << 30;
 
 /// What a sysbench script is run with, by its options.
 pub(crate) fn settings(script: &str, options: &Options, command: Command) -> SysbenchSettings {
-    let Options { general, own, exported, globals, .. } = options;
-    let mut values = exported.clone();
-    // A script that declares nothing finds what was given both ways.
-    for (name, text) in globals {
-        values.insert(name.clone(), OptionValue::Text(text.clone()));
-    }
+    let Options { general, own, exported, are_globals, .. } = options;
     SysbenchSettings {
         command,
-        options: ScriptOptions { values, globals: globals.clone() },
+        options: ScriptOptions { values: exported.clone(), are_globals: *are_globals },
         threads: general.threads,
         seed: general.random.seed.unsigned_abs(),
         compat: own.compat,

@@ -1,28 +1,94 @@
 //! Ctrl-C and SIGTERM: the first ends the run early, the second ends dbtime.
 
 use dbtime_engines::plan::Stop;
-use dbtime_model::now;
-use std::sync::Arc;
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What comes so soon after the first signal is the same wish: `timeout` signals its child and then
+/// the whole process group, to which the child belongs.
+const SAME: Nanos = Nanos::from_millis(500);
+
+/// What a signal means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    EndEarly,
+    /// The same signal by another way.
+    Nothing,
+    EndAtOnce,
+}
+
+impl Wish {
+    /// By when it comes, and when the first one came.
+    fn of(at: MonoNanos, first: Option<MonoNanos>) -> Self {
+        match first {
+            None => Self::EndEarly,
+            Some(first) if at - first < SAME => Self::Nothing,
+            Some(_) => Self::EndAtOnce,
+        }
+    }
+}
+
+/// What the first signal sets.
+static PRESENT: Mutex<Option<Arc<Stop>>> = Mutex::new(None);
+
+fn present() -> MutexGuard<'static, Option<Arc<Stop>>> {
+    PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What Ctrl-C sets. Installed once per process.
 pub(crate) fn install() -> Arc<Stop> {
+    installed(crate::screen::note)
+}
+
+/// The same where another program shows what happens.
+pub(crate) fn install_silently() -> Arc<Stop> {
+    installed(|_| ())
+}
+
+fn installed(note: fn(&str)) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
-    let told = Arc::clone(&stop);
-    let handler = move || {
-        if told.is_set() {
-            dbtime_lab::abandon();
-            crate::screen::note("\ninterrupted again: nothing was recorded");
-            // The handler's thread cannot return through main.
-            #[allow(clippy::exit)]
-            std::process::exit(i32::from(crate::exit::Exit::Environment.code()));
+    *present() = Some(Arc::clone(&stop));
+    let mut first = None;
+    let handler = move || match Wish::of(now(), first) {
+        Wish::EndEarly => {
+            first = Some(now());
+            present().iter().for_each(|stop| stop.at(now()));
+            note("\ndbtime: ending early; once more ends dbtime at once");
         }
-        told.at(now());
-        crate::screen::note("\nending early; once more ends dbtime at once");
+        Wish::Nothing => {}
+        Wish::EndAtOnce => {
+            dbtime_lab::abandon();
+            note("\ndbtime: interrupted again: nothing was recorded");
+            end(crate::exit::Exit::Environment.code());
+        }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        crate::screen::note(&format!("Ctrl-C will end dbtime without a report: {error}"));
+        crate::screen::note(&format!("dbtime: Ctrl-C will end dbtime without a report: {error}"));
     }
     stop
+}
+
+/// What Ctrl-C sets from here on, in place of `before`, which what goes on beyond it watches. It is
+/// set already where `before` is.
+pub(crate) fn from_here(before: &Stop) -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    *present() = Some(Arc::clone(&stop));
+    if before.is_set() {
+        stop.at(before.instant());
+    }
+    stop
+}
+
+/// Ends the process from a thread that cannot return through main, and leaves nothing behind.
+pub(crate) fn end_at_once(code: u8) {
+    dbtime_lab::abandon();
+    end(code);
+}
+
+fn end(code: u8) {
+    #[allow(clippy::exit)]
+    std::process::exit(i32::from(code));
 }
 
 /// The same for a command that has the screen to itself: it says nothing, and ends what it does.
@@ -33,7 +99,21 @@ pub(crate) fn quietly() -> Arc<Stop> {
     // Without it a signal would leave the screen as it is.
     let set = ctrlc::set_handler(move || told.at(now()));
     if let Err(error) = set {
-        crate::screen::note(&format!("signals will leave the screen as it is: {error}"));
+        crate::screen::note(&format!("dbtime: signals will leave the screen as it is: {error}"));
     }
     stop
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_comes_by_two_ways_is_one() {
+        let first = MonoNanos(7_000_000_000);
+        assert_eq!(Wish::of(first, None), Wish::EndEarly);
+        let again = |ms| Wish::of(first + Nanos::from_millis(ms), Some(first));
+        assert_eq!([again(0), again(499)], [Wish::Nothing; 2]);
+        assert_eq!([again(500), again(60_000)], [Wish::EndAtOnce; 2]);
+    }
 }

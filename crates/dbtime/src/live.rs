@@ -1,91 +1,197 @@
-//! Progress on a terminal: one line that is written over.
+//! Progress on stderr: on a terminal one line that is written over, elsewhere a line every ten
+//! seconds.
 
+use crate::live_phase::Phase;
 use crate::screen;
 use dbtime_lab::Progress;
-use dbtime_model::Nanos;
-use dbtime_model::units::{human_ns, three_digits};
-use std::sync::Mutex;
+use dbtime_machine::now;
+use dbtime_model::units::human_ns;
+use dbtime_model::{MonoNanos, Nanos};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-/// Shows a run's progress on stderr, and only to a terminal.
+/// How often a terminal is brought up to date where nothing new is known but the time.
+const EVERY_SECOND: Duration = Duration::from_secs(1);
+
+/// How often a line is written elsewhere, as into the log of a job.
+const EVERY_TEN_SECONDS: Duration = Duration::from_secs(10);
+
+/// Where progress goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A terminal: a line with a bar, written over.
+    Terminal,
+    /// A file or a pipe: lines.
+    Log,
+    /// Nobody: `--quiet`.
+    Nobody,
+}
+
+impl Audience {
+    /// Who looks at stderr.
+    pub(crate) fn of(is_quiet: bool) -> Self {
+        match (is_quiet, screen::has_audience()) {
+            (true, _) => Self::Nobody,
+            (false, true) => Self::Terminal,
+            (false, false) => Self::Log,
+        }
+    }
+}
+
+/// Shows the progress of one run, or of several behind each other, until it is dropped.
 pub(crate) struct Live {
-    shown: bool,
-    /// Warm-up and whole length of the load, in seconds; `None` while unknown.
-    plan: Mutex<(f64, Option<f64>)>,
+    audience: Audience,
+    course: Arc<Mutex<Course>>,
+    /// Wakes up where nothing happens for long.
+    ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Live {
-    /// Quiet when nobody would see it.
-    pub(crate) fn new() -> Self {
-        Self { shown: screen::has_audience(), plan: Mutex::new((0.0, None)) }
+    /// The progress of one thing.
+    pub(crate) fn new(audience: Audience) -> Self {
+        Self::of_runs(audience, 1)
+    }
+
+    /// The progress of so many runs.
+    pub(crate) fn of_runs(audience: Audience, runs: usize) -> Self {
+        let course = Arc::new(Mutex::new(Course::new(runs, now())));
+        let seen = Arc::clone(&course);
+        let ticker = match audience {
+            Audience::Nobody => None,
+            Audience::Terminal => ticker(EVERY_SECOND, move || draw(audience, &locked(&seen))),
+            Audience::Log => ticker(EVERY_TEN_SECONDS, move || draw(audience, &locked(&seen))),
+        };
+        Self { audience, course, ticker }
+    }
+
+    /// The next run begins, the first included.
+    pub(crate) fn next_run(&self) {
+        locked(&self.course).next_run(now());
     }
 
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &Progress) {
         if let Progress::Stuck { client, length } = progress {
             screen::note(&stuck(*client, *length));
-        } else if self.shown {
-            screen::status(&self.line(progress));
+            return;
         }
-    }
-
-    /// Leaves the line empty for what follows.
-    pub(crate) fn finish(&self) {
-        if self.shown {
-            screen::status("");
-        }
-    }
-
-    fn line(&self, progress: &Progress) -> String {
-        match progress {
-            Progress::Server(what) => format!("{what} ..."),
-            Progress::Loading { table, done, total } => {
-                format!(
-                    "loading {table} {} {done} of {total} rows",
-                    bar(*done as f64, *total as f64)
-                )
-            }
-            Progress::FlatOut { length } => format!("finding the flat-out rate ({length}) ..."),
-            Progress::Rate { flat_out_tps, offered_tps } => format!(
-                "flat out {}/s, offering {}/s",
-                three_digits(*flat_out_tps),
-                three_digits(*offered_tps)
-            ),
-            Progress::Stuck { client, length } => stuck(*client, *length),
-            Progress::Started { warmup, measure, transactions, .. } => {
-                let length = measure.map(|measure| (*warmup + measure).as_secs());
-                *self.plan.lock().expect("held for an assignment") = (warmup.as_secs(), length);
-                match transactions {
-                    Some(n) => format!("driving {n} transactions ..."),
-                    None => "driving ...".to_owned(),
-                }
-            }
-            Progress::Second(seen) => {
-                let (warmup, length) = *self.plan.lock().expect("held for a copy");
-                let second = f64::from(seen.second) + 1.0;
-                let phase = match length {
-                    _ if second <= warmup => "warm-up",
-                    Some(length) if second > length => "rundown",
-                    _ => "measuring",
-                };
-                let progress = length.map_or(String::new(), |length| bar(second, length) + " ");
-                let failed = if seen.failed > 0 {
-                    format!("  {} failed", seen.failed)
-                } else {
-                    String::new()
-                };
-                format!(
-                    "{phase:9} {progress}{second:>4.0} s  {}/s  p50 {}  p99 {}{failed}",
-                    seen.completed,
-                    human_ns(seen.p50.0 as f64),
-                    human_ns(seen.p99.0 as f64),
-                )
-            }
+        let mut course = locked(&self.course);
+        course.phase.advance(progress, now());
+        if self.audience == Audience::Terminal {
+            draw(self.audience, &course);
         }
     }
 }
 
-/// Said of a script that does not come back, to everybody: a terminal or not.
-pub(crate) fn stuck(client: u32, length: Nanos) -> String {
+impl Drop for Live {
+    /// Leaves the line empty for what follows.
+    fn drop(&mut self) {
+        if let Some((wake, thread)) = self.ticker.take() {
+            drop(wake);
+            // It has only drawn: a panic in there was printed.
+            let _ = thread.join();
+        }
+        if self.audience == Audience::Terminal {
+            screen::status("");
+        }
+    }
+}
+
+fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+    course.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn draw(audience: Audience, course: &Course) {
+    match audience {
+        Audience::Terminal => screen::status(&course.line(audience, now())),
+        Audience::Log => screen::progress(&course.line(audience, now())),
+        Audience::Nobody => {}
+    }
+}
+
+/// Calls something at this interval until its sender is dropped.
+fn ticker(
+    interval: Duration,
+    draw: impl Fn() + Send + 'static,
+) -> Option<(Sender<()>, JoinHandle<()>)> {
+    let (wake, woken) = channel::<()>();
+    let tick = move || {
+        while woken.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            draw();
+        }
+    };
+    // Without a thread there is less to see, and the work goes on.
+    let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(tick).ok()?;
+    Some((wake, thread))
+}
+
+/// How far everything is.
+struct Course {
+    runs: usize,
+    /// Number of the present one; 0 before the first.
+    run: usize,
+    /// When the first began, and the present one.
+    began: MonoNanos,
+    run_began: MonoNanos,
+    phase: Phase,
+}
+
+impl Course {
+    fn new(runs: usize, at: MonoNanos) -> Self {
+        Self { runs, run: 0, began: at, run_began: at, phase: Phase::new(at) }
+    }
+
+    fn next_run(&mut self, at: MonoNanos) {
+        if self.run == 0 {
+            self.began = at;
+        }
+        self.run += 1;
+        self.run_began = at;
+        self.phase = Phase::new(at);
+    }
+
+    fn line(&self, audience: Audience, at: MonoNanos) -> String {
+        let phase = self.phase.line(audience == Audience::Terminal, at);
+        if self.runs == 1 || self.run == 0 {
+            return phase;
+        }
+        let (run, runs) = (self.run, self.runs);
+        let left = self.left(at).map(|left| format!(", {} left", rough(left))).unwrap_or_default();
+        format!("run {run} of {runs}{left}: {phase}")
+    }
+
+    /// What all runs still take, by how long the ones before took.
+    fn left(&self, at: MonoNanos) -> Option<Nanos> {
+        // Of the last one its phase says what is left.
+        if self.run == self.runs {
+            return None;
+        }
+        let done = self.run.checked_sub(1).filter(|done| *done > 0)? as u64;
+        let each = Nanos((self.run_began - self.began).0 / done);
+        let present = each - (at - self.run_began);
+        Some(present + Nanos(each.0 * (self.runs - self.run) as u64))
+    }
+}
+
+/// A time as somebody who waits wants to know it.
+pub(crate) fn rough(length: Nanos) -> String {
+    match length.as_secs().ceil() as u64 {
+        s @ 0..100 => format!("{s} s"),
+        s @ 100..5940 => format!("{} min", s.div_ceil(60)),
+        s => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
+pub(crate) fn tell_stuck(progress: Progress) {
+    if let Progress::Stuck { client, length } = progress {
+        screen::note(&stuck(client, length));
+    }
+}
+
+fn stuck(client: u32, length: Nanos) -> String {
     format!(
         "dbtime: no progress: the script of client {client} has not come back for {}; it computes, \
          loops for ever or blocks, and holds up all clients of its thread (Ctrl-C twice ends dbtime)",
@@ -93,9 +199,51 @@ pub(crate) fn stuck(client: u32, length: Nanos) -> String {
     )
 }
 
-fn bar(done: f64, total: f64) -> String {
-    const WIDTH: usize = 20;
-    let share = if total > 0.0 { (done / total).clamp(0.0, 1.0) } else { 0.0 };
-    let full = (share * WIDTH as f64).round() as usize;
-    format!("[{}{}]", "#".repeat(full), ".".repeat(WIDTH - full))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn at(s: u64) -> MonoNanos {
+        MonoNanos(s * 1_000_000_000)
+    }
+
+    #[test]
+    fn runs_that_are_over_say_how_long_the_others_take() {
+        let mut course = Course::new(3, at(0));
+        assert_eq!(course.line(Audience::Log, at(5)), "preparing, 5 s");
+        course.next_run(at(10));
+        assert_eq!(course.line(Audience::Log, at(11)), "run 1 of 3: preparing, 1 s");
+        course.next_run(at(70));
+        let line = course.line(Audience::Log, at(90));
+        assert_eq!(line, "run 2 of 3, 2 min left: preparing, 20 s");
+        // Longer than the one before: it can end any time, and another follows.
+        assert!(course.line(Audience::Log, at(200)).starts_with("run 2 of 3, 60 s left: "));
+        course.next_run(at(130));
+        assert_eq!(course.line(Audience::Log, at(150)), "run 3 of 3: preparing, 20 s");
+    }
+
+    #[test]
+    fn a_ticker_ends_at_once() {
+        let ticks = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&ticks);
+        let count = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        };
+        let (wake, thread) = ticker(Duration::from_millis(1), count).expect("a thread");
+        while ticks.load(Ordering::Relaxed) < 3 {
+            std::thread::yield_now();
+        }
+        drop(wake);
+        thread.join().expect("it ends");
+        let (wake, thread) = ticker(Duration::from_secs(3600), || ()).expect("a thread");
+        drop(wake);
+        thread.join().expect("it does not wait for its hour");
+    }
+
+    #[test]
+    fn times_are_rough() {
+        let shown = [0, 59, 99, 100, 240, 5940, 9000].map(|s| rough(Nanos::from_secs(s)));
+        assert_eq!(shown, ["0 s", "59 s", "99 s", "2 min", "4 min", "1 h 39 min", "2 h 30 min"]);
+    }
 }

@@ -8,18 +8,19 @@ mod exit;
 mod foreign;
 mod interrupt;
 mod live;
-mod options;
+mod live_phase;
+mod run_events;
 mod screen;
 mod secrets;
+mod spec;
 mod sweep;
 
-use clap::Parser;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let outcome = std::panic::catch_unwind(|| {
-        let cli = cli::Cli::try_parse()?;
+        let cli = cli::parse(std::env::args_os())?;
         commands::dispatch(cli.command)
     });
     let exit = match outcome {

@@ -1,10 +1,24 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
+use dbtime_model::plain_text::plain_lines;
+use dbtime_report::terminal::{Charset, PageStyle};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why results are printed no more: the first write to stdout that failed.
 static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// What was stdout before it became stderr's.
+static SAVED: OnceLock<File> = OnceLock::new();
+
+/// Whether the present line on stderr is one that [`status`] writes over.
+static HAS_STATUS: AtomicBool = AtomicBool::new(false);
+
+/// Goes back to the first column, and erases what was written there.
+const ERASE: &str = "\r\x1b[K";
 
 /// Prints a result. Where that fails, nothing more is printed: what came later would stand behind
 /// a hole. [`loss`] tells of it at the end.
@@ -16,7 +30,22 @@ pub(crate) fn result(text: &str) {
 
 /// Prints a result in JSON, of which no text drives a terminal.
 pub(crate) fn json(text: &str) {
-    result(&dbtime_report::plain_json(text));
+    let text = dbtime_report::plain_json(text);
+    match SAVED.get() {
+        Some(saved) if !is_lost() => printed((&*saved).write_all(text.as_bytes())),
+        Some(_) => {}
+        None => result(&text),
+    }
+}
+
+/// Keeps stdout for JSON documents alone: whatever scripts and the programs that they start write
+/// there goes to stderr.
+pub(crate) fn keep_for_json() -> io::Result<()> {
+    let saved = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    // It is asked for once.
+    let _ = SAVED.set(File::from(saved));
+    Ok(())
 }
 
 /// Notes how printing to stdout went, for what is printed without [`result`].
@@ -43,9 +72,18 @@ pub(crate) fn error(text: &str) {
     note(&format!("dbtime: {text}"));
 }
 
-/// Prints a note that is not part of the result. That nobody reads it is no failure either.
+/// Prints a note that is not part of the result. That nobody reads it is no failure either. What
+/// servers and files put into it does not drive the terminal.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let mut err = io::stderr().lock();
+    // In the place of what is written over anyway.
+    let erase = if HAS_STATUS.swap(false, Ordering::Relaxed) { ERASE } else { "" };
+    let _ = writeln!(err, "{erase}{}", plain_lines(text));
+}
+
+/// Prints a line of progress where it cannot be written over.
+pub(crate) fn progress(text: &str) {
+    note(&format!("progress: {}", charset().spelled(text)));
 }
 
 /// Prints a report beside the output of a command, which has stdout to itself.
@@ -54,16 +92,22 @@ pub(crate) fn beside(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Whether what is printed beside a command's output goes to a terminal and colour is welcome.
-pub(crate) fn wants_color_beside() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+/// How a report is to look that is printed beside a command's output.
+pub(crate) fn style_beside() -> PageStyle {
+    style_of(io::stderr().is_terminal(), columns_of(io::stderr()))
 }
 
-/// Replaces the present line on stderr.
+/// Replaces the present line on stderr, a terminal. What does not fit into the line is cut off.
 pub(crate) fn status(text: &str) {
     let mut err = io::stderr().lock();
-    // Back to the first column, the text, and whatever was longer before is erased.
-    let _ = write!(err, "\r{text}\x1b[K").and_then(|()| err.flush());
+    let columns = columns_of(&err).unwrap_or(usize::MAX);
+    // The last column stays free: behind it some terminals begin a line.
+    let text = charset().spelled(text);
+    let text: String = plain_lines(&text).chars().take(columns.saturating_sub(1)).collect();
+    let is_shown = !text.is_empty();
+    if HAS_STATUS.swap(is_shown, Ordering::Relaxed) || is_shown {
+        let _ = write!(err, "{ERASE}{text}").and_then(|()| err.flush());
+    }
 }
 
 /// Whether progress has somebody to look at it.
@@ -73,10 +117,38 @@ pub(crate) fn has_audience() -> bool {
 
 /// How many columns the terminal has to which results go; `None` where they go elsewhere.
 pub(crate) fn columns() -> Option<usize> {
-    let stdout = io::stdout();
-    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout))?;
+    columns_of(io::stdout())
+}
+
+/// What has no columns is no terminal.
+fn columns_of(stream: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream);
     // A terminal that does not know says zero.
     size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// How a report is to look that is printed as a result.
+pub(crate) fn style() -> PageStyle {
+    style_of(io::stdout().is_terminal(), columns())
+}
+
+fn style_of(is_terminal: bool, columns: Option<usize>) -> PageStyle {
+    let color = is_terminal && std::env::var_os("NO_COLOR").is_none();
+    let style = PageStyle { color, charset: charset(), ..PageStyle::default() };
+    // What somebody has set counts for more than what a terminal says of itself.
+    let set = variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    set.filter(|columns| *columns > 0).or(columns).map_or(style, |columns| style.within(columns))
+}
+
+/// The signs that the locale can show: the first of its variables that is set says it.
+fn charset() -> Charset {
+    let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    Charset::of_locale(names.find_map(variable).as_deref())
+}
+
+/// A variable that is set to something.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Whether somebody sits at a terminal, to see and to type.
@@ -86,6 +158,7 @@ pub(crate) fn is_terminal() -> bool {
 }
 
 /// Whether results go to a terminal and colour is welcome.
+#[cfg(feature = "trace")]
 pub(crate) fn wants_color() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }

@@ -10,7 +10,8 @@ const HIDDEN: &str = "***";
 const SECRET: [&str; 4] = ["PASS", "PWD", "SECRET", "TOKEN"];
 
 /// Flags whose values may hold one, wherever it stands in them.
-const FLAGS: [&str; 5] = ["target", "login", "server-env", "mysql-password", "pgsql-password"];
+const FLAGS: [&str; 6] =
+    ["target", "login", "server-env", "mysql-password", "pgsql-password", "sweep"];
 
 /// What the URL of a server begins with.
 const SCHEMES: [&str; 4] = ["mysql://", "mariadb://", "postgres://", "postgresql://"];
@@ -20,13 +21,26 @@ const PASSWORD: &str = "password";
 
 /// The value of a flag as it may be shown.
 pub(crate) fn shown(flag: &str, value: &str) -> String {
-    // Other tools take a name with underscores too.
-    match flag.replace('_', "-").as_str() {
+    match dashed(flag).as_str() {
         "target" | "login" => without_password(value),
         "server-env" => variable(value),
+        "sweep" => factors(value),
         "mysql-password" | "pgsql-password" => HIDDEN.to_owned(),
         _ => connection(value),
     }
+}
+
+/// Factors of a sweep, `flag=value,value flag=value; …`, each value as that of its flag.
+fn factors(sweep: &str) -> String {
+    let ends_word = |c: char| c == ';' || c.is_whitespace();
+    let factor = |text: &str| {
+        let word = text.trim_end_matches(ends_word);
+        let Some((flag, values)) = word.split_once('=') else { return text.to_owned() };
+        let name = flag.trim_start_matches("--");
+        let values: Vec<String> = values.split(',').map(|value| shown(name, value)).collect();
+        format!("{flag}={}{}", values.join(","), &text[word.len()..])
+    };
+    sweep.split_inclusive(ends_word).map(factor).collect()
 }
 
 /// A word that may be a database, as pgbench takes it: a URL, or `host=… password='…'`.
@@ -80,33 +94,69 @@ fn behind(value: &str) -> &str {
 }
 
 fn variable(pair: &str) -> String {
-    let Some((name, _)) = pair.split_once('=') else { return pair.to_owned() };
-    let upper = name.to_ascii_uppercase();
-    match SECRET.iter().any(|word| upper.contains(word)) {
-        true => format!("{name}={HIDDEN}"),
-        false => pair.to_owned(),
+    match pair.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
+        _ => pair.to_owned(),
     }
 }
 
-/// The command as a shell would take it again, without passwords.
+/// Whether the name of a variable says that its value is a secret.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    SECRET.iter().any(|word| upper.contains(word))
+}
+
+/// The command as a shell would take it again, without passwords and without the folder of the
+/// record, which would be there already.
 pub(crate) fn command_line(arguments: &[String]) -> String {
     let mut words = vec!["dbtime".to_owned()];
     let mut flag = None;
     for argument in arguments.iter().skip(1) {
         let long = argument.strip_prefix("--");
-        let word = match (flag.take(), long.map(|long| long.split_once('=').ok_or(long))) {
-            (Some(flag), _) => shown(flag, argument),
-            (None, Some(Ok((flag, value)))) => format!("--{flag}={}", shown(flag, value)),
-            (None, name) => {
-                flag = name
-                    .and_then(Result::err)
-                    .filter(|name| FLAGS.contains(&name.replace('_', "-").as_str()));
-                connection(argument)
+        match (flag.take(), long.map(|long| long.split_once('=').ok_or(long))) {
+            (Some(OUT), _) | (None, Some(Ok((OUT, _)))) => {}
+            (Some(flag), _) => words.push(format!("--{flag} {}", repeatable(flag, argument))),
+            (None, Some(Ok((flag, value)))) if FLAGS.contains(&dashed(flag).as_str()) => {
+                words.push(format!("--{flag}={}", repeatable(flag, value)));
             }
-        };
-        words.push(shell::quoted(&word).into_owned());
+            (None, Some(Ok((flag, value)))) => {
+                let word = format!("--{flag}={}", shown(flag, value));
+                words.push(shell::quoted(&word).into_owned());
+            }
+            (None, name) => {
+                let name = name.and_then(Result::err);
+                flag = name.filter(|name| *name == OUT || FLAGS.contains(&dashed(name).as_str()));
+                if flag.is_none() {
+                    words.push(shell::quoted(&connection(argument)).into_owned());
+                }
+            }
+        }
     }
+    words.extend(flag.filter(|flag| *flag != OUT).map(|flag| format!("--{flag}")));
     words.join(" ")
+}
+
+/// The flag whose value names the folder of a record.
+const OUT: &str = "out";
+
+/// Other tools take a name with underscores too.
+fn dashed(flag: &str) -> String {
+    flag.replace('_', "-")
+}
+
+/// The value of a flag that may hold a password, as a word of a command that takes the password
+/// from elsewhere: a target from the client's own files and variables, all else from the
+/// environment.
+fn repeatable(flag: &str, value: &str) -> String {
+    let without = shown(flag, value);
+    let hidden = format!(":{HIDDEN}@");
+    match (dashed(flag).as_str(), without.split_once('=')) {
+        _ if without == value => shell::quoted(value).into_owned(),
+        ("server-env", Some((name, _))) => format!("{}=\"${name}\"", shell::quoted(name)),
+        ("mysql-password", _) => "\"$MYSQL_PWD\"".to_owned(),
+        ("pgsql-password", _) => "\"$PGPASSWORD\"".to_owned(),
+        _ => shell::quoted(&without.replace(&hidden, "@")).into_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -122,21 +172,35 @@ mod tests {
     fn passwords_are_hidden_wherever_one_can_be() {
         assert_eq!(
             line(&["run", "--json", "--target", "mysql://u:secret@h/d", "--strict"]),
-            "dbtime run --json --target 'mysql://u:***@h/d' --strict"
+            "dbtime run --json --target mysql://u@h/d --strict"
         );
-        assert_eq!(line(&["run", "--target=pg:secret@h"]), "dbtime run '--target=pg:***@h'");
+        assert_eq!(line(&["run", "--target=pg:secret@h"]), "dbtime run --target=pg@h");
         assert_eq!(
             line(&["--server-env", "APP_PASSWORD=x", "--server-env=LD_PRELOAD=/a.so"]),
-            "dbtime --server-env 'APP_PASSWORD=***' --server-env=LD_PRELOAD=/a.so"
+            "dbtime --server-env APP_PASSWORD=\"$APP_PASSWORD\" --server-env=LD_PRELOAD=/a.so"
         );
         assert_eq!(shown("server-env", "LONELY"), "LONELY");
+    }
+
+    #[test]
+    fn passwords_that_are_swept_are_hidden() {
+        let sweep = "target=sqlite,mysql://u:secret@h/d,postgres://v:word@h/d workers=1,2;rate=9";
+        assert_eq!(
+            line(&["run", "--sweep", sweep]),
+            "dbtime run --sweep 'target=sqlite,mysql://u@h/d,postgres://v@h/d workers=1,2;rate=9'"
+        );
+        assert_eq!(
+            shown("sweep", "--server-env=A_TOKEN=x,B=y  seed=1 ;"),
+            "--server-env=A_TOKEN=***,B=y  seed=1 ;"
+        );
+        assert_eq!(shown("sweep", "nonsense"), "nonsense");
     }
 
     #[test]
     fn passwords_of_other_tools_flags_are_hidden() {
         assert_eq!(
             line(&["sysbench", "--mysql-password=x y", "--pgsql-password", "z", "run"]),
-            "dbtime sysbench '--mysql-password=***' --pgsql-password '***' run"
+            "dbtime sysbench --mysql-password=\"$MYSQL_PWD\" --pgsql-password \"$PGPASSWORD\" run"
         );
         assert_eq!(
             line(&["pgbench", "-c", "2", "postgres://u:p@h/d"]),
@@ -153,6 +217,12 @@ mod tests {
     }
 
     #[test]
+    fn the_folder_of_a_record_is_left_to_the_next_run() {
+        assert_eq!(line(&["run", "--out", "a b", "--seed", "2"]), "dbtime run --seed 2");
+        assert_eq!(line(&["run", "--out=a", "--time=1s"]), "dbtime run --time=1s");
+    }
+
+    #[test]
     fn what_is_no_secret_stays_as_it_was_given() {
         for text in ["SELECT id FROM t WHERE token = 'x'", "SELECT '{1,2}'::int[] @> '{1}'"] {
             let expected = format!("dbtime run --query {}", shell::quoted(text));
@@ -163,7 +233,7 @@ mod tests {
         let target = "postgres://u:p@/d?host=/x&port=5433";
         assert_eq!(
             line(&["--target", target]),
-            "dbtime --target 'postgres://u:***@/d?host=/x&port=5433'"
+            "dbtime --target 'postgres://u@/d?host=/x&port=5433'"
         );
     }
 }

@@ -4,6 +4,8 @@ mod commands;
 mod documents;
 mod everywhere;
 mod lists;
+mod modules;
+mod paths;
 mod record;
 mod rust;
 
@@ -16,6 +18,8 @@ const RULES: &[fn(&Tree) -> Vec<Problem>] = &[
     documents::check,
     everywhere::check,
     lists::check,
+    modules::check,
+    paths::check,
     record::check,
     rust::check,
 ];

@@ -49,6 +49,10 @@ impl Admin for MysqlAdmin {
         self.client.query(sql)
     }
 
+    fn encryption(&self) -> String {
+        self.client.encryption()
+    }
+
     fn send(&mut self, sql: &str) {
         self.client.send(sql);
     }
@@ -152,6 +156,10 @@ impl Dialect for MysqlDialect {
 
     fn version_query(&self) -> &'static str {
         "SELECT VERSION()"
+    }
+
+    fn data_folder_query(&self) -> &'static str {
+        "SELECT @@datadir"
     }
 
     /// InnoDB keeps rows in the order of the key: it must be there first.

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::socket::Asked;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
-use dbtime_model::ErrorClass;
 use dbtime_wire::Rows;
 use dbtime_wire::mysql::{
     Answer, Cell, Column, Prepared, binary_cells, column, command, text_cells,
@@ -78,7 +77,7 @@ impl Asking {
                         "the statement has {wants} parameters, and {} were bound",
                         parameters.len()
                     );
-                    return Err(refused("2031", "HY000", text));
+                    return Err(Failure::statement("2031", "HY000", text));
                 }
                 request::execute(prepared.id, parameters, out);
                 self.columns.clear();
@@ -87,7 +86,7 @@ impl Asking {
             }
             Request::Prepare { handle, .. } if handle >= MOST_HANDLES => {
                 let text = format!("a script has at most {MOST_HANDLES} statements prepared");
-                return Err(refused("1461", "42000", text));
+                return Err(Failure::statement("1461", "42000", text));
             }
             Request::Prepare { handle, sql } => {
                 if let Some(old) = self.handles.get_mut(handle as usize).and_then(Option::take) {
@@ -105,7 +104,7 @@ impl Asking {
             }
             Request::QueryWith { .. } | Request::Pipeline(_) | Request::Copy { .. } => {
                 let text = "MySQL has no such thing: use prepared or plain statements";
-                return Err(refused("unsupported", "0A000", text.to_owned()));
+                return Err(Failure::statement("unsupported", "0A000", text));
             }
             Request::Connect | Request::Disconnect => return Ok((Asked::Done, None)),
         };
@@ -116,7 +115,7 @@ impl Asking {
         self.handles.get(handle as usize).copied().flatten().ok_or_else(|| {
             let text = "the statement is not prepared on this connection: it was closed, or \
                         belongs to a connection that is gone";
-            refused("1243", "HY000", text.to_owned())
+            Failure::statement("1243", "HY000", text)
         })
     }
 
@@ -208,10 +207,4 @@ impl Rows for Asking {
         self.is_open = false;
         self.columns.clear();
     }
-}
-
-#[cold]
-fn refused(code: &str, state: &str, message: String) -> Failure {
-    let (code, state) = (code.to_owned(), state.to_owned());
-    Failure { class: ErrorClass::Statement, code, state, message, undone: false }
 }

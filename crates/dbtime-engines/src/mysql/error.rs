@@ -34,6 +34,7 @@ pub(super) fn class(error: &ServerError) -> ErrorClass {
         | 1820
         | 1862
         | 1927
+        | 3159
         | 2000..=2099
         | 4031 => ErrorClass::Connection,
         1317 | 1907 | 1969 | 3024 => ErrorClass::Timeout,
@@ -50,14 +51,15 @@ pub(super) fn class(error: &ServerError) -> ErrorClass {
 /// What to do about an error, where its own words do not say.
 fn remedy(code: u16) -> Option<&'static str> {
     Some(match code {
-        1040 => "raise max_connections, or use fewer --connections",
-        1044 | 1045 | 1698 => "check user and password in the target, ~/.my.cnf and MYSQL_PWD",
-        1049 => "create the database, or name another one in the target",
+        1040 => "raise max_connections, or use fewer connections",
+        1044 | 1045 | 1698 => "check user and password, also in ~/.my.cnf and MYSQL_PWD",
+        1049 => "create the database, or name another one",
         1129 => "too many broken connections from here: FLUSH HOSTS",
         1130 => "this user may not come from this host: see mysql.user",
-        1203 | 1226 => "raise the user's limit of connections, or use fewer --connections",
+        1203 | 1226 => "raise the user's limit of connections, or use fewer of them",
         1290 | 1792 | 1836 => "the server only reads: use a primary, or a workload that only reads",
         1461 => "raise max_prepared_stmt_count, or use --protocol text",
+        3159 => "use ssl-mode=required",
         1820 | 1862 => "the password has expired: set a new one first",
         _ => return None,
     })
@@ -66,6 +68,7 @@ fn remedy(code: u16) -> Option<&'static str> {
 /// The failure of a statement.
 pub(super) fn failure(error: &ServerError) -> Failure {
     let class = class(error);
+    let own_length = Failure::length_of(&error.message);
     let message = match remedy(error.code) {
         Some(remedy) => format!("{} ({remedy})", error.message),
         None => error.message.clone(),
@@ -74,7 +77,7 @@ pub(super) fn failure(error: &ServerError) -> Failure {
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
     let (code, state) = (error.code.to_string(), error.state.clone());
-    Failure { class, code, state, message, undone }
+    Failure { class, code, state, message, own_length, report: Box::default(), position: 0, undone }
 }
 
 /// The failure of a connection on which something came that makes no sense.
@@ -85,6 +88,14 @@ pub(super) fn malformed(error: &Malformed) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_to_do_is_not_among_the_servers_own_words() {
+        let error = |code| ServerError { code, state: String::new(), message: "no".to_owned() };
+        let full = failure(&error(1040));
+        let message = "no (raise max_connections, or use fewer connections)";
+        assert_eq!((&*full.message, full.own_words()), (message, "no"));
+    }
 
     #[test]
     fn numbers_and_states_have_classes() {

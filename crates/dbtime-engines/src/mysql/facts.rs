@@ -89,6 +89,7 @@ impl Look<'_> {
             version: format!("{product} {number}"),
             settings,
             data_bytes: self.data_bytes(plan)?,
+            tls: self.asked.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
         })
     }
@@ -117,16 +118,10 @@ impl Look<'_> {
         }
         let message = format!(
             "this run would have {total} statements prepared, {used} are there, and the server \
-             holds {limit}; raise max_prepared_stmt_count, use fewer --connections, or \
+             holds {limit}; raise max_prepared_stmt_count, use fewer connections, or \
              --protocol text"
         );
-        let failure = Failure {
-            class: dbtime_model::ErrorClass::Statement,
-            code: "1461".to_owned(),
-            state: "42000".to_owned(),
-            message,
-            undone: true,
-        };
+        let failure = Failure { undone: true, ..Failure::statement("1461", "42000", message) };
         Err(self.asked.refused("too many prepared statements".to_owned(), Box::new(failure)))
     }
 

@@ -207,12 +207,23 @@ impl Login {
     }
 
     /// What the server said when it refused us. Without a key of its own it blames the password,
-    /// which it has not even seen.
-    pub(super) fn explained(&self, mut failure: Failure) -> Failure {
-        if self.wants_key {
-            failure.message += "; the server gave no RSA key to hide the password with: use TLS or \
-                                its Unix socket, or give it a key";
-        }
+    /// which it has not even seen; nor does it say that a user has to connect with TLS.
+    pub(super) fn explained(&self, mut failure: Failure, greeting: &Greeting) -> Failure {
+        let is_denied = failure.code == "1045" && !self.is_unix;
+        let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
+        failure.message += match (self.wants_key, self.is_encrypted) {
+            (true, _) => {
+                "; the server gave no RSA key to hide the password with: use TLS or its Unix \
+                 socket, or give it a key"
+            }
+            (_, false) if is_denied && has_tls => {
+                "; a user who has to connect with TLS (REQUIRE SSL) needs ssl-mode=required"
+            }
+            (_, true) if is_denied => {
+                "; a user who must show a certificate (REQUIRE X509) needs ssl-cert and ssl-key"
+            }
+            _ => "",
+        };
         failure
     }
 
@@ -286,10 +297,27 @@ mod tests {
         let mut login = Login { nonce: vec![7; 20], ..Login::default() };
         let denied = || Failure::connection("1045", "Access denied");
         login.start(&AuthPlugin::CachingSha2Password, &identity).expect("a proof");
-        assert_eq!(login.explained(denied()).message, "Access denied");
+        let greeting = Greeting::default();
+        assert_eq!(login.explained(denied(), &greeting).message, "Access denied");
         // The server does not know the password yet, and is asked for its key.
         let turn = login.more(&[4], &identity).expect("no error yet");
         assert!(matches!(turn, Turn::Send(packet) if packet == [2]));
-        assert!(login.explained(denied()).message.contains("no RSA key"));
+        assert!(login.explained(denied(), &greeting).message.contains("no RSA key"));
+    }
+
+    #[test]
+    fn who_may_have_to_come_in_encrypted_learns_how() {
+        let capabilities = CapabilityFlags::CLIENT_SSL;
+        let greeting = Greeting { capabilities, ..Greeting::default() };
+        let explained = |login: &Login, greeting: &Greeting| {
+            login.explained(Failure::connection("1045", "denied"), greeting).message
+        };
+        let plain = Login::default();
+        assert!(explained(&plain, &greeting).contains("ssl-mode=required"));
+        assert_eq!(explained(&plain, &Greeting::default()), "denied");
+        let encrypted = Login { is_encrypted: true, ..Login::default() };
+        assert!(explained(&encrypted, &greeting).contains("ssl-cert"));
+        let local = Login { is_unix: true, ..Login::default() };
+        assert_eq!(explained(&local, &greeting), "denied");
     }
 }

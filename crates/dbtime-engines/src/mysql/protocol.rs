@@ -8,7 +8,7 @@ use super::request;
 use super::shared::{Form, MysqlShared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
+use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport, service_of};
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
@@ -83,7 +83,7 @@ impl MysqlProtocol {
     }
 
     /// Whether backslashes in strings are escapes.
-    pub fn reads_backslashes(&self) -> bool {
+    pub(crate) fn reads_backslashes(&self) -> bool {
         self.backslash
     }
 
@@ -254,7 +254,7 @@ impl MysqlProtocol {
     ) -> (usize, Progress) {
         let Some((length, sequence)) = header(input) else { return (0, Progress::More) };
         if length > LONGEST_LOGIN {
-            return (0, broken(unreadable()));
+            return (0, broken(no_mysql(input)));
         }
         let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
         let used = HEADER + length;
@@ -262,7 +262,7 @@ impl MysqlProtocol {
             Stage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
             Stage::Greeting => self.greet(shared, payload),
             _ => match payload.first() {
-                Some(0xff) => Err(self.login.explained(read_error(payload))),
+                Some(0xff) => Err(self.login.explained(read_error(payload), &self.greeting)),
                 Some(0xfe) => self.login.switch(payload, &shared.identity),
                 Some(0x01) => self.login.more(&payload[1..], &shared.identity),
                 Some(0x00) => return (used, self.welcomed(shared, payload, out)),
@@ -328,6 +328,14 @@ const LONGEST_LOGIN: usize = 1 << 16;
 
 fn unreadable() -> Failure {
     Failure::connection("protocol", "the server's greeting makes no sense: is it MySQL or MariaDB?")
+}
+
+/// What answers is something else.
+fn no_mysql(input: &[u8]) -> Failure {
+    service_of(input).map_or_else(unreadable, |service| {
+        let text = format!("{service} answers there, not MySQL or MariaDB: check host and port");
+        Failure::connection("protocol", text)
+    })
 }
 
 fn read_error(payload: &[u8]) -> Failure {
@@ -477,6 +485,13 @@ impl Protocol for MysqlProtocol {
 
     fn first_row(&self) -> &[Value] {
         self.kept.first()
+    }
+
+    fn doubt(&self) -> Option<&'static str> {
+        (self.stage == Stage::Greeting).then_some(
+            "it has not greeted, as MySQL and MariaDB do at once; is it another service, such as \
+             PostgreSQL (postgres://) or HTTP?",
+        )
     }
 
     fn farewell(&mut self, out: &mut Vec<u8>) {

@@ -66,7 +66,7 @@ impl MysqlShared {
     }
 
     /// How many statements each connection will prepare.
-    pub fn prepared_per_connection(&self) -> usize {
+    pub(crate) fn prepared_per_connection(&self) -> usize {
         let is_prepared = |s: &&ReadyStatement| matches!(s.form, Form::Prepared { .. });
         self.statements.iter().filter(is_prepared).count()
     }

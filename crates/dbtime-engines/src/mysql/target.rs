@@ -7,7 +7,7 @@ use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
-    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
+    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use crate::{percent, shell};
 use dbtime_load::statement::Statement;
@@ -28,8 +28,8 @@ pub struct MysqlTarget {
     pub connect_timeout: Nanos,
     /// Whether connections are encrypted.
     pub tls: TlsMode,
-    /// The certificates that the server's must come from; `None`: those the system knows.
-    pub authorities: Option<PathBuf>,
+    /// Whose certificates are believed and shown.
+    pub tls_files: TlsFiles,
 }
 
 /// Why a text is no target.
@@ -51,7 +51,8 @@ pub enum MysqlTargetError {
     },
 }
 
-const PARAMETERS: [&str; 5] = ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca"];
+const PARAMETERS: [&str; 7] =
+    ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"];
 
 const MODES: [(&str, TlsMode); 6] = [
     ("disabled", TlsMode::Disabled),
@@ -82,30 +83,26 @@ impl MysqlTarget {
         }
         let file = options(url.parameter("defaults-file"), &environment)?;
         let sources = Sources { url, file, environment: &environment };
-        let address = sources.address()?;
+        let (address, tls_files) = (sources.address()?, sources.tls_files()?);
         Ok(Self {
             url: sources.shown(text, &address),
             identity: sources.identity(),
             connect_timeout: sources.connect_timeout()?,
-            tls: sources.tls(&address)?,
-            authorities: sources.in_url_or_file("ssl-ca").map(PathBuf::from),
+            tls: sources.tls(&address, &tls_files)?,
+            tls_files,
             address,
         })
     }
 
-    /// A server on a Unix socket, logged in to without a password.
-    pub fn local(socket: &Path, user: &str, database: Option<&str>) -> Self {
+    /// A server on a Unix socket.
+    pub fn local(socket: &Path, user: &str, password: Secret) -> Self {
         Self {
-            url: format!("mysql:///{}?socket={}", database.unwrap_or(""), socket.display()),
+            url: format!("mysql://{user}@/?socket={}", socket.display()),
             address: Address::Unix(socket.to_owned()),
-            identity: Identity {
-                user: user.to_owned(),
-                password: Secret::default(),
-                database: database.map(str::to_owned),
-            },
+            identity: Identity { user: user.to_owned(), password, database: None },
             connect_timeout: Nanos::from_secs(10),
             tls: TlsMode::Disabled,
-            authorities: None,
+            tls_files: TlsFiles::default(),
         }
     }
 
@@ -119,7 +116,7 @@ impl MysqlTarget {
         statement_timeout: Option<Nanos>,
     ) -> Result<SocketSettings, TlsError> {
         Ok(SocketSettings {
-            tls: TlsSettings::new(self.tls, self.authorities.as_deref(), &self.address)?,
+            tls: TlsSettings::new(self.tls, &self.tls_files, &self.address)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout,
@@ -179,6 +176,9 @@ impl Sources<'_> {
                 host.unwrap_or_else(|| "127.0.0.1".to_owned())
             }
         };
+        if host.contains(',') {
+            return Err(UrlError::ManyHosts.into());
+        }
         Ok(Address::tcp(&host, self.port()?)?)
     }
 
@@ -237,10 +237,18 @@ impl Sources<'_> {
         })
     }
 
-    fn tls(&self, address: &Address) -> Result<TlsMode, UrlError> {
+    fn tls_files(&self) -> Result<TlsFiles, UrlError> {
+        let named = |name: &'static str| (name, self.in_url_or_file(name));
+        Ok(TlsFiles {
+            authorities: self.in_url_or_file("ssl-ca").map(PathBuf::from),
+            client: ServerUrl::client_files(named("ssl-cert"), named("ssl-key"))?,
+        })
+    }
+
+    fn tls(&self, address: &Address, files: &TlsFiles) -> Result<TlsMode, UrlError> {
         match self.in_url_or_file("ssl-mode") {
             Some(mode) => tls_mode(&mode),
-            None => Ok(TlsMode::default_for(address)),
+            None => Ok(TlsMode::default_for(address, files)),
         }
     }
 }
@@ -325,6 +333,9 @@ mod tests {
         let quoted = MysqlTarget::parse("mysql://o'neil:pw@127.0.0.1/db", nothing);
         let quoted = quoted.expect("a target").to_string();
         assert_eq!(quoted, r"'mysql://o'\''neil:***@127.0.0.1/db'");
+        let error =
+            MysqlTarget::parse("mysql://127.0.0.1?ssl-cert=/x", nothing).expect_err("no key");
+        assert!(error.to_string().contains("`ssl-cert` needs `ssl-key`"), "{error}");
         let error = MysqlTarget::parse("mysql://h?sockt=/x", nothing).expect_err("unknown");
         assert!(error.to_string().contains("did you mean `socket`?"), "{error}");
     }

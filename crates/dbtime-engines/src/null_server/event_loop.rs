@@ -4,12 +4,12 @@ use super::Wire;
 use super::connection::{Connection, Gone};
 use super::faults::FaultPlan;
 use super::listener::Listener;
-use crate::wait::precise_timers;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::clock::{now, timespec};
+use dbtime_machine::wait::precise_timers;
+use dbtime_model::MonoNanos;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use rustix::time::Timespec;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -235,12 +235,5 @@ impl EventLoop {
             self.connections[place] = None;
             self.free.push(place);
         }
-    }
-}
-
-fn timespec(length: Nanos) -> Timespec {
-    Timespec {
-        tv_sec: (length.0 / 1_000_000_000).cast_signed(),
-        tv_nsec: (length.0 % 1_000_000_000).cast_signed(),
     }
 }

@@ -109,9 +109,9 @@ mod tests {
         let length = Nanos::from_millis(30);
         let stall = Some(Stall { at: 2, length });
         let plan = FaultPlan::new(Faults { stall, ..Faults::default() });
-        let begun = dbtime_model::now();
+        let begun = dbtime_machine::now();
         plan.next();
         plan.next();
-        assert!(dbtime_model::now() - begun >= length);
+        assert!(dbtime_machine::now() - begun >= length);
     }
 }

@@ -4,12 +4,13 @@ use super::{Connection, Database, PoolError};
 use crate::failure::Failure;
 use crate::plan::{Plan, Stop};
 use crate::shard::{Answer, Event, Lines, Reactor, go_through};
-use crate::wait::wait_until;
 use dbtime_load::program::{Phase, Value};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::session::Session;
-use dbtime_model::{MonoNanos, Nanos, StatementId, now};
+use dbtime_machine::now;
+use dbtime_machine::wait::wait_until;
+use dbtime_model::{MonoNanos, Nanos, StatementId};
 
 /// Makes a worker's connection and its session, and lets that do what it does before the load.
 pub(super) fn set_up<D: Database>(

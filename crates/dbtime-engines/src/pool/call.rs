@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::timing::{Executed, Ledger, Timing};
 use dbtime_load::program::{Ticket, Value};
 use dbtime_load::request::Request;
-use dbtime_model::{MonoNanos, Parts, StatementId, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
 pub(super) enum Call<'a> {

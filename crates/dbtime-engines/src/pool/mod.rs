@@ -11,14 +11,16 @@ mod worker;
 use crate::failure::Failure;
 use crate::gate::{Gate, lock};
 use crate::plan::{Demand, Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult};
-use crate::wait::precise_timers;
 use around::{say_goodbye, set_up};
 use dbtime_load::program::Value;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
+use dbtime_machine::cpus::usable_cpus;
+use dbtime_machine::now;
+use dbtime_machine::wait::precise_timers;
 use dbtime_model::budget::PartSet;
-use dbtime_model::{MonoNanos, Nanos, Parts, StatementId, now};
+use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -160,8 +162,7 @@ struct Active {
 
 impl Active {
     fn new(workers: u32) -> Self {
-        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-        Self { count: AtomicU32::new(workers), cpus }
+        Self { count: AtomicU32::new(workers), cpus: usable_cpus() }
     }
 
     fn enter(&self) {

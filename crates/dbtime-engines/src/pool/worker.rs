@@ -6,11 +6,12 @@ use crate::failure::Failure;
 use crate::gate::lock;
 use crate::plan::{ALWAYS_MEASURED, Plan, SecondSink, Stop, ThreadResult};
 use crate::timing::{Ledger, Timing};
-use crate::wait::{PreciseWaiter, wait_until};
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue};
 use dbtime_load::session::{Action, Session};
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, now};
+use dbtime_machine::now;
+use dbtime_machine::wait::{PreciseWaiter, wait_until};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome};
 use std::sync::atomic::Ordering;
 
 /// One worker: a thread with its session, its ledger, and its own clients if it has any.
@@ -298,11 +299,9 @@ impl<'a> Worker<'a> {
 /// A worker's connection is all that its client gets.
 #[cold]
 fn one_connection() -> Failure {
-    Failure {
-        class: ErrorClass::Statement,
-        code: "connections".to_owned(),
-        state: String::new(),
-        message: "a script's client has one connection to an embedded database".to_owned(),
-        undone: false,
-    }
+    Failure::statement(
+        "connections",
+        "",
+        "a script's client has one connection to an embedded database",
+    )
 }

@@ -55,6 +55,10 @@ impl Admin for PostgresAdmin {
         self.client.query(sql)
     }
 
+    fn encryption(&self) -> String {
+        self.client.encryption()
+    }
+
     fn send(&mut self, sql: &str) {
         self.client.send(sql);
     }
@@ -168,6 +172,10 @@ impl Dialect for PostgresDialect {
 
     fn version_query(&self) -> &'static str {
         "SHOW server_version"
+    }
+
+    fn data_folder_query(&self) -> &'static str {
+        "SHOW data_directory"
     }
 
     /// An index made of what is there is smaller, and faster made.

@@ -8,7 +8,6 @@ use crate::socket::Asked;
 use dbtime_load::program::Value;
 use dbtime_load::request::{Piped, Request};
 use dbtime_load::results::Results;
-use dbtime_model::ErrorClass;
 use dbtime_wire::Rows;
 use dbtime_wire::postgres::{begin_message, cells, columns, end_message, frontend};
 
@@ -91,7 +90,7 @@ impl Asking {
             }
             Request::Prepare { handle, .. } if handle >= MOST_HANDLES => {
                 let text = format!("a script has at most {MOST_HANDLES} statements prepared");
-                return Err(refused("54000", text));
+                return Err(Failure::statement("54000", "54000", text));
             }
             Request::Prepare { handle, sql } => self.prepare(handle, sql, out)?,
             Request::Close { handle } => {
@@ -115,7 +114,7 @@ impl Asking {
             _ => {
                 let text = "the statement is not prepared on this connection: it was closed, or \
                             belongs to a connection that is gone";
-                Err(refused("26000", text.to_owned()))
+                Err(Failure::statement("26000", "26000", text))
             }
         }
     }
@@ -267,7 +266,7 @@ fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), 
 fn bind(handle: Option<u32>, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), Failure> {
     let Ok(count) = u16::try_from(parameters.len()) else {
         let text = format!("{} parameters, and a statement takes 65535", parameters.len());
-        return Err(refused("54000", text));
+        return Err(Failure::statement("54000", "54000", text));
     };
     let begun = begin_message(frontend::BIND, out);
     out.push(0);
@@ -302,13 +301,7 @@ fn of_name(tag: u8, handle: u32, out: &mut Vec<u8>) {
 
 fn free_of_zeros(sql: &str) -> Result<(), Failure> {
     match sql.as_bytes().contains(&0) {
-        true => Err(refused("22021", "a statement with a zero byte in it".to_owned())),
+        true => Err(Failure::statement("22021", "22021", "a statement with a zero byte in it")),
         false => Ok(()),
     }
-}
-
-#[cold]
-fn refused(code: &str, message: String) -> Failure {
-    let (code, state) = (code.to_owned(), code.to_owned());
-    Failure { class: ErrorClass::Statement, code, state, message, undone: false }
 }

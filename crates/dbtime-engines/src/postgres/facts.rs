@@ -2,9 +2,10 @@
 
 use super::admin::PostgresDialect;
 use super::request::numbered;
+use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::server::{Asked, Dialect, ServerError, ServerFacts};
-use dbtime_load::statement::StatementKind;
+use dbtime_load::statement::{Statement, StatementKind};
 use std::collections::BTreeMap;
 
 /// Settings that change what a load measures; those a version does not know are left out.
@@ -52,7 +53,7 @@ pub(super) struct Look<'a> {
 impl Look<'_> {
     /// Everything there is to know. Each connection will prepare `prepared` statements.
     pub(super) fn facts(mut self, plan: &Plan, prepared: u64) -> Result<ServerFacts, ServerError> {
-        self.check_statements(plan)?;
+        self.check_statements(&plan.workload.statements)?;
         let version = self.asked.query("SHOW server_version")?;
         let number = version.value().unwrap_or_default().to_owned();
         // `15.18 (Debian 15.18-0+deb12u1)`
@@ -62,6 +63,7 @@ impl Look<'_> {
             version: format!("PostgreSQL {number}"),
             settings: self.settings()?,
             data_bytes: self.data_bytes(plan)?,
+            tls: self.asked.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
         })
     }
@@ -76,8 +78,8 @@ impl Look<'_> {
     }
 
     /// Has the server read every statement, without executing any.
-    fn check_statements(&mut self, plan: &Plan) -> Result<(), ServerError> {
-        for statement in &plan.workload.statements {
+    fn check_statements(&mut self, statements: &[Statement]) -> Result<(), ServerError> {
+        for statement in statements {
             let StatementKind::Sql(_) = &statement.kind else { continue };
             let sql = numbered(&statement.kind.pieces());
             let sql = sql.trim_end_matches('\0');
@@ -85,14 +87,32 @@ impl Look<'_> {
                 continue;
             }
             match self.asked.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
-                Ok(_) => drop(self.asked.query("DEALLOCATE dbtime_look")?),
-                Err(failure) => {
-                    let what = format!("statement `{}` ({sql}) is refused", statement.name);
-                    return Err(self.asked.refused(what, failure));
+                Ok(_) => {
+                    let counted = self.parameters()?;
+                    self.asked.query("DEALLOCATE dbtime_look")?;
+                    let given = statement.kind.pieces().len() - 1;
+                    if let Some(counted) = counted.filter(|counted| *counted != given) {
+                        let failure = Failure::parameters("42P02", "42P02", counted, given);
+                        return Err(self.refused(&statement.name, sql, failure.into()));
+                    }
                 }
+                Err(failure) => return Err(self.refused(&statement.name, sql, failure)),
             }
         }
         Ok(())
+    }
+
+    /// How many parameters the server sees in the statement that it has just read. `None`: another
+    /// one was asked, as behind a pooler of transactions.
+    fn parameters(&mut self) -> Result<Option<usize>, ServerError> {
+        let sql = "SELECT coalesce(array_length(parameter_types, 1), 0) \
+                   FROM pg_catalog.pg_prepared_statements WHERE name = 'dbtime_look'";
+        let rows = self.asked.query(sql)?;
+        Ok(rows.value().and_then(|text| text.parse().ok()))
+    }
+
+    fn refused(&self, name: &str, sql: &str, failure: Box<Failure>) -> ServerError {
+        self.asked.refused(format!("statement `{name}` ({sql}) is refused"), failure)
     }
 
     fn data_bytes(&mut self, plan: &Plan) -> Result<Option<u64>, ServerError> {
@@ -151,4 +171,62 @@ fn can_be_prepared(sql: &str) -> bool {
     ];
     let word = sql.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     !other.contains(&word.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Admin;
+    use crate::socket::Table as Rows;
+    use dbtime_load::program::Value;
+    use dbtime_load::workload::Table;
+    use dbtime_model::{MonoNanos, OperationId};
+    use std::ops::Range;
+
+    /// A server that counts parameters so, and takes everything.
+    struct Counting(Option<&'static str>);
+
+    impl Admin for Counting {
+        fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
+            let counted = self.0.filter(|_| sql.contains("pg_prepared_statements"));
+            let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
+            Ok((Rows { rows, ..Rows::default() }, 1))
+        }
+
+        fn encryption(&self) -> String {
+            String::new()
+        }
+
+        fn send(&mut self, _sql: &str) {}
+
+        fn answer_by(&mut self, _until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+            None
+        }
+
+        fn load_rows(
+            &mut self,
+            _table: &Table,
+            _rows: Range<u64>,
+            _fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+            _progress: &mut dyn FnMut(u64) -> bool,
+        ) -> Result<(), Box<Failure>> {
+            Ok(())
+        }
+    }
+
+    /// What comes of a look at a statement with one parameter.
+    fn looked(counted: Option<&'static str>) -> Result<(), String> {
+        let kind = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
+        let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
+        let mut look =
+            Look { asked: Asked { target: "postgres://h", admin: &mut Counting(counted) } };
+        look.check_statements(&[statement]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn parameters_that_nobody_could_count_are_no_error() {
+        assert_eq!([looked(Some("1")), looked(None)], [Ok(()), Ok(())]);
+        let error = looked(Some("2")).expect_err("one more than are given");
+        assert!(error.contains("sees in it: 2; that are given a value: 1"), "{error}");
+    }
 }

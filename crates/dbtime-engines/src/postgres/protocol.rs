@@ -7,14 +7,15 @@ mod opening;
 
 use super::asking::Asking;
 use super::certificate::certificate_hash;
-use super::failure::{failure, malformed};
+use super::failure::{self, failure, malformed, refusal};
 use super::kept::Kept;
 use super::login::Login;
 use super::request;
 use super::shared::{BIND_END, EXECUTE_AND_SYNC, Form, PostgresShared, Prepared};
 use crate::failure::Failure;
 use crate::shard::Answer;
-use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
+use crate::socket::{Address, Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
+use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
@@ -176,7 +177,7 @@ impl PostgresProtocol {
                 return broken(malformed(&Malformed("what nobody asked for")));
             }
             // Whoever answers what nobody asked cannot be followed any further.
-            Some(error) if stage == Stage::Idle => return broken(failure(error, true)),
+            Some(error) if stage == Stage::Idle => return broken(refusal(error)),
             None => Ok(answer.rows),
             Some(error) => {
                 let failure = failure(error, answer.transaction == Transaction::None);
@@ -236,7 +237,8 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 #[cold]
 fn refuse_copy(is_prepared: bool, out: &mut Vec<u8>) {
     let begun = begin_message(frontend::COPY_FAIL, out);
-    out.extend_from_slice(b"a workload has no data for COPY FROM STDIN\0");
+    out.extend_from_slice(NO_COPY_DATA.as_bytes());
+    out.push(0);
     end_message(begun, out);
     if is_prepared {
         // The one that was sent has been swallowed as part of the data.
@@ -424,6 +426,10 @@ impl Protocol for PostgresProtocol {
 
     fn first_row(&self) -> &[Value] {
         self.kept.first()
+    }
+
+    fn refused(&self, failure: &mut Failure, address: &Address, nth: usize) {
+        failure::name_server(failure, address, nth);
     }
 
     fn farewell(&mut self, out: &mut Vec<u8>) {

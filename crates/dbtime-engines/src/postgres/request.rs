@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use dbtime_load::program::Value;
-use dbtime_model::ErrorClass;
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
 use std::io::Write;
 
@@ -175,13 +174,7 @@ pub(super) fn real(number: f64, out: &mut Vec<u8>) {
 
 #[cold]
 fn zero_byte() -> Failure {
-    Failure {
-        class: ErrorClass::Statement,
-        code: "22021".to_owned(),
-        state: "22021".to_owned(),
-        message: "a text with a zero byte, which PostgreSQL does not store".to_owned(),
-        undone: false,
-    }
+    Failure::statement("22021", "22021", "a text with a zero byte, which PostgreSQL does not store")
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl PostgresShared {
     }
 
     /// How many statements each connection will prepare.
-    pub fn prepared_per_connection(&self) -> usize {
+    pub(crate) fn prepared_per_connection(&self) -> usize {
         self.statements.iter().filter(|form| matches!(form, Form::Prepared(_))).count()
     }
 }
@@ -90,11 +90,13 @@ fn startup(identity: &Identity) -> Box<[u8]> {
     let fixed = [
         ("user", identity.user.as_str()),
         ("database", &identity.database),
-        // Texts are sent and quoted as UTF-8.
+        // Texts are sent and quoted as UTF-8, unless somebody knows better.
         ("client_encoding", "UTF8"),
     ];
     let settings = identity.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in fixed.into_iter().chain(settings) {
+    let is_set = |name: &str| identity.settings.iter().any(|(known, _)| known == name);
+    let fixed = fixed.into_iter().filter(|(name, _)| !is_set(name));
+    for (name, value) in fixed.chain(settings) {
         for text in [name, value] {
             out.extend_from_slice(text.as_bytes());
             out.push(0);

@@ -3,18 +3,21 @@
 //! What the target leaves out comes from the environment as for PostgreSQL's own clients, then from
 //! their defaults. Source: PostgreSQL manual, "Connection Strings", "Environment Variables".
 
+mod given;
+mod session;
+
+use self::given::Given;
 use super::password_file;
 use super::shared::{Identity, PostgresShared};
 use crate::secret::Secret;
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::server_url::{ServerUrl, UrlError};
 use crate::socket::{
-    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsMode, TlsSettings,
+    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use crate::{percent, shell};
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -28,12 +31,14 @@ pub struct PostgresTarget {
     pub identity: Identity,
     /// Whether the connection is to be encrypted.
     pub ssl_mode: TlsMode,
-    /// The certificates that the server's must come from.
-    pub root_cert: Option<PathBuf>,
+    /// Whose certificates are believed and shown.
+    pub tls_files: TlsFiles,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// Why the password file was not used, if it was not.
     pub password_note: Option<String>,
+    /// Parameters as they were given, without what [`Self::url`] has from elsewhere.
+    parameters: Vec<(&'static str, String)>,
 }
 
 /// Why a text is no target.
@@ -47,31 +52,16 @@ pub enum TargetError {
         "the target has no valid {0}; in user and password write : / @ ? % as %3A %2F %40 %3F %25"
     )]
     Malformed(String),
-    /// Several hosts.
-    #[error("the target names several hosts; dbtime drives one server: name one")]
-    ManyHosts,
     /// A parameter or its value.
     #[error(transparent)]
     Parameter(UrlError),
+    /// A connection service that is not there, or makes no sense.
+    #[error("{0}; name the server itself, or leave PGSERVICE out")]
+    Service(String),
     /// There is no such address.
     #[error(transparent)]
     Address(#[from] AddressError),
 }
-
-/// Parameters, and the variables they come from where a target leaves them out.
-const PARAMETERS: [(&str, &str); 11] = [
-    ("host", "PGHOST"),
-    ("port", "PGPORT"),
-    ("dbname", "PGDATABASE"),
-    ("user", "PGUSER"),
-    ("password", "PGPASSWORD"),
-    ("passfile", "PGPASSFILE"),
-    ("sslmode", "PGSSLMODE"),
-    ("sslrootcert", "PGSSLROOTCERT"),
-    ("connect_timeout", "PGCONNECT_TIMEOUT"),
-    ("application_name", "PGAPPNAME"),
-    ("options", "PGOPTIONS"),
-];
 
 /// Where servers have their sockets: Debian's folder, and everybody else's.
 const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
@@ -89,12 +79,6 @@ const SSL_MODES: [(&str, TlsMode); 6] = [
 /// What a connection may take when nothing is said: a server that does not answer is no use here.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
 
-/// The schemes that name a PostgreSQL server.
-const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
-
-/// Values by the name of their parameter.
-type Given = BTreeMap<&'static str, String>;
-
 impl PostgresTarget {
     /// Reads a target; `variable` looks up the environment.
     ///
@@ -104,15 +88,16 @@ impl PostgresTarget {
         text: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, TargetError> {
-        let mut given = read(text)?;
-        complete(&mut given, variable);
+        let mut given = Given::read(text)?;
+        let parameters = given.parameters();
+        given.complete(variable)?;
         let ssl_mode = ssl_mode(&given)?;
-        let user = given.remove("user").or_else(|| os_user(variable)).unwrap_or_default();
+        let user = given.take("user").or_else(|| os_user(variable)).unwrap_or_default();
         if user.is_empty() {
             return Err(malformed("user"));
         }
-        let database = given.remove("dbname").unwrap_or_else(|| user.clone());
-        let port = given.remove("port").unwrap_or_else(|| "5432".to_owned());
+        let database = given.take("dbname").unwrap_or_else(|| user.clone());
+        let port = given.take("port").unwrap_or_else(|| "5432".to_owned());
         let number = port.parse().ok().filter(|port| *port > 0);
         let (host, address) = address(&given, number.ok_or_else(|| malformed("port"))?)?;
         let login = [&*host, &port, &database, &user];
@@ -120,14 +105,16 @@ impl PostgresTarget {
             Ok(password) => (password.unwrap_or_default(), None),
             Err(why) => (String::new(), Some(why)),
         };
-        let (password, settings) = (Secret::new(password), settings(&mut given));
+        let (password, settings) = (Secret::new(password), session::settings(&mut given, variable));
+        let tls_files = tls_files(&mut given)?;
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
             identity: Identity { user, password, database, settings },
-            ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address)),
+            ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address, &tls_files)),
             address,
-            root_cert: given.remove("sslrootcert").map(PathBuf::from),
+            tls_files,
             password_note,
+            parameters,
         })
     }
 
@@ -151,7 +138,7 @@ impl PostgresTarget {
         // The server ends a statement by itself; only one that does not is given up.
         let grace = |limit: Nanos| limit + STATEMENT_GRACE;
         Ok(SocketSettings {
-            tls: TlsSettings::new(self.ssl_mode, self.root_cert.as_deref(), &self.address)?,
+            tls: TlsSettings::new(self.ssl_mode, &self.tls_files, &self.address)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
@@ -175,21 +162,22 @@ impl PostgresTarget {
 }
 
 impl PostgresTarget {
-    /// A server on a Unix socket, logged in to without a password.
-    pub fn local(socket: &Path, user: &str, database: &str) -> Self {
+    /// A server on a Unix socket.
+    pub fn local(socket: &Path, user: &str, password: Secret, database: &str) -> Self {
         let settings = vec![("application_name".to_owned(), "dbtime".to_owned())];
         Self {
             address: Address::Unix(socket.to_owned()),
             identity: Identity {
                 user: user.to_owned(),
-                password: Secret::default(),
+                password,
                 database: database.to_owned(),
                 settings,
             },
             ssl_mode: TlsMode::Disabled,
-            root_cert: None,
+            tls_files: TlsFiles::default(),
             connect_timeout: CONNECT_TIMEOUT,
             password_note: None,
+            parameters: Vec::new(),
         }
     }
 }
@@ -207,19 +195,22 @@ impl PostgresTarget {
     pub fn url(&self) -> String {
         let user = percent::encode(&self.identity.user);
         let database = percent::encode(&self.identity.database);
-        match &self.address {
-            Address::Tcp { .. } => format!("postgres://{user}@{}/{database}", self.address),
+        let mut parameters = self.parameters.clone();
+        let place = match &self.address {
+            Address::Tcp { .. } => self.address.to_string(),
             Address::Unix(socket) => {
-                let folder = socket.parent().unwrap_or(Path::new("/"));
-                let folder = percent::encode(&folder.to_string_lossy());
+                let folder = socket.parent().unwrap_or(Path::new("/")).to_string_lossy();
                 let port = socket.extension().unwrap_or_default().to_string_lossy();
-                let place = format!("postgres://{user}@/{database}?host={folder}");
-                match port.as_ref() {
-                    "5432" => place,
-                    port => format!("{place}&port={port}"),
-                }
+                let port = (port != "5432").then(|| ("port", port.into_owned()));
+                let socket = std::iter::once(("host", folder.into_owned())).chain(port);
+                parameters.splice(0..0, socket);
+                String::new()
             }
-        }
+        };
+        let written = |(name, value): &(_, String)| format!("{name}={}", percent::encode(value));
+        let query = parameters.iter().map(written).collect::<Vec<_>>().join("&");
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("postgres://{user}@{place}/{database}{mark}{query}")
     }
 }
 
@@ -227,44 +218,6 @@ impl fmt::Display for PostgresTarget {
     /// As `--target` takes it in a shell.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shell::quoted(&self.url()))
-    }
-}
-
-/// What the text itself says. An empty value is none.
-fn read(text: &str) -> Result<Given, TargetError> {
-    let scheme = text.split([':', '/']).next().unwrap_or_default();
-    if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
-        return Err(TargetError::Scheme(scheme.to_owned()));
-    }
-    let url = ServerUrl::parse(text).map_err(unreadable)?;
-    let mut given = Given::from([
-        ("user", url.user.unwrap_or_default()),
-        ("password", url.password.unwrap_or_default().reveal().to_owned()),
-        ("host", url.host.unwrap_or_default()),
-        ("port", url.port.map_or(String::new(), |port| port.to_string())),
-        ("dbname", url.database.unwrap_or_default()),
-    ]);
-    let names = PARAMETERS.map(|(name, _)| name);
-    for (name, value) in url.parameters {
-        let known = names.into_iter().find(|known| *known == name);
-        let refuse = || TargetError::Parameter(ServerUrl::unknown(&name, &names));
-        let name = known.ok_or_else(refuse)?;
-        if !value.is_empty() {
-            given.insert(name, value);
-        }
-    }
-    given.retain(|_, value| !value.is_empty());
-    Ok(given)
-}
-
-/// Adds what the environment says of parameters that are not given.
-fn complete(given: &mut Given, variable: &dyn Fn(&str) -> Option<String>) {
-    for (name, from) in PARAMETERS {
-        if let (false, Some(value)) = (given.contains_key(name), variable(from))
-            && !value.is_empty()
-        {
-            given.insert(name, value);
-        }
     }
 }
 
@@ -276,7 +229,7 @@ fn password(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<String>, String> {
     if let Some(password) = given.get("password") {
-        return Ok(Some(password.clone()));
+        return Ok(Some(password.to_owned()));
     }
     let usual = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
     match given.get("passfile").map(PathBuf::from).or_else(usual) {
@@ -285,33 +238,27 @@ fn password(
     }
 }
 
-/// Settings of the session.
-fn settings(given: &mut Given) -> Vec<(String, String)> {
-    let name = given.remove("application_name").unwrap_or_else(|| "dbtime".to_owned());
-    let options = given.remove("options").map(|value| ("options".to_owned(), value));
-    std::iter::once(("application_name".to_owned(), name)).chain(options).collect()
-}
-
 fn malformed(piece: &str) -> TargetError {
     TargetError::Malformed(piece.to_owned())
-}
-
-/// What cannot be read is not shown: a port may be a password whose user was forgotten.
-fn unreadable(error: UrlError) -> TargetError {
-    match error {
-        UrlError::Login => malformed("user and password"),
-        UrlError::Port => malformed("port"),
-        UrlError::Escape { piece } => TargetError::Malformed(piece),
-        other => TargetError::Parameter(other),
-    }
 }
 
 /// What was asked for; `None` where nothing was.
 fn ssl_mode(given: &Given) -> Result<Option<TlsMode>, TargetError> {
     let Some(value) = given.get("sslmode") else { return Ok(None) };
-    let found = SSL_MODES.iter().find(|(name, _)| name == value);
+    let found = SSL_MODES.iter().find(|(name, _)| *name == value);
     let allowed = "disable, allow, prefer, require, verify-ca or verify-full";
     found.map(|(_, mode)| Some(*mode)).ok_or_else(|| no_value("sslmode", value, allowed))
+}
+
+fn tls_files(given: &mut Given) -> Result<TlsFiles, TargetError> {
+    let (certificate, key) = (given.take("sslcert"), given.take("sslkey"));
+    let names = match ["sslcert", "sslkey"].iter().any(|name| given.is_from_environment(name)) {
+        true => ("PGSSLCERT", "PGSSLKEY"),
+        false => ("sslcert", "sslkey"),
+    };
+    let client = ServerUrl::client_files((names.0, certificate), (names.1, key));
+    let authorities = given.take("sslrootcert").map(PathBuf::from);
+    Ok(TlsFiles { authorities, client: client.map_err(TargetError::Parameter)? })
 }
 
 fn no_value(name: &str, value: &str, allowed: &'static str) -> TargetError {
@@ -319,22 +266,21 @@ fn no_value(name: &str, value: &str, allowed: &'static str) -> TargetError {
     TargetError::Parameter(UrlError::Value { name, value, allowed })
 }
 
-/// Seconds as for libpq, or a duration with its unit. Nothing positive: as long as it takes.
+/// Seconds as for libpq, or with a unit. Nothing positive: as long as it takes.
 fn connect_timeout(given: &Given) -> Result<Nanos, TargetError> {
     let Some(value) = given.get("connect_timeout") else { return Ok(CONNECT_TIMEOUT) };
     let allowed = "seconds (10), or a duration (500ms)";
     let refuse = || no_value("connect_timeout", value, allowed);
     match value.trim().parse::<i64>() {
-        Ok(1..) => format!("{}s", value.trim()).parse().map_err(|_| refuse()),
-        Ok(_) => Ok(Nanos(u64::MAX)),
-        Err(_) => value.parse().map_err(|_| refuse()),
+        Ok(..=0) => Ok(Nanos(u64::MAX)),
+        _ => value.parse().map_err(|_| refuse()),
     }
 }
 
 /// The host's name in the password file, and its address.
 fn address(given: &Given, port: u16) -> Result<(String, Address), TargetError> {
     let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
-    match given.get("host").map(String::as_str) {
+    match given.get("host") {
         None => {
             let is_there = |folder: &&&str| socket(folder).exists();
             let folder = SOCKET_FOLDERS.iter().find(is_there).unwrap_or(&SOCKET_FOLDERS[0]);
@@ -345,7 +291,7 @@ fn address(given: &Given, port: u16) -> Result<(String, Address), TargetError> {
             let name = if is_usual { "localhost" } else { folder };
             Ok((name.to_owned(), Address::unix(&socket(folder))?))
         }
-        Some(hosts) if hosts.contains(',') => Err(TargetError::ManyHosts),
+        Some(hosts) if hosts.contains(',') => Err(TargetError::Parameter(UrlError::ManyHosts)),
         Some(host) if host.starts_with('@') => Err(malformed("host")),
         Some(host) => Ok((host.to_owned(), Address::tcp(host, port)?)),
     }

@@ -8,7 +8,7 @@ use super::dialect::Dialect;
 use super::engine::Server;
 use super::error::ServerError;
 use crate::failure::Failure;
-use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
+use crate::loaded::{Found, LoadMarker, Replacing};
 use crate::socket::Table as Rows;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{Table, TableData, Workload};
@@ -24,6 +24,9 @@ pub trait Admin {
     /// # Errors
     /// What the server says, and when the connection is lost.
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>>;
+
+    /// What the connection is encrypted by: `off`, or the version of TLS and the cipher suite.
+    fn encryption(&self) -> String;
 
     /// Sends a statement and does not wait; nothing else may be under way.
     fn send(&mut self, sql: &str);
@@ -62,25 +65,35 @@ pub struct Loader<'a> {
     pub server: &'a dyn Server,
     /// How many connections load at once.
     pub connections: usize,
+    /// What a load may replace.
+    pub replacing: Replacing,
+}
+
+/// What a load has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedRows {
+    /// Rows of all tables.
+    pub rows: u64,
+    /// What they stand in the place of, in words; `None`: of nothing.
+    pub replaced: Option<String>,
 }
 
 impl Loader<'_> {
     /// Creates the tables of a workload anew, fills them, creates their indexes, and marks them as
     /// whole. `progress` hears the table, its rows done and in all, and says whether to go on.
-    /// Returns the number of rows, or `None` when it was told to stop.
+    /// Returns what it has done, or `None` when it was told to stop.
     ///
     /// # Errors
-    /// [`LoadError::NotOurs`] for a table that no load of this workload has made; else what the
-    /// server refuses.
+    /// [`crate::loaded::LoadError`] for what it may not replace; else what the server refuses.
     pub fn load(
         &self,
         workload: &Workload,
         marker: &LoadMarker,
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
-    ) -> Result<Option<u64>, ServerError> {
+    ) -> Result<Option<LoadedRows>, ServerError> {
         let mut admin = self.server.connect(None)?;
         let asked = &mut self.asked(&mut *admin);
-        self.begin(asked, &workload.tables, marker)?;
+        let replaced = self.begin(asked, &workload.tables, marker)?;
         for table in &workload.tables {
             asked.query(&self.dialect.create_table(table))?;
         }
@@ -99,7 +112,7 @@ impl Loader<'_> {
             asked.query(&self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
         }
         self.mark(asked, marker)?;
-        Ok(Some(rows))
+        Ok(Some(LoadedRows { rows, replaced }))
     }
 
     fn begin(
@@ -107,10 +120,13 @@ impl Loader<'_> {
         asked: &mut Asked<'_>,
         tables: &[Table],
         marker: &LoadMarker,
-    ) -> Result<(), ServerError> {
-        let (dialect, workload) = (self.dialect, &marker.workload);
-        let name = dialect.text(workload);
-        if !self.has_table(asked, "dbtime_load")? {
+    ) -> Result<Option<String>, ServerError> {
+        let dialect = self.dialect;
+        let found = self.look(asked, &marker.workload, tables)?;
+        let place = self.target.to_owned();
+        let replaced = found.replaced(place, "database", marker, self.replacing)?;
+        let name = dialect.text(&marker.workload);
+        if !found.has_loads {
             let options = dialect.table_options();
             asked.query(&format!(
                 "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
@@ -118,19 +134,9 @@ impl Loader<'_> {
                  version VARCHAR(40) NOT NULL){options}"
             ))?;
         }
-        let begun = format!("SELECT 1 FROM dbtime_load WHERE workload = {name}");
-        let is_ours = !asked.query(&begun)?.rows.is_empty();
-        for table in tables {
-            let is_there = self.has_table(asked, &table.name)?;
-            if is_there && !is_ours {
-                let not_ours = LoadError::NotOurs {
-                    place: self.target.to_owned(),
-                    table: table.name.clone(),
-                    workload: workload.clone(),
-                    kind: "database",
-                };
-                return Err(not_ours.into());
-            }
+        for other in found.forgotten(self.replacing) {
+            let other = dialect.text(other);
+            asked.query(&format!("DELETE FROM dbtime_load WHERE workload = {other}"))?;
         }
         asked.query(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
         let insert = format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')");
@@ -139,7 +145,7 @@ impl Loader<'_> {
             let name = dialect.quoted(&table.name);
             asked.query(&format!("DROP TABLE IF EXISTS {name}"))?;
         }
-        Ok(())
+        Ok(replaced)
     }
 
     fn mark(&self, asked: &mut Asked<'_>, marker: &LoadMarker) -> Result<(), ServerError> {
@@ -222,40 +228,42 @@ impl Loader<'_> {
         scale: Option<u64>,
     ) -> Result<LoadMarker, ServerError> {
         let asked = &mut self.asked(admin);
+        Ok(self.look(asked, workload, tables)?.check(self.target.to_owned(), scale)?)
+    }
+
+    /// What is there of a workload.
+    fn look<'a>(
+        &self,
+        asked: &mut Asked<'_>,
+        workload: &'a str,
+        tables: &'a [Table],
+    ) -> Result<Found<'a>, ServerError> {
         let mut missing = Vec::new();
         for table in tables {
             if !self.has_table(asked, &table.name)? {
                 missing.push(table.name.as_str());
             }
         }
-        let (loaded, begun) = self.loads(asked)?;
-        let names: Vec<&str> = loaded.iter().map(|marker| marker.workload.as_str()).collect();
-        let found = Found {
-            all_finished: names.join(", "),
-            is_begun: begun.iter().any(|begun| begun == workload),
-            missing,
-            finished: loaded.into_iter().find(|marker| marker.workload == workload),
-        };
-        Ok(Wanted { workload, target: self.target.to_owned(), scale }.check(found)?)
-    }
-
-    /// Every load that was finished, and the workloads of those that were only begun.
-    fn loads(&self, asked: &mut Asked<'_>) -> Result<(Vec<LoadMarker>, Vec<String>), ServerError> {
-        if !self.has_table(asked, "dbtime_load")? {
-            return Ok(Default::default());
+        let mut found = Found::without_loads(workload, tables, missing);
+        found.has_loads = self.has_table(asked, "dbtime_load")?;
+        if !found.has_loads {
+            return Ok(found);
         }
         let sql = "SELECT workload, scale, seed, version, loaded_at FROM dbtime_load";
-        let (mut finished, mut begun) = (Vec::new(), Vec::new());
         for row in asked.query(sql)?.rows {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let number = |at: usize| text(at).parse::<i64>().unwrap_or_default().cast_unsigned();
             if text(4).is_empty() {
-                begun.push(text(0));
+                found.all_begun.push(text(0));
                 continue;
             }
-            let (scale, seed) = (number(1), number(2));
-            finished.push(LoadMarker { workload: text(0), scale, seed, version: text(3) });
+            if text(0) == workload {
+                let (scale, seed) = (number(1), number(2));
+                let (workload, version) = (text(0), text(3));
+                found.finished = Some(LoadMarker { workload, scale, seed, version });
+            }
+            found.all_finished.push(text(0));
         }
-        Ok((finished, begun))
+        Ok(found)
     }
 }

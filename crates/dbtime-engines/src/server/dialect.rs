@@ -27,6 +27,9 @@ pub trait Dialect: Sync {
     /// What asks the server for its version.
     fn version_query(&self) -> &'static str;
 
+    /// What asks the server for the folder of its data.
+    fn data_folder_query(&self) -> &'static str;
+
     /// Whether rows are loaded faster before there is a primary key.
     fn adds_key_after_loading(&self) -> bool;
 
@@ -63,7 +66,7 @@ pub trait Dialect: Sync {
 }
 
 /// Names with commas between them.
-pub fn quoted_list<D: Dialect + ?Sized>(dialect: &D, names: &[&str]) -> String {
+pub(crate) fn quoted_list<D: Dialect + ?Sized>(dialect: &D, names: &[&str]) -> String {
     names.iter().map(|name| dialect.quoted(name)).collect::<Vec<_>>().join(", ")
 }
 

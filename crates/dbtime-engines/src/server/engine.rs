@@ -89,6 +89,8 @@ pub struct ServerFacts {
     pub settings: BTreeMap<String, String>,
     /// Bytes of the workload's tables with their indexes; `None` when it does not tell.
     pub data_bytes: Option<u64>,
+    /// What connections are encrypted by: `off`, or the version of TLS and the cipher suite.
+    pub tls: String,
     /// Statements that all connections together will have prepared.
     pub prepared_statements: Option<u64>,
 }

@@ -12,7 +12,7 @@ pub enum ServerError {
     Connect {
         /// As `--target` takes it, without password.
         target: String,
-        /// Why.
+        /// What the server or the system answered, with its code.
         failure: Box<Failure>,
     },
     /// Connections cannot be encrypted as asked for.
@@ -20,11 +20,13 @@ pub enum ServerError {
     Tls {
         /// As `--target` takes it, without password.
         target: String,
-        /// Why.
+        /// The file or the setting at fault.
         source: TlsError,
     },
     /// The target names no database, and tables need one.
-    #[error("{target} names no database; write one behind the host: scheme://host/DATABASE")]
+    #[error(
+        "{target} names no database, which tables need: write one, as in mysql://USER@HOST/DATABASE"
+    )]
     NoDatabase {
         /// As `--target` takes it.
         target: String,

@@ -9,11 +9,13 @@ mod engine;
 mod error;
 mod options;
 
-pub use admin::{Admin, Loader};
+pub use admin::{Admin, LoadedRows, Loader};
 pub use asked::Asked;
 pub(crate) use asked::client;
-pub use dialect::{Dialect, quoted_list};
+pub use dialect::Dialect;
+pub(crate) use dialect::quoted_list;
 pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
-pub use options::{ProtocolError, STATEMENT_GRACE, ServerOptions, StatementProtocol};
+pub(crate) use options::STATEMENT_GRACE;
+pub use options::{ProtocolError, ServerOptions, StatementProtocol};

@@ -19,7 +19,7 @@ pub enum StatementProtocol {
 
 /// How much longer than its limit a statement may take before its connection is given up: the
 /// server, which is told of the limit, ends it by itself.
-pub const STATEMENT_GRACE: Nanos = Nanos::from_secs(1);
+pub(crate) const STATEMENT_GRACE: Nanos = Nanos::from_secs(1);
 
 /// How a run talks to a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::gate::{Gate, lock};
 use crate::plan::{Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult, Watcher};
 use crate::socket::TlsError;
-use crate::wait::{PreciseWaiter, precise_timers};
 use dbtime_load::program::Phase;
 use dbtime_load::session::Session;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_machine::wait::{PreciseWaiter, precise_timers};
+use dbtime_model::{MonoNanos, Nanos};
 use std::sync::{Mutex, OnceLock};
 
 /// Why nothing could be driven.
@@ -118,6 +119,7 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError>> Run<'_, F> {
         self.gate.change(|state| state.ended += 1);
         // Who watches the server looks once more before its connections are closed.
         self.gate.wait(|state| state.is_over);
+        reactor.ends();
         let patience = now() + GOODBYE;
         go_through(&mut sessions, (&mut reactor, &mut lines), Phase::Close, || now() > patience);
         Some(result)

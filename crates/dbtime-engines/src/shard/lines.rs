@@ -3,7 +3,6 @@
 
 use super::Reactor;
 use crate::failure::Failure;
-use dbtime_model::ErrorClass;
 use std::collections::HashMap;
 
 /// Connections that one client may have.
@@ -67,13 +66,9 @@ impl Lines {
 }
 
 fn too_many() -> Failure {
-    Failure {
-        class: ErrorClass::Statement,
-        code: "connections".to_owned(),
-        state: String::new(),
-        message: format!(
-            "a script's client has at most {MOST} connections to a server, and one to SQLite"
-        ),
-        undone: false,
-    }
+    Failure::statement(
+        "connections",
+        "",
+        format!("a script's client has at most {MOST} connections to a server, and one to SQLite"),
+    )
 }

@@ -12,7 +12,7 @@ mod usage;
 
 pub use drive::{DriveError, Made, drive};
 pub use lines::Lines;
-pub use phase::go_through;
+pub(crate) use phase::go_through;
 pub use reactor::{Answer, AnswerDelay, Event, Happened, Reactor};
 
 use crate::plan::{Plan, SecondSink, Stop, ThreadResult};

@@ -13,7 +13,7 @@ const NAP: Nanos = Nanos::from_millis(50);
 
 /// Lets every session go through a phase, all of them at once. Returns whether the run may go on:
 /// not when a session ended it, or `is_over` says that nobody waits any more.
-pub fn go_through<R: Reactor>(
+pub(crate) fn go_through<R: Reactor>(
     sessions: &mut [Session],
     (reactor, lines): (&mut R, &mut Lines),
     phase: Phase,

@@ -58,6 +58,10 @@ pub trait Reactor {
     /// Nobody waits for a connection's answer any more.
     fn abandon(&mut self, _connection: u32) {}
 
+    /// The load has ended: whoever drops the reactor waits until the database has ended its
+    /// sessions too, for a moment at most.
+    fn ends(&mut self) {}
+
     /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
     fn thread_use(&self) -> (Nanos, Option<Nanos>);
 
@@ -72,11 +76,11 @@ pub trait Reactor {
 pub struct Event {
     /// Which connection.
     pub connection: u32,
-    /// When.
+    /// The instant at which the driver came to know of it.
     pub at: MonoNanos,
     /// How long it was there before, because the driver had no CPU to look.
     pub late: AnswerDelay,
-    /// What.
+    /// A connection that was made, or an answer.
     pub kind: Happened,
 }
 

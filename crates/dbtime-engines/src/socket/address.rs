@@ -32,7 +32,7 @@ pub enum AddressError {
     /// The name stands for nothing.
     #[error("cannot find the host {host}: {source}; check its name, or give its address")]
     Unknown {
-        /// The name.
+        /// As in the target.
         host: String,
         /// What the system said.
         source: std::io::Error,

@@ -5,7 +5,8 @@ use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
 use crate::failure::Failure;
 use crate::shard::{Happened, Reactor};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
 
 /// How long a wait for an answer lasts before it is begun anew.
@@ -85,10 +86,11 @@ impl<P: Protocol> Client<P> {
             if data.is_empty() {
                 return self.answer();
             }
-            let mut events = Vec::new();
             while self.reactor.unsent(0) > UNSENT_MAX {
-                self.reactor.wait(now() + WAIT, false, &mut events);
-                if let Some(event) = events.pop() {
+                if !self.reactor.wait_once(now() + WAIT, false) {
+                    continue;
+                }
+                for event in self.reactor.take_happened() {
                     // It ended before its data did: it failed.
                     let Happened::Answered(answer) = event.kind else { continue };
                     return answer.rows;
@@ -100,6 +102,11 @@ impl<P: Protocol> Client<P> {
     /// The connection's side of the protocol, for what the server said of itself.
     pub fn protocol(&self) -> &P {
         self.reactor.protocol(0)
+    }
+
+    /// What it is encrypted by: `off`, or version and cipher.
+    pub fn encryption(&self) -> String {
+        self.reactor.encryption(0)
     }
 
     fn answer(&mut self) -> Result<u64, Box<Failure>> {

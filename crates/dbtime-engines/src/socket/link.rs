@@ -236,7 +236,7 @@ fn receive_encrypted(
         match tls.read_tls(&mut Raw(socket)) {
             Ok(0) => return Ok(Some(0)),
             Ok(_) => {
-                tls.process_new_packets().map_err(|error| Trouble::Tls(error.to_string()))?;
+                tls.process_new_packets().map_err(Trouble::Tls)?;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

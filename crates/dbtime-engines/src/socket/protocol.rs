@@ -1,5 +1,6 @@
 //! What a database's protocol is to the reactor.
 
+use super::address::Address;
 use super::tls::TlsWish;
 use crate::failure::Failure;
 use crate::shard::Answer;
@@ -90,6 +91,15 @@ pub trait Protocol: Send + Sized {
     /// The first row of the last answer, when it was wanted.
     fn first_row(&self) -> &[Value];
 
+    /// What may be wrong where the server has let nobody in so far; `None`: nothing is known.
+    fn doubt(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Puts around the words by which the server lets nobody in whatever its own client puts there.
+    /// `nth` is the one of the host's addresses that was tried.
+    fn refused(&self, _failure: &mut Failure, _address: &Address, _nth: usize) {}
+
     /// Says goodbye.
     fn farewell(&mut self, out: &mut Vec<u8>);
 }
@@ -106,7 +116,7 @@ pub enum Asked {
 /// A statement to be executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Which one.
+    /// By its position in the workload.
     pub statement: StatementId,
     /// Its parameters.
     pub parameters: &'a [Value],

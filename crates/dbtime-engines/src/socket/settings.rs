@@ -3,6 +3,8 @@
 use super::address::Address;
 use super::tls::TlsSettings;
 use dbtime_model::Nanos;
+use std::fmt;
+use std::str::FromStr;
 
 /// When connections are closed and made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +14,32 @@ pub enum Reconnect {
     WhenLost,
     /// After every transaction.
     EveryTransaction,
+}
+
+/// Why a text says nothing of connections.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` says nothing of when connections are made anew: write lost or every-transaction")]
+pub struct ReconnectError(String);
+
+impl FromStr for Reconnect {
+    type Err = ReconnectError;
+
+    fn from_str(text: &str) -> Result<Self, ReconnectError> {
+        match text {
+            "lost" => Ok(Self::WhenLost),
+            "every-transaction" => Ok(Self::EveryTransaction),
+            _ => Err(ReconnectError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Reconnect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WhenLost => "lost",
+            Self::EveryTransaction => "every-transaction",
+        })
+    }
 }
 
 /// How a server is reached.

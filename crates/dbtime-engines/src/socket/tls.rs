@@ -7,10 +7,11 @@ use rustls::client::{
 };
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion, RootCertStore,
+    SignatureScheme,
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,9 +34,14 @@ pub enum TlsMode {
 
 impl TlsMode {
     /// What is done when nothing is said: on this machine nobody listens in, and encryption would
-    /// only be measured with everything else.
-    pub fn default_for(address: &Address) -> Self {
-        if address.is_local() { Self::Disabled } else { Self::Preferred }
+    /// only be measured with everything else. Whoever names certificates wants it there, too.
+    pub(crate) fn default_for(address: &Address, files: &TlsFiles) -> Self {
+        let has_files = *files != TlsFiles::default();
+        match address {
+            Address::Unix(_) => Self::Disabled,
+            address if address.is_local() && !has_files => Self::Disabled,
+            _ => Self::Preferred,
+        }
     }
 }
 
@@ -48,6 +54,30 @@ pub enum TlsWish {
     IfOffered,
     /// TLS or nothing.
     Must,
+}
+
+/// The files of certificates that a target names, in PEM form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The authorities that the server's must come from; `None`: those the system knows.
+    pub authorities: Option<PathBuf>,
+    /// What dbtime shows of itself, with those that it comes from, and its key: both or neither.
+    pub client: Option<(PathBuf, PathBuf)>,
+}
+
+/// What a connection is encrypted by, as records have it: `off`, or the protocol's version and the
+/// cipher suite by its registered name, such as `TLS 1.3, TLS_AES_256_GCM_SHA384`.
+pub(super) fn encryption(tls: Option<&ClientConnection>) -> String {
+    let Some(tls) = tls else { return "off".to_owned() };
+    let version = match tls.protocol_version() {
+        Some(ProtocolVersion::TLSv1_2) => "TLS 1.2",
+        Some(ProtocolVersion::TLSv1_3) => "TLS 1.3",
+        _ => "TLS",
+    };
+    let suite = tls.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
+    // rustls has a prefix of its own for those of TLS 1.3.
+    let suite = suite.map_or(String::new(), |name| format!(", {}", name.replace("TLS13_", "TLS_")));
+    format!("{version}{suite}")
 }
 
 /// How connections are encrypted.
@@ -72,7 +102,19 @@ pub enum TlsError {
     Authorities {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the reader of certificates and keys said.
+        reason: String,
+    },
+    /// The client's own certificate or key cannot be used.
+    #[error(
+        "cannot use the client's certificate {} with the key {}: {reason}", certificate.display(), key.display()
+    )]
+    Client {
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+        /// What the reader of certificates and keys said.
         reason: String,
     },
     /// There is no file of authorities.
@@ -95,10 +137,10 @@ impl TlsSettings {
     /// How to encrypt connections to an address; `None` when they are not.
     ///
     /// # Errors
-    /// When the authorities cannot be read.
+    /// When a file cannot be read.
     pub fn new(
         mode: TlsMode,
-        authorities: Option<&Path>,
+        files: &TlsFiles,
         address: &Address,
     ) -> Result<Option<Self>, TlsError> {
         let wish = match mode {
@@ -115,7 +157,7 @@ impl TlsSettings {
         let mut own = Vec::new();
         let check = match mode {
             TlsMode::VerifyCa | TlsMode::VerifyFull => {
-                let (roots, certificates) = roots(authorities)?;
+                let (roots, certificates) = roots(files.authorities.as_deref())?;
                 own = certificates;
                 let roots = Arc::new(roots);
                 let full = WebPkiServerVerifier::builder_with_provider(
@@ -134,8 +176,18 @@ impl TlsSettings {
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
+            .with_custom_certificate_verifier(verifier);
+        let config = match &files.client {
+            Some((certificate, key)) => {
+                let read = own_certificate(certificate, key);
+                let made = read.and_then(|(chain, secret)| {
+                    config.with_client_auth_cert(chain, secret).map_err(|e| e.to_string())
+                });
+                let (certificate, key) = (certificate.clone(), key.clone());
+                made.map_err(|reason| TlsError::Client { certificate, key, reason })?
+            }
+            None => config.with_no_client_auth(),
+        };
         Ok(Some(Self { wish, config: Arc::new(config), name }))
     }
 
@@ -176,6 +228,24 @@ fn roots(given: Option<&Path>) -> Result<(RootCertStore, Vec<CertificateDer<'sta
         return Err(refuse("it holds no certificate".to_owned()));
     }
     Ok((roots, own))
+}
+
+/// A certificate with those that it comes from, and its key.
+type Own = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// The client's own certificate and key.
+fn own_certificate(certificate: &Path, key: &Path) -> Result<Own, String> {
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| format!("the certificate: {error}"))?;
+    if chain.is_empty() {
+        return Err("the certificate's file holds none".to_owned());
+    }
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+        // An encrypted one is none that is known here.
+        format!("the key: {error} (it must be in PEM form, without a passphrase)")
+    })?;
+    Ok((chain, key))
 }
 
 /// What a server's certificate must hold.
@@ -256,5 +326,20 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_used_on_loopback_too() {
+        let files = TlsFiles { authorities: Some("ca.pem".into()), client: None };
+        let loopback = Address::tcp("127.0.0.1", 3306).expect("an address");
+        let of = |address: &Address, files: &TlsFiles| TlsMode::default_for(address, files);
+        assert_eq!(of(&loopback, &TlsFiles::default()), TlsMode::Disabled);
+        assert_eq!(of(&loopback, &files), TlsMode::Preferred);
+        assert_eq!(of(&Address::Unix("/s".into()), &files), TlsMode::Disabled);
     }
 }

@@ -13,7 +13,7 @@ use super::lock::LockRegistry;
 use super::outside::beside;
 use super::schema;
 use super::target::SqliteTarget;
-use crate::loaded::{Found, LoadError, LoadMarker, Wanted};
+use crate::loaded::{Found, LoadMarker, Replacing};
 use dbtime_load::program::Value;
 use dbtime_load::workload::Table;
 use rusqlite::ffi;
@@ -28,6 +28,10 @@ const ROWS_PER_TRANSACTION: u64 = 10_000;
 
 const MARKER_TABLE: &str = "CREATE TABLE IF NOT EXISTS dbtime_load (workload TEXT PRIMARY KEY, \
      scale INTEGER NOT NULL, seed INTEGER NOT NULL, loaded_at TEXT NOT NULL, version TEXT NOT NULL)";
+
+/// Of a load that was finished, and of one that was only begun.
+const FINISHED: &str = "loaded_at <> ''";
+const BEGUN: &str = "loaded_at = ''";
 
 /// How far loading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,33 +95,31 @@ impl SqliteAdmin {
     }
 
     /// Removes the tables of an earlier load, so that they can be created again, and notes that a
-    /// load has begun.
+    /// load has begun. Returns what is replaced, in words; `None`: nothing was there.
     ///
-    /// Errors: [`LoadError::NotOurs`] for a table that no load of this workload has made.
-    pub fn drop_tables(&self, tables: &[Table], workload: &str) -> Result<(), SqliteError> {
+    /// Errors: [`crate::loaded::LoadError`] for what may not be replaced.
+    pub fn drop_tables(
+        &self,
+        tables: &[Table],
+        wanted: &LoadMarker,
+        replacing: Replacing,
+    ) -> Result<Option<String>, SqliteError> {
+        let found = look(&self.db, &self.target, &wanted.workload, tables)?;
+        let place = self.target.path.display().to_string();
+        let replaced = found.replaced(place, "file", wanted, replacing)?;
         self.run(MARKER_TABLE)?;
-        let name = [Value::Text(workload.to_owned())];
-        let begun = "SELECT 1 FROM dbtime_load WHERE workload = ?1";
-        if self.query(begun, &name, &mut Vec::new())? == 0 {
-            for table in tables {
-                if has_table(&self.db, &self.target, &table.name)? {
-                    let not_ours = LoadError::NotOurs {
-                        place: self.target.path.display().to_string(),
-                        table: table.name.clone(),
-                        workload: workload.to_owned(),
-                        kind: "file",
-                    };
-                    return Err(not_ours.into());
-                }
-            }
+        for other in found.forgotten(replacing) {
+            let forget = "DELETE FROM dbtime_load WHERE workload = ?1";
+            self.query(forget, &[Value::Text(other.clone())], &mut Vec::new())?;
         }
+        let name = [Value::Text(wanted.workload.clone())];
         let begin = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
                      VALUES (?1, 0, 0, '', '')";
         self.query(begin, &name, &mut Vec::new())?;
         for table in tables {
             self.run(&format!("DROP TABLE IF EXISTS {}", schema::quoted(&table.name)))?;
         }
-        Ok(())
+        Ok(replaced)
     }
 
     /// Creates the tables, empty.
@@ -201,20 +203,30 @@ pub fn check(
         }
         other => other,
     })?;
+    Ok(look(&db, target, workload, tables)?.check(target.to_string(), scale)?)
+}
+
+/// What is there of a workload.
+fn look<'a>(
+    db: &Db,
+    target: &SqliteTarget,
+    workload: &'a str,
+    tables: &'a [Table],
+) -> Result<Found<'a>, SqliteError> {
     let mut missing = Vec::new();
     for table in tables {
-        if !has_table(&db, target, &table.name)? {
+        if !has_table(db, target, &table.name)? {
             missing.push(table.name.as_str());
         }
     }
-    let found = Found {
-        finished: read_marker(&db, target, workload)?,
-        // A file belongs to whoever named it: tables without a marker were begun.
-        is_begun: missing.len() < tables.len(),
-        missing,
-        all_finished: finished_workloads(&db, target)?,
-    };
-    Ok(Wanted { workload, target: target.to_string(), scale }.check(found)?)
+    let mut found = Found::without_loads(workload, tables, missing);
+    found.has_loads = has_table(db, target, "dbtime_load")?;
+    if found.has_loads {
+        found.finished = read_marker(db, target, workload)?;
+        found.all_finished = workloads(db, target, FINISHED)?;
+        found.all_begun = workloads(db, target, BEGUN)?;
+    }
+    Ok(found)
 }
 
 fn open(target: &SqliteTarget, flags: i32) -> Result<Db, SqliteError> {
@@ -273,9 +285,6 @@ fn read_marker(
     target: &SqliteTarget,
     workload: &str,
 ) -> Result<Option<LoadMarker>, SqliteError> {
-    if !has_table(db, target, "dbtime_load")? {
-        return Ok(None);
-    }
     let mut row = Vec::new();
     let sql =
         "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1 AND loaded_at <> ''";
@@ -291,22 +300,14 @@ fn read_marker(
     })
 }
 
-/// Their names, with commas between them.
-fn finished_workloads(db: &Db, target: &SqliteTarget) -> Result<String, SqliteError> {
-    if !has_table(db, target, "dbtime_load")? {
-        return Ok(String::new());
-    }
+/// The workloads of which the marker is so.
+fn workloads(db: &Db, target: &SqliteTarget, marker: &str) -> Result<Vec<String>, SqliteError> {
     let mut row = Vec::new();
-    query(
-        db,
-        target,
-        "SELECT group_concat(workload, ', ') FROM dbtime_load WHERE loaded_at <> ''",
-        &[],
-        &mut row,
-    )?;
+    let sql = format!("SELECT group_concat(workload, char(10)) FROM dbtime_load WHERE {marker}");
+    query(db, target, &sql, &[], &mut row)?;
     Ok(match row.first() {
-        Some(Value::Text(names)) => names.clone(),
-        _ => String::new(),
+        Some(Value::Text(names)) => names.lines().map(str::to_owned).collect(),
+        _ => Vec::new(),
     })
 }
 

@@ -7,7 +7,7 @@ use super::ffi::Prepared;
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
-use dbtime_model::{ErrorClass, Parts, StatementId};
+use dbtime_model::{Parts, StatementId};
 
 /// A connection's side of what a script asks.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl SqliteConnection {
     }
 
     /// The same, and adds where its time went to `parts`, as [`Self::execute_measured`].
-    pub fn ask_measured(
+    pub(crate) fn ask_measured(
         &mut self,
         request: Request<'_>,
         statement: Option<StatementId>,
@@ -127,11 +127,5 @@ impl SqliteConnection {
 
 #[cold]
 fn refused(message: &str) -> Failure {
-    Failure {
-        class: ErrorClass::Statement,
-        code: "SQLITE_MISUSE".to_owned(),
-        state: String::new(),
-        message: message.to_owned(),
-        undone: false,
-    }
+    Failure::statement("SQLITE_MISUSE", "", message)
 }

@@ -22,10 +22,11 @@ use super::ffi::{Db, Prepared, c_path};
 use super::figures::{CacheFigures, WorkerFigures};
 use super::target::SqliteTarget;
 use super::vfs;
-use crate::thread_clock::ThreadClock;
 use dbtime_load::program::Value;
+use dbtime_load::workload::placeholders;
+use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::budget::PartSet;
-use dbtime_model::{ErrorClass, MonoNanos, Part, Parts, StatementId};
+use dbtime_model::{MonoNanos, Part, Parts, StatementId};
 use rusqlite::ffi;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -62,7 +63,7 @@ pub struct SqliteConnection {
 }
 
 /// Parts that are measured from inside a connection with [`Measure::Budget`].
-pub const MEASURED: PartSet = PartSet::of(&[
+const MEASURED: PartSet = PartSet::of(&[
     Part::Cpu,
     Part::Runq,
     Part::Lock,
@@ -265,15 +266,16 @@ fn prepare<'a>(
     index: usize,
 ) -> Result<&'a mut Prepared, Failure> {
     let (Some(sql), Some(place)) = (sql.get(index), prepared.get_mut(index)) else {
-        return Err(Failure {
-            class: ErrorClass::Statement,
-            code: "SQLITE_MISUSE".to_owned(),
-            state: String::new(),
-            message: format!("the workload has no statement {index}"),
-            undone: db.is_autocommit(),
-        });
+        let text = format!("the workload has no statement {index}");
+        let plain = Failure::statement("SQLITE_MISUSE", "", text);
+        return Err(Failure { undone: db.is_autocommit(), ..plain });
     };
-    Ok(place.insert(db.prepare(sql)?))
+    let statement = db.prepare(sql)?;
+    let (counted, given) = (statement.parameters(), placeholders(sql));
+    if counted != given {
+        return Err(Failure::parameters("SQLITE_RANGE", "", counted, given));
+    }
+    Ok(place.insert(statement))
 }
 
 /// Opens the target's file with the busy handler in place, before any setting is made.

@@ -7,10 +7,12 @@
 
 use super::figures::{Call, CallFigures, FileKind, IoFigures};
 use super::lock::{Attribution, Holder, LockRegistry};
-use crate::switch_clock::{OffCpu, SwitchClock};
-use crate::thread_clock::{Span, ThreadClock};
+use dbtime_machine::counter::TimeStampCounter;
+use dbtime_machine::now;
+use dbtime_machine::switch_clock::{OffCpuTime, SwitchClock};
+use dbtime_machine::thread_clock::{ThreadClock, ThreadSpan};
 use dbtime_model::budget::PART_COUNT;
-use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId, now};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,9 +60,8 @@ pub(super) struct Context {
     mode: Cell<Mode>,
     /// When the present statement began.
     sent: Cell<MonoNanos>,
-    /// Times calls: the CPU's own counter where it is steady, at half the price of the clock. Good
-    /// for durations, not for instants.
-    counter: quanta::Clock,
+    /// Times calls.
+    counter: TimeStampCounter,
     /// The counter when the last timed call ended.
     last_end: Cell<u64>,
     /// The same where the next one continues it, else zero.
@@ -107,7 +108,7 @@ impl Context {
             outside: Cell::default(),
             mode: Cell::default(),
             sent: Cell::default(),
-            counter: quanta::Clock::new(),
+            counter: TimeStampCounter::new(),
             last_end: Cell::default(),
             continued_from: Cell::default(),
             in_mutexes: Cell::default(),
@@ -220,18 +221,18 @@ impl Context {
             self.account_body(switches);
         }
         let start = match self.continued_from.take() {
-            0 => self.counter.raw(),
+            0 => self.counter.read(),
             end => end,
         };
         let result = call();
-        let end = self.counter.raw();
+        let end = self.counter.read();
         self.last_end.set(end);
         if let Some(switches) = switches
             && switches.lost_cpu()
         {
             self.account_call(switches, part, start);
         }
-        (result, Nanos(self.counter.delta_as_nanos(start, end)))
+        (result, self.counter.between(start, end))
     }
 
     /// Takes a mutex that somebody else has; timed in a measured statement only.
@@ -246,12 +247,12 @@ impl Context {
             _ => return self.timed_probe(Part::Lock, wait).0,
         };
         let had_lost_cpu = switches.lost_cpu();
-        let start = self.counter.raw();
+        let start = self.counter.read();
         wait();
         if !switches.lost_cpu() {
             return;
         }
-        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        let took = self.counter.between(start, self.counter.read());
         if had_lost_cpu || took >= SHORT_WAIT {
             self.in_mutexes.set(self.in_mutexes.get() + took.0);
         } else {
@@ -269,22 +270,22 @@ impl Context {
     }
 
     /// Time off the CPU since the last account, less waits for mutexes, which are booked.
-    fn account(&self, switches: &SwitchClock) -> OffCpu {
+    fn account(&self, switches: &SwitchClock) -> OffCpuTime {
         let off = switches.account();
         let for_mutexes = off.blocked.min(Nanos(self.in_mutexes.take()));
         self.add_part(Part::Lock, for_mutexes);
-        OffCpu { blocked: off.blocked - for_mutexes, ..off }
+        OffCpuTime { blocked: off.blocked - for_mutexes, ..off }
     }
 
     /// The thread lost the CPU in a call that began at `start` of the counter.
     #[cold]
     fn account_call(&self, switches: &SwitchClock, part: Part, start: u64) {
-        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        let took = self.counter.between(start, self.counter.read());
         if took < SHORT_WAIT && self.in_mutexes.get() == 0 {
             return self.book_short(switches, part, took);
         }
         let off = self.account(switches);
-        let took = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        let took = self.counter.between(start, self.counter.read());
         self.add_off_cpu(off, part, took);
     }
 
@@ -297,7 +298,7 @@ impl Context {
 
     /// Adds time off the CPU within a stretch that took so long: `blocked` may hold what interrupts
     /// took before it. The parts never come to more than the statement has taken.
-    fn add_off_cpu(&self, off: OffCpu, blocked: Part, took: Nanos) {
+    fn add_off_cpu(&self, off: OffCpuTime, blocked: Part, took: Nanos) {
         let passed = off.until - self.sent.get() - Nanos(self.booked.get());
         let runq = off.runq.min(passed);
         self.add_part(Part::Runq, runq);
@@ -317,9 +318,9 @@ impl Context {
     fn timed_probe<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
         self.end_body_span();
         // Two more readings, so that the figures of the call do not contain those of the clocks.
-        let start = self.counter.raw();
+        let start = self.counter.read();
         let result = call();
-        let wall = Nanos(self.counter.delta_as_nanos(start, self.counter.raw()));
+        let wall = self.counter.between(start, self.counter.read());
         let span = self.clock.advance();
         self.add(&span);
         self.add_part(part, span.blocked());
@@ -335,7 +336,7 @@ impl Context {
     }
 
     #[inline]
-    fn add(&self, span: &Span) {
+    fn add(&self, span: &ThreadSpan) {
         self.add_part(Part::Cpu, span.cpu);
         self.add_part(Part::Runq, span.runq);
     }

@@ -163,7 +163,8 @@ fn made_by(workload: Option<&str>, target: &str) -> String {
     match workload {
         Some(workload) => format!("run `dbtime init {workload} --target {target}`"),
         None => format!(
-            "let the script's `prepare` make it, or run `dbtime init WORKLOAD --target {target}`"
+            "run `dbtime init WORKLOAD --target {target}`, or what else makes it, such as the \
+             `prepare` of a script; without a path, --target sqlite makes a temporary one"
         ),
     }
 }

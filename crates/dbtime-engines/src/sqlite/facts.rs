@@ -42,11 +42,6 @@ impl SqliteFacts {
     }
 }
 
-/// The version of the SQLite library that is built in.
-pub fn library_version() -> &'static str {
-    ffi::library_version()
-}
-
 /// Source: statfs(2) and `include/uapi/linux/magic.h`.
 fn file_system(target: &SqliteTarget) -> String {
     const NAMES: [(u64, &str); 10] = [

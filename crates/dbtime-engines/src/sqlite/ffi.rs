@@ -43,13 +43,9 @@ impl Db {
         };
         let Some(raw) = NonNull::new(raw) else {
             context.leave();
-            return Err(Failure {
-                class: failure::class(ffi::SQLITE_NOMEM),
-                code: failure::name(ffi::SQLITE_NOMEM).to_owned(),
-                state: String::new(),
-                message: "out of memory".to_owned(),
-                undone: true,
-            });
+            let (code, class) = (ffi::SQLITE_NOMEM, failure::class(ffi::SQLITE_NOMEM));
+            let plain = Failure::connection(failure::name(code), "out of memory");
+            return Err(Failure { class, ..plain });
         };
         // A connection that could not be opened still has the message, and is closed all the same.
         let db = Self { raw, context };
@@ -138,14 +134,8 @@ impl Db {
             _ if told => message.into_owned(),
             _ => failure::name(code).to_owned(),
         };
-        let code = failure::name(extended).to_owned();
-        Failure {
-            class: failure::class(extended),
-            code,
-            state: String::new(),
-            message,
-            undone: self.is_autocommit(),
-        }
+        let plain = Failure::statement(failure::name(extended), "", message);
+        Failure { class: failure::class(extended), undone: self.is_autocommit(), ..plain }
     }
 
     /// Whether no transaction is open.
@@ -199,6 +189,11 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
+    /// How many parameters it has.
+    pub(super) fn parameters(&self) -> usize {
+        self.parameters as usize
+    }
+
     /// Binds the parameters, steps to the end and resets. Returns the rows returned, or changed
     /// where none are; the first row goes to `first`. The error is SQLite's result code.
     #[inline]

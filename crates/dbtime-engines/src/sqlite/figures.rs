@@ -116,7 +116,7 @@ impl Call {
 /// Calls of one kind on one kind of file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFigures {
-    /// How many.
+    /// How many calls there were.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -137,7 +137,7 @@ impl IoFigures {
     }
 
     /// Calls of one kind on all files.
-    pub fn over_files(&self, call: Call) -> CallFigures {
+    pub(crate) fn over_files(&self, call: Call) -> CallFigures {
         FileKind::ALL.into_iter().fold(CallFigures::default(), |mut sum, file| {
             sum.merge(&self.get(file, call));
             sum

@@ -47,7 +47,10 @@ fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -
         records_from: Provenance::Measured,
         operations: calls.count,
         operations_from: Provenance::Measured,
-        time_per_op_ns: calls.wall_ns as f64 / calls.count.max(1) as f64,
+        time_per_op_ns: match calls.count {
+            0 => 0.0,
+            count => calls.wall_ns as f64 / count as f64,
+        },
         relative: 0.0,
     }
 }
@@ -56,6 +59,17 @@ fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -
 mod tests {
     use super::super::figures::FileKind;
     use super::*;
+
+    #[test]
+    fn without_operations_there_is_no_quotient() {
+        // `SELECT 1` reads no page.
+        let figures = WorkerFigures { statements: 10, rows: 10, ..WorkerFigures::default() };
+        let layers = layers(&figures, Nanos(1000));
+        let pages = &layers[1];
+        assert_eq!((pages.operations, pages.time_s), (0, 1000e-9));
+        assert!(layers[1..].iter().all(|layer| layer.time_per_op_ns == 0.0), "{layers:?}");
+        assert!(layers.iter().all(|layer| layer.relative == 0.0), "nothing to compare with");
+    }
 
     #[test]
     fn each_layer_has_its_own_time() {

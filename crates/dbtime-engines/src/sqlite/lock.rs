@@ -5,8 +5,9 @@
 
 use super::interrupt::Open;
 use dbtime_load::statement::Statement;
+use dbtime_machine::clock;
 use dbtime_model::record::LockHolder;
-use dbtime_model::{MonoNanos, Nanos, StatementId, clock};
+use dbtime_model::{MonoNanos, Nanos, StatementId};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Levels of the lock on the database file, as SQLite numbers them.

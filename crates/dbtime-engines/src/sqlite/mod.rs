@@ -3,8 +3,9 @@
 //! In the order of use: a [`SqliteTarget`] says which file and how; [`SqliteAdmin`] creates, loads
 //! and checks its data; a [`SqliteDatabase`] is what the workers of a run share; each worker opens
 //! a [`SqliteConnection`] on its own thread and executes statements, some of them sampled: split
-//! into parts by a [`ThreadClock`] and a VFS that times calls on files. What was counted over the
-//! window becomes [`WorkerFigures`], and from them the records of files, layers and lock holders.
+//! into parts by the clocks of its thread ([`dbtime_machine`]) and a VFS that times calls on files.
+//! What was counted over the window becomes [`WorkerFigures`], and from them the records of files,
+//! layers and lock holders.
 //!
 //! Threads, schedules and transactions are not its affair: it executes one statement at a time.
 
@@ -30,12 +31,11 @@ mod target;
 mod vfs;
 mod vfs_file;
 
-pub use crate::thread_clock::{Span, ThreadClock, ThreadTotals};
 pub use admin::{Progress, SqliteAdmin, check};
-pub use connection::{Answer, MEASURED, SqliteConnection, Timing};
+pub use connection::{Answer, SqliteConnection, Timing};
 pub use database::{Measure, SqliteDatabase};
 pub use error::SqliteError;
-pub use facts::{SqliteFacts, library_version};
+pub use facts::SqliteFacts;
 pub use failure::Failure;
 pub use figures::{CacheFigures, Call, CallFigures, FileKind, IoFigures, WorkerFigures};
 pub use layer::layers;

@@ -86,16 +86,19 @@ impl Setting {
                 (least..=most).contains(&number)
                     && (self.name != "page_size" || number.cast_unsigned().is_power_of_two())
             }
-            // SQLite counts its timeout in milliseconds, 31 bits of them.
+            // SQLite counts its timeout in milliseconds, 31 bits of them. A bare number is refused:
+            // it would be seconds here, and is milliseconds in the pragma of the same name.
             Allowed::Duration => {
-                value.parse::<Nanos>().is_ok_and(|ns| ns < Nanos::from_secs(1 << 21))
+                let has_unit = value == "0" || value.ends_with(|c: char| c.is_alphabetic());
+                let length = value.parse::<Nanos>();
+                has_unit && length.is_ok_and(|ns| ns < Nanos::from_secs(1 << 21))
             }
         };
         is_allowed.then_some(value)
     }
 
     /// What a pragma answered, in the spelling of [`Setting::check`].
-    pub fn normalise(&self, answer: &str) -> String {
+    pub(crate) fn normalise(&self, answer: &str) -> String {
         let word = match self.allowed {
             Allowed::Words(words) => answer.parse().ok().and_then(|i: usize| words.get(i)),
             _ => None,
@@ -138,7 +141,7 @@ impl Settings {
     }
 
     /// Whether a writer begins with BEGIN IMMEDIATE.
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         self.get("immediate") == Some("on")
     }
 }

@@ -7,8 +7,14 @@ use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::shard::Reactor;
 use dbtime_engines::socket::{Reconnect, SocketReactor, SocketSettings};
 use dbtime_load::workload::Workload;
+use dbtime_machine::now;
+use dbtime_model::Nanos;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
+
+/// ReadyForQuery, outside of a transaction.
+const READY: &[u8] = b"Z\0\0\0\x05I";
 
 #[test]
 fn five_hundred_connections_work_at_once() {
@@ -25,6 +31,44 @@ fn five_hundred_connections_work_at_once() {
     // Each is made in its own time: of 250 on a shard 64 are at once, the others wait unmeasured.
     let mean = connections.times.mean_ns();
     assert!(mean < 0.45 * connections.opening.0 as f64, "{mean} of {:?}", connections.opening);
+}
+
+#[test]
+fn a_connection_is_there_when_the_server_says_so() {
+    if !is_there() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let connect = |_| {
+        let begun = now();
+        drop(server.client());
+        now() - begun
+    };
+    // Both by turns, so that what else runs meets both. A backend is there in 2 to 5 ms; who waits
+    // for a tick or a look first takes 10 or 50 ms more.
+    let pairs = (0..20).map(|turn| (connect(turn), login_without_client(&server)));
+    let (ours, bare): (Vec<_>, Vec<_>) = pairs.unzip();
+    let [ours, bare] = [ours, bare].map(|took| took.into_iter().min().expect("20 of them"));
+    assert!(ours < bare + Nanos::from_millis(8), "{ours}, without a client {bare}");
+}
+
+/// How long the server takes to let in who only waits for its answer.
+fn login_without_client(server: &Server) -> Nanos {
+    let begun = now();
+    let mut socket = server.bare();
+    // The length, the version 3.0, and who it is.
+    let login = b"user\0postgres\0database\0postgres\0\0";
+    let length = (8 + login.len() as u32).to_be_bytes();
+    let message = [&length[..], &[0, 3, 0, 0], login].concat();
+    socket.write_all(&message).expect("sent");
+    let mut told: Vec<u8> = Vec::new();
+    let mut piece = [0; 4096];
+    while !told.windows(READY.len()).any(|bytes| bytes == READY) {
+        let length = socket.read(&mut piece).expect("an answer");
+        assert!(length > 0, "{told:?}");
+        told.extend(&piece[..length]);
+    }
+    now() - begun
 }
 
 #[test]

@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -208,6 +209,12 @@ impl Server {
     pub(crate) fn unix(&self) -> Address {
         let name = format!(".s.PGSQL.{}", self.port);
         Address::unix(&self.folder.path().join(name)).expect("short")
+    }
+
+    /// A connection that nothing has been said on.
+    pub(crate) fn bare(&self) -> UnixStream {
+        let name = format!(".s.PGSQL.{}", self.port);
+        UnixStream::connect(self.folder.path().join(name)).expect("there is room")
     }
 
     /// Its TCP port.

@@ -7,7 +7,8 @@ use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::shard::{Answer, Happened, Reactor};
 use dbtime_engines::socket::SocketReactor;
 use dbtime_load::program::Value;
-use dbtime_model::{Nanos, StatementId, now};
+use dbtime_machine::now;
+use dbtime_model::{Nanos, StatementId};
 use std::sync::Arc;
 
 fn reactor(

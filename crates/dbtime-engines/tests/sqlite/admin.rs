@@ -1,9 +1,9 @@
 //! Loading and checking, and what is said of databases that cannot be used.
 
 use super::atm::{Bank, FETCH, fill_account, load, marker, statements, tables};
-use dbtime_engines::loaded::LoadError;
+use dbtime_engines::loaded::{LoadError, Replacing};
 use dbtime_engines::sqlite::{
-    Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
+    Failure, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
 };
 use dbtime_load::program::Value;
 use dbtime_model::ErrorClass;
@@ -40,7 +40,8 @@ fn a_loaded_database_is_whole() {
 fn a_second_load_replaces_the_first() {
     let bank = Bank::new(&[]);
     let admin = SqliteAdmin::create(&bank.target).expect("a database");
-    admin.drop_tables(&tables(), "bank").expect("dropped");
+    let replaced = admin.drop_tables(&tables(), &marker(), Replacing::Same).expect("dropped");
+    assert_eq!(replaced.as_deref(), Some("its data at scale 1"));
     admin.create_tables(&tables()).expect("tables");
     assert!(matches!(refused(&bank.target), SqliteError::Loaded(LoadError::HalfLoaded { .. })));
     admin.load(&tables()[0], 10, fill_account, |_| true).expect("rows");
@@ -68,7 +69,9 @@ fn other_peoples_tables_are_no_data() {
     db.execute_batch("CREATE TABLE strange (x)").expect("a table");
     assert!(matches!(refused(&target), SqliteError::Loaded(LoadError::NotLoaded { .. })));
     db.execute_batch("CREATE TABLE account (x)").expect("a table");
-    assert!(matches!(refused(&target), SqliteError::Loaded(LoadError::HalfLoaded { .. })));
+    let error = refused(&target).to_string();
+    assert!(error.contains("table account was not made for it"), "{error}");
+    assert!(error.contains("dbtime init bank --replace --target sqlite:"), "{error}");
 }
 
 #[test]
@@ -124,13 +127,8 @@ fn a_file_that_may_only_be_read_is_told_so() {
 
 #[test]
 fn a_full_file_system_is_told_so() {
-    let failure = dbtime_engines::sqlite::Failure {
-        class: ErrorClass::Full,
-        code: "SQLITE_FULL".to_owned(),
-        state: String::new(),
-        message: "database or disk is full".to_owned(),
-        undone: true,
-    };
+    let plain = Failure::connection("SQLITE_FULL", "database or disk is full");
+    let failure = Failure { class: ErrorClass::Full, ..plain };
     let bank = Bank::new(&[]);
     let error = SqliteError::from_failure("loading", &bank.target, failure);
     assert!(error.to_string().contains("free space"), "{error}");

@@ -5,8 +5,9 @@ use super::atm::{
 };
 use dbtime_engines::sqlite::{SqliteConnection, SqliteTarget, check, lock_holders};
 use dbtime_load::program::Value;
+use dbtime_machine::now;
 use dbtime_model::record::LockHolder;
-use dbtime_model::{ErrorClass, Nanos, Part, Parts, now};
+use dbtime_model::{ErrorClass, Nanos, Part, Parts};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -23,20 +24,22 @@ fn change() -> [Value; 2] {
 fn the_statement_of_the_worker_that_holds_the_lock_is_named() {
     for journal in ["wal", "delete"] {
         let bank = Bank::new(&[("journal_mode", journal)]);
-        let database = bank.database(2);
-        let (told, learns) = mpsc::channel();
+        let database = &bank.database(2);
+        let ((told, learns), (begins, waits)) = (mpsc::channel(), mpsc::channel());
         let mut parts = Parts::default();
         let mut waiter = std::thread::scope(|scope| {
-            scope.spawn(|| {
+            scope.spawn(move || {
                 let mut holder = database.connect(1).expect("a connection");
                 holder.execute(BEGIN, &[], false).expect("begun");
                 holder.execute(UPDATE, &change(), false).expect("updated");
                 told.send(()).expect("heard");
-                std::thread::sleep(std::time::Duration::from_millis(40));
+                waits.recv().expect("it begins");
+                std::thread::sleep(std::time::Duration::from_millis(100));
                 holder.execute(COMMIT, &[], false).expect("committed");
             });
             learns.recv().expect("told");
             let mut waiter = database.connect(0).expect("a connection");
+            begins.send(()).expect("heard");
             let (result, timing) = waiter.execute_measured(BEGIN, &[], false, &mut parts);
             result.expect("begun in the end");
             parts.close(timing.done - timing.sent);
@@ -50,8 +53,10 @@ fn the_statement_of_the_worker_that_holds_the_lock_is_named() {
         let figures = waiter.figures();
         assert_eq!(figures.naps, figures.waits.iter().map(|wait| wait.count).sum::<u64>());
         assert_eq!(figures.nap_ns, figures.waits.iter().map(|wait| wait.wait_ns).sum::<u64>());
-        let slept = parts.get(Part::Lock).cast_unsigned() as f64;
-        assert!(slept > 0.5 * figures.nap_ns as f64 && slept <= figures.nap_ns as f64);
+        // A nap lasts until there is a CPU again.
+        let [slept, queued] = [Part::Lock, Part::Runq].map(|part| parts.get(part) as f64);
+        let naps = figures.nap_ns as f64;
+        assert!(slept <= naps && slept + queued > 0.5 * naps, "{naps}, {parts:?}");
         assert!(parts.get(Part::Unexplained).abs() < parts.total() / 10, "{parts:?}");
     }
 }
@@ -98,7 +103,7 @@ fn a_timeout_that_runs_out_is_busy_and_an_old_snapshot_is_a_conflict() {
     let took = now() - start;
     assert_eq!((failure.class, failure.code.as_str()), (ErrorClass::Busy, "SQLITE_BUSY"));
     assert!(failure.undone);
-    assert!(took >= Nanos::from_millis(30) && took < Nanos::from_millis(500), "{took}");
+    assert!(took >= Nanos::from_millis(30), "{took}");
     // 1 + 2 + 5 + 10 ms, and 12 of the 15 that follow.
     assert_eq!(waiter.figures().naps, 5);
     holder.execute(ROLLBACK, &[], false).expect("rolled back");
@@ -143,7 +148,8 @@ fn another_process_that_holds_the_lock_is_named() {
     for (journal, begin) in
         [("wal", "BEGIN IMMEDIATE"), ("delete", "BEGIN IMMEDIATE"), ("delete", "BEGIN EXCLUSIVE")]
     {
-        let bank = Bank::new(&[("journal_mode", journal), ("busy_timeout", "10ms")]);
+        // The kernel's list is read more than once then: it leaves locks out while others change.
+        let bank = Bank::new(&[("journal_mode", journal), ("busy_timeout", "500ms")]);
         let mut connection = bank.connect();
         let mut other = hold(&bank.target, begin);
         let failure = connection.execute(BEGIN, &[], false).expect_err("it is locked");

@@ -6,16 +6,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 /// The driving threads' end of the way seconds take.
-pub struct Sinks(Mutex<Vec<Option<Box<dyn SecondSink>>>>);
+pub(crate) struct Sinks(Mutex<Vec<Option<Box<dyn SecondSink>>>>);
 
 /// The monitor's end of it.
-pub struct Seconds {
+pub(crate) struct Seconds {
     pub(super) from_threads: Receiver<(u32, Box<Second>)>,
     pub(super) back: Vec<SyncSender<Box<Second>>>,
 }
 
 /// Both ends, for so many threads.
-pub fn seconds(threads: u32) -> (Sinks, Seconds) {
+pub(crate) fn seconds(threads: u32) -> (Sinks, Seconds) {
     let (to_monitor, from_threads) = sync_channel(threads as usize * 4 + 16);
     let (mut sinks, mut backs): (Vec<Option<Box<dyn SecondSink>>>, _) = (Vec::new(), Vec::new());
     for thread in 0..threads {
@@ -31,7 +31,7 @@ pub fn seconds(threads: u32) -> (Sinks, Seconds) {
 
 impl Sinks {
     /// The sink of one thread; each can be taken once.
-    pub fn take(&self, thread: u32) -> Box<dyn SecondSink> {
+    pub(crate) fn take(&self, thread: u32) -> Box<dyn SecondSink> {
         let mut sinks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sinks[thread as usize].take().expect("a thread takes its sink once")
     }

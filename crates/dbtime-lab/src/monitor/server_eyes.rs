@@ -5,14 +5,10 @@ use crate::counters::Sampler;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_observe::process::{ServerGlance, ServerWatch};
-use std::time::Duration;
-
-/// How long sessions have to publish what they counted.
-const LAST_WORDS: Duration = Duration::from_millis(50);
 
 /// Looks at a server at both ends of the window, where it can be seen.
 #[derive(Default)]
-pub struct ServerEyes {
+pub(crate) struct ServerEyes {
     watch: Option<ServerWatch>,
     sampler: Option<Box<dyn Sampler>>,
     samples: [Option<ServerSample>; 2],
@@ -20,27 +16,29 @@ pub struct ServerEyes {
 }
 
 impl ServerEyes {
-    /// The connections of the load have been closed. Sessions publish what they counted at the
-    /// latest when they end, and are given a moment for that; what was counted at the window's own
-    /// end stays.
-    pub fn sessions_ended(mut self, watched: &mut Watched) {
-        if self.sampler.is_some() && self.counters[1].is_none() {
-            std::thread::sleep(LAST_WORDS);
-            self.count(1);
-        }
+    /// The sessions of the load have ended. They publish what they counted at the latest then; what
+    /// was counted at the window's own end stays.
+    pub(crate) fn sessions_ended(mut self, watched: &mut Watched) {
+        self.count(1);
         (watched.server, watched.counters) = (self.samples, self.counters);
     }
 
-    /// Looks at the server whose main process is `pid`, and at its counters.
-    pub fn new(pid: Option<u32>, sampler: Option<Box<dyn Sampler>>) -> Self {
+    /// Looks at the server whose main process is `pid`.
+    pub(crate) fn new(pid: Option<u32>) -> Self {
         // One that cannot be seen is not watched; the record then says nothing of it.
         let watch = pid.and_then(|pid| ServerWatch::new(pid).ok());
-        Self { watch, sampler, ..Self::default() }
+        Self { watch, ..Self::default() }
+    }
+
+    /// Also looks at its counters.
+    pub(crate) fn with_sampler(mut self, sampler: Option<Box<dyn Sampler>>) -> Self {
+        self.sampler = sampler;
+        self
     }
 
     /// Looks at the beginning (0) or end (1) of the window, once at each. Counting costs the server
     /// CPU time that is kept out of the window.
-    pub fn look(&mut self, edge: usize) {
+    pub(crate) fn look(&mut self, edge: usize) {
         if edge == 0 {
             self.count(0);
         }

@@ -1,6 +1,6 @@
 //! As whom a server runs.
 //!
-//! PostgreSQL refuses to run as root, and a server without passwords should not: started by root,
+//! PostgreSQL refuses to run as root, and no other server should run as root: started by root,
 //! every server runs as the user that its packages made for it, else as `nobody`. Started by
 //! anybody else it runs as that user.
 
@@ -16,7 +16,7 @@ const USERS: &str = "/etc/passwd";
 /// A user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Account {
-    /// Name.
+    /// Its login, the first field of a line of [`USERS`].
     pub(super) name: String,
     /// Number.
     pub(super) uid: u32,

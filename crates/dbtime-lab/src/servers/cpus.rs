@@ -2,10 +2,8 @@
 
 use super::processes::status_line;
 use crate::error::LabError;
-use dbtime_model::CpuList;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use dbtime_machine::CpuList;
 use std::fs;
-use std::io;
 
 /// The CPUs that are there and switched on.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
@@ -25,13 +23,6 @@ pub fn check_online(cpus: &CpuList, flag: &str) -> Result<(), LabError> {
         "{flag} {cpus}: {noun} {} {verb} not there or switched off; this machine has {online}",
         missing.join(", ")
     )))
-}
-
-/// Lets the calling thread, and whatever it starts from now on, run on these CPUs only.
-pub fn pin_this_thread(cpus: &CpuList) -> io::Result<()> {
-    let mut set = CpuSet::new();
-    cpus.iter().for_each(|cpu| set.set(cpu as usize));
-    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Refuses a process that got other CPUs than it was given: a control group may take some away.
@@ -57,18 +48,5 @@ mod tests {
         let error = error.expect_err("no such machine").to_string();
         assert!(error.starts_with("--server-cpus 0,1022-1023: CPUs 1022, 1023 are not"), "{error}");
         check_online(&"0".parse().expect("a list"), "--server-cpus").expect("every machine has it");
-    }
-
-    #[test]
-    fn what_a_pinned_thread_starts_is_pinned() {
-        let cpus: CpuList = "0".parse().expect("a list");
-        let pinned = cpus.clone();
-        let status = std::thread::spawn(move || {
-            pin_this_thread(&pinned).expect("CPU 0 is ours");
-            let output = std::process::Command::new("cat").arg("/proc/self/status").output();
-            String::from_utf8(output.expect("cat runs").stdout).expect("text")
-        });
-        let status = status.join().expect("no panic");
-        assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
     }
 }

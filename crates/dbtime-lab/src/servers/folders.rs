@@ -5,6 +5,7 @@
 //! place of its own.
 
 use super::account::Account;
+use super::product::Product;
 use crate::error::LabError;
 use crate::scratch::Scratch;
 use std::io;
@@ -62,6 +63,11 @@ impl Folders {
     /// What the server prints.
     pub(super) fn log(&self) -> PathBuf {
         self.run().join("server.log")
+    }
+
+    /// By which the product's own clients log in.
+    pub(super) fn login(&self, product: Product) -> PathBuf {
+        self.run().join(product.login_file())
     }
 
     /// All of them, to be removed.

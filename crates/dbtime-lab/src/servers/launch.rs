@@ -1,9 +1,8 @@
 //! How a program of a server is started: as whom, where, on which CPUs, with what around it.
 
 use super::account::Account;
-use super::cpus::pin_this_thread;
 use crate::error::LabError;
-use dbtime_model::CpuList;
+use dbtime_machine::{CpuList, PinnedThread};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -78,7 +77,8 @@ impl Launch {
     fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         let Some(cpus) = &self.cpus else { return command.spawn() };
         std::thread::scope(|scope| {
-            let pinned = scope.spawn(|| pin_this_thread(cpus).and_then(|()| command.spawn()));
+            let start = || PinnedThread::new(cpus).and_then(|_pinned| command.spawn());
+            let pinned = scope.spawn(start);
             pinned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }

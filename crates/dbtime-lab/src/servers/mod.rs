@@ -13,6 +13,7 @@ mod folders;
 mod health;
 mod launch;
 mod log;
+mod login;
 mod mysql;
 mod port;
 mod postgres;
@@ -25,7 +26,7 @@ mod site;
 mod start;
 mod watchdog;
 
-pub use cpus::{check_online, pin_this_thread};
+pub use cpus::check_online;
 pub(crate) use processes::{is_inhabited, started_at};
 pub use product::Product;
 pub(crate) use watchdog::abandon;
@@ -33,7 +34,9 @@ pub(crate) use watchdog::abandon;
 use crate::error::LabError;
 use crate::progress::Progress;
 use dbtime_engines::plan::Stop;
-use dbtime_model::CpuList;
+use dbtime_engines::secret::Secret;
+use dbtime_engines::server::Server;
+use dbtime_machine::CpuList;
 use process::Process;
 use site::{Audience, Site};
 use start::Started;
@@ -125,9 +128,25 @@ impl PrivateServer {
         self.port
     }
 
-    /// Whom it lets in, without a password.
+    /// Whom it lets in.
     pub fn user(&self) -> &str {
         self.product().database_user()
+    }
+
+    /// By what. Nobody else has it.
+    pub fn password(&self) -> &Secret {
+        self.site.login.password()
+    }
+
+    /// The file by which the product's own clients log in: their option file
+    /// (`--defaults-extra-file`) or password file (`PGPASSFILE`).
+    pub fn login_file(&self) -> PathBuf {
+        self.site.folders.login(self.product())
+    }
+
+    /// Itself, to be logged in to.
+    pub fn server(&self) -> Box<dyn Server> {
+        self.site.login.server(&self.socket)
     }
 
     /// What its binary says it is.

@@ -11,6 +11,7 @@ use super::settings::plain;
 use super::site::Site;
 use crate::error::LabError;
 use dbtime_engines::plan::Stop;
+use dbtime_engines::verifier;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -50,7 +51,7 @@ const SYSTEM_TABLES: [(&str, bool); 4] = [
 /// The same, for files that always had one name.
 const FURTHER_TABLES: [&str; 2] = ["fill_help_tables.sql", "maria_add_gis_sp_bootstrap.sql"];
 
-/// Comes before them. The user root needs no password, and there is no anonymous one.
+/// Comes before them. The user root has no password yet, and there is no anonymous one.
 const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
                         set @auth_root_socket=NULL;\nset @skip_auth_anonymous=1;\n";
 
@@ -102,6 +103,32 @@ pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
     arguments.push("--bind-address=127.0.0.1".into());
     arguments.push(option("port", port.to_string()));
     arguments
+}
+
+/// The statements that give the user its password: the server executes them when it first starts,
+/// before it lets anybody in. Each is a line of its own, as old servers want it.
+///
+/// What is executed may be in a log: only a hash, or a statement of which logs hide the password.
+pub(super) fn close(site: &Site) -> String {
+    let identity = &site.installed.identity;
+    let user = identity.product.database_user();
+    let hash = verifier::mysql_native(site.login.password());
+    match (identity.product, identity.number) {
+        (Product::MySql, (5, 7..) | (6.., _)) => {
+            let password = site.login.password().reveal();
+            format!("ALTER USER '{user}'@'localhost' IDENTIFIED BY '{password}';\n")
+        }
+        // root has a row for each name of this machine.
+        (Product::MariaDb, (10, 4..) | (11.., _)) => format!(
+            "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.plugin', \
+             'mysql_native_password', '$.authentication_string', '{hash}') \
+             WHERE User = '{user}';\nFLUSH PRIVILEGES;\n"
+        ),
+        _ => format!(
+            "DELETE FROM mysql.user WHERE User <> '{user}';\n\
+             UPDATE mysql.user SET Password = '{hash}';\nFLUSH PRIVILEGES;\n"
+        ),
+    }
 }
 
 /// Its socket.

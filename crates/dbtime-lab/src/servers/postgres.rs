@@ -1,9 +1,11 @@
 //! How PostgreSQL's data folder is made and its server started: 9.6 and later.
 
+use super::launch::option;
 use super::site::Site;
 use crate::error::LabError;
 use dbtime_engines::plan::Stop;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 /// Connections that its default of 100 leaves to ordinary users.
@@ -23,14 +25,24 @@ pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
             site.installed.binary.display()
         )));
     }
-    let user = site.installed.identity.product.database_user();
+    let identity = &site.installed.identity;
+    let user = identity.product.database_user();
+    // Before 10 there is no SCRAM.
+    let (method, kept) = match identity.number {
+        (10.., _) => ("scram-sha-256", site.login.scram_sha_256()),
+        _ => ("md5", site.login.password().reveal().to_owned()),
+    };
+    let password = site.folders.run().join("initdb.pw");
+    site.make_secret(&password, &kept)?;
     // UTF8 and the C locale exist everywhere and do not depend on who calls. Nothing need survive a
     // power cut yet, so that it does not wait for the disk (-N); the server itself does.
-    let fixed = ["-A", "trust", "-U", user, "-N", "-E", "UTF8", "--locale=C"];
+    let fixed = ["-A", method, "-U", user, "-N", "-E", "UTF8", "--locale=C"];
     let mut arguments: Vec<OsString> = vec!["-D".into(), site.folders.data().into()];
     arguments.extend(fixed.map(OsString::from));
+    arguments.push(option("pwfile", &password));
     let initdb = site.launch(initdb, arguments);
-    site.run(&initdb, None, stop)
+    site.run(&initdb, None, stop)?;
+    fs::remove_file(&password).map_err(|e| site.no_data(&format!("{}: {e}", password.display())))
 }
 
 /// What the server is started with.

@@ -60,11 +60,19 @@ impl Product {
         }
     }
 
-    /// The user that a private server lets in without a password.
+    /// The user that a private server lets in.
     pub(super) const fn database_user(self) -> &'static str {
         match self {
             Self::MariaDb | Self::MySql => "root",
             Self::Postgres => "postgres",
+        }
+    }
+
+    /// The file in a private server's folder by which the product's own clients log in.
+    pub(super) const fn login_file(self) -> &'static str {
+        match self {
+            Self::MariaDb | Self::MySql => "client.cnf",
+            Self::Postgres => "pgpass",
         }
     }
 

@@ -5,13 +5,14 @@ use crate::error::LabError;
 use std::path::Path;
 
 /// Settings that are dbtime's own affair, and what to do instead.
-const OWN: [(&str, &str); 12] = [
+const OWN: [(&str, &str); 13] = [
     ("datadir", "use --server-data to choose where the data goes"),
     ("data_directory", "use --server-data to choose where the data goes"),
     ("socket", "the socket is in the server's own folder"),
     ("unix_socket_directories", "the socket is in the server's own folder"),
     ("bind_address", "a private server only listens on the loopback address"),
     ("listen_addresses", "a private server only listens on the loopback address"),
+    ("skip_grant_tables", "a private server refuses whoever has no password"),
     ("pid_file", "a private server is known by its process"),
     ("user", "the user follows from who runs dbtime"),
     ("log_error", "the log is kept in the record"),
@@ -67,10 +68,15 @@ fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
     }
 }
 
+/// The value of a setting; `name` is written with `_` and small letters.
+pub(super) fn value<'a>(settings: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let wanted = settings.iter().rev().find(|(found, _)| plain(found) == name);
+    wanted.map(|(_, value)| value.as_str())
+}
+
 /// The port among the settings, if the user wants a certain one.
 pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabError> {
-    let wanted = settings.iter().rev().find(|(name, _)| plain(name) == "port");
-    let Some((_, value)) = wanted else { return Ok(None) };
+    let Some(value) = value(settings, "port") else { return Ok(None) };
     match value.parse() {
         Ok(port) if port > 0 => Ok(Some(port)),
         _ => Err(LabError::Usage(format!(
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_is_dbtimes_own_is_refused() {
-        for name in ["datadir", "Bind-Address", "loose-log_error", "unix_socket_directories"] {
+        for name in ["datadir", "Bind-Address", "loose-log_error", "skip-grant-tables"] {
             let error = checked(&[(name, "x")], &[]).expect_err(name);
             assert!(error.contains("dbtime sets this itself: "), "{error}");
         }

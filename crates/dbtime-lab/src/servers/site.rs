@@ -6,6 +6,7 @@ use super::find::Installed;
 use super::folders::Folders;
 use super::launch::Launch;
 use super::log::LogFrom;
+use super::login::{PrivateLogin, write_secret};
 use super::process::LOOK;
 use super::processes::{Shared, is_group, is_still, living_in, signal_group};
 use super::settings;
@@ -38,6 +39,8 @@ pub(super) struct Site {
     pub(super) request: ServerRequest,
     /// What was found.
     pub(super) installed: Installed,
+    /// Whom it lets in.
+    pub(super) login: PrivateLogin,
     /// As whom it runs; `None`: as dbtime.
     pub(super) account: Option<Account>,
     /// Told to end the server should dbtime be killed. Dropped before the folders.
@@ -58,14 +61,15 @@ pub(super) struct Audience<'a> {
 impl Audience<'_> {
     /// Tells what is done now.
     pub(super) fn tell(&self, what: String) {
-        (self.progress)(Progress::Server(what));
+        (self.progress)(Progress::Server { step: what });
     }
 }
 
 impl Site {
     /// Makes the folders and puts a watchdog over them.
     ///
-    /// Errors: nowhere to make them, nobody to run as, or a binary that this user cannot reach.
+    /// Errors: nowhere to make them, nobody to run as, a binary that this user cannot reach, or no
+    /// randomness for a password.
     pub(super) fn new(request: ServerRequest, installed: Installed) -> Result<Self, LabError> {
         let account = Account::of(request.product)?;
         if let Some(account) = &account {
@@ -73,12 +77,18 @@ impl Site {
         }
         let folders = Folders::make(request.data.as_deref(), account.as_ref())?;
         let watchdog = Watchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
-        Ok(Self { request, installed, account, watchdog, folders })
+        let login = PrivateLogin::new(installed.identity.product)?;
+        Ok(Self { request, installed, login, account, watchdog, folders })
     }
 
     /// Makes an empty folder that the server may write.
     pub(super) fn make_folder(&self, path: &Path) -> Result<(), LabError> {
         self.give(path, fs::create_dir(path))
+    }
+
+    /// Makes a file that nobody but the server's user may read.
+    pub(super) fn make_secret(&self, path: &Path, text: &str) -> Result<(), LabError> {
+        self.give(path, write_secret(path, text))
     }
 
     /// Gives a file or folder that was just made to the server's user.
@@ -168,6 +178,12 @@ impl Site {
             std::thread::sleep(LOOK);
         }
         shared.remove();
+    }
+
+    /// The password could not be kept.
+    pub(super) fn no_login(&self, error: &io::Error) -> LabError {
+        let folder = self.folders.run().display();
+        LabError::Target(format!("cannot keep the server's password in {folder}: {error}"))
     }
 
     /// The data folder could not be made, and what helps.

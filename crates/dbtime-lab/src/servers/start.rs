@@ -2,6 +2,7 @@
 
 use super::cpus;
 use super::health::{self, Answer};
+use super::launch::option;
 use super::log::LogFrom;
 use super::mysql;
 use super::port;
@@ -12,7 +13,8 @@ use super::product::Product;
 use super::settings;
 use super::site::{Audience, INTERRUPTED, Site};
 use crate::error::LabError;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -53,17 +55,59 @@ pub(super) fn first(site: &Site, audience: Audience<'_>) -> Result<Started, LabE
         let port = free.map_err(|error| {
             LabError::Target(format!("no port on 127.0.0.1 is free for a server: {error}"))
         })?;
-        match on_port(site, port, START, audience) {
-            Err(Failure::PortTaken) if wanted.is_none() && attempt < PORTS => attempt += 1,
+        let script = first_statements(site)?;
+        let first = Attempt { port, limit: START, script: script.as_deref() };
+        let begun = on_port(site, first, audience);
+        // It holds the password.
+        let removed = script.map_or(Ok(()), fs::remove_file);
+        let removed = removed.map_err(|error| site.no_login(&error));
+        match begun {
+            Err(Failure::PortTaken) if wanted.is_none() && attempt < PORTS => {
+                removed?;
+                attempt += 1;
+            }
+            // Why it did not start says more than what became of the file.
             Err(failure) => return Err(failure.told(port)),
-            Ok(started) => return Ok(started),
+            Ok(started) => {
+                removed?;
+                let path = site.folders.login(site.installed.identity.product);
+                let written = site.login.write(&path, &started.socket, port);
+                return written.map(|()| started).map_err(|error| site.no_login(&error));
+            }
         }
     }
 }
 
+/// The file of statements that a server executes when it first starts, where one sets its password
+/// by that: those of the user come behind.
+fn first_statements(site: &Site) -> Result<Option<PathBuf>, LabError> {
+    if !site.installed.identity.product.speaks_mysql() {
+        return Ok(None);
+    }
+    let mut text = mysql::close(site);
+    if let Some(path) = settings::value(&site.request.settings, "init_file") {
+        text += &fs::read_to_string(path)
+            .map_err(|error| LabError::Usage(format!("--server-set init_file={path}: {error}")))?;
+    }
+    let path = site.folders.run().join("first.sql");
+    site.make_secret(&path, &text)?;
+    Ok(Some(path))
+}
+
 /// Starts it again where it was.
 pub(super) fn again(site: &Site, port: u16, audience: Audience<'_>) -> Result<Started, LabError> {
-    on_port(site, port, RECOVERY, audience).map_err(|failure| failure.told(port))
+    let attempt = Attempt { port, limit: RECOVERY, script: None };
+    on_port(site, attempt, audience).map_err(|failure| failure.told(port))
+}
+
+/// A start on a port.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    port: u16,
+    /// How long it may take.
+    limit: Duration,
+    /// Statements that a server of MySQL's kind executes before it lets anybody in.
+    script: Option<&'a Path>,
 }
 
 /// Why a server did not start.
@@ -92,20 +136,17 @@ impl From<LabError> for Failure {
     }
 }
 
-fn on_port(
-    site: &Site,
-    port: u16,
-    limit: Duration,
-    audience: Audience<'_>,
-) -> Result<Started, Failure> {
+fn on_port(site: &Site, attempt: Attempt<'_>, audience: Audience<'_>) -> Result<Started, Failure> {
+    let port = attempt.port;
     audience.tell(format!("{}: starting", site.installed.identity));
     let product = site.installed.identity.product;
-    let (arguments, socket, signal) = match product {
+    let (mut arguments, socket, signal) = match product {
         Product::Postgres => {
             (postgres::arguments(site, port), postgres::socket(site, port), "QUIT")
         }
         _ => (mysql::arguments(site, port), mysql::socket(site), "KILL"),
     };
+    arguments.extend(attempt.script.map(|path| option("init-file", path)));
     let mut launch = site.launch(site.installed.binary.clone(), arguments);
     launch.environment.splice(0..0, site.request.environment.iter().cloned());
     launch.cpus = site.request.cpus.clone();
@@ -117,7 +158,7 @@ fn on_port(
         cpus::verify(process.pid(), cpus)?;
     }
     let started = Started { process, port, socket };
-    until_ready(site, started, log, limit, audience)
+    until_ready(site, started, log, attempt.limit, audience)
 }
 
 fn until_ready(
@@ -128,6 +169,7 @@ fn until_ready(
     audience: Audience<'_>,
 ) -> Result<Started, Failure> {
     let begun = Instant::now();
+    let server = site.login.server(&started.socket);
     let identity = &site.installed.identity;
     let refuse = |why: String| {
         let check = settings::told(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
@@ -139,7 +181,7 @@ fn until_ready(
             let failed = || refuse(format!("did not start ({status})"));
             return Err(if is_taken { Failure::PortTaken } else { failed() });
         }
-        match health::ask(identity.product, &started.socket) {
+        match health::probe(&*server) {
             Answer::Ready => break,
             Answer::NotYet => {}
             Answer::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),

@@ -3,6 +3,7 @@
 
 mod null;
 mod private;
+mod room;
 mod server;
 mod sqlite;
 
@@ -10,12 +11,14 @@ use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
+use dbtime_engines::loaded::Replacing;
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
-use dbtime_engines::server::Server;
+use dbtime_engines::server::{LoadedRows, Server};
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
+use dbtime_model::units::count;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
@@ -28,7 +31,7 @@ use std::sync::Arc;
 pub struct Target(Arc<dyn Kind>);
 
 /// Whom progress is told.
-pub type Tell<'a> = &'a (dyn Fn(Progress) + Sync);
+pub(crate) type Tell<'a> = &'a (dyn Fn(Progress) + Sync);
 
 /// A kind of target, as it was named.
 trait Kind: fmt::Debug + Send + Sync {
@@ -50,6 +53,11 @@ trait Kind: fmt::Debug + Send + Sync {
         self.is_private()
     }
 
+    /// Whether it is driven by an event loop, whose connections may be divided among threads.
+    fn has_shards(&self) -> bool {
+        self.is_server()
+    }
+
     /// Makes it where it is not there and that takes no more than a file.
     fn create(&self) -> Result<(), LabError> {
         Ok(())
@@ -62,14 +70,17 @@ trait Kind: fmt::Debug + Send + Sync {
     fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
 }
 
-/// The rows that a target is filled with: a pure function of these three.
-pub(crate) struct Dataset<'a> {
+/// What a target is filled with: rows that are a pure function of the first three.
+#[derive(Clone, Copy, Debug)]
+pub struct Dataset<'a> {
     /// Whose tables they are for.
-    pub(crate) workload: &'a Workload,
+    pub workload: &'a Workload,
     /// How many times the workload's base size.
-    pub(crate) scale: u64,
+    pub scale: u64,
     /// What they are drawn from.
-    pub(crate) seed: u64,
+    pub seed: u64,
+    /// What they may stand in the place of.
+    pub replacing: Replacing,
 }
 
 /// A target that is ready to be driven. A temporary one is removed when this is dropped.
@@ -214,11 +225,17 @@ impl Target {
                 "{flag} is for a private server: --target mariadb, mysql or postgres"
             )));
         }
-        if request.server.pipeline && !self.0.is_server() {
-            let text = "--pipeline is for servers: here every statement is answered at once";
-            return Err(LabError::Usage(text.to_owned()));
-        }
         self.0.prepare(request, tell, stop)
+    }
+
+    /// Whether it is a server, with connections to it.
+    pub fn is_server(&self) -> bool {
+        self.0.is_server()
+    }
+
+    /// Whether it is driven by an event loop, whose connections may be divided among threads.
+    pub fn has_shards(&self) -> bool {
+        self.0.has_shards()
     }
 
     /// Makes the target where it is not there and that takes no more than a file.
@@ -241,14 +258,12 @@ impl Target {
     /// Errors: as for a run on it.
     pub fn init(
         &self,
-        workload: &Workload,
-        scale: u64,
-        seed: u64,
+        data: &Dataset<'_>,
         tell: Tell<'_>,
         stop: &Stop,
     ) -> Result<String, LabError> {
-        workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
-        self.0.init(&Dataset { workload, scale, seed }, tell, stop)
+        data.workload.check_scale(data.scale).map_err(|e| LabError::Usage(e.to_string()))?;
+        self.0.init(data, tell, stop)
     }
 }
 
@@ -271,4 +286,18 @@ fn allow_files(needed: u64, what: &str) -> Result<(), LabError> {
          (ulimit -Hn) or use fewer of them",
         limit.maximum.or(limit.current).unwrap_or(0)
     )))
+}
+
+/// What was done by a load: `atm at scale 1: 100,110 rows loaded into TARGET in 1.2 s`, with what
+/// it replaced.
+fn told_of_load(
+    data: &Dataset<'_>,
+    loaded: &LoadedRows,
+    target: &dyn fmt::Display,
+    took: Nanos,
+) -> String {
+    let (name, scale, rows) = (&data.workload.name, data.scale, count(loaded.rows));
+    let replaced = loaded.replaced.as_ref();
+    let replaced = replaced.map_or(String::new(), |what| format!(", in the place of {what}"));
+    format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}{replaced}")
 }

@@ -40,6 +40,10 @@ impl Kind for Null {
         Ok(Box::new(Ready { null: self.clone(), scale: request.scale.unwrap_or(1) }))
     }
 
+    fn has_shards(&self) -> bool {
+        true
+    }
+
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
         Err(LabError::Usage("null counts nothing: there are no counters to show".to_owned()))
     }

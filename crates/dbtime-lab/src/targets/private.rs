@@ -1,14 +1,14 @@
 //! A private server: started for the run, gone after it.
 
+use super::room::Room;
 use super::server::{Ready, fill};
 use super::{Dataset, Kind, Prepared, Tell, allow_files};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::servers::{PrivateServer, Product, ServerRequest};
-use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::loaded::Replacing;
 use dbtime_engines::plan::Stop;
-use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::{Asked, Server};
 use dbtime_engines::server_url::without_password;
 use std::path::PathBuf;
@@ -79,16 +79,23 @@ impl Kind for Private {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
         let private = self.start(request, tell, stop)?;
-        let server = reached(&private);
+        let server = private.server();
         let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
         create_database(&*server)?;
         let server: Arc<dyn Server> = Arc::from(server.with_database(DATABASE));
         if !workload.tables.is_empty() {
-            let data = Dataset { workload, scale, seed: request.seed };
+            let data = Dataset { workload, scale, seed: request.seed, replacing: Replacing::Same };
+            let room = Room {
+                folder: &private.data(),
+                name: private.data().display().to_string(),
+                freed: 0,
+                elsewhere: "choose another disk with --server-data",
+            };
+            room.check(workload, scale)?;
             fill(&*server, &data, tell, stop)?;
         }
-        let (options, url) = (request.server, self.url.clone());
-        Ok(Box::new(Ready { server, options, scale, private: Some(private), url }))
+        let (options, url, detail) = (request.server, self.url.clone(), request.detail);
+        Ok(Box::new(Ready { server, options, scale, private: Some(private), url, detail }))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
@@ -105,19 +112,6 @@ impl Kind for Private {
             "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
              is loaded by run)"
         )))
-    }
-}
-
-/// How the server is reached: by its own socket, by a user without a password.
-fn reached(private: &PrivateServer) -> Box<dyn Server> {
-    let (socket, user) = (private.socket(), private.user());
-    match private.product() {
-        Product::Postgres => {
-            Box::new(PostgresServer::new(PostgresTarget::local(socket, user, "postgres")))
-        }
-        Product::MariaDb | Product::MySql => {
-            Box::new(MysqlServer::new(MysqlTarget::local(socket, user, None)))
-        }
     }
 }
 

@@ -1,22 +1,23 @@
 //! A database server that is there.
 
-use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
+use super::room::{self, Room};
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files, told_of_load};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
-use crate::request::RunRequest;
+use crate::request::{Detail, RunRequest};
 use crate::servers::PrivateServer;
-use dbtime_engines::loaded::LoadMarker;
-use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::loaded::{LoadMarker, Replacing};
+use dbtime_engines::mysql::{MysqlServer, MysqlTarget, MysqlTargetError};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
-use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::{Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget, TargetError};
+use dbtime_engines::server::{LoadedRows, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::shard::DriveError;
-use dbtime_engines::socket::Address;
+use dbtime_engines::socket::{Address, AddressError};
 use dbtime_load::workload::Workload;
+use dbtime_machine::ports::local_ports;
 use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
-use dbtime_observe::machine;
 use dbtime_observe::process::{self, Which};
 use std::fs;
 use std::io;
@@ -41,18 +42,16 @@ pub(super) struct Ready {
     pub(super) private: Option<PrivateServer>,
     /// How it was named.
     pub(super) url: String,
+    pub(super) detail: Detail,
 }
 
 impl Given {
     pub(super) fn parse(text: &str) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
-        let usage = |error: &dyn std::fmt::Display| LabError::Usage(error.to_string());
         let server: Arc<dyn Server> = if text.starts_with("postgres") {
-            let target = PostgresTarget::parse(text, &variable).map_err(|e| usage(&e))?;
-            Arc::new(PostgresServer::new(target))
+            Arc::new(PostgresServer::new(PostgresTarget::parse(text, &variable)?))
         } else {
-            let target = MysqlTarget::parse(text, variable).map_err(|e| usage(&e))?;
-            Arc::new(MysqlServer::new(target))
+            Arc::new(MysqlServer::new(MysqlTarget::parse(text, variable)?))
         };
         Ok(Self { server })
     }
@@ -80,7 +79,8 @@ impl Kind for Given {
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.server.url();
-        Ok(Box::new(Ready { server, options, scale, private: None, url }))
+        let detail = request.detail;
+        Ok(Box::new(Ready { server, options, scale, private: None, url, detail }))
     }
 
     fn is_server(&self) -> bool {
@@ -93,12 +93,43 @@ impl Kind for Given {
 
     fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
         named(&*self.server)?;
-        let begun = dbtime_model::now();
-        let rows = fill(&*self.server, data, tell, stop)?;
-        let took = dbtime_model::now() - begun;
-        let (name, scale, server) = (&data.workload.name, data.scale, &self.server);
-        Ok(format!("{name} at scale {scale}: {rows} rows loaded into {server} in {took}"))
+        let begun = dbtime_machine::now();
+        self.check_room(data)?;
+        let loaded = fill(&*self.server, data, tell, stop)?;
+        Ok(told_of_load(data, &loaded, &self.server, dbtime_machine::now() - begun))
     }
+}
+
+impl Given {
+    /// Refuses data that cannot fit where the server has its own, as far as that is seen from here.
+    fn check_room(&self, data: &Dataset<'_>) -> Result<(), LabError> {
+        let Some(pid) = pid_of(&*self.server) else { return Ok(()) };
+        let mut admin = self.server.connect(None)?;
+        // Not every user may know.
+        let sql = self.server.dialect().data_folder_query();
+        let folder = admin.query(sql).ok().and_then(|(rows, _)| rows.value().map(str::to_owned));
+        let Some(folder) = folder else { return Ok(()) };
+        let target = self.server.to_string();
+        let (name, tables) = (&data.workload.name, &data.workload.tables);
+        let found = loader(&*self.server, &target).check(&mut *admin, name, tables, None);
+        let freed = found.map_or(0, |marker| room::estimate(data.workload, marker.scale));
+        // In a container it may be another folder than the one of that name here.
+        let seen = format!("/proc/{pid}/root{folder}");
+        let elsewhere = "use a server with more room";
+        let room = Room { folder: Path::new(&seen), name: folder, freed, elsewhere };
+        room.check(data.workload, data.scale)
+    }
+}
+
+/// The process of a server on this machine. One in a container, or of another user, may not be
+/// seen: then nothing is known.
+fn pid_of(server: &dyn Server) -> Option<u32> {
+    let which = match server.address() {
+        Address::Unix(path) => Which::Socket(path.clone()),
+        address @ Address::Tcp { port, .. } if address.is_local() => Which::Port(*port),
+        Address::Tcp { .. } => return None,
+    };
+    process::only(&which).ok()
 }
 
 /// Tables need a database.
@@ -110,16 +141,17 @@ fn named(server: &dyn Server) -> Result<(), LabError> {
 }
 
 fn loader<'a>(server: &'a dyn Server, target: &'a str) -> Loader<'a> {
-    Loader { target, dialect: server.dialect(), server, connections: LOADERS }
+    let replacing = Replacing::Same;
+    Loader { target, dialect: server.dialect(), server, connections: LOADERS, replacing }
 }
 
-/// Creates and loads a workload's tables. Returns the number of rows.
+/// Creates and loads a workload's tables. Returns what was done.
 pub(super) fn fill(
     server: &dyn Server,
     data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
-) -> Result<u64, LabError> {
+) -> Result<LoadedRows, LabError> {
     let target = server.to_string();
     let marker = LoadMarker {
         workload: data.workload.name.clone(),
@@ -127,11 +159,12 @@ pub(super) fn fill(
         seed: data.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let rows = loader(server, &target).load(data.workload, &marker, &|table, done, total| {
+    let loader = Loader { replacing: data.replacing, ..loader(server, &target) };
+    let loaded = loader.load(data.workload, &marker, &|table, done, total| {
         tell(Progress::Loading { table: table.to_owned(), done, total });
         !stop.is_set()
     })?;
-    rows.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))
+    loaded.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))
 }
 
 impl Prepared for Ready {
@@ -143,20 +176,36 @@ impl Prepared for Ready {
         let driven = self.server.drive(plan, &self.options, watcher, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error.to_string()),
+            DriveError::Refused(failure) => {
+                LabError::Refused { target: self.server.to_string(), failure }
+            }
             error => LabError::Target(format!("{}: {error}", self.server)),
         })
     }
 
     fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
-        let facts = self.server.facts(plan, &self.options)?;
-        let target = TargetInfo {
+        let unread = TargetInfo {
             engine: self.server.engine().to_owned(),
-            version: facts.version,
             url: self.url.clone(),
+            // Such a script decides for each statement.
+            protocol: plan.connects_first().then(|| self.options.to_string()),
+            ..TargetInfo::default()
+        };
+        let facts = match self.server.facts(plan, &self.options) {
+            Ok(facts) => facts,
+            // What becomes of a script without a server is the script's affair.
+            Err(error) if !plan.connects_first() => {
+                return Ok(Facts { target: unread, warnings: vec![unreachable(&error)] });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let target = TargetInfo {
+            version: facts.version,
             settings: facts.settings,
             data_bytes: facts.data_bytes,
-            protocol: Some(self.options.to_string()),
+            tls: Some(facts.tls),
             prepared_statements: facts.prepared_statements,
+            ..unread
         };
         Ok(Facts { target, warnings: Vec::new() })
     }
@@ -174,21 +223,21 @@ impl Prepared for Ready {
     }
 
     fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        if self.detail == Detail::Load {
+            return None;
+        }
         // Who may not look at the counters is driven without.
         counters::of_server(&*self.server).ok()
     }
 
     fn server_pid(&self) -> Option<u32> {
+        if self.detail == Detail::Load {
+            return None;
+        }
         if let Some(private) = &self.private {
             return Some(private.pid());
         }
-        let which = match self.server.address() {
-            Address::Unix(path) => Which::Socket(path.clone()),
-            address @ Address::Tcp { port, .. } if address.is_local() => Which::Port(*port),
-            Address::Tcp { .. } => return None,
-        };
-        // A server in a container, or of another user, may not be seen: then nothing is known.
-        process::only(&which).ok()
+        pid_of(&*self.server)
     }
 
     fn keep_log(&self, folder: &Path) -> io::Result<()> {
@@ -210,13 +259,22 @@ impl Prepared for Ready {
     }
 }
 
+/// A warning that the record knows nothing of the server.
+fn unreachable(error: &ServerError) -> Warning {
+    Warning {
+        kind: WarningKind::Target,
+        text: format!("version and settings of the server could not be read: {error}"),
+        remedy: "check that the server is there and lets this user in".to_owned(),
+    }
+}
+
 /// A warning where closed connections hold so many local ports that they bound the rate. A port is
 /// free again after a minute (tcp(7), TIME_WAIT), to the same address after a second where
 /// `net.ipv4.tcp_tw_reuse` allows it.
 fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
     const MINUTE: u64 = 60;
     let Address::Tcp { .. } = address else { return None };
-    let ports = machine::ports();
+    let ports = local_ports();
     let refused = record.errors.get("EADDRNOTAVAIL").copied().unwrap_or(0);
     // Those that others have closed, or that are free again at once, bound nothing here.
     let made = record.connections.as_ref().map_or(0, |connections| connections.made);
@@ -242,6 +300,33 @@ fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
 
 impl From<ServerError> for LabError {
     fn from(error: ServerError) -> Self {
-        Self::Target(error.to_string())
+        match error {
+            ServerError::NoDatabase { .. } | ServerError::Unsuited { .. } => {
+                Self::Usage(error.to_string())
+            }
+            _ => Self::Target(error.to_string()),
+        }
+    }
+}
+
+impl From<MysqlTargetError> for LabError {
+    fn from(error: MysqlTargetError) -> Self {
+        match error {
+            MysqlTargetError::Address(AddressError::Unknown { .. }) => {
+                Self::UnknownHost(error.to_string())
+            }
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<TargetError> for LabError {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Address(AddressError::Unknown { .. }) => {
+                Self::UnknownHost(error.to_string())
+            }
+            _ => Self::Usage(error.to_string()),
+        }
     }
 }

@@ -1,24 +1,27 @@
 //! SQLite, embedded.
 
-use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files};
+use super::room::Room;
+use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files, told_of_load};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
-use dbtime_engines::loaded::LoadMarker;
+use dbtime_engines::loaded::{LoadMarker, Replacing};
 use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
 use dbtime_engines::pool::{self, PoolError};
+use dbtime_engines::server::LoadedRows;
 use dbtime_engines::sqlite::{
     self, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
-use dbtime_engines::switch_clock::SwitchClock;
 use dbtime_load::workload::Workload;
+use dbtime_machine::switch_clock::SwitchClock;
+use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning, WarningKind};
-use std::fs::File;
+use std::fs::{self, File};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -78,7 +81,10 @@ impl Kind for Sqlite {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
-            load(&target, &Dataset { workload, scale, seed: request.seed }, tell, stop)?;
+            let replacing = Replacing::Same;
+            let data = Dataset { workload, scale, seed: request.seed, replacing };
+            check_room(&target, &data, "set TMPDIR to a folder with more room")?;
+            load(&target, &data, tell, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
@@ -94,7 +100,7 @@ impl Kind for Sqlite {
             BudgetChoice::Off => Measure::Nothing,
             _ => Measure::Budget,
         };
-        let probe = sqlite::ThreadClock::new().probe_cost();
+        let probe = ThreadClock::new().probe_cost();
         let sees_switches = SwitchClock::is_available();
         let (url, figures) = (self.url.clone(), Box::default());
         Ok(Box::new(Ready { target, url, scale, measure, probe, sees_switches, figures, folder }))
@@ -126,11 +132,10 @@ impl Kind for Sqlite {
                     .to_owned(),
             ));
         }
-        let begun = dbtime_model::now();
-        let rows = load(&self.target, data, tell, stop)?;
-        let took = dbtime_model::now() - begun;
-        let (name, scale, target) = (&data.workload.name, data.scale, &self.target);
-        Ok(format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}"))
+        let begun = dbtime_machine::now();
+        check_room(&self.target, data, "name a file on another disk")?;
+        let loaded = load(&self.target, data, tell, stop)?;
+        Ok(told_of_load(data, &loaded, &self.target, dbtime_machine::now() - begun))
     }
 }
 
@@ -150,17 +155,31 @@ fn check_workers(workers: u32) -> Result<(), LabError> {
     allow_files(FILES_PER_WORKER * u64::from(workers), &format!("{workers} workers"))
 }
 
-/// Creates the tables, fills them and marks them as whole. Returns the number of rows.
+/// Refuses data for which there is no room beside the file.
+fn check_room(target: &SqliteTarget, data: &Dataset<'_>, elsewhere: &str) -> Result<(), LabError> {
+    let freed = fs::metadata(&target.path).map_or(0, |found| found.len());
+    let folder = target.folder();
+    let room = Room { folder, name: folder.display().to_string(), freed, elsewhere };
+    room.check(data.workload, data.scale)
+}
+
+/// Creates the tables, fills them and marks them as whole. Returns what was done.
 fn load(
     target: &SqliteTarget,
     data: &Dataset<'_>,
     tell: Tell<'_>,
     stop: &Stop,
-) -> Result<u64, LabError> {
-    let Dataset { workload, scale, seed } = *data;
+) -> Result<LoadedRows, LabError> {
+    let Dataset { workload, scale, seed, replacing } = *data;
+    let marker = LoadMarker {
+        workload: workload.name.clone(),
+        scale,
+        seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     let interrupted = || LabError::Interrupted("while loading: what was loaded does not count");
     let admin = SqliteAdmin::create(target)?;
-    admin.drop_tables(&workload.tables, &workload.name)?;
+    let replaced = admin.drop_tables(&workload.tables, &marker, replacing)?;
     admin.create_tables(&workload.tables)?;
     let mut rows = 0;
     for (index, table) in workload.tables.iter().enumerate() {
@@ -177,13 +196,8 @@ fn load(
         rows += data.row_count();
     }
     admin.create_indexes(&workload.tables)?;
-    admin.finish(&LoadMarker {
-        workload: workload.name.clone(),
-        scale,
-        seed,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
-    Ok(rows)
+    admin.finish(&marker)?;
+    Ok(LoadedRows { rows, replaced })
 }
 
 impl Prepared for Ready {

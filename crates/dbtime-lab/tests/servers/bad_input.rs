@@ -183,7 +183,7 @@ fn interrupted_while_it_starts() {
         let data = Some(place.path().to_owned());
         let request = ServerRequest { data, ..ServerRequest::new(product) };
         let stop = Stop::default();
-        stop.at(dbtime_model::now());
+        stop.at(dbtime_machine::now());
         let error = PrivateServer::start(&request, &|_| {}, &stop).err().expect("interrupted");
         assert!(matches!(error, LabError::Interrupted(_)), "{error}");
         assert!(is_empty(place.path()));

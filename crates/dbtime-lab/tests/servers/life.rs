@@ -36,7 +36,7 @@ fn a_server_answers_and_leaves_nothing_but_its_log() {
         let steps = ["making its data folder", "starting"];
         assert_eq!(told.len(), steps.len(), "{told:?}");
         for (told, step) in told.iter().zip(steps) {
-            let Progress::Server(text) = told else { panic!("{told:?}") };
+            let Progress::Server { step: text } = told else { panic!("{told:?}") };
             assert!(text.starts_with(&product.to_string()) && text.ends_with(step), "{text}");
         }
     }

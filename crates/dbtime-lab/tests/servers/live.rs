@@ -36,22 +36,36 @@ pub(crate) fn with(product: Product, name: &str, value: &str) -> ServerRequest {
 
 /// What the product's own client gets for a statement over this way.
 pub(crate) fn query(server: &PrivateServer, over_tcp: bool, sql: &str) -> String {
+    let file = server.login_file().display().to_string();
+    let (program, mut arguments) = client(server, over_tcp, sql);
+    if server.product().speaks_mysql() {
+        arguments.insert(0, format!("--defaults-extra-file={file}"));
+    }
+    let output = Command::new(program).env("PGPASSFILE", file).args(arguments).output();
+    told(&output.expect("the client is installed"))
+}
+
+/// The product's own client for a statement over this way, without a password.
+pub(crate) fn client(
+    server: &PrivateServer,
+    over_tcp: bool,
+    sql: &str,
+) -> (&'static str, Vec<String>) {
     let port = server.port().to_string();
     let folder = server.socket().parent().expect("a folder").display().to_string();
-    let output = if server.product() == Product::Postgres {
+    let socket = format!("--socket={}", server.socket().display());
+    let (program, words) = if server.product() == Product::Postgres {
         let host = if over_tcp { "127.0.0.1" } else { &folder };
         let user = ["-U", server.user(), "-d", "postgres", "-h", host, "-p", &port];
-        Command::new("psql").args(["-X", "-A", "-t", "-c", sql]).args(user).output()
+        ("psql", [&["-X", "-A", "-t", "-w", "-c", sql], &user[..]].concat())
     } else {
-        let socket = format!("--socket={}", server.socket().display());
         let place = match over_tcp {
             true => vec!["--protocol=tcp", "-h127.0.0.1", "-P", &port],
             false => vec!["--protocol=socket", &socket],
         };
-        let user = ["--no-defaults", "-u", server.user(), "-N", "-B", "-e", sql];
-        Command::new("mariadb").args(user).args(place).output()
+        ("mariadb", [&["-u", server.user(), "-N", "-B", "-e", sql], &place[..]].concat())
     };
-    told(&output.expect("the client is installed"))
+    (program, words.into_iter().map(str::to_owned).collect())
 }
 
 fn told(output: &Output) -> String {

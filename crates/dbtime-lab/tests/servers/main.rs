@@ -5,5 +5,6 @@ mod bad_input;
 mod life;
 mod live;
 mod orphans;
+mod strangers;
 #[cfg(feature = "versions")]
 mod versions;

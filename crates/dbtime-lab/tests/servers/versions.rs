@@ -1,6 +1,7 @@
 //! Versions fetched by `scripts/versions.sh`: each starts, answers, survives a kill and ends.
 
 use crate::live::{is_alive, query, refused, start, with};
+use crate::strangers::lets_no_stranger_in;
 use dbtime_engines::plan::Stop;
 use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ fn lives(product: Product, name: &str, prefix: &Path) {
     assert_eq!(query(&server, true, "SELECT 2"), "2");
     server.kill();
     server.restart(&|_| {}, &Stop::default()).expect("it starts again");
+    lets_no_stranger_in(&server);
     let told = query(&server, false, "SELECT VERSION()");
     assert!(told.contains(version), "{told}");
     let pid = server.pid();

@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 /// How many virtual streams a schedule is dealt out in: transaction `index` belongs to stream
 /// `index % STREAMS`.
-pub const STREAMS: u64 = 64;
+pub(crate) const STREAMS: u64 = 64;
 
 /// How due instants fall around the wanted rate. To add a process, add a variant and its line in
 /// [`Schedule`].
@@ -44,6 +44,33 @@ impl Default for Arrivals {
     fn default() -> Self {
         Self::Steady { jitter: None }
     }
+}
+
+impl Arrivals {
+    /// Refuses a jitter that is wider than the shortest period of a rate: at the edges of the
+    /// window more or fewer would be due than the rate says.
+    ///
+    /// # Errors
+    /// Says how wide it may be.
+    pub fn check(&self, rate: &Rate) -> Result<(), JitterError> {
+        let Self::Steady { jitter: Some(jitter) } = *self else { return Ok(()) };
+        let period = Nanos::from_secs_f64(1.0 / rate.highest());
+        if jitter <= period { Ok(()) } else { Err(JitterError { jitter, period }) }
+    }
+}
+
+/// Why a jitter cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a jitter of {} is wider than the period of {}, so that other transactions would be due in \
+     the window than the rate says: make it narrower, or say --arrivals uniform or poisson",
+    .jitter.exact(), .period.exact()
+)]
+pub struct JitterError {
+    /// What was given.
+    pub jitter: Nanos,
+    /// The shortest period of the rate.
+    pub period: Nanos,
 }
 
 impl FromStr for Arrivals {
@@ -80,3 +107,28 @@ impl fmt::Display for Arrivals {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no arrival process: write steady, poisson, uniform, burst:20 or at-once")]
 pub struct ArrivalsError(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jitter_is_no_wider_than_the_period() {
+        let steady = |us| Arrivals::Steady { jitter: Some(Nanos::from_micros(us)) };
+        let steps = Rate::Steps(vec![
+            (Nanos::ZERO, 100.0),
+            (Nanos::from_secs(1), 1000.0),
+            (Nanos::from_secs(2), 10.0),
+        ]);
+        for rate in [Rate::Constant(1000.0), steps, Rate::Ramp(10.0, 1000.0)] {
+            assert_eq!(steady(1000).check(&rate), Ok(()));
+            let error = steady(1001).check(&rate).expect_err("too wide").to_string();
+            assert!(
+                error.starts_with("a jitter of 1001us is wider than the period of 1ms"),
+                "{error}"
+            );
+        }
+        assert_eq!(Arrivals::default().check(&Rate::Constant(1e6)), Ok(()));
+        assert_eq!(Arrivals::Poisson.check(&Rate::Constant(1e6)), Ok(()));
+    }
+}

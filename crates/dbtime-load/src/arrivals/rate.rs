@@ -50,7 +50,7 @@ impl Rate {
 
     /// When arrival `x` (fractional in between) is wanted, in seconds, where the load lasts
     /// `length` seconds (only a ramp needs to know). Never NaN; infinite if it never comes.
-    pub fn due_s(&self, x: f64, length: f64) -> f64 {
+    pub(crate) fn due_s(&self, x: f64, length: f64) -> f64 {
         match self {
             Self::Constant(rate) => x / rate,
             Self::Steps(steps) => due_in_steps(steps, x),
@@ -93,13 +93,18 @@ impl Rate {
         }
     }
 
-    /// Refuses rates above [`Rate::LIMIT`].
-    pub fn check(&self) -> Result<(), RateError> {
-        let highest = match self {
+    /// The highest it ever is.
+    pub fn highest(&self) -> f64 {
+        match self {
             Self::Constant(rate) => *rate,
             Self::Steps(steps) => steps.iter().map(|(_, rate)| *rate).fold(0.0, f64::max),
             Self::Ramp(from, to) => from.max(*to),
-        };
+        }
+    }
+
+    /// Refuses rates above [`Rate::LIMIT`].
+    pub fn check(&self) -> Result<(), RateError> {
+        let highest = self.highest();
         if highest <= Self::LIMIT {
             return Ok(());
         }
@@ -141,14 +146,19 @@ impl FromStr for Rate {
             Some(range) => {
                 let (from, to) =
                     range.split_once("..").ok_or_else(|| RateError::Form(text.to_owned()))?;
-                // `ramp:100..2000/s`: the unit once is enough.
-                let unit = to.split_once('/').map_or("", |(_, unit)| unit);
+                // `ramp:100..2000/m`: the unit once is enough.
+                let unit = to.split_once('/').map_or("s", |(_, unit)| unit);
                 let from =
                     if from.contains('/') { from.to_owned() } else { format!("{from}/{unit}") };
                 Self::Ramp(parse_rate(&from)?, parse_rate(to)?)
             }
             None if text.contains(':') => parse_steps(text)?,
-            None if text.contains('/') => Self::Constant(parse_rate(text)?),
+            // What begins like a number was meant as one.
+            None if text.starts_with(['-', '+', '.'])
+                || text.contains(|c: char| c.is_ascii_digit()) =>
+            {
+                Self::Constant(parse_rate(text)?)
+            }
             None => return Err(RateError::Form(text.to_owned())),
         };
         rate.check()?;
@@ -197,23 +207,22 @@ mod tests {
             assert_eq!(rate.to_string(), text);
         }
         assert_eq!("ramp:100..2000/s".parse(), Ok(Rate::Ramp(100.0, 2000.0)));
+        assert_eq!("ramp:100..2000".parse(), Ok(Rate::Ramp(100.0, 2000.0)));
+        assert_eq!("ramp:60..120/m".parse(), Ok(Rate::Ramp(1.0, 2.0)));
+        assert_eq!("500".parse(), Ok(Rate::Constant(500.0)));
+        let steps = Rate::Steps(vec![(Nanos::ZERO, 100.0), (Nanos::from_secs(30), 500.0)]);
+        assert_eq!("0:100,30:500".parse(), Ok(steps));
     }
 
     #[test]
     fn impossible_and_malformed_rates_are_refused() {
-        for bad in [
-            "500",
-            "1e9/s",
-            "5s:100/s",
-            "0s:1/s,0s:2/s",
-            "ramp:5/s",
-            "0/s",
-            "ramp:0/s..9/s",
-            "-5/s",
-            "",
-        ] {
+        for bad in
+            ["1e9/s", "5s:100/s", "0s:1/s,0s:2/s", "ramp:5/s", "0/s", "ramp:0/s..9/s", "-5/s", ""]
+        {
             assert!(bad.parse::<Rate>().is_err(), "{bad} was taken");
         }
+        let negative = "-5/s".parse::<Rate>().expect_err("below zero").to_string();
+        assert!(negative.contains("`-5/s` is no rate: it is negative"), "{negative}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub enum WorkloadError {
     /// The text is not TOML.
     #[error("{place}: not valid TOML: {message}")]
     Syntax {
-        /// Where.
+        /// The place at which the parser stopped.
         place: Place,
         /// What the parser said.
         message: String,
@@ -42,7 +42,7 @@ pub enum WorkloadError {
     /// A key that this part of the file does not have.
     #[error("{place}: unknown key `{found}` in {section}{hint}")]
     UnknownKey {
-        /// Where.
+        /// The place of the key.
         place: Place,
         /// The key.
         found: String,
@@ -66,7 +66,7 @@ pub enum WorkloadError {
     /// Something is not what it should be.
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
-        /// Where.
+        /// The place of the value.
         place: Place,
         /// What is there.
         found: String,
@@ -76,11 +76,11 @@ pub enum WorkloadError {
     /// A name refers to nothing.
     #[error("{place}: {kind} `{name}` does not exist{hint}")]
     UnknownName {
-        /// Where.
+        /// The place at which it is used.
         place: Place,
         /// What kind of thing it should name.
         kind: &'static str,
-        /// The name.
+        /// As it is written there.
         name: String,
         /// The nearest name, or all of them.
         hint: String,
@@ -92,7 +92,7 @@ pub enum WorkloadError {
         place: Place,
         /// What kind of thing it is.
         kind: &'static str,
-        /// The name.
+        /// As both have it.
         name: String,
     },
     /// A dictionary's file cannot be used.
@@ -108,7 +108,7 @@ pub enum WorkloadError {
     /// No shipped workload has this name.
     #[error("no workload is called `{name}`{hint}; give a shipped name or a path to a .toml file")]
     UnknownWorkload {
-        /// The name.
+        /// As it was given.
         name: String,
         /// The nearest name and the list.
         hint: String,

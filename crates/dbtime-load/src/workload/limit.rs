@@ -1,7 +1,7 @@
 //! Limits: what is required of an operation, or of the whole run, and whether it was met.
 
 use dbtime_model::Nanos;
-use dbtime_model::units::{human_ns, parse_rate, three_digits};
+use dbtime_model::units::{exact, exact_ns, parse_rate};
 use std::fmt;
 
 /// One requirement.
@@ -77,10 +77,8 @@ impl Limit {
                 parse_rate(value).map_err(|_| refuse("a rate such as 500/s after `>=`"))?
             }
             _ => {
-                value
-                    .parse::<Nanos>()
-                    .map_err(|_| refuse("a duration with its unit, such as 5ms, after `<=`"))?
-                    .0 as f64
+                value.parse::<Nanos>().map_err(|_| refuse("a duration such as 5ms after `<=`"))?.0
+                    as f64
             }
         };
         Ok(Self { metric, required, tolerance: 0.0, text: trimmed.to_owned() })
@@ -95,15 +93,19 @@ impl Limit {
         }
     }
 
-    /// What is required, for a table: `≤ 5.00 ms`, `20 % ± 2`, `≥ 500/s`.
+    /// What is required, for a table, with every digit it was given: `≤ 5 ms`, `20 % ± 2`,
+    /// `≥ 12,345/s`.
     pub fn required_text(&self) -> String {
         match self.metric {
             Metric::Share => {
                 let (required, tolerance) = (self.required * 100.0, self.tolerance * 100.0);
-                format!("{} % ± {}", three_digits(required), three_digits(tolerance))
+                format!("{} % ± {}", exact(required), exact(tolerance))
             }
-            Metric::Throughput => format!("≥ {}", self.metric.value_text(self.required)),
-            metric => format!("≤ {}", metric.value_text(self.required)),
+            Metric::Errors => format!("≤ {} %", exact(self.required * 100.0)),
+            Metric::Throughput => format!("≥ {}/s", exact(self.required)),
+            Metric::Percentile(_) | Metric::Mean | Metric::Max => {
+                format!("≤ {}", exact_ns(self.required))
+            }
         }
     }
 }
@@ -126,15 +128,6 @@ impl Metric {
                 let percentile: f64 = plain_number(name.strip_prefix('p')?)?;
                 (percentile > 0.0 && percentile < 100.0).then_some(Self::Percentile(percentile))
             }
-        }
-    }
-
-    /// A value of this metric as people read it: `5.00 ms`, `20 %`, `500/s`.
-    pub fn value_text(self, value: f64) -> String {
-        match self {
-            Self::Percentile(_) | Self::Mean | Self::Max => human_ns(value),
-            Self::Share | Self::Errors => format!("{} %", three_digits(value * 100.0)),
-            Self::Throughput => format!("{}/s", three_digits(value)),
         }
     }
 }
@@ -197,10 +190,13 @@ mod tests {
     #[test]
     fn requirements_are_printed() {
         let text = |t| limit(t).required_text();
-        assert_eq!(text("avg <= 2ms"), "≤ 2.00 ms");
-        assert_eq!(text("share 20% +- 2"), "20.0 % ± 2.00");
-        assert_eq!(text("errors <= 0.1%"), "≤ 0.100 %");
+        assert_eq!(text("avg <= 2ms"), "≤ 2 ms");
+        assert_eq!(text("share 20% +- 2"), "20 % ± 2");
+        assert_eq!(text("errors <= 0.1%"), "≤ 0.1 %");
         assert_eq!(text("throughput >= 500/s"), "≥ 500/s");
+        assert_eq!(text("throughput>=12345/s"), "≥ 12,345/s");
+        assert_eq!(text("avg<=1.23456ms"), "≤ 1.23456 ms");
+        assert_eq!(text("errors <= 7%"), "≤ 7 %");
         assert_eq!(limit("p99.9<=1s").metric.to_string(), "p99.9");
         assert_eq!(limit("p99.9<=1s").to_string(), "p99.9<=1s");
     }
@@ -212,7 +208,7 @@ mod tests {
             "p90",
             "p90 < 5ms",
             "p90 >= 5ms",
-            "p90 <= 5",
+            "p90 <= 5x",
             "p0 <= 1s",
             "p100 <= 1s",
             "pNaN <= 1s",
@@ -223,7 +219,7 @@ mod tests {
             "errors <= 2",
             "max <= x",
             "throughput <= 5/s",
-            "throughput >= 5",
+            "throughput >= x",
             "speed <= 1s",
             "<= 1s",
             "p1e1 <= 1s",
@@ -231,7 +227,7 @@ mod tests {
         ] {
             assert!(Limit::parse(bad).is_err(), "{bad}");
         }
-        let error = Limit::parse("p90 <= 5").expect_err("no unit").to_string();
-        assert!(error.contains("`p90 <= 5`") && error.contains("5ms"), "{error}");
+        let error = Limit::parse("p90 <= 5x").expect_err("no unit").to_string();
+        assert!(error.contains("`p90 <= 5x`") && error.contains("5ms"), "{error}");
     }
 }

@@ -25,6 +25,7 @@ pub use mix::Mix;
 pub use plan::Plan;
 pub use shipped::SHIPPED;
 pub(crate) use sql::pieces;
+pub use sql::placeholders;
 
 use crate::keys::bound::Binding;
 use crate::program::Program;
@@ -40,7 +41,7 @@ use std::sync::Arc;
 /// A workload, checked and ready to run.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// Its name.
+    /// As its file or its script has it; `query` of one that is on the command line.
     pub name: String,
     /// One sentence on what it is.
     pub description: String,
@@ -64,7 +65,7 @@ pub struct Workload {
 /// One operation: a transaction that clients ask for.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Its name.
+    /// As the reports show it.
     pub name: String,
     /// Its weight among all; above zero.
     pub weight: f64,
@@ -79,7 +80,7 @@ pub struct Operation {
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name.
+    /// As statements write it.
     pub name: String,
     /// Rows at scale 1, before `per_scale` applies.
     pub rows: u64,
@@ -94,7 +95,7 @@ pub struct Table {
 /// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name.
+    /// As statements write it.
     pub name: String,
     /// Its type, which each engine writes its own way.
     pub kind: ColumnType,
@@ -127,7 +128,7 @@ pub enum ColumnType {
 /// A secondary index.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// Its name.
+    /// As the database has it.
     pub name: String,
     /// Its columns in order.
     pub columns: Vec<String>,

@@ -150,12 +150,9 @@ impl Program for PlanProgram {
     }
 
     #[inline]
-    fn resume(&mut self, event: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: Event<'_>) -> Step<'_> {
         let steps = self.plan.operations.get(self.operation).map_or(&[][..], |op| &op.steps);
         let Some(step) = steps.get(self.step) else { return Step::Done };
-        if matches!(event, Event::Failed(_)) {
-            return Step::Done;
-        }
         if let Some(pause) = step.pause.filter(|_| !self.paused) {
             self.paused = true;
             return Step::Sleep(pause.draw(self.random.bits()));

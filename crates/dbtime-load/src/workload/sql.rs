@@ -85,6 +85,11 @@ pub(crate) fn pieces(compiled: &str) -> Vec<&str> {
     pieces
 }
 
+/// How many placeholders compiled SQL has: so many values are given with it.
+pub fn placeholders(compiled: &str) -> usize {
+    pieces(compiled).len() - 1
+}
+
 const PARAMETERS_MAX: usize = 32_766;
 
 /// The name at the beginning of a text: a letter or `_`, then also digits.

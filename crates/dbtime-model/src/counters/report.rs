@@ -47,7 +47,7 @@ pub enum IntervalSource {
 pub struct CounterDelta {
     /// What it is shown under: a family of names (`Com`), or a row of a view.
     pub group: String,
-    /// Its name.
+    /// As the server has it.
     pub name: String,
     /// How it is to be read.
     pub kind: CounterKind,

@@ -30,7 +30,7 @@ impl Product {
     }
 
     /// Whether its counters are those of `SHOW GLOBAL STATUS`.
-    pub fn has_global_status(self) -> bool {
+    pub(crate) fn has_global_status(self) -> bool {
         matches!(self, Self::Mysql | Self::Mariadb)
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct ProcessId {
-    /// Its number.
+    /// The process id, which another process gets in time.
     pub pid: u32,
     /// When it started, in clock ticks (10 ms) since boot.
     pub start_tick: u64,
@@ -24,7 +24,7 @@ pub struct ProcessSample {
     /// How long it had been running, good to a tick.
     #[serde(rename = "age_us")]
     pub age: Nanos,
-    /// Which one.
+    /// Its number and start: numbers come again, the two together do not.
     #[serde(flatten)]
     pub id: ProcessId,
     /// The process that started it, or took it over.

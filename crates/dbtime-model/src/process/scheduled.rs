@@ -67,7 +67,7 @@ impl Sub for Scheduled {
 /// A process that was on a CPU, or wanted to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScheduledProcess {
-    /// Which one.
+    /// Its number and start: numbers come again, the two together do not.
     pub id: ProcessId,
     /// When it began; where the machine has slept since it was booted, later than in truth.
     pub start: MonoNanos,
@@ -88,7 +88,7 @@ pub struct EndedThreads {
     pub at: MonoNanos,
     /// Effective user of that.
     pub uid: u32,
-    /// Its name.
+    /// Its name as the kernel has it: at most 15 bytes.
     pub name: String,
 }
 

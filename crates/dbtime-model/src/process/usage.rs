@@ -53,7 +53,7 @@ pub enum Presence {
 /// What one process spent over its own interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessUse {
-    /// Which one.
+    /// Its number and start: numbers come again, the two together do not.
     #[serde(flatten)]
     pub id: ProcessId,
     /// The process that started it.
@@ -98,7 +98,7 @@ pub struct ThreadUse {
     /// Its number, `pid` and `start_tick`.
     #[serde(flatten)]
     pub id: ProcessId,
-    /// Its name.
+    /// Its name as the kernel has it: at most 15 bytes, which the thread may have set.
     pub name: String,
     /// What it spent.
     #[serde(flatten)]

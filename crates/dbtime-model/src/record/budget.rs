@@ -176,7 +176,7 @@ pub struct Layer {
     pub operations_from: Provenance,
     /// `time_s / operations`, in nanoseconds; derived by nature.
     pub time_per_op_ns: f64,
-    /// `time_per_op_ns` relative to that of a page-cache access.
+    /// `time_per_op_ns` relative to that of a page-cache access; 0 where there is none of either.
     pub relative: f64,
 }
 

@@ -1,9 +1,11 @@
 //! Reading a run folder. Writing one is the lab's business alone.
 
-use super::{RunRecord, SCHEMA, file};
+use super::{RunRecord, SCHEMA, file, is_sweep};
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A run as read from its folder.
@@ -106,6 +108,10 @@ pub struct TransactionRow {
     pub budget: super::BudgetUs,
 }
 
+/// What a file that is not whole means, and what to do.
+const DAMAGED: &str =
+    "the record is damaged or incomplete; restore it from a copy, or repeat the run";
+
 /// Why a folder is no run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -115,16 +121,27 @@ pub enum ReadError {
         /// Which file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// There is no `run.json`.
-    #[error(
-        "{0} holds no run: there is no {run} in it (a run that was killed before its end leaves none)",
-        run = file::RUN
-    )]
+    #[error("{0} holds no run: {why}", why = absence(.0))]
     NotARun(PathBuf),
+    /// It is a folder of records, not one itself.
+    #[error("{0} holds records: `dbtime runs {0}` lists them; name one of them")]
+    HoldsRecords(PathBuf),
+    /// A file of a record stands for it.
+    #[error("{path} is a file of a record: name its folder, {folder}")]
+    PartOfRecord {
+        /// The file.
+        path: PathBuf,
+        /// The record.
+        folder: PathBuf,
+    },
+    /// A file is missing that every record has.
+    #[error("{0} is missing: {DAMAGED}")]
+    Missing(PathBuf),
     /// A file does not have the form of its kind.
-    #[error("{path}, line {line}: {problem}")]
+    #[error("{path}, line {line}: {problem}: {DAMAGED}")]
     Malformed {
         /// Which file.
         path: PathBuf,
@@ -135,13 +152,15 @@ pub enum ReadError {
     },
     /// The record was written by a later program.
     #[error(
-        "{path} has record schema {schema}, this program reads up to {SCHEMA}: use a newer dbtime"
+        "{path} has record schema {schema}, this program reads up to {latest}: use a newer dbtime"
     )]
     Newer {
         /// Which file.
         path: PathBuf,
         /// Its schema.
         schema: u32,
+        /// The latest that this program reads.
+        latest: u32,
     },
     /// A file of counters is none, or was written by a later program.
     #[error("{path} {source}")]
@@ -157,11 +176,7 @@ pub enum ReadError {
 ///
 /// Errors: [`ReadError`] names the file, the line and what to do.
 pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
-    let run_file = folder.join(file::RUN);
-    if !run_file.exists() {
-        return Err(ReadError::NotARun(folder.to_owned()));
-    }
-    let record = read_run_json(&read_text(&run_file)?, &run_file)?;
+    let record = read_run_record(folder)?;
     let series_file = folder.join(file::SERIES);
     let series = super::csv::series(&read_text(&series_file)?, &series_file)?;
     let transactions_file = folder.join(file::TRANSACTIONS);
@@ -178,6 +193,49 @@ pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
     Ok(Run { record, series, transactions, counters })
 }
 
+/// The folder that a path is in; a bare name is in this one.
+pub(super) fn parent_of(path: &Path) -> Option<&Path> {
+    let parent = path.parent()?;
+    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+}
+
+/// What is missing of a run.
+fn absence(path: &Path) -> String {
+    let run = file::RUN;
+    match path.exists() {
+        true => {
+            format!("there is no {run} in it (a run that was killed before its end leaves none)")
+        }
+        false => format!("there is no such folder, and no {run} in it"),
+    }
+}
+
+/// What a path names that is no run: other records, a file of one, or nothing of that kind.
+fn no_run(path: &Path) -> ReadError {
+    let is_record = |folder: &Path| folder.join(file::RUN).is_file() || is_sweep(folder);
+    let entries = || fs::read_dir(path).into_iter().flatten().flatten();
+    match parent_of(path) {
+        Some(folder) if path.is_file() && is_record(folder) => {
+            ReadError::PartOfRecord { path: path.to_owned(), folder: folder.to_owned() }
+        }
+        _ if entries().any(|entry| is_record(&entry.path())) => {
+            ReadError::HoldsRecords(path.to_owned())
+        }
+        _ => ReadError::NotARun(path.to_owned()),
+    }
+}
+
+/// Reads the `run.json` of a run folder alone.
+///
+/// Errors: as [`read_run`].
+pub fn read_run_record(folder: &Path) -> Result<RunRecord, ReadError> {
+    let run_file = folder.join(file::RUN);
+    if !run_file.exists() {
+        return Err(no_run(folder));
+    }
+    read_run_json(&read_text(&run_file)?, &run_file)
+}
+
 fn read_counters(text: &str, path: &Path) -> Result<CounterReport, ReadError> {
     let failed = |source| ReadError::Counters { path: path.to_owned(), source };
     match CounterDocument::read(text).map_err(failed)? {
@@ -192,23 +250,46 @@ fn read_counters(text: &str, path: &Path) -> Result<CounterReport, ReadError> {
 
 /// Reads the text of a `run.json`; `path` is only for messages.
 pub fn read_run_json(text: &str, path: &Path) -> Result<RunRecord, ReadError> {
+    versioned(text, path, SCHEMA)
+}
+
+/// Reads a document of at most the version `latest`.
+pub(super) fn versioned<T: DeserializeOwned>(
+    text: &str,
+    path: &Path,
+    latest: u32,
+) -> Result<T, ReadError> {
     let malformed = |error: serde_json::Error| ReadError::Malformed {
         path: path.to_owned(),
         line: error.line(),
-        problem: error.to_string(),
+        problem: without_position(&error),
     };
+    if !text.trim_start().starts_with('{') {
+        let problem = "no JSON object stands there".to_owned();
+        return Err(ReadError::Malformed { path: path.to_owned(), line: 1, problem });
+    }
     /// Only the version, so that a newer record is refused by name whatever else it holds.
     #[derive(Deserialize)]
     struct Version {
         schema: u32,
     }
     let version: Version = serde_json::from_str(text).map_err(malformed)?;
-    if version.schema > SCHEMA {
-        return Err(ReadError::Newer { path: path.to_owned(), schema: version.schema });
+    if version.schema > latest {
+        let schema = version.schema;
+        return Err(ReadError::Newer { path: path.to_owned(), schema, latest });
     }
     serde_json::from_str(text).map_err(malformed)
 }
 
-fn read_text(path: &Path) -> Result<String, ReadError> {
-    fs::read_to_string(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })
+/// What is wrong, without where: the line is told before it.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(problem, _)| problem.to_owned())
+}
+
+pub(super) fn read_text(path: &Path) -> Result<String, ReadError> {
+    fs::read_to_string(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => ReadError::Missing(path.to_owned()),
+        _ => ReadError::Io { path: path.to_owned(), source },
+    })
 }

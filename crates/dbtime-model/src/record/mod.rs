@@ -12,7 +12,10 @@ mod budget;
 mod counters;
 pub mod csv;
 mod folder;
+mod spec;
 mod summary;
+mod sweep;
+mod sweep_csv;
 mod validity;
 
 pub use budget::{
@@ -20,11 +23,21 @@ pub use budget::{
     Provenance,
 };
 pub use counters::{CounterUnit, CountersInfo, TellingCounter};
-pub use folder::{ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json};
-pub use summary::{
-    Check, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs, OperationSummary,
-    PercentilePoint, StatementSummary, ThinkSummary,
+pub use folder::{
+    ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json, read_run_record,
 };
+pub use spec::{
+    LoadSpec, RunSpec, SPEC_SCHEMA, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
+};
+pub use summary::{
+    Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
+    OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
+};
+pub use sweep::{
+    FactorValue, FailedRun, SWEEP_SCHEMA, Sweep, SweepRecord, SweepRun, combination_text, is_sweep,
+    read_sweep, read_sweep_record, record_folder,
+};
+pub use sweep_csv::sweep_text;
 pub use validity::{Validity, Warning, WarningKind};
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +60,10 @@ pub mod file {
     pub const TRANSACTIONS: &str = "transactions.csv";
     /// Every counter of the server, as the difference over the window.
     pub const COUNTERS: &str = "counters.json";
+    /// Which runs a sweep has, in the folder that they are in.
+    pub const SWEEP: &str = "sweep.json";
+    /// The same as a table, a line per run.
+    pub const SWEEP_TABLE: &str = "sweep.csv";
 }
 
 /// One run, as in `run.json`.
@@ -59,6 +76,12 @@ pub struct RunRecord {
     pub dbtime: String,
     /// The command that repeats it, without passwords.
     pub command: String,
+    /// The folder it was given in, which relative paths are relative to; empty in records of
+    /// before.
+    pub directory: String,
+    /// The run as it can be made again; `null` in records of before, and of runs that other tools'
+    /// command lines describe.
+    pub spec: Option<RunSpec>,
     /// When the load started, UTC, RFC 3339.
     pub started_at: String,
     /// When the last transaction had ended, UTC, RFC 3339.
@@ -128,6 +151,23 @@ pub struct RunRecord {
     pub validity: Validity,
 }
 
+impl RunRecord {
+    /// Everything that was required, with the name of what it was required of.
+    pub fn checks(&self) -> impl Iterator<Item = (&str, &Check)> {
+        let whole = self.limits.iter().map(|check| ("whole run", check));
+        let of_operation = self.operations.iter().flat_map(|operation| {
+            operation.limits.iter().map(|check| (operation.name.as_str(), check))
+        });
+        whole.chain(of_operation)
+    }
+
+    /// How all that decides about the run came out, the worst of it; `None` where nothing does.
+    pub fn limits_outcome(&self) -> Option<CheckOutcome> {
+        let deciding = self.checks().map(|(_, check)| check).filter(|check| check.decides());
+        deciding.map(Check::outcome).max()
+    }
+}
+
 /// The machine, and how quiet it was during the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -161,7 +201,7 @@ pub struct Environment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadInfo {
-    /// Its name.
+    /// As its file or its script has it; `query` of one that was on the command line.
     pub name: String,
     /// How many times its base size.
     pub scale: u64,
@@ -183,11 +223,26 @@ pub struct TargetInfo {
     pub settings: BTreeMap<String, String>,
     /// Bytes of its data before the load started; `null` when unknown.
     pub data_bytes: Option<u64>,
-    /// How statements go to a server: `text` or `prepared`; `null` on an embedded engine.
+    /// How statements go to a server: `text` or `prepared`; `null` on an embedded engine,
+    /// and for scripts that prepare some statements and others not.
     pub protocol: Option<String>,
+    /// What connections to a server are encrypted by: `off`, or the version of TLS and the cipher
+    /// suite, such as `TLS 1.3, TLS_AES_256_GCM_SHA384`; `null` on an embedded engine.
+    pub tls: Option<String>,
     /// Statements that all connections together have prepared; `null` where the server does not
     /// limit them, or none is prepared.
     pub prepared_statements: Option<u64>,
+}
+
+impl TargetInfo {
+    /// Product and version: `sqlite 3.50.4`, `MariaDB 10.11.19`, where the version begins with the
+    /// product; empty where neither is known.
+    pub fn identity(&self) -> String {
+        match self.version.starts_with(char::is_alphabetic) {
+            true => self.version.clone(),
+            false => format!("{} {}", self.engine, self.version).trim().to_owned(),
+        }
+    }
 }
 
 /// How the load was made.
@@ -218,6 +273,10 @@ pub struct LoadInfo {
     pub think: Option<String>,
     /// `wait`, `drop` or `deadline:50ms`.
     pub on_backlog: String,
+    /// `every-transaction` where each has a connection of its own; `null` where connections stay.
+    pub reconnect: Option<String>,
+    /// How long a statement may take; `null` without such a limit.
+    pub statement_timeout_us: Option<f64>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -368,10 +427,10 @@ pub struct ServerInfo {
     pub usr_pct: f64,
     /// System CPU, in percent of one CPU.
     pub sys_pct: f64,
-    /// Resident size in bytes.
-    pub rss_bytes: u64,
-    /// Virtual size in bytes.
-    pub vsize_bytes: u64,
+    /// Resident size in bytes; `null` where it had ended.
+    pub rss_bytes: Option<u64>,
+    /// Virtual size in bytes; `null` where it had ended.
+    pub vsize_bytes: Option<u64>,
     /// CPU in all, in seconds.
     pub cpu_s: f64,
     /// From one look at it to the other, in seconds: the window.

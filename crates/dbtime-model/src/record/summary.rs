@@ -59,7 +59,7 @@ pub struct LatencySet {
     pub queue: LatencyUs,
     /// The driver's lateness: `sent − ready`, and what answers waited for it.
     pub lag: LatencyUs,
-    /// The response less the lag; all zero in records of before.
+    /// The response less the lag; all zero in earlier records.
     pub without_lag: LatencyUs,
     /// Time to make a connection.
     pub connect: Option<LatencyUs>,
@@ -104,7 +104,7 @@ pub struct HistogramBucket {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OperationSummary {
-    /// Its name.
+    /// As in the workload or the script.
     pub name: String,
     /// Completed.
     pub count: u64,
@@ -172,13 +172,45 @@ pub struct Check {
     /// What it would have been with a driver that is never late; `null` where that makes no
     /// difference, as for shares and errors.
     pub without_lag: Option<f64>,
+    /// Who required it.
+    pub origin: CheckOrigin,
     /// Whether it held.
     pub passed: bool,
     /// Whether it did not hold and would have without the driver's lateness: nobody knows.
     pub undecided: bool,
 }
 
+/// Who required something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOrigin {
+    /// A record of before, which does not say.
+    #[default]
+    Unknown,
+    /// The workload.
+    Workload,
+    /// Whoever gave the command line.
+    Given,
+    /// dbtime, which looks at every mix of operations and at all think times.
+    Dbtime,
+}
+
 impl Check {
+    /// Whether somebody has set it: it is a limit, and not a look at how the load came out.
+    pub fn is_limit(&self) -> bool {
+        match self.origin {
+            CheckOrigin::Workload | CheckOrigin::Given => true,
+            CheckOrigin::Dbtime => false,
+            // These two were nearly always dbtime's own.
+            CheckOrigin::Unknown => !matches!(self.metric.as_str(), "share" | "think"),
+        }
+    }
+
+    /// Whether it decides about a run: what dbtime itself looks at does so only where missed.
+    pub fn decides(&self) -> bool {
+        self.is_limit() || !self.passed
+    }
+
     /// How it came out.
     pub fn outcome(&self) -> CheckOutcome {
         match (self.passed, self.undecided) {
@@ -190,7 +222,8 @@ impl Check {
 }
 
 /// How a requirement came out; of several, the greatest is how all came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
     /// It was met, with whatever lateness of the driver is in it.
     Passed,

@@ -7,11 +7,13 @@
 //! All products answer with the same columns, so that there is one reader of them (`rows`); what is
 //! to be asked is a file for each protocol.
 
+mod listed;
 mod mysql;
 mod postgres;
 mod rows;
 mod survey;
 
+pub use listed::{listed_sessions, session_lists};
 pub use survey::{LockSurvey, Refused, SurveyAnswer};
 
 /// Characters of a text that are read: enough to know a statement by.

@@ -156,6 +156,10 @@ macro_rules! sessions {
 
 const LIST: &str = "whose sessions these are is not known";
 
+/// Without INNODB_TRX, which a login may not be allowed to read.
+const SESSIONS_ALONE: &str =
+    sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "");
+
 const SESSIONS_OF_MARIADB: LockSource = LockSource {
     brings: Brings::Sessions,
     sql: sessions!(
@@ -165,23 +169,21 @@ const SESSIONS_OF_MARIADB: LockSource = LockSource {
         "t.trx_started",
         " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
     ),
-    instead: Some(sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "")),
+    instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 
 const SESSIONS_OF_MYSQL: LockSource = LockSource {
     brings: Brings::Sessions,
     sql: sessions!(
-        "(SELECT PROCESSLIST_ID AS ID, PROCESSLIST_USER AS USER, PROCESSLIST_HOST AS HOST, \
-         PROCESSLIST_DB AS DB, PROCESSLIST_COMMAND AS COMMAND, PROCESSLIST_TIME AS TIME, \
-         PROCESSLIST_STATE AS STATE, PROCESSLIST_INFO AS INFO, THREAD_OS_ID AS TID \
-         FROM performance_schema.threads) p",
+        "information_schema.PROCESSLIST p",
         "p.TIME",
-        "p.TID",
+        "o.THREAD_OS_ID",
         "t.trx_started",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
+         LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
     ),
-    instead: Some(sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "")),
+    instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 
@@ -195,7 +197,7 @@ const SESSIONS_BEFORE: LockSource = LockSource {
         "t.trx_started",
         " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
     ),
-    instead: Some(sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "")),
+    instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 

@@ -37,7 +37,7 @@ impl Named<'_> {
 }
 
 fn named<'a>(columns: &'a [String], rows: &'a [Vec<Cell>]) -> impl Iterator<Item = Named<'a>> {
-    rows.iter().take(MOST_CLAIMS).map(move |cells| Named { columns, cells })
+    rows.iter().map(move |cells| Named { columns, cells })
 }
 
 /// Who waits for whom.
@@ -51,11 +51,11 @@ pub(super) fn claims(columns: &[String], rows: &[Vec<Cell>]) -> Vec<LockClaim> {
             length: row.length("waited"),
         })
     };
-    named(columns, rows).filter_map(claim).collect()
+    named(columns, rows).take(MOST_CLAIMS).filter_map(claim).collect()
 }
 
-/// Sessions.
-pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>]) -> Vec<ServerSession> {
+/// Sessions, so many at most.
+pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>], most: usize) -> Vec<ServerSession> {
     let session = |row: Named<'_>| {
         Some(ServerSession {
             id: row.number("id")?,
@@ -69,7 +69,7 @@ pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>]) -> Vec<ServerSess
             thread: row.number("thread"),
         })
     };
-    named(columns, rows).filter_map(session).collect()
+    named(columns, rows).take(most).filter_map(session).collect()
 }
 
 /// Adds statements to sessions of which the server had none so far.
@@ -78,7 +78,7 @@ pub(super) fn add_statements(
     columns: &[String],
     rows: &[Vec<Cell>],
 ) {
-    for row in named(columns, rows) {
+    for row in named(columns, rows).take(MOST_CLAIMS) {
         let id = row.number("id");
         let lacking = sessions.iter_mut().find(|one| Some(one.id) == id);
         if let Some(session) = lacking.filter(|session| session.statement.is_empty()) {

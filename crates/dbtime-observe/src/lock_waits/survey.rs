@@ -119,7 +119,7 @@ impl LockSurvey {
                 picture.claims.extend(rows::claims(columns, rows));
                 picture.claims.truncate(MOST_CLAIMS);
             }
-            Brings::Sessions => picture.sessions = rows::sessions(columns, rows),
+            Brings::Sessions => picture.sessions = rows::sessions(columns, rows, MOST_CLAIMS),
             Brings::Statements => rows::add_statements(&mut picture.sessions, columns, rows),
         }
     }

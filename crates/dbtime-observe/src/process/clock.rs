@@ -1,6 +1,7 @@
 //! The CPU clock of another process.
 
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use nix::time::ClockId;
 use nix::unistd::Pid;
 use std::time::Duration;
@@ -42,7 +43,7 @@ pub(crate) fn cpu_time(pid: u32) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::clock;
+    use dbtime_machine::clock;
 
     #[test]
     fn the_own_clock_is_the_own_clock() {

@@ -31,14 +31,15 @@ pub enum ProcessError {
     NoSocket(String),
     /// More than one server fits.
     #[error(
-        "{what} fits {count} processes that are not each other's children ({pids}): give a number"
+        "{what} fits {count} processes that are not each other's children: {candidates}; give a \
+         number or :PORT"
     )]
     Ambiguous {
         /// What was asked for.
         what: String,
         /// How many fit.
         count: usize,
-        /// Some of their numbers.
-        pids: String,
+        /// Some of them: number, user, ports.
+        candidates: String,
     },
 }

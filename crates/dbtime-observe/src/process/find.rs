@@ -2,6 +2,7 @@
 
 use super::ProcessError;
 use super::files::{Folder, numbers};
+use super::listening::described;
 use procfs::net::{TcpState, UnixState};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -100,14 +101,14 @@ pub fn only(which: &Which) -> Result<u32, ProcessError> {
         _ => Err(ProcessError::Ambiguous {
             what: which.to_string(),
             count: roots.len(),
-            pids: some(&roots),
+            candidates: some(&roots),
         }),
     }
 }
 
-/// The first few numbers of a list.
+/// The first few of a list, with user and ports.
 fn some(pids: &[u32]) -> String {
-    let shown: Vec<String> = pids.iter().take(5).map(u32::to_string).collect();
+    let shown: Vec<String> = pids.iter().take(5).map(|pid| described(*pid)).collect();
     shown.join(", ") + if pids.len() > 5 { ", …" } else { "" }
 }
 
@@ -210,6 +211,9 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut() {
-        assert_eq!(some(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4, 5, …");
+        // Above the highest number that a process can have: nothing more is known of them.
+        let pids: Vec<u32> = (4_194_305..4_194_311).collect();
+        let shown = "4194305, 4194306, 4194307, 4194308, 4194309, …";
+        assert_eq!(some(&pids), shown);
     }
 }

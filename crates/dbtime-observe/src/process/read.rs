@@ -3,11 +3,11 @@
 use super::ProcessError;
 use super::clock;
 use super::files::{Basics, Folder};
+use super::listening::user_name;
 use super::masking::masked;
+use dbtime_machine::clock::since_boot;
 use dbtime_model::process::{ProcessId, ProcessSample, Spent, TICK, ThreadSample};
 use dbtime_model::{MonoNanos, Nanos};
-use nix::unistd::{Uid, User};
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
 use std::fs;
 
@@ -35,7 +35,7 @@ pub fn cpus_of(pid: u32) -> u32 {
 /// Whether the kernel keeps delay accounting (`kernel.task_delayacct`, since Linux 5.14).
 ///
 /// It counts for processes that start after it was switched on.
-pub fn has_delay_accounting() -> bool {
+fn has_delay_accounting() -> bool {
     fs::read_to_string("/proc/sys/kernel/task_delayacct").is_ok_and(|text| text.trim() == "1")
 }
 
@@ -118,11 +118,7 @@ impl Reader {
 
     /// The name of a user, or the number where there is none.
     pub(super) fn user(&mut self, uid: u32) -> String {
-        let name = || match User::from_uid(Uid::from_raw(uid)) {
-            Ok(Some(user)) => user.name,
-            _ => uid.to_string(),
-        };
-        self.users.entry(uid).or_insert_with(name).clone()
+        self.users.entry(uid).or_insert_with(|| user_name(uid)).clone()
     }
 }
 
@@ -143,10 +139,7 @@ fn nameless(basics: &Basics) -> String {
 
 /// Time since a start, which is counted on a clock that goes on while the machine sleeps.
 fn age(start_tick: u64) -> Nanos {
-    let since_boot = clock_gettime(ClockId::Boottime);
-    let since_boot = Nanos::from_secs(since_boot.tv_sec.max(0).cast_unsigned())
-        + Nanos(since_boot.tv_nsec.max(0).cast_unsigned());
-    since_boot - Nanos(start_tick.saturating_mul(TICK.0))
+    since_boot() - Nanos(start_tick.saturating_mul(TICK.0))
 }
 
 #[cfg(test)]

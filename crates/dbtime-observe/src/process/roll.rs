@@ -2,8 +2,9 @@
 
 use super::find::is_called;
 use super::{ProcessError, Reader, Which, all, clock, find};
+use dbtime_machine::now;
 use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, Spent};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{BTreeMap, HashSet};
 
 /// Watches all processes or chosen ones.

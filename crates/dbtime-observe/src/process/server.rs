@@ -2,10 +2,11 @@
 
 use super::files::{Folder, numbers};
 use super::{ProcessError, Reader, clock};
+use dbtime_machine::now;
 use dbtime_model::process::{
     CpuSums, EndedProcesses, ProcessId, ProcessSample, Reaped, ServerSample, Spent,
 };
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -83,7 +84,7 @@ impl ServerWatch {
     }
 
     /// Whether descendants count.
-    pub fn has_descendants(&self) -> bool {
+    pub(crate) fn has_descendants(&self) -> bool {
         self.with_descendants
     }
 

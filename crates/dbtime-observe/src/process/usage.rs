@@ -2,14 +2,15 @@
 
 use super::files::Folder;
 use super::{ProcessError, ServerWatch, by_thread_name};
+use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
     EndedProcesses, Io, Memory, Microstates, ProcessSample, Rates, Rusage, SavedUsage,
     ServerSample, ServerUse, Spent, TICK, UsageReport,
 };
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
@@ -222,10 +223,7 @@ impl EndWatch {
             std::thread::sleep(Duration::from_nanos(at_most.0));
             return Folder::of_process(self.pid).basics().map_or(true, |basics| basics.has_ended);
         };
-        let timeout = Timespec {
-            tv_sec: (at_most.0 / 1_000_000_000).cast_signed(),
-            tv_nsec: (at_most.0 % 1_000_000_000).cast_signed(),
-        };
+        let timeout = timespec(at_most);
         // A signal ends the waiting early, which is no end of the process.
         poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }

@@ -5,13 +5,14 @@
 
 mod layout;
 
-use crate::machine::machine_cpus;
 use crate::trace::TraceError;
 use crate::trace::{attach, kernel, listen, map, refused};
+use dbtime_machine::cpus::machine_cpus;
+use dbtime_machine::now;
 use dbtime_model::process::{
     EndedThreads, ProcessId, Scheduled, ScheduledProcess, TICK, WholeMachine,
 };
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use layout::Key;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

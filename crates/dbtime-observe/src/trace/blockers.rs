@@ -1,12 +1,16 @@
 //! Which statement it was that let a lock go, and what its transaction had done before. The request
 //! that did so is mostly over a moment before the one that waited, and sometimes a moment after it:
 //! that one is held back for so long.
+//!
+//! Waits are added up as their ends are known. Where requests are not handed on one by one, those
+//! alone come here that have waited for a lock for a millisecond or more, or have let one go.
 
-use super::layout::RawRequest;
+use super::layout::{FOR_LOCKS, RawRequest};
+use super::lock_sums::{LockStatement, LockSums};
 use super::sessions::Sessions;
 use super::transactions::Transactions;
-use dbtime_model::MonoNanos;
-use dbtime_model::traced::{Blocker, BlockingTransaction, ErrorCode, Protocol, TracedRequest};
+use dbtime_model::traced::{BlockingTransaction, ErrorCode, Protocol, TracedRequest};
+use dbtime_model::traced_totals::LockWaitTotals;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,11 +38,13 @@ pub(super) struct Blockers {
     recent: FxHashMap<Key, RecentRequest>,
     order: VecDeque<Key>,
     waiting: Vec<WaitingRequest>,
+    sums: LockSums,
 }
 
 #[derive(Clone, Debug)]
 struct RecentRequest {
     text: Arc<str>,
+    statement: LockStatement,
     /// What the server calls its connection.
     server_id: Option<u64>,
     /// What it has ended.
@@ -48,7 +54,10 @@ struct RecentRequest {
 #[derive(Debug)]
 struct WaitingRequest {
     request: TracedRequest,
-    blocker: Key,
+    statement: LockStatement,
+    is_for_sums: bool,
+    /// The request that let the lock go, where one is known.
+    blocker: Option<Key>,
     rounds: u8,
 }
 
@@ -60,20 +69,23 @@ impl Blockers {
         mut request: TracedRequest,
         out: &mut Vec<TracedRequest>,
     ) {
-        let transaction = self.transactions.take(raw, &request);
-        let text = Arc::clone(&request.text);
-        let key = (request.connection, request.start.0);
-        self.remember(key, RecentRequest { text, server_id: request.server_id(), transaction });
-        let is_in_vain = request.error.as_ref().is_some_and(is_in_vain);
-        if let Some(blocker) = request.blocker.as_mut().filter(|_| is_in_vain) {
+        let is_for_sums = raw.flags & FOR_LOCKS != 0;
+        self.remember(raw, &request, is_for_sums);
+        let Some(blocker) = &mut request.blocker else {
+            if !is_for_sums {
+                out.push(request);
+            }
+            return;
+        };
+        if request.error.as_ref().is_some_and(is_in_vain) {
             (blocker.thread, blocker.connection, blocker.has_left) = (None, None, false);
         }
-        match request.blocker.as_ref().and_then(|blocker| blocker.connection) {
-            Some(connection) => {
-                let blocker = (connection, raw.blocker_start);
-                self.waiting.push(WaitingRequest { request, blocker, rounds: 0 });
-            }
-            None => out.push(request),
+        let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
+        let statement = LockStatement::of(raw, &request);
+        let one = WaitingRequest { request, statement, is_for_sums, blocker, rounds: 0 };
+        match one.blocker {
+            Some(_) => self.waiting.push(one),
+            None => self.release(one, LockStatement::Unknown, out),
         }
     }
 
@@ -85,59 +97,82 @@ impl Blockers {
         sessions: &Sessions,
         out: &mut Vec<TracedRequest>,
     ) {
-        let Self { recent, waiting, transactions, .. } = self;
-        for mut one in std::mem::take(waiting) {
-            let holder = recent.get(&one.blocker);
+        for mut one in std::mem::take(&mut self.waiting) {
+            let holder = one.blocker.and_then(|key| self.recent.get(&key));
             one.rounds += 1;
             if holder.is_none() && one.rounds < ROUNDS && !is_end {
-                waiting.push(one);
+                self.waiting.push(one);
                 continue;
             }
-            let (end, protocol) = (one.request.end, one.request.protocol);
-            if let Some(blocker) = &mut one.request.blocker {
-                describe(blocker, holder, transactions, end);
-                let of_session = || match protocol {
-                    // Its processes have one thread each.
-                    Protocol::Postgres => blocker.thread.map(u64::from),
-                    Protocol::Mysql => sessions.server_id(one.blocker.0),
-                };
-                let of_request = holder.and_then(|holder| holder.server_id);
-                blocker.server_id = of_request.or_else(of_session);
-            }
+            describe(&mut one.request, holder, &self.transactions, sessions);
+            let let_go = holder.map_or(LockStatement::Unknown, |holder| holder.statement.clone());
+            self.release(one, let_go, out);
+        }
+    }
+
+    /// What waits for locks came to so far, longest first; `texts` knows what the kernel's numbers
+    /// of statements stand for.
+    pub(super) fn totals(&self, texts: impl Fn(u64) -> Option<Arc<str>>) -> Vec<LockWaitTotals> {
+        self.sums.totals(texts)
+    }
+
+    fn release(
+        &mut self,
+        one: WaitingRequest,
+        let_go: LockStatement,
+        out: &mut Vec<TracedRequest>,
+    ) {
+        if let Some(blocker) = &one.request.blocker {
+            self.sums.add(&one.statement, blocker, let_go);
+        }
+        if !one.is_for_sums {
             out.push(one.request);
         }
     }
 
-    fn remember(&mut self, key: Key, request: RecentRequest) {
+    fn remember(&mut self, raw: &RawRequest<'_>, request: &TracedRequest, is_for_sums: bool) {
+        // Where most requests are not seen, nothing is known of transactions.
+        let transaction = if is_for_sums { None } else { self.transactions.take(raw, request) };
         if self.order.len() >= MOST
             && let Some(oldest) = self.order.pop_front()
         {
             self.recent.remove(&oldest);
         }
+        let (text, statement) = (Arc::clone(&request.text), LockStatement::of(raw, request));
+        let server_id = request.server_id();
+        let key = (request.connection, request.start.0);
         self.order.push_back(key);
-        self.recent.insert(key, request);
+        self.recent.insert(key, RecentRequest { text, statement, server_id, transaction });
     }
 }
 
 /// Whether a statement with this error had waited in vain.
-pub(super) fn is_in_vain(error: &ErrorCode) -> bool {
+fn is_in_vain(error: &ErrorCode) -> bool {
     match error {
         ErrorCode::Number(number) => IN_VAIN_MYSQL.contains(number),
         ErrorCode::SqlState(state) => IN_VAIN_POSTGRES.contains(&state.as_str()),
     }
 }
 
-/// Adds what the holder had done; the wait was over by `end`.
+/// Adds who the holder was, and what it had done.
 fn describe(
-    blocker: &mut Blocker,
+    request: &mut TracedRequest,
     holder: Option<&RecentRequest>,
     transactions: &Transactions,
-    end: MonoNanos,
+    sessions: &Sessions,
 ) {
+    let Some(blocker) = &mut request.blocker else { return };
     let ended = holder.and_then(|holder| holder.transaction.clone());
-    let open = || transactions.open(blocker.connection?, end);
+    // The wait was over by the request's end.
+    let open = || transactions.open(blocker.connection?, request.end);
     blocker.transaction = ended.or_else(open);
     blocker.statement = holder.map(|holder| Arc::clone(&holder.text));
+    let of_session = || match request.protocol {
+        // Its processes have one thread each.
+        Protocol::Postgres => blocker.thread.map(u64::from),
+        Protocol::Mysql => sessions.server_id(blocker.connection?),
+    };
+    blocker.server_id = holder.and_then(|holder| holder.server_id).or_else(of_session);
 }
 
 #[cfg(test)]
@@ -145,6 +180,10 @@ mod tests {
     use super::super::layout::tests::{blocked_by, written};
     use super::super::layout::{OUTSIDE, WITHIN};
     use super::*;
+    use dbtime_model::traced_totals::StatementName;
+
+    /// A millisecond and more, which is added up.
+    const LONG: u64 = 2_000_000;
 
     /// Takes a request that a connection had blocked; `says` are its flags, `error` its error.
     fn take_with(
@@ -153,13 +192,13 @@ mod tests {
         blocker: Option<u64>,
         (says, error): (u16, u16),
     ) {
-        let mut waits = blocker.map_or(vec![], |blocker| blocked_by(9, blocker));
+        let mut waits = blocker.map_or(vec![], |blocker| blocked_by(LONG, blocker));
         if let Some(start) = waits.get_mut(24) {
             *start = 1;
         }
         let request = written(connection, 3, text.as_bytes(), |head| {
             head[64..66].copy_from_slice(&error.to_le_bytes());
-            head[68] = says as u8;
+            head[68..70].copy_from_slice(&says.to_le_bytes());
         });
         let bytes = [waits, request].concat();
         let raw = RawRequest::read(&bytes).expect("a request");
@@ -212,6 +251,26 @@ mod tests {
             take((&mut seen, &mut out), (index + 1, "x"), None);
         }
         assert_eq!((seen.order.len(), seen.recent.len()), (MOST, MOST));
+    }
+
+    #[test]
+    fn waits_of_statements_that_are_added_up_wait_for_whoever_let_go() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let flags = (FOR_LOCKS, 0);
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
+        seen.settle(false, &Sessions::default(), &mut out);
+        assert_eq!(seen.totals(|_| None), []);
+        take_with((&mut seen, &mut out), (1, "COMMIT"), None, flags);
+        seen.settle(false, &Sessions::default(), &mut out);
+        assert_eq!(out, [], "nothing of it is handed on");
+        let totals = seen.totals(|_| None);
+        let [total] = &totals[..] else { panic!("{totals:?}") };
+        let statements = (&total.statement, total.holder.as_ref().map(|holder| &holder.statement));
+        let text = |text: &str| StatementName::Text(text.into());
+        assert_eq!(statements, (&text("UPDATE t"), Some(&text("COMMIT"))));
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (FOR_LOCKS, 1213));
+        let holders = seen.totals(|_| None).iter().filter(|total| total.holder.is_some()).count();
+        assert_eq!((holders, seen.totals(|_| None).len()), (1, 2), "it waited in vain");
     }
 
     #[test]

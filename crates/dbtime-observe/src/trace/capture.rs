@@ -2,19 +2,16 @@
 //! case.
 
 use super::TraceError;
-use super::blockers::Blockers;
 use super::demand::DemandProbes;
 use super::grace::wait_for_programs;
 use super::helper::{Helper, ProbeGroup};
-use super::layout::{self, FOR_LOCKS, RawRequest};
+use super::inbox::{self, Inbox};
+use super::kernel_tables::{departures, name, name_programs, write};
+use super::listed::ListedSessions;
 use super::loading::{THREADS, TIMERS, map, tables};
-use super::lock_sums::LockSums;
-use super::logins::login;
-use super::naming::Naming;
 use super::probes::{Known, LeftOut, Probes};
 use super::refusal::kernel;
-use super::servers::{PROGRAMS, TracedServer, Wanted, is_here};
-use super::sessions::Sessions;
+use super::servers::{TracedServer, Wanted};
 use super::stream::{Depth, Stream};
 use super::sum_layout;
 use super::sums::{self, KernelSums};
@@ -23,12 +20,15 @@ use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
 use super::{rights, sandbox};
 use crate::process::Which;
-use dbtime_model::clock::process_cpu;
-use dbtime_model::traced::{Ledger, Protocol, TraceCost, TracedRequest};
+use dbtime_machine::clock::process_cpu;
+use dbtime_machine::now;
+use dbtime_model::lock_picture::ServerSession;
+use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
-use dbtime_model::{MonoNanos, Nanos, now};
-use libbpf_rs::{MapCore, MapFlags, Object, RingBufferBuilder};
+use dbtime_model::{MonoNanos, Nanos};
+use libbpf_rs::{MapCore, MapFlags, Object};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::AsFd;
@@ -79,50 +79,14 @@ pub struct Left {
     pub cost: TraceCost,
     /// What statements came to.
     pub totals: TracedTotals,
+    /// What has counted nothing since.
+    pub attached: AttachedPrograms,
 }
 
-/// Where the ring puts what it hands over.
-#[derive(Default)]
-pub(super) struct Inbox {
-    sessions: Sessions,
-    blockers: Blockers,
-    locks: LockSums,
-    naming: Naming,
-    /// What nobody has taken yet.
-    requests: Vec<TracedRequest>,
-    /// Records of the kernel's side that are no request of this version.
-    strange: u64,
-}
-
-impl Inbox {
-    pub(super) fn put(&mut self, bytes: &[u8]) {
-        if let Some((connection, login)) = login(bytes) {
-            return self.sessions.logged_in(connection, login);
-        }
-        let Some(mut raw) = RawRequest::read(bytes) else {
-            self.strange += 1;
-            return;
-        };
-        self.naming.name(&mut raw);
-        if raw.flags & FOR_LOCKS != 0 {
-            return self.locks.take(&raw, &self.sessions.glimpse(&raw));
-        }
-        let request = self.sessions.take(&raw);
-        self.locks.take(&raw, &request);
-        self.blockers.take(&raw, request, &mut self.requests);
-    }
-
-    /// What has come to an end, in the order of that; at the end of all everything.
-    pub(super) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
-        self.blockers.settle(is_end, &self.sessions, &mut self.requests);
-        self.locks.settle(is_end, |connection| self.sessions.server_id(connection));
-        // They are long: each is moved once.
-        self.requests.sort_by_cached_key(|request| request.end);
-        // The next time brings about as many: a list that grows moves all of them again and again.
-        let next = Vec::with_capacity(self.requests.len());
-        std::mem::replace(&mut self.requests, next)
-    }
-}
+/// Programs that are still attached, and do nothing any more. They go when this is dropped, which
+/// waits for it: on busy CPUs that takes seconds, so that a report had better be there before.
+#[derive(Debug)]
+pub struct AttachedPrograms(#[expect(dead_code, reason = "it goes when this goes")] Helper);
 
 impl Capture {
     /// Begins to watch. It takes CAP_BPF and CAP_PERFMON, which this process has got no more
@@ -142,7 +106,7 @@ impl Capture {
             name_programs(&object)?;
         }
         let inbox = Rc::<RefCell<Inbox>>::default();
-        let ring = ring(&object, &inbox)?;
+        let ring = inbox::ring(&object, &inbox)?;
         // What connections have prepared that have been there before is not known.
         let texts = DemandProbes::new(ProbeGroup::Texts, helper.has_clients(servers)?);
         let mut capture = Self {
@@ -342,7 +306,7 @@ impl Capture {
     }
 
     /// Whether the helper is there, without which nothing is seen.
-    pub fn is_watching(&mut self) -> bool {
+    pub(crate) fn is_watching(&mut self) -> bool {
         self.helper.check().is_ok()
     }
 
@@ -403,7 +367,6 @@ impl Capture {
         wait_for_programs();
         if is_watching {
             self.helper.walk("left")?;
-            self.helper.leave()?;
         }
         let requests = self.take_some(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
@@ -411,7 +374,8 @@ impl Capture {
             // Nobody could look what became of them.
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
         }
-        Ok(Left { requests, ledger, cost, totals: self.totals()? })
+        let totals = self.totals()?;
+        Ok(Left { requests, ledger, cost, totals, attached: AttachedPrograms(self.helper) })
     }
 
     /// What watching has taken so far.
@@ -472,6 +436,13 @@ impl Capture {
         Ok(found)
     }
 
+    /// Says which sessions a server had some moment after it was `asked`, so that connections from
+    /// before the watching are called as the server calls them.
+    pub fn list_sessions(&self, process: u32, asked: MonoNanos, sessions: Vec<ServerSession>) {
+        let listed = ListedSessions::new(process, asked, sessions);
+        self.inbox.borrow_mut().sessions.list(listed);
+    }
+
     /// What statements came to so far.
     ///
     /// # Errors
@@ -482,7 +453,7 @@ impl Capture {
         let mut totals = TracedTotals { preemptors, ..totals.unwrap_or_default() };
         let inbox = &mut *self.inbox.borrow_mut();
         if let Some(sums) = &self.sums {
-            totals.lock_waits = inbox.locks.totals(|shape| sums.text(&self.object, shape));
+            totals.lock_waits = inbox.blockers.totals(|shape| sums.text(&self.object, shape));
         }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
         inbox.naming.name_totals(&mut totals, &mut open);
@@ -496,55 +467,4 @@ impl Capture {
     pub fn statements(&self) -> Result<u64, TraceError> {
         self.sums.as_ref().map_or(Ok(0), |sums| sums.statements(&self.object))
     }
-}
-
-/// How often a thread left a request that it had answered and that is not known to be over.
-fn departures(object: &Object) -> Result<u64, TraceError> {
-    let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let count = counts.map_err(kernel)?;
-    Ok(count.and_then(|count| count.first_chunk().copied()).map_or(0, u64::from_ne_bytes))
-}
-
-/// Tells the kernel's side of a server's processes and ports.
-fn name(object: &Object, server: &TracedServer, known: &Known) -> Result<(), TraceError> {
-    let row =
-        |is_child| layout::server(server.protocol, known.wait_event, known.hears_tls, is_child);
-    // Those that have ended meanwhile would never be forgotten.
-    for process in server.processes.iter().copied().filter(|process| is_here(*process)) {
-        let row = row(process != server.process);
-        write(object, "servers", &process.to_ne_bytes(), &row)?;
-    }
-    for port in &server.ports {
-        write(object, "ports", &port.to_ne_bytes(), &[1])?;
-    }
-    Ok(())
-}
-
-/// Tells the kernel's side what programs of servers are called.
-fn name_programs(object: &Object) -> Result<(), TraceError> {
-    for (program, _) in PROGRAMS {
-        let mut name = [0; 16];
-        name[..program.len()].copy_from_slice(program.as_bytes());
-        write(object, "programs", &name, &[1])?;
-    }
-    Ok(())
-}
-
-fn write(object: &Object, name: &str, key: &[u8], value: &[u8]) -> Result<(), TraceError> {
-    map(object, name)?.update(key, value, MapFlags::ANY).map_err(kernel)
-}
-
-fn ring(
-    object: &Object,
-    inbox: &Rc<RefCell<Inbox>>,
-) -> Result<libbpf_rs::RingBuffer<'static>, TraceError> {
-    let inbox = Rc::clone(inbox);
-    let stream = map(object, "stream")?;
-    let mut builder = RingBufferBuilder::new();
-    let added = builder.add(&stream, move |bytes| {
-        inbox.borrow_mut().put(bytes);
-        0
-    });
-    added.map_err(kernel)?;
-    builder.build().map_err(kernel)
 }

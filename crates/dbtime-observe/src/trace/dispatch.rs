@@ -1,7 +1,8 @@
 //! What the kernel takes to run a program at a place of its own, before the program can look at the
 //! clock: found out with calls of this process, without the programs and with them.
 
-use dbtime_model::{Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::Nanos;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv, socketpair};
 
 /// Calls of a round, and rounds, of which the middle one counts.

@@ -2,10 +2,10 @@
 //! are clients', and of program files and catalogs, which are whoever's.
 
 use super::cache::cache_places;
-use super::capture::Inbox;
 use super::commits::commit_places;
 use super::constants::Constants;
 use super::imports::Imports;
+use super::inbox::Inbox;
 use super::naming::Naming;
 use super::portals::portal_teller;
 use super::program::Program;

@@ -33,7 +33,7 @@ const NOT_DELETED: u16 = 0x0800;
 /// A row that is not known to be deleted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
-    /// Its number.
+    /// Its object identifier.
     pub(super) oid: u32,
     /// What follows that.
     pub(super) columns: &'a [u8],

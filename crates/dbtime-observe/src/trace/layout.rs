@@ -35,9 +35,7 @@ pub(super) const FETCHES: u16 = 128;
 /// Its answer says that a transaction is open, or that none is.
 pub(super) const WITHIN: u16 = 32;
 pub(super) const OUTSIDE: u16 = 64;
-/// It let a lock go that somebody had waited for.
-pub(super) const RELEASED: u16 = 256;
-/// It is handed on for such a wait alone.
+/// It is handed on alone for a lock that it waited for, or let go.
 pub(super) const FOR_LOCKS: u16 = 512;
 /// `enum release`: of these two, and of others.
 const NOBODY: u32 = 0;

@@ -2,16 +2,16 @@
 
 use super::TraceError;
 use super::rights::{self, OTHERS};
-use crate::process::{Which, all, find};
+use crate::process::{Which, all, find, ports, sockets};
 use dbtime_model::traced::Protocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
-use procfs::process::{FDTarget, Process};
+use procfs::process::Process;
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -274,28 +274,6 @@ fn children(process: u32) -> Vec<u32> {
 pub(super) fn parent(process: u32) -> Option<u32> {
     let stat = Process::new(process.cast_signed()).and_then(|process| process.stat());
     stat.ok().map(|stat| stat.ppid.cast_unsigned())
-}
-
-/// The numbers of a process's sockets.
-fn sockets(files: &Process) -> Result<HashSet<u64>, ProcError> {
-    let number = |target| match target {
-        FDTarget::Socket(inode) => Some(inode),
-        _ => None,
-    };
-    Ok(files.fd()?.flatten().filter_map(|file| number(file.target)).collect())
-}
-
-/// The TCP ports that a process listens on, in order.
-fn ports(files: &Process) -> Result<Vec<u16>, ProcError> {
-    let own = sockets(files)?;
-    // Those of its own network, which in a container is not that of the machine.
-    let entries =
-        files.tcp().unwrap_or_default().into_iter().chain(files.tcp6().unwrap_or_default());
-    let ports: BTreeSet<u16> = entries
-        .filter(|entry| entry.state == TcpState::Listen && own.contains(&entry.inode))
-        .map(|entry| entry.local_address.port())
-        .collect();
-    Ok(ports.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 use super::executed::RawExecuted;
 use super::layout::{CUT, FETCHES, RawRequest, SEVERAL, UNREAD};
+use super::listed::ListedSessions;
 use super::meaning::{Meaning, Reference, Said, meaning, said};
 use dbtime_model::traced::{ExecutedStatement, Login, Protocol, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
@@ -35,6 +36,7 @@ pub(super) struct Sessions {
     nameless: u64,
     /// Requests so far; tells which connections have been silent.
     clock: u64,
+    listed: ListedSessions,
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +64,24 @@ impl Sessions {
         self.session(connection).login = Some(Arc::new(login));
     }
 
-    /// What the server calls a connection, where its greeting was seen.
+    /// The sessions that a server has, of which some were there before the watching.
+    pub(super) fn list(&mut self, listed: ListedSessions) {
+        self.listed = listed;
+    }
+
+    /// Looks for the connection of a request among those that the server has listed; `is_there`:
+    /// it is there in this moment.
+    pub(super) fn identify(&mut self, raw: &RawRequest<'_>, is_there: bool) {
+        if self.listed.is_empty() {
+            return;
+        }
+        let known = self.sessions.get(&raw.connection).and_then(|session| session.login.as_ref());
+        if let Some(login) = self.listed.find(raw, is_there, known) {
+            self.logged_in(raw.connection, login);
+        }
+    }
+
+    /// What the server calls a connection, where that is known.
     pub(super) fn server_id(&self, connection: u64) -> Option<u64> {
         self.sessions.get(&connection)?.login.as_ref()?.id
     }

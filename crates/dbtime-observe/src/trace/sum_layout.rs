@@ -3,8 +3,9 @@
 use super::heavy_rows::RowKey;
 use super::layout::{parts_of, query_cache, text_until_zero};
 use dbtime_model::Nanos;
-use dbtime_model::traced::{Ledger, RequestParts};
+use dbtime_model::traced::RequestParts;
 use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals};
 
 /// Bytes of a file's name.

@@ -2,8 +2,10 @@
 //! function of dbtime itself.
 
 use super::helper::Places;
+use super::links::detach_aside;
 use super::loading::attach_places;
-use dbtime_model::{Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::Nanos;
 use libbpf_rs::Object;
 use procfs::process::Process;
 use std::fs::File;
@@ -42,8 +44,10 @@ fn compared(object: &mut Object) -> Result<Nanos, String> {
     let program = "on_nothing".to_owned();
     let places = Places { program, offsets: vec![place], ..Places::default() };
     let file = File::open(OWN_PROGRAM).map_err(|error| error.to_string())?;
-    let _probe = attach_places(object, &places, &file)?;
-    Ok(time_of_a_call() - without)
+    let probe = attach_places(object, &places, &file)?;
+    let trap = time_of_a_call() - without;
+    detach_aside(vec![probe]);
+    Ok(trap)
 }
 
 fn time_of_a_call() -> Nanos {

@@ -24,6 +24,7 @@ pub(super) fn connections(
             continue;
         }
         naming.name(&mut raw);
+        sessions.identify(&raw, true);
         found.push(LiveConnection {
             at: MonoNanos(glance.now),
             activity: activity(&glance, || naming.lock(&raw, glance.wait)),

@@ -11,11 +11,13 @@ mod percentiles;
 mod response_over_time;
 mod stacked;
 mod svg;
+mod sweep_lines;
 mod throughput_over_time;
 mod timeline;
 
 pub(crate) use stacked::{Bar, Labels, bar, legend};
 pub(crate) use svg::escape;
+pub(crate) use sweep_lines::{MOST_LINES, SWEEP_CHARTS, SweepLines};
 
 use dbtime_model::record::Run;
 

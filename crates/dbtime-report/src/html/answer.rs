@@ -155,8 +155,8 @@ fn verdict_tiles(record: &RunRecord, out: &mut String) {
     let (limits, note, class) = match story::limits(record) {
         Limits::None => ("none set", String::new(), "dim"),
         Limits::Passed => ("PASSED", "all met".to_owned(), "good"),
-        Limits::Failed(failed, all) => ("FAILED", format!("{failed} of {all} missed"), "bad"),
-        Limits::Undecided(open, all) => ("UNDECIDED", format!("{open} of {all}, by lag"), "bad"),
+        Limits::Failed(missed) => ("FAILED", missed.text("", " missed"), "bad"),
+        Limits::Undecided(missed) => ("UNDECIDED", missed.text("", " missed by lag"), "bad"),
     };
     tile(out, "Limits", limits, &note, class);
     let (valid, class) = match (record.validity.valid, record.validity.client_limited) {

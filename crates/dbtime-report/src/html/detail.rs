@@ -13,7 +13,9 @@ pub(super) fn latency(run: &Run, out: &mut String) {
     let figures = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
     let mut heads = vec![Head::Text("Time"), Head::Text("From – to")];
     heads.extend(figures.map(Head::Figure));
-    let mut table = Table::new(story::basis(record), heads);
+    let caption = [Some(story::basis(record).to_owned()), story::of_ended(record)];
+    let caption = caption.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let mut table = Table::new(&caption, heads);
     let set = &record.latency_us;
     let rows = [
         ("response", "due – done: what a client waits", Some(&set.response)),

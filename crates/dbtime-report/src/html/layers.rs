@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Head, Table};
 use crate::facts;
-use crate::format::{bare_seconds, bytes, count, factor, finite, us};
+use crate::format::{bare_seconds, bytes, count, us};
 use dbtime_model::record::{Provenance, Run};
 use std::fmt::Write;
 
@@ -22,14 +22,14 @@ fn layers(run: &Run, out: &mut String) {
         counter; d: derived, computed from measured figures.";
     let mut table = Table::new(caption, heads);
     for layer in &run.record.layers {
-        let per_op = finite(layer.time_per_op_ns).max(0.0).round() as u64;
+        let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
             Cell::text(&layer.name),
             marked(bare_seconds(layer.time_s), layer.time_from),
             marked(count(layer.records), layer.records_from),
             marked(count(layer.operations), layer.operations_from),
-            marked(count(per_op), Provenance::Derived),
-            marked(factor(layer.relative), Provenance::Derived),
+            marked(each, Provenance::Derived),
+            marked(relative, Provenance::Derived),
         ]);
     }
     let _ = writeln!(out, "<section><h2>Layers</h2>\n{}</section>", table.finish());
@@ -41,6 +41,9 @@ fn marked(figure: String, from: Provenance) -> Cell {
         Provenance::Measured => ("m", "measured"),
         Provenance::Derived => ("d", "derived"),
     };
+    if figure == crate::format::NONE {
+        return Cell::none();
+    }
     Cell::html(format!("{figure} <abbr class=\"mark\" title=\"{name}\">{mark}</abbr>"))
 }
 
@@ -52,7 +55,6 @@ fn files(run: &Run, out: &mut String) {
     heads.extend(["Count", "Bytes", "Time in all", "Each", "Max"].map(Head::Figure));
     let mut table = Table::new("Calls on files, whole window", heads);
     for file in &run.record.files {
-        let each = file.wall_s.map(|s| us(s * 1e6 / file.count.max(1) as f64));
         let some = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
         table.row(vec![
             Cell::text(&file.file),
@@ -60,7 +62,7 @@ fn files(run: &Run, out: &mut String) {
             Cell::text(count(file.count)),
             some((file.bytes > 0).then(|| bytes(file.bytes))),
             Cell::text(facts::wall(file.wall_s)),
-            some(each),
+            Cell::text(facts::each_call(file)),
             some(file.max_us.map(us)),
         ]);
     }

@@ -2,8 +2,12 @@
 
 use crate::charts::escape;
 use crate::facts;
+use crate::repeat;
 use dbtime_model::record::Run;
 use std::fmt::Write;
+
+/// Columns of a command in the page.
+const PAGE_COLUMNS: usize = 100;
 
 pub(super) fn section(run: &Run, out: &mut String) {
     let record = &run.record;
@@ -13,8 +17,20 @@ pub(super) fn section(run: &Run, out: &mut String) {
         let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&text));
     }
     out.push_str("</dl></section>\n");
-    if !record.command.is_empty() {
-        let command = escape(&record.command);
-        let _ = writeln!(out, "<section><h2>Repeat it</h2><pre>{command}</pre></section>");
+    repeat_section((&record.command, &record.directory), &record.target.url, out);
+}
+
+/// How to repeat a run or a sweep by its command, given in a folder, against a target; nothing
+/// where there is no command.
+pub(super) fn repeat_section((command, folder): (&str, &str), target: &str, out: &mut String) {
+    if command.is_empty() {
+        return;
     }
+    let lines = repeat::command(command, folder, PAGE_COLUMNS);
+    let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+    let _ = writeln!(out, "<section><h2>Repeat it</h2><pre>{}</pre>", lines.join("\n"));
+    if let Some(note) = repeat::secrets(command, target) {
+        let _ = writeln!(out, "<p class=\"dim note\">{}</p>", escape(&note));
+    }
+    out.push_str("</section>\n");
 }

@@ -13,7 +13,11 @@ mod operations;
 mod part_colors;
 mod slowest;
 mod style;
+mod sweep;
 mod table;
+
+pub use sweep::sweep_report;
+pub(crate) use table::{Cell as HtmlCell, Head, Table as HtmlTable};
 
 use crate::charts::escape;
 use crate::story;
@@ -47,7 +51,12 @@ pub fn report(run: &Run) -> String {
     for section in SECTIONS {
         section(run, &mut body);
     }
-    let title = escape(&format!("{} – dbtime", story::headline(&run.record)));
+    frame(&story::headline(&run.record), &body)
+}
+
+/// A page around its body.
+pub(crate) fn frame(title: &str, body: &str) -> String {
+    let title = escape(&format!("{title} – dbtime"));
     let style = style::sheet();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\

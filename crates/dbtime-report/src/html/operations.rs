@@ -73,7 +73,7 @@ fn table(operations: &[OperationSummary]) -> String {
 
 /// Every limit, the required value beside the measured one.
 fn limits(record: &RunRecord, out: &mut String) {
-    if story::checks(record).next().is_none() {
+    if record.checks().next().is_none() {
         return;
     }
     let heads = vec![
@@ -84,7 +84,7 @@ fn limits(record: &RunRecord, out: &mut String) {
         Head::Text("Pass/Fail"),
     ];
     let mut table = Table::new("Limits", heads);
-    for (name, check) in story::checks(record) {
+    for (name, check) in record.checks() {
         table.row(vec![
             Cell::text(name),
             Cell::text(&check.metric),

@@ -5,59 +5,59 @@ use dbtime_model::record::CheckOutcome;
 use std::fmt::Write;
 
 /// A column heading; figures stand right.
-pub(super) enum Head {
+pub(crate) enum Head {
     Text(&'static str),
     Figure(&'static str),
 }
 
 /// One cell: its markup and its class.
-pub(super) struct Cell {
+pub(crate) struct Cell {
     html: String,
     class: &'static str,
 }
 
 impl Cell {
     /// Text of the record or of ours, escaped.
-    pub(super) fn text(text: impl AsRef<str>) -> Self {
+    pub(crate) fn text(text: impl AsRef<str>) -> Self {
         Self { html: escape(text.as_ref()), class: "" }
     }
 
     /// Markup made here.
-    pub(super) fn html(html: String) -> Self {
+    pub(crate) fn html(html: String) -> Self {
         Self { html, class: "" }
     }
 
     /// The same with a class.
-    pub(super) fn class(self, class: &'static str) -> Self {
+    pub(crate) fn class(self, class: &'static str) -> Self {
         Self { class, ..self }
     }
 
     /// `PASSED`, `FAILED` or `UNDECIDED`.
-    pub(super) fn verdict(outcome: CheckOutcome) -> Self {
+    pub(crate) fn verdict(outcome: CheckOutcome) -> Self {
         let class = if outcome == CheckOutcome::Passed { "good" } else { "bad" };
         Self::text(crate::facts::verdict(outcome)).class(class)
     }
 
     /// Nothing to show.
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self::text(crate::format::NONE).class("dim")
     }
 }
 
 /// A table in the making.
-pub(super) struct Table {
+pub(crate) struct Table {
     out: String,
     heads: Vec<Head>,
 }
 
 impl Table {
-    /// A table; the caption says what it shows.
-    pub(super) fn new(caption: &str, heads: Vec<Head>) -> Self {
-        let mut out = format!(
-            "<div class=\"scroll\" \
-                tabindex=\"0\"><table><caption><span>{}</span></caption><thead><tr>",
-            escape(caption)
-        );
+    /// A table; the caption says what it shows, and is empty where a heading does.
+    pub(crate) fn new(caption: &str, heads: Vec<Head>) -> Self {
+        let caption = match caption {
+            "" => String::new(),
+            text => format!("<caption><span>{}</span></caption>", escape(text)),
+        };
+        let mut out = format!("<div class=\"scroll\" tabindex=\"0\"><table>{caption}<thead><tr>");
         for head in &heads {
             let (class, text) = match head {
                 Head::Text(text) => ("", text),
@@ -70,7 +70,7 @@ impl Table {
     }
 
     /// A row; its first cell heads it.
-    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.heads.len());
         self.out.push_str("<tr>");
         for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
@@ -86,7 +86,7 @@ impl Table {
         self.out.push_str("</tr>");
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.out.push_str("</tbody></table></div>\n");
         self.out
     }

@@ -8,7 +8,7 @@ use dbtime_model::record::{Run, RunRecord, Warning};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
-    for line in crate::format::wrap(&story::headline(record), super::COLUMNS) {
+    for line in crate::format::wrap(&story::headline(record), page.columns()) {
         let line = page.paint(&line, Ink::Bold);
         page.line(&line);
     }

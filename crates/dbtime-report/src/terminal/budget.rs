@@ -21,11 +21,11 @@ pub(super) fn section(run: &Run, page: &mut Page) {
         return;
     };
     let means = Means::from(budget);
-    page.table(&chart(&means));
+    page.table(&chart(&means, page.bar_columns(BAR)));
     notes(record, &means, page);
 }
 
-fn chart(means: &Means) -> Table {
+fn chart(means: &Means, longest: usize) -> Table {
     let columns = [Column::text("Part"), Column::text("")];
     let figures = [Column::figure("Mean"), Column::figure("Share"), Column::text("")];
     let mut table = Table::new(columns.into_iter().chain(figures).collect());
@@ -39,7 +39,7 @@ fn chart(means: &Means) -> Table {
             Cell::new(part.meaning(), Ink::Dim),
             Cell::new(figure, ink),
             Cell::new(share.map_or(NONE.into(), percent), ink),
-            Cell::new(bar(share.unwrap_or(0.0) / 100.0, BAR), ink),
+            Cell::new(bar(share.unwrap_or(0.0) / 100.0, longest), ink),
         ]);
     }
     table.row(vec![
@@ -77,11 +77,11 @@ pub(super) fn tail_section(run: &Run, page: &mut Page) {
     let mut table = Table::new(vec![
         Column::text("Part"),
         Column::figure("All"),
-        Column::figure(""),
+        Column::figure("").optional(),
         Column::figure("Around the\nmedian"),
-        Column::figure(""),
+        Column::figure("").optional(),
         Column::figure(&format!("The slowest\n{}", percent(tail.slow.share))),
-        Column::figure(""),
+        Column::figure("").optional(),
         Column::figure("Slowest −\nmedian"),
     ]);
     let slices = [&tail.all, &tail.median, &tail.slow];

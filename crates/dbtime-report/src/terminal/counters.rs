@@ -1,9 +1,8 @@
 //! What changed between two samples of status counters: differences and rates of those that count,
 //! before and after of the others.
 
-use super::style::{Ink, Page};
+use super::style::{Ink, Page, PageStyle};
 use super::table::{Cell, Column, Table};
-use super::{COLUMNS, TerminalOptions};
 use crate::counted::signed;
 use crate::facts::instant;
 use crate::format::{NONE, clean, count, counted, fit, rate, seconds};
@@ -14,8 +13,8 @@ use dbtime_model::counters::{
 /// What a report of counters shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterOptions {
-    /// Whether to colour with ANSI escapes; nothing is told by colour alone.
-    pub color: bool,
+    /// What it is written for.
+    pub style: PageStyle,
     /// Whether to show rates per transaction too.
     pub per_transaction: bool,
 }
@@ -24,8 +23,7 @@ pub struct CounterOptions {
 ///
 /// Shape: as [`super::run_report`].
 pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> String {
-    let mut page =
-        Page::new(TerminalOptions { color: options.color, ..TerminalOptions::default() });
+    let mut page = Page::plain(options.style);
     head(report, options, &mut page);
     let of = |kind| {
         let deltas: Vec<&CounterDelta> =
@@ -49,7 +47,7 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut Page) {
     let source = &report.source;
     let version = source.version.as_ref().map_or(String::new(), |v| format!(" {}", clean(v)));
     let url = source.url.as_ref().map_or(String::new(), |url| format!(" at {}", clean(url)));
-    let title = fit(&format!("{}{version}{url}", source.product.title()), COLUMNS);
+    let title = fit(&format!("{}{version}{url}", source.product.title()), page.columns());
     page.line(&page.paint(&title, Ink::Bold));
     if let Some(from) = &report.from {
         page.fact("from", &instant(from), Ink::Plain);

@@ -3,7 +3,7 @@
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
 use crate::facts;
-use crate::format::{NONE, bare_seconds, bytes, clean, count, factor, finite, us};
+use crate::format::{NONE, bare_seconds, bytes, clean, count, us};
 use dbtime_model::record::{Provenance, Run};
 
 /// The table of layered costs, every cell marked as measured or derived.
@@ -16,14 +16,14 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     let columns = figures.into_iter().map(Column::figure);
     let mut table = Table::new([Column::text("Layer")].into_iter().chain(columns).collect());
     for layer in &run.record.layers {
-        let per_op = finite(layer.time_per_op_ns).max(0.0).round() as u64;
+        let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
             clean(&layer.name).into(),
             marked(&bare_seconds(layer.time_s), layer.time_from),
             marked(&count(layer.records), layer.records_from),
             marked(&count(layer.operations), layer.operations_from),
-            marked(&count(per_op), Provenance::Derived),
-            marked(&factor(layer.relative), Provenance::Derived),
+            marked(&each, Provenance::Derived),
+            marked(&relative, Provenance::Derived),
         ]);
     }
     page.table(&table);
@@ -33,9 +33,13 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     );
 }
 
-/// A figure with its origin.
+/// A figure with its origin; nothing has none.
 fn marked(figure: &str, from: Provenance) -> Cell {
-    format!("{figure} {}", mark(from)).into()
+    match figure {
+        // As wide as a mark, so that dashes stand below figures.
+        NONE => format!("{NONE}  ").into(),
+        figure => format!("{figure} {}", mark(from)).into(),
+    }
 }
 
 fn mark(from: Provenance) -> char {
@@ -61,7 +65,6 @@ pub(super) fn files(run: &Run, page: &mut Page) {
         Column::figure("Max"),
     ]);
     for file in &run.record.files {
-        let each = file.wall_s.map(|s| us(s * 1e6 / file.count.max(1) as f64));
         let moved = if file.bytes == 0 { NONE.to_owned() } else { bytes(file.bytes) };
         table.row(vec![
             clean(&file.file).into(),
@@ -69,7 +72,7 @@ pub(super) fn files(run: &Run, page: &mut Page) {
             count(file.count).into(),
             moved.into(),
             facts::wall(file.wall_s).into(),
-            each.unwrap_or(NONE.to_owned()).into(),
+            facts::each_call(file).into(),
             file.max_us.map_or(NONE.to_owned(), us).into(),
         ]);
     }

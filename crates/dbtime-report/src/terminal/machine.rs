@@ -1,10 +1,10 @@
 //! The end of a report: what a transaction costs, the machine, and how to repeat the run.
 
-use super::COLUMNS;
 use super::style::{Ink, Page};
 use super::table::{Column, Table};
 use crate::facts;
-use crate::format::{clean, count, if_any, percent, us, wrap};
+use crate::format::{clean, count, if_any, percent, us};
+use crate::repeat;
 use dbtime_model::record::Run;
 
 pub(super) fn section(run: &Run, page: &mut Page) {
@@ -17,8 +17,11 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     server_threads(run, page);
     if !record.command.is_empty() {
         page.heading("Repeat it");
-        for line in command(&clean(&record.command)) {
+        for line in repeat::command(&record.command, &record.directory, page.columns() - 2) {
             page.line(&format!("  {line}"));
+        }
+        if let Some(note) = repeat::secrets(&record.command, &record.target.url) {
+            page.text(&note, Ink::Dim);
         }
     }
 }
@@ -45,37 +48,4 @@ fn server_threads(run: &Run, page: &mut Page) {
         ]);
     }
     page.table(&table);
-}
-
-/// The command in lines that a shell reads as one.
-fn command(text: &str) -> Vec<String> {
-    // A break within quotes would become part of the argument: quoted spaces are hidden meanwhile.
-    const HIDDEN: char = '\u{e000}';
-    let mut quote = None;
-    let hide = |c: char| {
-        match quote {
-            Some(open) if c == open => quote = None,
-            None if matches!(c, '\'' | '"') => quote = Some(c),
-            _ => {}
-        }
-        if c == ' ' && quote.is_some() { HIDDEN } else { c }
-    };
-    let hidden: String = text.chars().map(hide).collect();
-    let mut lines = wrap(&hidden, COLUMNS - 4);
-    let last = lines.len() - 1;
-    lines[..last].iter_mut().for_each(|line| line.push_str(" \\"));
-    lines.iter().map(|line| line.replace(HIDDEN, " ")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_command_can_be_pasted() {
-        let long = format!("dbtime run {} --limit 'p90 <= 5ms' --seed 1", "x".repeat(75));
-        let lines = command(&long);
-        assert_eq!(lines.len(), 2);
-        assert!(lines[0].ends_with(" \\") && lines[1].contains("'p90 <= 5ms'"), "{lines:?}");
-    }
 }

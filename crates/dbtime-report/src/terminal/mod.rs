@@ -1,4 +1,4 @@
-//! Reports as text for a terminal of a hundred columns.
+//! Reports as text for a terminal, of a hundred columns unless it says otherwise.
 //!
 //! A report is a list of sections, each a function from the run to lines; a section with nothing
 //! to show gives none and leaves no heading behind.
@@ -6,14 +6,17 @@
 mod answer;
 mod bars;
 mod budget;
+mod charset;
 mod counted;
 mod counters;
 mod layers;
 mod line;
 mod machine;
+mod narrow;
 mod operations;
 mod processes;
 mod requests;
+mod runs;
 mod statement_locks;
 mod statements;
 mod style;
@@ -23,29 +26,32 @@ mod times;
 mod trace_summary;
 mod usage;
 
+pub use charset::Charset;
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
 pub use requests::{Shown, command_cell, cost_line, ledger_lines, request_heading, request_line};
+pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
-pub use sweep::{SweepRow, SweepServer, sweep_table};
+pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text, sweep_troubles};
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
 
 #[cfg(feature = "top")]
 pub(crate) use requests::connection_name;
+pub use style::PageStyle;
 pub(crate) use style::{Ink, Page};
 pub(crate) use table::{Cell, Column, Table};
 
 use dbtime_model::record::Run;
 
-/// No line is longer than this.
+/// No line is longer than this, where nothing says how wide the terminal is.
 pub const COLUMNS: usize = 100;
 
 /// How a report is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Whether to colour with ANSI escapes; nothing is told by colour alone.
-    pub color: bool,
+    /// What it is written for.
+    pub style: PageStyle,
     /// Whether to add the response histogram.
     pub histogram: bool,
     /// Whether to split what the server used by name of thread.
@@ -74,8 +80,8 @@ const SECTIONS: [Section; 13] = [
 
 /// The report of one run: the answer first, then its reasons.
 ///
-/// Shape: lines of at most [`COLUMNS`] columns, the last one ended; no escapes unless
-/// `options.color`.
+/// Shape: lines of at most `options.style.columns` columns but for the command, the last one ended;
+/// no escapes unless `options.style.color`.
 pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
     let mut page = Page::new(*options);
     for section in SECTIONS {

@@ -34,8 +34,8 @@ fn overall(record: &RunRecord) -> (String, Ink) {
     match story::limits(record) {
         Limits::None => ("no limits set".to_owned(), Ink::Dim),
         Limits::Passed => ("PASSED".to_owned(), Ink::Good),
-        Limits::Failed(failed, all) => (format!("FAILED ({failed} of {all} limits)"), Ink::Bad),
-        Limits::Undecided(open, all) => (format!("UNDECIDED ({open} of {all} limits)"), Ink::Bad),
+        Limits::Failed(missed) => (format!("FAILED ({})", missed.text("", "")), Ink::Bad),
+        Limits::Undecided(missed) => (format!("UNDECIDED ({})", missed.text("", "")), Ink::Bad),
     }
 }
 
@@ -44,8 +44,8 @@ fn table(operations: &[OperationSummary]) -> Table {
         Column::text("Type"),
         Column::figure("Count"),
         Column::figure("Failed"),
-        Column::figure("Share"),
-        Column::figure("Wanted"),
+        Column::figure("Share").optional(),
+        Column::figure("Wanted").optional(),
         Column::figure("Avg"),
         Column::figure("Max"),
         Column::figure("90th"),
@@ -103,7 +103,7 @@ fn other_limits(record: &RunRecord, page: &mut Page) {
     let in_table: Vec<&Check> = record.operations.iter().filter_map(p90).collect();
     let is_other = |check: &Check| !in_table.iter().any(|shown| std::ptr::eq(*shown, check));
     let mut any = false;
-    for (name, check) in story::checks(record).filter(|(_, check)| is_other(check)) {
+    for (name, check) in record.checks().filter(|(_, check)| is_other(check)) {
         any = true;
         table.row(vec![
             clean(name).into(),

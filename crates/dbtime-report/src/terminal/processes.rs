@@ -1,8 +1,8 @@
 //! What processes spent over an interval, most CPU time first.
 
-use super::style::{Ink, Page};
+use super::COLUMNS;
+use super::style::{Ink, Page, PageStyle};
 use super::table::{Cell, Column, Table};
-use super::{COLUMNS, TerminalOptions};
 use crate::format::{
     NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes, wrap,
 };
@@ -15,8 +15,8 @@ use dbtime_model::process::{
 /// How the table is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessesOptions {
-    /// Whether to colour.
-    pub color: bool,
+    /// What it is written for.
+    pub style: PageStyle,
     /// Columns of the terminal: commands are cut to fit. `None`: nothing is cut.
     pub room: Option<usize>,
     /// CPU seconds instead of percent.
@@ -34,8 +34,7 @@ const LEAST_COMMAND: usize = 16;
 ///
 /// Shape: lines, the last one ended; within `room` columns unless the figures alone take more.
 pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String {
-    let mut page =
-        Page::new(TerminalOptions { color: options.color, ..TerminalOptions::default() });
+    let mut page = Page::plain(options.style);
     let show = Show { table, options };
     let there = |row: &&ProcessRow| row.used.presence == Presence::Stayed;
     if table.processes.iter().any(|row| there(&row)) {
@@ -247,7 +246,7 @@ impl Show<'_> {
             }
         }
         page.line("");
-        for line in wrap(&text, self.options.room.unwrap_or(COLUMNS).min(COLUMNS)) {
+        for line in wrap(&text, self.options.room.unwrap_or(COLUMNS).min(page.columns())) {
             let line = page.paint(&line, Ink::Dim);
             page.line(&line);
         }

@@ -2,7 +2,8 @@
 
 use super::line::Line;
 use crate::format::{clean, count, fit, percent, us};
-use dbtime_model::traced::{Blocker, Fate, Ledger, Protocol, TextState, TraceCost, TracedRequest};
+use dbtime_model::traced::{Blocker, Fate, Protocol, TextState, TracedRequest};
+use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos};
 use std::fmt::Write;

@@ -1,8 +1,10 @@
 //! The page that sections write on: headings, facts, wrapped text and tables, with or without ANSI.
 
+use super::charset::Charset;
 use super::table::Table;
 use super::{COLUMNS, TerminalOptions};
 use crate::format::{width, wrap};
+use std::borrow::Cow;
 
 /// What a piece of text means; the colour follows from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,11 +37,45 @@ impl Ink {
     }
 }
 
+/// What a page is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageStyle {
+    /// Whether to colour with ANSI escapes; nothing is told by colour alone.
+    pub color: bool,
+    /// No line is longer, but for commands, which are never broken within a word.
+    pub columns: usize,
+    /// The signs it is written with.
+    pub charset: Charset,
+}
+
+impl Default for PageStyle {
+    fn default() -> Self {
+        Self { color: false, columns: COLUMNS, charset: Charset::Utf8 }
+    }
+}
+
+impl PageStyle {
+    /// The same for a terminal of so many columns, which a report follows from 72 to 120.
+    #[must_use]
+    pub fn within(self, columns: usize) -> Self {
+        Self { columns: columns.clamp(LEAST, MOST), ..self }
+    }
+}
+
 /// Text in the making.
 pub(crate) struct Page {
     out: String,
     options: TerminalOptions,
 }
+
+/// Tables have too little room in fewer columns than this.
+const LEAST: usize = 72;
+
+/// A bar of fewer columns than this shows nothing.
+const SHORTEST_BAR: usize = 10;
+
+/// Lines longer than this are read with effort.
+const MOST: usize = 120;
 
 /// The column at which the text of a fact begins.
 const FACT: usize = 16;
@@ -49,9 +85,31 @@ impl Page {
         Self { out: String::new(), options }
     }
 
+    /// A page of no run's: none of what may be asked for of one.
+    pub(crate) fn plain(style: PageStyle) -> Self {
+        Self::new(TerminalOptions { style, ..TerminalOptions::default() })
+    }
+
+    /// How many columns there are.
+    pub(crate) fn columns(&self) -> usize {
+        self.options.style.columns
+    }
+
+    /// How long the longest bar is that would be `columns` long on a page of the usual width: what
+    /// a narrower page lacks, bars lack, for a bar that is cut lies.
+    pub(crate) fn bar_columns(&self, columns: usize) -> usize {
+        let lacking = COLUMNS.saturating_sub(self.columns());
+        columns.saturating_sub(lacking).max(SHORTEST_BAR)
+    }
+
+    /// `text` in signs that can be shown.
+    fn spelled<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.options.style.charset.spelled(text)
+    }
+
     /// `text` in its colour.
     pub(crate) fn paint(&self, text: &str, ink: Ink) -> String {
-        if self.options.color && ink != Ink::Plain && !text.is_empty() {
+        if self.options.style.color && ink != Ink::Plain && !text.is_empty() {
             format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code())
         } else {
             text.to_owned()
@@ -70,7 +128,9 @@ impl Page {
 
     /// One line as it stands.
     pub(crate) fn line(&mut self, line: &str) {
-        self.out.push_str(line.trim_end());
+        // What a layout has cut since.
+        let line = self.options.style.charset.spelled(line.trim_end());
+        self.out.push_str(&line);
         self.out.push('\n');
     }
 
@@ -83,7 +143,7 @@ impl Page {
 
     /// Running text, wrapped and indented.
     pub(crate) fn text(&mut self, text: &str, ink: Ink) {
-        for line in wrap(text, COLUMNS - 2) {
+        for line in wrap(&self.spelled(text), self.columns() - 2) {
             let line = self.paint(&line, ink);
             self.line(&format!("  {line}"));
         }
@@ -91,7 +151,9 @@ impl Page {
 
     /// A name and what there is to say about it, with a hanging indent.
     pub(crate) fn fact(&mut self, name: &str, text: &str, ink: Ink) {
-        for (index, line) in wrap(text, COLUMNS - FACT).into_iter().enumerate() {
+        for (index, line) in
+            wrap(&self.spelled(text), self.columns() - FACT).into_iter().enumerate()
+        {
             let name = if index == 0 { name } else { "" };
             let pad = " ".repeat(FACT.saturating_sub(2 + width(name)));
             let (name, line) = (self.paint(name, Ink::Dim), self.paint(&line, ink));
@@ -101,7 +163,8 @@ impl Page {
 
     /// A table, indented.
     pub(crate) fn table(&mut self, table: &Table) {
-        for line in table.lines(COLUMNS - 2, |text, ink| self.paint(text, ink)) {
+        let table = table.spelled(|text| self.spelled(text));
+        for line in table.lines(self.columns() - 2, |text, ink| self.paint(text, ink)) {
             self.line(&format!("  {line}"));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::style::Ink;
 use crate::format::{fit, width};
+use std::borrow::Cow;
 
 /// The gap between two columns.
 const GAP: usize = 2;
@@ -13,16 +14,26 @@ const LEAST: usize = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     /// May hold line breaks.
-    heading: String,
+    pub(super) heading: String,
     right: bool,
     /// Whether a text that is too long goes on in the next line; others are cut.
     wraps: bool,
+    /// Whether it is left out where there is too little room.
+    pub(super) is_optional: bool,
+    /// Whether it is shortened only when all others are as short as they can be.
+    is_whole: bool,
 }
 
 impl Column {
     /// A column of names.
     pub(crate) fn text(heading: &str) -> Self {
-        Self { heading: heading.to_owned(), right: false, wraps: false }
+        Self {
+            heading: heading.to_owned(),
+            right: false,
+            wraps: false,
+            is_optional: false,
+            is_whole: false,
+        }
     }
 
     /// A column of texts that go on in the next line; single words that are too long are cut.
@@ -33,6 +44,25 @@ impl Column {
     /// A column of figures.
     pub(crate) fn figure(heading: &str) -> Self {
         Self { right: true, ..Self::text(heading) }
+    }
+
+    /// The same, left out where there is too little room: what it says can be done without.
+    pub(crate) fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+
+    /// The same, shortened last of all: cut it would be of no use.
+    pub(crate) fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
+    }
+
+    /// In which turn it gives way: names, then figures, then what is of use whole alone.
+    fn turn(&self) -> u8 {
+        match (self.is_whole, self.right) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        }
     }
 }
 
@@ -58,7 +88,7 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// A line of a table below its headings.
 #[derive(Clone, Debug)]
-enum Row {
+pub(super) enum Row {
     /// A cell for each column.
     Cells(Vec<Cell>),
     /// What the rows below it belong to, across all columns.
@@ -68,8 +98,8 @@ enum Row {
 /// Rows under headings.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Row>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Row>,
 }
 
 impl Table {
@@ -100,8 +130,27 @@ impl Table {
         others.iter().sum::<usize>() + GAP * others.len() + last.min(*end)
     }
 
+    /// The same with other signs in its texts.
+    pub(super) fn spelled<'a>(&'a self, spell: impl Fn(&'a str) -> Cow<'a, str>) -> Self {
+        let text = |text: &'a String| spell(text).into_owned();
+        let columns = self.columns.iter();
+        let columns = columns.map(|c| Column { heading: text(&c.heading), ..c.clone() }).collect();
+        let row = |row: &'a Row| match row {
+            Row::Group(name) => Row::Group(text(name)),
+            Row::Cells(cells) => {
+                let cell = |cell: &'a Cell| Cell::new(text(&cell.text), cell.ink);
+                Row::Cells(cells.iter().map(cell).collect())
+            }
+        };
+        Self { columns, rows: self.rows.iter().map(row).collect() }
+    }
+
     /// The lines, none wider than `room` columns.
     pub(crate) fn lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
+        self.shaped(room).shaped_lines(room, paint)
+    }
+
+    fn shaped_lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
         let widths = self.widths(room);
         let mut lines = self.headings(&widths, &paint);
         for row in &self.rows {
@@ -178,18 +227,18 @@ impl Table {
         line
     }
 
-    /// Natural widths, the widest column shrunk until the row fits: names first, figures only
-    /// where names alone cannot make room.
+    /// Natural widths, the widest column shrunk until the row fits, by [`Column::turn`]: a later
+    /// turn only where the ones before cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut widths = self.natural();
         let gaps = GAP * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > room {
-            let shrink = |names: bool| {
+            let shrink = |turn: u8| {
                 let columns = widths.iter().enumerate();
-                let open = columns.filter(|&(i, w)| *w > LEAST && self.columns[i].right != names);
+                let open = columns.filter(|&(i, w)| *w > LEAST && self.columns[i].turn() == turn);
                 open.max_by_key(|(_, w)| **w).map(|(i, _)| i)
             };
-            match shrink(true).or_else(|| shrink(false)) {
+            match (0..=2).find_map(shrink) {
                 Some(index) => widths[index] -= 1,
                 None => break,
             }
@@ -200,20 +249,49 @@ impl Table {
     /// What each column would take if there were room.
     fn natural(&self) -> Vec<usize> {
         let natural = |(index, column): (usize, &Column)| {
-            let cells = self.rows.iter().filter_map(|row| match row {
-                Row::Cells(cells) => Some(width(&cells[index].text)),
-                Row::Group(_) => None,
-            });
-            cells.chain(column.heading.split('\n').map(width)).max().unwrap_or(0)
+            let heading = column.heading.split('\n').map(width).max().unwrap_or(0);
+            heading.max(self.cell_width(index))
         };
         self.columns.iter().enumerate().map(natural).collect()
     }
+
+    /// The widest cell of a column.
+    pub(super) fn cell_width(&self, index: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(width(&cells[index].text)),
+            Row::Group(_) => None,
+        });
+        cells.max().unwrap_or(0)
+    }
+
+    /// What all columns take if there is room, with names cut to `short` columns; of those that go
+    /// on in the next line their longest words.
+    pub(super) fn whole_of(&self, short: Option<usize>) -> usize {
+        let widths = self.natural().into_iter().zip(&self.columns).enumerate();
+        let wide = |(index, (width, column)): (usize, (usize, &Column))| match short {
+            Some(short) if column.wraps => width.min(self.longest_word(index).max(short)),
+            Some(short) if column.turn() == 0 && !column.is_optional => width.min(short),
+            _ => width,
+        };
+        widths.map(wide).sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
+    }
+
+    /// The widest word of a column, with the room that a word of a later line needs.
+    fn longest_word(&self, index: usize) -> usize {
+        let words = self.rows.iter().flat_map(|row| match row {
+            Row::Cells(cells) => cells[index].text.split(' ').collect(),
+            Row::Group(_) => Vec::new(),
+        });
+        words.map(width).max().unwrap_or(0) + INDENT.len()
+    }
 }
+
+/// Before what follows the first line of a text.
+const INDENT: &str = "  ";
 
 /// A text in lines of at most `room` columns, broken between words; what follows the first line is
 /// indented.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
-    const INDENT: &str = "  ";
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

@@ -12,7 +12,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     page.heading("Latency");
     let headings = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
     let columns = headings.into_iter().map(Column::figure);
-    let names = [Column::text(""), Column::text("")];
+    let names = [Column::text(""), Column::text("").optional()];
     let mut table = Table::new(names.into_iter().chain(columns).collect());
     let set = &record.latency_us;
     let rows = [
@@ -31,11 +31,17 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     }
     page.table(&table);
     page.text(story::basis(record), Ink::Dim);
+    if let Some(sentence) = story::of_ended(record) {
+        page.text(&sentence, Ink::Dim);
+    }
 }
 
 fn figures(l: &LatencyUs) -> [f64; 7] {
     [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max]
 }
+
+/// Columns of the longest bar.
+const BAR: usize = 48;
 
 /// Responses by power of two, on request.
 pub(super) fn histogram(run: &Run, page: &mut Page) {
@@ -63,7 +69,7 @@ pub(super) fn histogram(run: &Run, page: &mut Page) {
             us(bucket.below_us).into(),
             count(bucket.count).into(),
             percent(bucket.count as f64 / total * 100.0).into(),
-            bar(bucket.count as f64 / most as f64, 48).into(),
+            bar(bucket.count as f64 / most as f64, page.bar_columns(BAR)).into(),
         ]);
     }
     page.table(&table);

@@ -3,7 +3,7 @@
 use super::statement_locks::{StatementLocks, lock_lines};
 use super::style::{Ink, Page};
 use super::table::{Cell, Column, Table};
-use super::{COLUMNS, TerminalOptions};
+use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
@@ -43,7 +43,7 @@ pub struct TracedReport<'a> {
 
 /// The report of a trace.
 pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
-    let mut page = Page::new(TerminalOptions { color, ..TerminalOptions::default() });
+    let mut page = Page::plain(PageStyle { color, ..PageStyle::default() });
     let all = report.totals.all();
     let per_second = all.count as f64 / report.length.as_secs().max(1e-9);
     page.heading("Statements");
@@ -75,7 +75,7 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
 
 /// The distribution of all responses.
 pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
-    let mut page = Page::new(TerminalOptions::default());
+    let mut page = Page::plain(PageStyle::default());
     let all = totals.all();
     distribution("Response distribution, all statements (µs)", &all, step, &mut page);
     page.finish()

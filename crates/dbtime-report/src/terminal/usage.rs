@@ -1,7 +1,6 @@
 //! What a command, a process or a server used.
 
-use super::TerminalOptions;
-use super::style::{Ink, Page};
+use super::style::{Ink, Page, PageStyle};
 use super::table::{Cell, Column, Table};
 use crate::format::{
     NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
@@ -15,9 +14,9 @@ const MOST: usize = 20;
 /// The report: what was used in all, where the time of the threads went, everything else as
 /// differences and per second.
 ///
-/// Shape: lines of at most [`super::COLUMNS`] columns, the last one ended.
-pub fn usage_report(report: &UsageReport, color: bool) -> String {
-    let mut page = Page::new(TerminalOptions { color, ..TerminalOptions::default() });
+/// Shape: lines of at most `style.columns` columns, the last one ended.
+pub fn usage_report(report: &UsageReport, style: PageStyle) -> String {
+    let mut page = Page::plain(style);
     answer(report, &mut page);
     microstates(report, &mut page);
     differences(report, &mut page);

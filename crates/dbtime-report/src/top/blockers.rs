@@ -11,10 +11,13 @@ use dbtime_model::Nanos;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How deep chains are followed.
 const DEEPEST: usize = 8;
+
+/// Who has waited itself stands above others where they have waited for it so many times as long.
+const ROOT: u64 = 10;
 
 /// A connection in a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,10 +131,13 @@ fn text_of(link: &Link, columns: usize) -> String {
 /// The chains, those first below which the most was waited.
 pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
     let edges = edges(waits);
-    let waiters: HashSet<u64> = edges.values().flat_map(|below| below.keys().copied()).collect();
-    let is_root = |holder: &Option<u64>| holder.is_none_or(|holder| !waiters.contains(&holder));
     let length =
         |holder: &Option<u64>| edges[holder].values().map(|waits| waits.length.0).sum::<u64>();
+    let own = waited(&edges);
+    let is_root = |holder: &Option<u64>| {
+        let own = holder.and_then(|holder| own.get(&holder));
+        own.is_none_or(|own| own.0.saturating_mul(ROOT) <= length(holder))
+    };
     let mut holders: Vec<&Option<u64>> = edges.keys().collect();
     // Of those that waited for each other one has to stand above.
     holders.sort_by_key(|holder| (!is_root(holder), std::cmp::Reverse(length(holder))));
@@ -146,6 +152,15 @@ pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
         }
     }
     links
+}
+
+/// How long each has waited for all others.
+fn waited(edges: &Edges) -> HashMap<u64, Nanos> {
+    let mut own = HashMap::<u64, Nanos>::new();
+    for (waiter, waits) in edges.values().flatten() {
+        *own.entry(*waiter).or_default() += waits.length;
+    }
+    own
 }
 
 fn descend(
@@ -202,6 +217,15 @@ mod tests {
             lock: "row lock".to_owned(),
             length: Nanos(millis * 1_000_000),
         }
+    }
+
+    #[test]
+    fn who_has_waited_a_moment_itself_still_stands_above() {
+        let waits = [wait(1, None, 1), wait(2, Some(1), 250), wait(1, Some(2), 1)];
+        let links = links(&waits);
+        let shape: Vec<_> = links.iter().map(|link| (link.depth, link.connection)).collect();
+        let below = [(0, Some(1)), (1, Some(2)), (2, Some(1))];
+        assert_eq!(shape, [&below[..], &[(0, None), (1, Some(1))]].concat());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::LockPicture;
-use dbtime_model::traced::{Ledger, TracedRequest};
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
 

@@ -3,9 +3,10 @@
 use super::*;
 use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
 use dbtime_model::traced::{
-    Blocker, Fate, Ledger, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
+    Blocker, Fate, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, Totals};
 use dbtime_model::{MonoNanos, Nanos, SparseCounts};

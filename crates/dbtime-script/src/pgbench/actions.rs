@@ -125,7 +125,7 @@ impl Client {
 
     fn shell(&mut self, plan: &Plan, words: &[Word], slot: Option<Slot>) -> Result<(), String> {
         if !plan.settings.allow_shell {
-            return Err("scripts may run no programs here, unless --allow-shell says so".to_owned());
+            return Err("scripts run programs only under `dbtime pgbench --allow-shell`".to_owned());
         }
         let line = shell::line(words, &self.variables)?;
         let name = shell::first(words, &self.variables);

@@ -4,19 +4,21 @@
 use super::block::Effect;
 use super::client::{Awaits, Client};
 use super::command::{Keep, Kind};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Mode};
 use super::notice::Notice;
 use super::plan::{Plan, lock};
 use super::program::Next;
 use super::statistics::FailureKind;
-use dbtime_load::failure::Failure;
+use dbtime_load::failure::{Failure, NO_COPY_DATA};
 use dbtime_load::results::{ResultSet, Results};
-use dbtime_model::{ErrorClass, now};
+use dbtime_machine::now;
+use dbtime_model::ErrorClass;
 use std::ops::Range;
 
 impl Client {
     /// What was asked has been done.
     pub(super) fn answered(&mut self, plan: &Plan, results: &Results) -> Next {
+        self.trace_receiving(plan);
         match self.awaits {
             Awaits::Open => return Next::Done,
             Awaits::Connect => return self.connected(plan),
@@ -82,7 +84,8 @@ impl Client {
             Keep::One(prefix) => {
                 let last = results.len().saturating_sub(1);
                 let set = results.set(last);
-                let rows = set.filter(|set| set.columns() > 0).map_or(0, |set| set.rows());
+                // A row without columns is one, too.
+                let rows = set.map_or(0, |set| set.rows());
                 match set {
                     Some(set) if rows == 1 => self.store(plan, "gset", prefix, last, set),
                     _ => Err(format!("{}: expected one row, got {rows}", self.place(last))),
@@ -132,49 +135,78 @@ impl Client {
 
     /// What was asked has failed.
     pub(super) fn failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
-        let message = message(failure, plan.settings.dialect);
+        self.trace_receiving(plan);
         let text = match self.awaits {
             Awaits::Disconnect => return self.disconnected(),
             Awaits::Open => {
                 let id = self.id;
+                let message = self.message(plan, failure);
                 let text = format!("{message}\nerror: could not create connection for client {id}");
                 lock(&plan.trouble).get_or_insert(text);
                 return Next::EndAll(failure.class);
             }
             Awaits::Connect => {
-                self.say_error(plan, message);
+                self.say_error(plan, self.message(plan, failure));
                 format!("client {} aborted while establishing connection", self.id)
             }
             Awaits::Rollback => format!(
-                "client {} aborted while rolling back the transaction after an error; {message}",
-                self.id
+                "client {} aborted while rolling back the transaction after an error; {}",
+                self.id,
+                self.message(plan, failure)
             ),
-            _ => return self.command_failed(plan, failure, &message),
+            _ => return self.command_failed(plan, failure),
         };
         self.abort(plan, text, Some(failure.class))
     }
 
+    /// The database's own words, which point into the statement.
+    fn message(&self, plan: &Plan, failure: &Failure) -> String {
+        let ready = || plan.commands[self.script][self.command].sql.as_str();
+        match (self.awaits, plan.settings.mode) {
+            (Awaits::Answer, Mode::Simple) => {
+                message(failure, plan.settings.dialect, Some(&self.sql))
+            }
+            (Awaits::Answer, Mode::Extended) | (Awaits::Prepare, _) => {
+                message(failure, plan.settings.dialect, Some(ready()))
+            }
+            _ => message(failure, plan.settings.dialect, None),
+        }
+    }
+
+    /// Tells of the answer to a command, where that is wanted.
+    fn trace_receiving(&self, plan: &Plan) {
+        if plan.settings.traces && matches!(self.awaits, Awaits::Answer | Awaits::Pipeline) {
+            plan.settings.listener.say(Notice::Info(format!("client {} receiving", self.id)));
+        }
+    }
+
     /// A command has failed, or what it needs to be prepared.
-    fn command_failed(&mut self, plan: &Plan, failure: &Failure, message: &str) -> Next {
+    fn command_failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
         self.note_block(plan, failure);
         let (id, script, command) = (self.id, self.script, self.command);
         if failure.class == ErrorClass::Connection {
             let text = format!(
                 "client {id} aborted in command {command} (SQL) of script {script}; \
-                 perhaps the backend died while processing: {message}"
+                 perhaps the backend died while processing: {}",
+                self.message(plan, failure)
             );
+            return self.abort(plan, text, Some(failure.class));
+        }
+        if failure.message.contains(NO_COPY_DATA) {
+            let text = "COPY is not supported in pgbench, aborting".to_owned();
             return self.abort(plan, text, Some(failure.class));
         }
         let Some(kind) = kind_of(failure, plan.settings.dialect) else {
             // Which statement of several it was is not told: it is called the first.
             let place = format!("in command {command} query 0");
+            let message = self.message(plan, failure);
             let text = format!("client {id} script {script} aborted {place}: {message}");
             return self.abort(plan, text, Some(failure.class));
         };
         (self.failure, self.class) = (Some(kind), failure.class);
         self.say_verbose(plan, || {
             let place = format!("in command {command} (SQL) of script {script}");
-            format!("client {id} got an error {place}; {message}")
+            format!("client {id} got an error {place}; {}", self.message(plan, failure))
         });
         if self.in_block {
             return self.ask(Awaits::Rollback, Next::Rollback);
@@ -262,13 +294,15 @@ impl Client {
     }
 }
 
-/// The database's own words, as its own client shows them.
-pub(super) fn message(failure: &Failure, dialect: Dialect) -> String {
+/// The database's own words, as its own client shows them, with the place in the statement if its
+/// text is known.
+pub fn message(failure: &Failure, dialect: Dialect, sql: Option<&str>) -> String {
     match dialect {
+        _ if !failure.report.is_empty() => failure.report_in(sql),
         Dialect::Postgres if failure.class != ErrorClass::Connection => {
-            format!("ERROR:  {}", failure.message)
+            format!("ERROR:  {}", failure.own_words())
         }
-        _ => failure.message.clone(),
+        _ => failure.own_words().to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::scan::{Scanner, Stop};
 
 /// What a command does to the transaction block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub(super) struct Effect {
     /// Whether a block is open behind it; `None`: as before.
     pub leaves_open: Option<bool>,
     /// Whether one of its statements opens a block: it may be open when the command fails.
@@ -14,7 +14,7 @@ pub struct Effect {
 
 impl Effect {
     /// The effect of a command, all its statements taken together.
-    pub fn of(sql: &str) -> Self {
+    pub(super) fn of(sql: &str) -> Self {
         let mut scanner = Scanner::new(sql);
         let mut effect = Self::default();
         loop {

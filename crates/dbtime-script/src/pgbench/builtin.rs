@@ -29,12 +29,12 @@ const BEGIN: &str = "BEGIN;";
 const END: &str = "END;";
 
 /// The built-in scripts, in the order of `-b list`.
-pub const BUILTINS: [Builtin; 3] =
+pub(crate) const BUILTINS: [Builtin; 3] =
     [Builtin::TPCB_LIKE, Builtin::SIMPLE_UPDATE, Builtin::SELECT_ONLY];
 
 impl Builtin {
     /// Three updates, a query and an insert.
-    pub const TPCB_LIKE: Self = Self {
+    pub(crate) const TPCB_LIKE: Self = Self {
         name: "tpcb-like",
         description: "<builtin: TPC-B (sort of)>",
         statements: &[
@@ -53,7 +53,7 @@ impl Builtin {
     };
 
     /// One update, a query and an insert.
-    pub const SIMPLE_UPDATE: Self = Self {
+    pub(crate) const SIMPLE_UPDATE: Self = Self {
         name: "simple-update",
         description: "<builtin: simple update>",
         statements: &[
@@ -70,7 +70,7 @@ impl Builtin {
     };
 
     /// A query.
-    pub const SELECT_ONLY: Self = Self {
+    pub(crate) const SELECT_ONLY: Self = Self {
         name: "select-only",
         description: "<builtin: select only>",
         statements: &[ACCOUNT, SELECT_ACCOUNT],

@@ -11,7 +11,8 @@ use super::statistics::{FailureKind, Statistics};
 use super::variables::Variables;
 use dbtime_load::program::Value as Parameter;
 use dbtime_load::request::Piped;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample, now};
+use dbtime_machine::now;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample};
 
 /// What a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub enum Kind {
     Endif,
     /// `\sleep`
     Sleep {
-        /// How long.
+        /// A number, or the variable that holds it.
         length: Length,
         /// Microseconds of one.
         unit: i64,

@@ -7,7 +7,7 @@ use super::value::{Fixed, Value};
 use super::variables::Variables;
 
 /// What an expression can reach.
-pub struct Scope<'a> {
+pub(super) struct Scope<'a> {
     /// The client's variables.
     pub variables: &'a mut Variables,
     /// The client's random numbers.
@@ -22,7 +22,7 @@ impl Scope<'_> {
     /// # Errors
     /// In pgbench's words: an overflow, a division by zero, a variable that is not set, a value of
     /// the wrong type, a parameter out of its range.
-    pub fn value(&mut self, expression: &Expression) -> Result<Value, String> {
+    pub(super) fn value(&mut self, expression: &Expression) -> Result<Value, String> {
         match expression {
             Expression::Constant(value) => Ok(*value),
             Expression::Variable(slot) => self.variables.value(*slot),

@@ -21,7 +21,7 @@ pub enum Expression {
 
 /// Why an expression cannot be read. The cursor stands behind the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub(super) struct Flaw {
     /// What is wrong.
     pub message: &'static str,
     /// The word that is meant.
@@ -47,7 +47,7 @@ const SIGN: u8 = 9;
 ///
 /// # Errors
 /// What is wrong; `cursor` stands behind the token that is.
-pub fn parse(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expression, Flaw> {
+pub(super) fn parse(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expression, Flaw> {
     let mut parser = Parser { token: Token::End, cursor, names, parts: 0, depth: 0 };
     parser.advance()?;
     let expression = parser.binary(0)?;

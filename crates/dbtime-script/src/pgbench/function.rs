@@ -2,7 +2,6 @@
 
 /// What an expression can do with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is named as scripts write it, or as what it does")]
 pub enum Function {
     Add,
     Subtract,
@@ -45,7 +44,7 @@ pub enum Function {
 
 /// How many arguments a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arity {
+pub(super) enum Arity {
     /// So many.
     Exactly(usize),
     /// One or more.
@@ -55,7 +54,7 @@ pub enum Arity {
 }
 
 /// Most arguments of a call.
-pub const MOST_ARGUMENTS: usize = 16;
+pub(super) const MOST_ARGUMENTS: usize = 16;
 
 /// Functions that scripts call by name.
 const NAMED: &[(&str, Arity, Function)] = &[
@@ -83,6 +82,6 @@ const NAMED: &[(&str, Arity, Function)] = &[
 ];
 
 /// The function of a name, whatever its case, with the name as it is listed.
-pub fn find(name: &str) -> Option<(&'static str, Arity, Function)> {
+pub(super) fn find(name: &str) -> Option<(&'static str, Arity, Function)> {
     NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).copied()
 }

@@ -220,7 +220,7 @@ impl Program for Loader {
             }
             Err(failure) => {
                 let start: String = self.sql.chars().take(200).collect();
-                let words = message(failure, self.job.dialect);
+                let words = message(failure, self.job.dialect, Some(&self.sql));
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
                 *self.job.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
                 Step::Quit { failed: Some(failure.class), all: true }

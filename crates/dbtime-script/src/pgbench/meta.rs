@@ -8,12 +8,15 @@ use super::token::Cursor;
 
 /// What a line with a backslash command says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Meta {
+pub(super) enum Meta {
     /// A command of its own.
     Command(Kind),
     /// What becomes of the rows of the SQL before it.
     Keep(Keep),
 }
+
+/// Most words behind a command, as pgbench has it.
+const MOST_WORDS: usize = 255;
 
 /// A line under way.
 struct Line<'c, 'a> {
@@ -30,7 +33,7 @@ struct Line<'c, 'a> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn parse(
+pub(super) fn parse(
     source: &str,
     cursor: &mut Cursor<'_>,
     names: &mut Names,
@@ -44,16 +47,19 @@ pub fn parse(
         return line.with_expression(&lower, names).map(|kind| Some(Meta::Command(kind)));
     }
     let words: Vec<_> = std::iter::from_fn(|| line.cursor.word()).collect();
+    if words.len() > MOST_WORDS {
+        return Err(line.error("too many arguments"));
+    }
     line.plain(&lower, &words, names).map(Some)
 }
 
 /// The text of the command that began at `start`, up to where the cursor stands.
-pub fn text<'a>(cursor: &Cursor<'a>, start: usize) -> &'a str {
+pub(super) fn text<'a>(cursor: &Cursor<'a>, start: usize) -> &'a str {
     cursor.text[start..cursor.at].trim_end_matches(['\n', '\r'])
 }
 
 /// The number of the line at a byte, from 1.
-pub fn line_number(text: &str, at: usize) -> usize {
+pub(super) fn line_number(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
 }
 
@@ -206,7 +212,7 @@ fn split_number(text: &str) -> (&str, &str) {
 }
 
 /// The integer that a text begins with; 0 where it begins with none. Too long a one is cut.
-pub fn leading_int(text: &str) -> i64 {
+pub(super) fn leading_int(text: &str) -> i64 {
     let (digits, _) = split_number(text.trim_ascii_start());
     let cut = if digits.starts_with('-') { i64::from(i32::MIN) } else { i64::from(i32::MAX) };
     if digits.is_empty() || digits == "+" || digits == "-" {
@@ -216,7 +222,7 @@ pub fn leading_int(text: &str) -> i64 {
 }
 
 /// At most so many bytes of a text.
-pub fn cut(text: &str, most: usize) -> &str {
+pub(super) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }

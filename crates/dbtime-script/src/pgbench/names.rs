@@ -48,17 +48,17 @@ impl Names {
 
 /// Whether a variable may have this name: a letter, an underscore or anything beyond ASCII, then
 /// digits too.
-pub fn is_valid(name: &str) -> bool {
+pub(super) fn is_valid(name: &str) -> bool {
     name.bytes().next().is_some_and(begins_name) && name.bytes().all(continues_name)
 }
 
 /// Whether a name may begin with this byte.
-pub fn begins_name(byte: u8) -> bool {
+pub(super) fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii()
 }
 
 /// Whether a name may go on with this byte.
-pub fn continues_name(byte: u8) -> bool {
+pub(super) fn continues_name(byte: u8) -> bool {
     begins_name(byte) || byte.is_ascii_digit()
 }
 

@@ -154,7 +154,6 @@ impl Program for PgbenchProgram {
             Event::Started => client.begin(plan),
             Event::Resumed => client.resumed(plan),
             Event::Answered { .. } => client.advance(plan),
-            Event::Failed(class) => Next::Failed(class),
         };
         self.step(next)
     }

@@ -45,7 +45,7 @@ impl Prng {
 
     /// A uniform number in `0..=most`.
     #[inline]
-    pub fn up_to(&mut self, most: u64) -> u64 {
+    pub(crate) fn up_to(&mut self, most: u64) -> u64 {
         if most == 0 {
             return 0;
         }
@@ -90,7 +90,7 @@ impl Prng {
 
     /// A number in `low..=high`, the k-th of them with a weight of k^−`parameter`. `parameter` lies
     /// in [`ZIPFIAN`]. Cost: a few draws; many close to 1.
-    pub fn zipfian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
+    pub(crate) fn zipfian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
         let count = high.wrapping_sub(low).wrapping_add(1);
         low.wrapping_sub(1).wrapping_add(self.zipfian_rank(count, parameter))
     }
@@ -113,10 +113,10 @@ impl Prng {
 }
 
 /// The least parameter of [`Prng::gaussian`]: below it too many draws fall outside.
-pub const LEAST_GAUSSIAN: f64 = 2.0;
+pub(crate) const LEAST_GAUSSIAN: f64 = 2.0;
 
 /// The parameters that [`Prng::zipfian`] takes.
-pub const ZIPFIAN: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
+pub(crate) const ZIPFIAN: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 
 /// How many numbers there are from `low` to `high`.
 fn span(low: i64, high: i64) -> f64 {
@@ -165,7 +165,7 @@ pub fn hash_fnv1a(value: i64, seed: i64) -> i64 {
 }
 
 /// MurmurHash2 over the eight bytes of a number.
-pub fn hash_murmur2(value: i64, seed: i64) -> i64 {
+pub(crate) fn hash_murmur2(value: i64, seed: i64) -> i64 {
     const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
     const SHIFT: u32 = 47;
     let mut key = (value as u64).wrapping_mul(FACTOR);

@@ -16,7 +16,7 @@ const SHOWN: usize = 127;
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn parse(source: &str, text: &str, names: &mut Names) -> Result<Script, Complaint> {
+pub(super) fn parse(source: &str, text: &str, names: &mut Names) -> Result<Script, Complaint> {
     let mut scanner = Scanner::new(text);
     let mut commands: Vec<Command> = Vec::new();
     loop {

@@ -28,7 +28,7 @@ impl Table {
     /// All of them, in the order in which foreign keys want them filled.
     pub const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
 
-    /// Its name.
+    /// The name in the database.
     pub fn name(self) -> &'static str {
         match self {
             Self::Branches => "pgbench_branches",
@@ -47,7 +47,7 @@ impl Table {
     }
 
     /// How many rows each branch has.
-    pub fn per_branch(self) -> u64 {
+    pub(crate) fn per_branch(self) -> u64 {
         match self {
             Self::Branches => 1,
             Self::Tellers => 10,
@@ -82,7 +82,7 @@ impl Row {
     }
 
     /// Appends it as a line of COPY in its text format.
-    pub fn write_copy(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_copy(&self, out: &mut Vec<u8>) {
         let mut number = itoa::Buffer::new();
         out.extend_from_slice(number.format(self.id).as_bytes());
         if let Some(branch) = self.branch {

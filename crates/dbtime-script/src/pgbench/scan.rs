@@ -7,7 +7,7 @@ use super::names;
 
 /// What ended a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     /// A semicolon, which belongs to it.
     Semicolon,
     /// A backslash, which was passed.
@@ -18,7 +18,7 @@ pub enum Stop {
 
 /// A place in a script, and what is open there.
 #[derive(Debug)]
-pub struct Scanner<'a> {
+pub(super) struct Scanner<'a> {
     text: &'a str,
     /// The next byte.
     pub at: usize,
@@ -32,13 +32,13 @@ pub struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// The beginning of a script.
-    pub fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0, brackets: 0, blocks: 0, opening: [0; 4], words: 0 }
     }
 
     /// The next command as it is to be sent: `\;` and `\:` have lost their backslash, and blanks
     /// before it are gone.
-    pub fn command(&mut self) -> (String, Stop) {
+    pub(super) fn command(&mut self) -> (String, Stop) {
         let mut out = String::new();
         while let Some(first) = self.text[self.at..].chars().next() {
             let rest = &self.text[self.at..];

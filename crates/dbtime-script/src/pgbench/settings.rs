@@ -1,7 +1,7 @@
 //! What a run is told: its scripts, and how to run them.
 
 use super::builtin::Builtin;
-use super::command::Script;
+use super::command::{Kind, Script};
 use super::dialect::{Dialect, Mode};
 use super::loading::Loading;
 use super::names::Names;
@@ -12,7 +12,7 @@ use dbtime_model::Nanos;
 use std::sync::Arc;
 
 /// Most scripts of a run.
-pub const MOST_SCRIPTS: usize = 128;
+pub(super) const MOST_SCRIPTS: usize = 128;
 
 /// The scripts of a run, in the order of the command line.
 #[derive(Clone, Debug, Default)]
@@ -51,13 +51,29 @@ impl Scripts {
         self.add(script.description, &script.text(dialect), weight)
     }
 
+    /// Whether all statements can be sent in a mode.
+    ///
+    /// # Errors
+    /// The first that has too many parameters for it.
+    pub fn check(&self, mode: Mode, dialect: Dialect) -> Result<(), String> {
+        let commands = self.scripts.iter().flat_map(|script| &script.commands);
+        let statements = commands.filter_map(|command| match &command.kind {
+            Kind::Sql(sql) if mode != Mode::Simple => Some(sql),
+            _ => None,
+        });
+        for sql in statements {
+            sql.template.with(dialect.placeholder()).map_err(|complaint| complaint.to_string())?;
+        }
+        Ok(())
+    }
+
     /// The scripts and their weights.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Script, u32)> {
         self.scripts.iter().zip(self.weights.iter().copied())
     }
 
     /// The weights of all scripts together.
-    pub fn total_weight(&self) -> u64 {
+    pub(crate) fn total_weight(&self) -> u64 {
         self.weights.iter().map(|weight| u64::from(*weight)).sum()
     }
 

@@ -7,7 +7,7 @@ use super::names::{self, Names, Slot};
 use super::variables::Variables;
 
 /// Most parameters of a statement with placeholders.
-pub const MOST_PARAMETERS: usize = 255;
+pub(super) const MOST_PARAMETERS: usize = 255;
 
 /// How a database writes a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

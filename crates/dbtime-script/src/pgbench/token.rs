@@ -3,7 +3,7 @@
 
 /// A place in a script. What is read by it never goes beyond the line.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor<'a> {
+pub(super) struct Cursor<'a> {
     /// The whole script.
     pub text: &'a str,
     /// The next byte.
@@ -12,7 +12,7 @@ pub struct Cursor<'a> {
 
 /// A token of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Token<'a> {
+pub(super) enum Token<'a> {
     /// The end of the line, or of the script.
     End,
     /// An operator, a bracket or a comma.
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next word, and where it begins; `None` at the end of the line, which is passed then.
-    pub fn word(&mut self) -> Option<(&'a str, usize)> {
+    pub(super) fn word(&mut self) -> Option<(&'a str, usize)> {
         self.skip_blanks();
         let (rest, start) = (self.rest(), self.at);
         let is_end = |c: char| matches!(c, ' ' | '\t' | '\r' | '\x0b' | '\x0c' | '\n');
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next token of an expression; the cursor stands behind it. The end of the line is passed.
-    pub fn token(&mut self) -> Token<'a> {
+    pub(super) fn token(&mut self) -> Token<'a> {
         self.skip_blanks();
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return Token::End };
@@ -127,7 +127,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes to the end of the line, joined lines included, and behind it.
-    pub fn skip_line(&mut self) {
+    pub(super) fn skip_line(&mut self) {
         while self.token() != Token::End {}
     }
 }

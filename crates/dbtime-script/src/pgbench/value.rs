@@ -31,7 +31,7 @@ impl Value {
     ///
     /// # Errors
     /// What it is instead.
-    pub fn as_bool(self) -> Result<bool, String> {
+    pub(crate) fn as_bool(self) -> Result<bool, String> {
         match self {
             Self::Bool(value) => Ok(value),
             other => Err(format!("cannot coerce {} to boolean", other.type_name())),
@@ -42,7 +42,7 @@ impl Value {
     ///
     /// # Errors
     /// A double that does not fit, or what it is instead of a number.
-    pub fn as_int(self) -> Result<i64, String> {
+    pub(crate) fn as_int(self) -> Result<i64, String> {
         match self {
             Self::Int(value) => Ok(value),
             Self::Double(value) => {
@@ -62,7 +62,7 @@ impl Value {
     ///
     /// # Errors
     /// What it is instead of a number.
-    pub fn as_double(self) -> Result<f64, String> {
+    pub(crate) fn as_double(self) -> Result<f64, String> {
         match self {
             Self::Double(value) => Ok(value),
             Self::Int(value) => Ok(value as f64),
@@ -169,7 +169,7 @@ fn not_finite(value: f64) -> &'static str {
 }
 
 /// As `%f` writes it.
-pub struct Fixed(pub f64);
+pub(super) struct Fixed(pub f64);
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -109,7 +109,7 @@ impl Variables {
     ///
     /// # Errors
     /// As for [`Self::set`].
-    pub fn set_named(&mut self, by: &str, name: &str, text: &str) -> Result<(), String> {
+    pub(crate) fn set_named(&mut self, by: &str, name: &str, text: &str) -> Result<(), String> {
         match self.names.find(name) {
             Some(slot) => self.set_text(by, slot, text),
             None if names::is_valid(name) => Ok(()),

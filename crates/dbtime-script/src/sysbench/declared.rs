@@ -1,9 +1,10 @@
 //! What a script declares before it is run: its options, its commands and its functions.
 
 use super::options::{Compat, Declared as DeclaredOption, OptionType, OptionValue};
+use super::output::Output;
 use super::script::{ScriptError, Setup};
-use super::settings::{Driver, Output, Settings};
-use super::state::{State, Wants, quiet};
+use super::settings::{Driver, Settings};
+use super::state::{State, Wants, quiet, words};
 use super::{desk::Slot, state::Reply};
 use mlua::{Function, Table, Value};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn type_numbered(number: u32) -> OptionType {
 /// A command of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredCommand {
-    /// Its name.
+    /// Its key in `sysbench.cmdline.commands`.
     pub name: String,
     /// Whether every thread runs it.
     pub is_parallel: bool,
@@ -69,56 +70,20 @@ pub fn declared_options(
     output: Output,
 ) -> Result<Declared, ScriptError> {
     let settings = Settings { compat, output, ..Settings::new(path, Driver::Mysql) };
-    let state = declaring(settings, command)?;
-    read(&state).map_err(lua_error)
-}
-
-/// Hands options to the checks that the script has for them ([`DeclaredOption::has_validate`]), as
-/// they were given: name and text. Gives the position of the first that is refused.
-///
-/// # Errors
-/// The script or a check of it fails.
-pub fn refused_option(
-    path: &str,
-    command: Option<&str>,
-    compat: Compat,
-    given: &[(&str, &str)],
-) -> Result<Option<usize>, ScriptError> {
-    let settings = Settings { compat, ..Settings::new(path, Driver::Mysql) };
-    let state = declaring(settings, command)?;
-    for (index, (name, text)) in given.iter().enumerate() {
-        if !passes(&state, name, text).map_err(lua_error)? {
-            return Ok(Some(index));
-        }
-    }
-    Ok(None)
-}
-
-fn passes(state: &State, name: &str, text: &str) -> mlua::Result<bool> {
-    let sysbench: Table = state.globals(0)?.get("sysbench")?;
-    let options: Option<Table> = sysbench.get::<Table>("cmdline")?.get("options")?;
-    let option = options.map(|options| options.get::<Option<Table>>(name)).transpose()?.flatten();
-    let check = option.map(|option| option.get::<Option<Function>>(4)).transpose()?.flatten();
-    check.map_or(Ok(true), |check| check.call((name, text)))
+    let mut setup = Setup::new(settings)?;
+    setup.command = command.map(str::to_owned);
+    read(&open(Arc::new(setup))?).map_err(lua_error)
 }
 
 fn lua_error(error: mlua::Error) -> ScriptError {
-    ScriptError::Lua(format!("FATAL: {error}"))
-}
-
-/// A state that has run the script's body without options.
-fn declaring(settings: Settings, command: Option<&str>) -> Result<State, ScriptError> {
-    let mut setup = Setup::new(settings)?;
-    setup.declares = true;
-    setup.command = command.map(str::to_owned);
-    open(Arc::new(setup), 0)
+    ScriptError::Lua(words(error))
 }
 
 /// A state with one client, that has run the script's body.
-pub(super) fn open(setup: Arc<Setup>, tid: u32) -> Result<State, ScriptError> {
+fn open(setup: Arc<Setup>) -> Result<State, ScriptError> {
     let state = quiet(Arc::clone(&setup))?;
-    state.add(tid, tid, "declare").map_err(lua_error)?;
-    let mut slot = Box::new(Slot::new(tid, setup.seed));
+    state.add(0, 0, "declare").map_err(lua_error)?;
+    let mut slot = Box::new(Slot::new(0, setup.seed));
     match state.resume(&mut slot, Reply::Go) {
         Wants::Ready => Ok(state),
         Wants::Failed => Err(ScriptError::Lua(setup.trouble().unwrap_or_default())),
@@ -130,7 +95,7 @@ pub(super) fn open(setup: Arc<Setup>, tid: u32) -> Result<State, ScriptError> {
     }
 }
 
-fn read(state: &State) -> mlua::Result<Declared> {
+pub(super) fn read(state: &State) -> mlua::Result<Declared> {
     let globals = state.globals(0)?;
     let sysbench: Table = globals.get("sysbench")?;
     let cmdline: Table = sysbench.get("cmdline")?;
@@ -190,8 +155,12 @@ fn as_function(value: Value) -> mlua::Result<Function> {
 
 fn read_commands(commands: Option<Table>) -> mlua::Result<Vec<DeclaredCommand>> {
     let mut declared = Vec::new();
-    for pair in commands.iter().flat_map(|commands| commands.pairs::<String, Table>()) {
-        let (name, command) = pair?;
+    for pair in commands.iter().flat_map(|commands| commands.pairs::<String, Value>()) {
+        // What is no command is none, until somebody calls it.
+        let (name, Value::Table(command)) = pair? else { continue };
+        if command.get::<Value>(1)?.is_nil() {
+            continue;
+        }
         let is_parallel = command.get::<Option<bool>>(2)?.unwrap_or(false);
         declared.push(DeclaredCommand { name, is_parallel });
     }

@@ -1,14 +1,17 @@
 //! What lies between Lua and Rust: the client that runs has its slot on the desk, where the
 //! functions that Lua calls put its requests and find its answers.
 
-use super::failure::Judged;
+use super::failure::{Judged, judge};
 use super::histogram::Histogram;
+use super::main_state::{Answer, Task};
 use super::random::Random;
 use super::script::Setup;
 use super::settings::Driver;
+use super::state::Reply;
 use super::stats::Counter;
 use super::visits::Visits;
-use dbtime_load::program::Value;
+use dbtime_load::failure::Failure;
+use dbtime_load::program::{Step, Value};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_model::{Nanos, OperationId, StatementId};
@@ -106,16 +109,17 @@ impl Slot {
 
     /// What the client asks for, in the engine's words.
     #[inline]
-    pub(super) fn request(&self, keeps_rows: bool) -> Request<'_> {
-        let handle = self.handle;
-        match self.ask {
+    pub(super) fn asks(&self, desk: &Desk) -> Step<'_> {
+        let (handle, keeps_rows) = (self.handle, desk.keeps_rows());
+        let request = match self.ask {
             Ask::Connect => Request::Connect,
             Ask::Disconnect => Request::Disconnect,
             Ask::Query | Ask::Rollback => Request::Query(&self.text),
             Ask::Prepare => Request::Prepare { handle, sql: &self.text },
             Ask::Execute => Request::Execute { handle, parameters: &self.values, keeps_rows },
             Ask::Close => Request::Close { handle },
-        }
+        };
+        Step::Ask { request, statement: self.statement, connection: self.connection }
     }
 
     /// Asks for something that is no statement.
@@ -136,9 +140,28 @@ impl Slot {
         &mut self.brought[usize::from(self.connection)]
     }
 
+    /// Takes what came of a request, and says what the client is resumed with.
+    #[inline]
+    pub(super) fn replied(&mut self, reply: Result<&mut Results, &Failure>, desk: &Desk) -> Reply {
+        match reply {
+            Ok(results) => {
+                let (columns, rows) = self.take(results, desk);
+                Reply::Answered(columns, rows)
+            }
+            Err(failure) => {
+                if matches!(self.ask, Ask::Query | Ask::Execute) {
+                    desk.add(self.client, Counter::Error);
+                }
+                let setup = &desk.setup;
+                self.failure = Some(judge(failure, setup.settings.driver, &setup.ignored));
+                Reply::Failed
+            }
+        }
+    }
+
     /// Takes what a request brought back: the columns and rows of its first result; without columns
     /// the rows that it changed.
-    pub(super) fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
+    fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
         let first = results.set(0);
         let columns = first.map_or(0, |set| set.columns());
         let affected = first.map_or(0, |set| set.affected());
@@ -169,6 +192,9 @@ pub(super) struct Desk {
     pub(super) names_sql: Cell<bool>,
     /// Whether the state has run into its memory limit.
     pub(super) is_full: Cell<bool>,
+    /// What a main state is to do, and what came of it.
+    pub(super) task: RefCell<Option<Task>>,
+    pub(super) answer: RefCell<Option<Answer>>,
     /// A text that many functions need for a moment.
     pub(super) scratch: RefCell<Vec<u8>>,
     ids: RefCell<Ids>,
@@ -189,6 +215,8 @@ impl Desk {
             reads_rows: Cell::new(false),
             names_sql: Cell::new(false),
             is_full: Cell::new(false),
+            task: RefCell::default(),
+            answer: RefCell::default(),
             scratch: RefCell::default(),
             ids: RefCell::default(),
             setup,

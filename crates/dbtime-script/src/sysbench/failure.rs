@@ -69,12 +69,20 @@ pub(super) fn judge(failure: &Failure, driver: Driver, ignored: &Ignored) -> Jud
     };
     Judged {
         number,
-        state: failure.state.clone(),
-        message: failure.message.clone(),
+        state: state(failure, driver).to_owned(),
+        message: failure.own_words().to_owned(),
         is_ignorable,
         is_lost,
         wants_rollback,
     }
+}
+
+/// What MySQL's client calls the state of an error of its own.
+pub(super) const STATELESS: &str = "HY000";
+
+fn state(failure: &Failure, driver: Driver) -> &str {
+    let is_clients_own = driver == Driver::Mysql && failure.state.is_empty();
+    if is_clients_own { STATELESS } else { &failure.state }
 }
 
 /// The database's number, or that of MySQL that means the same.
@@ -101,8 +109,7 @@ mod tests {
     use super::*;
 
     fn failure(class: ErrorClass, code: &str, state: &str) -> Failure {
-        let (code, state) = (code.to_owned(), state.to_owned());
-        Failure { class, code, state, message: "m".to_owned(), undone: false }
+        Failure { class, ..Failure::statement(code, state, "m") }
     }
 
     #[test]
@@ -115,9 +122,20 @@ mod tests {
         let all = Ignored::parse("all");
         assert!(judge(&failure(ErrorClass::Other, "1", ""), Driver::Mysql, &all).is_ignorable);
         let lost = judge(&Failure::connection("ECONNRESET", "gone"), Driver::Mysql, &all);
-        assert_eq!((lost.number, lost.is_lost), (2013, true));
+        assert_eq!((lost.number, lost.is_lost, &*lost.state), (2013, true, "HY000"));
         let absent = judge(&Failure::connection("ECONNREFUSED", "no"), Driver::Mysql, &all);
         assert_eq!((absent.number, absent.is_lost), (2003, true));
+    }
+
+    #[test]
+    fn scripts_read_the_databases_own_words() {
+        let told = Failure {
+            message: "Too many connections (use fewer)".to_owned(),
+            own_length: 20,
+            ..failure(ErrorClass::Connection, "1040", "08004")
+        };
+        let judged = judge(&told, Driver::Mysql, &Ignored::parse(""));
+        assert_eq!((&*judged.message, &*judged.state), ("Too many connections", "08004"));
     }
 
     #[test]

@@ -16,25 +16,28 @@ mod desk;
 mod dispatch;
 mod failure;
 pub mod help;
-pub mod histogram;
+mod histogram;
 mod literal;
+mod main_state;
 pub mod options;
+mod output;
 mod paths;
 mod program;
 mod random;
 pub mod report;
-mod reporter;
 mod script;
 mod settings;
 pub mod sqlite;
 mod state;
 pub mod stats;
+mod unique;
 mod visits;
 
-pub use declared::{Declared, DeclaredCommand, declared_options, refused_option};
-pub use reporter::Reporter;
+pub use declared::{Declared, DeclaredCommand, declared_options};
+pub use main_state::{MainScript, MainState, Task};
+pub use output::{Output, Priority};
 pub use script::{ScriptError, SysbenchScript};
-pub use settings::{Command, Driver, Output, ScriptOptions, Settings};
+pub use settings::{Command, Driver, Exit, ScriptOptions, Settings};
 
 #[cfg(test)]
 mod tests;

@@ -7,11 +7,9 @@
 //!                                           └────────── Close: thread_done ──► Gone ◄─────────┘
 //! ```
 
-use super::desk::{Ask, Desk, Slot};
-use super::failure::judge;
+use super::desk::{Desk, Slot};
 use super::script::{ScriptError, Setup};
-use super::state::{Reply, State, Wants, life_of};
-use super::stats::Counter;
+use super::state::{Reply, State, Wants, life_of, words};
 use super::visits::Visits;
 use dbtime_load::failure::Failure;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
@@ -36,7 +34,7 @@ impl Crew for Sysbench {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
         let setup = &self.state.desk.setup;
         let life = life_of(&setup.settings.command);
-        self.state.add(client, client, life).map_err(|error| format!("FATAL: {error}"))?;
+        self.state.add(client, client, life).map_err(words)?;
         let slot = Box::new(Slot::new(client, setup.seed));
         Ok(Box::new(Client { state: Rc::clone(&self.state), slot, at: At::New }))
     }
@@ -65,12 +63,7 @@ impl Client {
     #[inline]
     fn go_on(&mut self, reply: Reply) -> Step<'_> {
         match self.state.resume(&mut self.slot, reply) {
-            Wants::Ask => {
-                let keeps_rows = self.state.desk.keeps_rows();
-                let (request, statement) = (self.slot.request(keeps_rows), self.slot.statement);
-                let connection = self.slot.connection;
-                Step::Ask { request, statement, connection }
-            }
+            Wants::Ask => self.slot.asks(&self.state.desk),
             Wants::Sleep => Step::Sleep(self.slot.sleep),
             Wants::Done | Wants::Ready => {
                 self.at = At::Waiting;
@@ -113,21 +106,8 @@ impl Program for Client {
 
     #[inline]
     fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
-        match reply {
-            Ok(results) => {
-                let (columns, rows) = self.slot.take(results, &self.state.desk);
-                self.go_on(Reply::Answered(columns, rows))
-            }
-            Err(failure) => {
-                let setup = &self.state.desk.setup;
-                let judged = judge(failure, setup.settings.driver, &setup.ignored);
-                if matches!(self.slot.ask, Ask::Query | Ask::Execute) {
-                    self.state.desk.add(self.slot.client, Counter::Error);
-                }
-                self.slot.failure = Some(judged);
-                self.go_on(Reply::Failed)
-            }
-        }
+        let reply = self.slot.replied(reply, &self.state.desk);
+        self.go_on(reply)
     }
 
     fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {

@@ -6,7 +6,6 @@ use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoroshiro128Plus;
 use rand_xoshiro::Xoshiro128Plus as Small;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Which distribution `sysbench.rand.default` draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,45 +186,9 @@ fn width(a: u32, b: u32) -> f64 {
     f64::from(b.wrapping_sub(a)) + 1.0
 }
 
-/// Numbers that do not come again within 2³² draws, over all threads.
-#[derive(Debug)]
-pub(super) struct Unique {
-    next: AtomicU32,
-    offset: u32,
-}
-
-impl Unique {
-    /// A sequence that follows from the seed.
-    pub(super) fn new(seed: u64) -> Self {
-        let seed = (seed ^ (seed >> 32)) as u32;
-        Self {
-            next: AtomicU32::new(permuted(permuted(seed).wrapping_add(0x682f_0161))),
-            offset: permuted(permuted(seed.wrapping_add(1)).wrapping_add(0x4679_0905)),
-        }
-    }
-
-    /// The next of them.
-    pub(super) fn draw(&self) -> u32 {
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        permuted(permuted(index).wrapping_add(self.offset) ^ 0x5bf0_3635)
-    }
-}
-
-/// A permutation of the 32-bit numbers: quadratic residues of a prime that is 3 modulo 4 (Jeff
-/// Preshing, "How to generate a sequence of unique random integers", 2012).
-fn permuted(x: u32) -> u32 {
-    const PRIME: u32 = 4_294_967_291;
-    if x >= PRIME {
-        return x;
-    }
-    let residue = (u64::from(x) * u64::from(x) % u64::from(PRIME)) as u32;
-    if x <= PRIME / 2 { residue } else { PRIME - residue }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     fn draws(mut draw: impl FnMut(&mut Random) -> u32) -> Vec<u32> {
         let mut random = Random::new(7, 3);
@@ -268,14 +231,6 @@ mod tests {
         assert_eq!(first(1, 1), first(1, 1));
         assert_ne!(first(1, 1), first(1, 2));
         assert_ne!(first(1, 1), first(2, 1));
-    }
-
-    #[test]
-    fn unique_numbers_are_unique_and_spread() {
-        let unique = Unique::new(42);
-        let drawn: Vec<u32> = (0..100_000).map(|_| unique.draw()).collect();
-        assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), drawn.len());
-        assert!((share(&drawn, 0..=u32::MAX / 2) - 0.5).abs() < 0.02);
     }
 
     #[test]

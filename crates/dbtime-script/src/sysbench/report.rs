@@ -2,10 +2,8 @@
 //!
 //! Everything takes figures and gives text; nothing here measures, waits or prints. Interval lines
 //! and final blocks are those of 1.0.20; [`Compat::V1_1`] has another general block. CSV and JSON
-//! are what the ready-made report hooks write. Below `--verbosity=3` sysbench prints nothing of it
-//! but a histogram's bars.
+//! are what the ready-made report hooks write.
 
-use super::histogram::Counts;
 use super::options::{Compat, General};
 use super::stats::{Share, Totals};
 use std::fmt::Write as _;
@@ -33,7 +31,7 @@ pub struct Moment<'a> {
 }
 
 /// What waits, and what is under way, in an open loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
     /// Events that are due and not begun.
     pub length: u64,
@@ -66,11 +64,14 @@ impl Moment<'_> {
         ] {
             figures.push((name, count as f64));
         }
-        if let Some(Queue { length, concurrency }) = self.queue {
-            figures.push(("queue_length", length as f64));
-            figures.push(("concurrency", concurrency as f64));
-        }
         figures
+    }
+
+    /// The same for the hook of an interval: what waits is zero in a closed loop.
+    pub fn interval_figures(&self) -> Vec<(&'static str, f64)> {
+        let Queue { length, concurrency } = self.queue.unwrap_or_default();
+        let queue = [("queue_length", length as f64), ("concurrency", concurrency as f64)];
+        self.figures().into_iter().chain(queue).collect()
     }
 
     fn per_second(&self, count: u64) -> f64 {
@@ -128,8 +129,15 @@ pub fn opening(general: &General) -> String {
     if let Some(seconds) = general.shutdown_s() {
         line(format!("Forcing shutdown in {seconds} seconds\n"));
     }
-    text + "\nInitializing worker threads...\n\n"
+    text + "\n"
 }
+
+/// What is said before the threads are made ready.
+pub const WORKERS: &str = "Initializing worker threads...\n\n";
+
+/// What is said to whoever names a script as sysbench 0.5 wanted it.
+pub const DEPRECATED_TEST: &str = "WARNING: the --test option is deprecated. You can pass a script \
+    name or path on the command line without any options.";
 
 /// What is said when all threads are ready.
 pub const STARTED: &str = "Threads started!\n\n";
@@ -263,8 +271,5 @@ fn mean_and_spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, square.sqrt())
 }
 
-/// The histogram of all latencies, which stands before the final blocks.
-pub fn histogram(latencies: &Counts) -> String {
-    // The line after it is a blank, not empty.
-    format!("Latency histogram (values are in milliseconds)\n{}\x20\n", latencies.bars())
-}
+/// The line before the histogram of all latencies, which stands before the final blocks.
+pub const HISTOGRAM: &str = "Latency histogram (values are in milliseconds)\n";

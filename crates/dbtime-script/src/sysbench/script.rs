@@ -3,11 +3,13 @@
 
 use super::failure::Ignored;
 use super::options::OptionValue;
+use super::output::Priority;
 use super::paths;
 use super::program::Sysbench;
-use super::random::{Shape, Unique};
+use super::random::Shape;
 use super::settings::Settings;
 use super::stats::Stats;
+use super::unique::Unique;
 use super::visits::Visits;
 use crate::book::Book;
 use dbtime_load::script::{Crew, Preparation, Script};
@@ -36,8 +38,6 @@ pub(super) struct Setup {
     pub(super) module: Option<String>,
     /// `sysbench.cmdline.command`.
     pub(super) command: Option<String>,
-    /// Whether the script is only asked what it declares: it has no options yet.
-    pub(super) declares: bool,
     pub(super) seed: u64,
     pub(super) shape: Shape,
     pub(super) ignored: Ignored,
@@ -55,15 +55,17 @@ pub(super) struct Setup {
 
 impl Setup {
     pub(super) fn new(settings: Settings) -> Result<Self, ScriptError> {
-        let (file, module) = paths::find(&settings.path, &settings.data_dir)
-            .ok_or_else(|| ScriptError::NotFound(settings.path.clone()))?;
+        let found = match &settings.source {
+            Some(_) => Some((settings.path.clone(), None)),
+            None => paths::find(&settings.path, &settings.data_dir),
+        };
+        let (file, module) = found.ok_or_else(|| ScriptError::NotFound(settings.path.clone()))?;
         let seed = if settings.seed == 0 { seed_of_now() } else { settings.seed };
         let options = &settings.options;
         Ok(Self {
             file,
             module,
             command: Some(settings.command.name().to_owned()),
-            declares: false,
             seed,
             shape: options.shape(settings.compat),
             ignored: Ignored::parse(&ignored_errors(&settings)),
@@ -78,6 +80,15 @@ impl Setup {
         })
     }
 
+    /// Whether the script's own file has one of these words.
+    pub(super) fn source_says(&self, words: &[&str]) -> bool {
+        let read = || std::fs::read(&self.file).unwrap_or_default();
+        let source =
+            self.settings.source.as_ref().map_or_else(read, |source| source.as_bytes().to_vec());
+        let source = String::from_utf8_lossy(&source);
+        words.iter().any(|word| source.contains(word))
+    }
+
     /// Remembers why the run ends; the first reason counts.
     pub(super) fn tell(&self, trouble: &str) {
         let mut told = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,9 +96,13 @@ impl Setup {
     }
 
     /// Says what is wrong with an end that loses nothing.
-    pub(super) fn tell_late(&self, trouble: &str) {
-        self.fails_late.store(true, Ordering::Relaxed);
-        self.settings.output.write(&format!("{trouble}\n"));
+    pub(super) fn tell_late(&self, trouble: &str, trace: &str) {
+        let is_first = !self.fails_late.swap(true, Ordering::Relaxed);
+        let output = &self.settings.output;
+        output.log(Priority::Fatal, trouble.strip_prefix("FATAL: ").unwrap_or(trouble));
+        if is_first {
+            output.remark(trace.trim_start_matches('\n'));
+        }
     }
 
     pub(super) fn trouble(&self) -> Option<String> {
@@ -105,9 +120,10 @@ fn ignored_errors(settings: &Settings) -> String {
     }
 }
 
+/// One that `--rand-seed` takes, too.
 fn seed_of_now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (now.as_nanos() as u64).max(1)
+    (now.as_nanos() as u64 & 0x7fff_ffff).max(1)
 }
 
 /// A sysbench script with all that it is run with.
@@ -142,6 +158,11 @@ impl SysbenchScript {
         &self.setup.stats
     }
 
+    /// Where its random numbers begin, by the option or by the clock.
+    pub fn seed(&self) -> u64 {
+        self.setup.seed
+    }
+
     /// Whether a `thread_done` has failed, which its script's output says: the figures are as good
     /// as without it.
     pub fn fails_late(&self) -> bool {
@@ -151,14 +172,6 @@ impl SysbenchScript {
     /// Whether any client has asked for a database so far.
     pub fn uses_sql(&self) -> bool {
         self.setup.uses_sql.load(Ordering::Relaxed)
-    }
-
-    /// The script's report hooks, in a state of their own on the thread that calls this.
-    ///
-    /// # Errors
-    /// What is wrong with the script.
-    pub fn reporter(&self) -> Result<super::reporter::Reporter, ScriptError> {
-        super::reporter::Reporter::new(Arc::clone(&self.setup))
     }
 }
 

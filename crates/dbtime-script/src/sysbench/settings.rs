@@ -1,20 +1,21 @@
 //! What a sysbench script is run with.
 
 use super::options::{Compat, OptionValue};
+use super::output::Output;
 use super::random::{Kind, Shape};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The options as the script sees them, all with underscores in their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptOptions {
     /// `sysbench.opt`: general ones, those of the database and of the script.
     pub values: BTreeMap<String, OptionValue>,
-    /// Given, but not declared by a script that declares none: scripts for 0.5 read them as
-    /// globals.
-    pub globals: BTreeMap<String, String>,
+    /// Whether the script declares no options: it finds all of them as globals too, as scripts for
+    /// 0.5 do.
+    pub are_globals: bool,
 }
 
 impl ScriptOptions {
@@ -81,7 +82,7 @@ pub enum Command {
     /// One function, as each client's only transaction: a command of the script's, or a global
     /// function such as `prepare`, `cleanup`, `help`, `init` or `done`.
     Named {
-        /// Its name.
+        /// As the command line has it.
         name: String,
         /// Whether every client runs it; else there is to be one client.
         is_parallel: bool,
@@ -98,25 +99,24 @@ impl Command {
     }
 }
 
-/// Where everything goes that a script prints. It may come in pieces of lines, and from any thread.
+/// What `os.exit()` does with its status, where a script may end the process.
 #[derive(Clone)]
-pub struct Output(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct Exit(Arc<dyn Fn(i32) + Send + Sync>);
 
-impl Output {
-    /// Hands texts to a function.
-    pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(write))
+impl Exit {
+    /// Calls a function, which is not to return.
+    pub fn new(exit: impl Fn(i32) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(exit))
     }
 
-    /// Hands it a text.
-    pub fn write(&self, text: &str) {
-        (self.0)(text);
+    pub(super) fn call(&self, status: i32) {
+        (self.0)(status);
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for Exit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Output")
+        formatter.write_str("Exit")
     }
 }
 
@@ -125,12 +125,18 @@ impl fmt::Debug for Output {
 pub struct Settings {
     /// The script: a file, or the name of one that comes with sysbench, such as `oltp_read_write`.
     pub path: String,
+    /// The script itself, where it is in no file.
+    pub source: Option<Arc<str>>,
     /// What it is to do.
     pub command: Command,
     /// Its options.
     pub options: ScriptOptions,
     /// The database.
     pub driver: Driver,
+    /// The server as messages name it, such as `socket '/run/s'`; empty where nothing is known.
+    pub server: String,
+    /// Why there is no way to the server, as soon as that is known: no connection is tried then.
+    pub unreachable: Arc<OnceLock<String>>,
     /// How many clients there are in all; report hooks see it as their number.
     pub threads: u32,
     /// Where all random numbers come from; 0: from the time.
@@ -145,16 +151,30 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Where everything goes that the script prints.
     pub output: Output,
+    /// How a script ends the process; `None`: it is an error there.
+    pub exit: Option<Exit>,
 }
 
 impl Settings {
+    /// The script's name in messages, without its folder.
+    pub fn name(&self) -> &str {
+        if self.source.is_some() {
+            return "<stdin>";
+        }
+        let name = Path::new(&self.path).file_name().and_then(|name| name.to_str());
+        name.unwrap_or(&self.path)
+    }
+
     /// What sysbench does without options; what is printed is dropped.
     pub fn new(path: impl Into<String>, driver: Driver) -> Self {
         Self {
             path: path.into(),
+            source: None,
             command: Command::Run,
             options: ScriptOptions::default(),
             driver,
+            server: String::new(),
+            unreachable: Arc::default(),
             threads: 1,
             seed: 0,
             compat: Compat::default(),
@@ -162,6 +182,7 @@ impl Settings {
             argv: vec!["sysbench".to_owned()],
             data_dir: PathBuf::from("/usr/share/sysbench"),
             output: Output::new(|_| {}),
+            exit: None,
         }
     }
 }

@@ -6,18 +6,22 @@ use super::dispatch::Dispatch;
 use super::options::{Compat, OptionValue};
 use super::paths;
 use super::script::{ScriptError, Setup};
-use super::settings::Command;
+use super::settings::{Command, ScriptOptions};
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Our own Lua, in the order it is loaded.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 11] = [
+    ("=callbacks", include_str!("lua/callbacks.lua")),
     ("=random", include_str!("lua/random.lua")),
     ("=modules", include_str!("lua/modules.lua")),
     ("=report", include_str!("lua/report.lua")),
+    // Scripts see what it says of them under the name that it has in sysbench.
+    ("sysbench.cmdline.lua", include_str!("lua/cmdline.lua")),
     ("=client", include_str!("lua/client.lua")),
     ("=sql", include_str!("lua/sql.lua")),
+    ("=bulk", include_str!("lua/bulk.lua")),
     ("=statement", include_str!("lua/statement.lua")),
     ("=legacy", include_str!("lua/legacy.lua")),
     ("=environment", include_str!("lua/environment.lua")),
@@ -75,6 +79,11 @@ pub(super) enum Reply {
     Failed,
 }
 
+/// What went wrong in Lua.
+pub(super) fn words(error: impl std::fmt::Display) -> String {
+    format!("FATAL: {error}")
+}
+
 /// A state. It stays on its thread.
 pub(super) struct State {
     lua: Lua,
@@ -85,7 +94,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(desk: Desk) -> std::result::Result<Self, ScriptError> {
-        Self::load(Rc::new(desk)).map_err(|error| ScriptError::Lua(format!("FATAL: {error}")))
+        Self::load(Rc::new(desk)).map_err(|error| ScriptError::Lua(words(error)))
     }
 
     fn load(desk: Rc<Desk>) -> Result<Self> {
@@ -108,7 +117,26 @@ impl State {
             lua.load(source).set_name(name).call::<()>(&runtime)?;
         }
         let dispatch = Dispatch::new(&lua, runtime.get("dispatch")?)?;
-        Ok(Self { dispatch, lua, runtime, desk })
+        let state = Self { dispatch, lua, runtime, desk };
+        state.give_options(&state.desk.setup.settings.options)?;
+        Ok(state)
+    }
+
+    /// Gives the script's clients options, in place of those that it has.
+    pub(super) fn give_options(&self, options: &ScriptOptions) -> Result<()> {
+        let table = self.lua.create_table()?;
+        table.set("threads", self.desk.setup.settings.threads)?;
+        for (name, value) in &options.values {
+            match value {
+                OptionValue::None => {}
+                OptionValue::Bool(flag) => table.set(name.as_str(), *flag)?,
+                OptionValue::Number(number) => table.set(name.as_str(), *number)?,
+                OptionValue::Text(text) => table.set(name.as_str(), text.as_str())?,
+                OptionValue::List(texts) => table.set(name.as_str(), texts.as_slice())?,
+            }
+        }
+        self.runtime.set("options", table)?;
+        self.runtime.set("are_globals", options.are_globals)
     }
 
     /// A new client at its beginning; `life` says which of the lives of `client.lua` it leads.
@@ -134,14 +162,10 @@ impl State {
         match wants {
             Ok(number) => Wants::of(number),
             Err(error) => {
-                self.desk.tell(&format!("FATAL: {error}"), "");
+                self.desk.tell(&words(error), "");
                 Wants::Failed
             }
         }
-    }
-
-    pub(super) fn lua(&self) -> &Lua {
-        &self.lua
     }
 
     /// A function or value of our own Lua.
@@ -171,7 +195,9 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     let (host, settings) = (lua.create_table()?, &setup.settings);
     host.set("file", setup.file.as_str())?;
     host.set("module", setup.module.as_deref())?;
-    host.set("script", settings.path.as_str())?;
+    host.set("source", settings.source.as_deref())?;
+    host.set("script", settings.source.is_none().then_some(settings.path.as_str()))?;
+    host.set("script_name", settings.name())?;
     host.set("package_path", paths::lua_path(&settings.data_dir))?;
     host.set("package_cpath", paths::lua_cpath())?;
     host.set("version", settings.compat.version())?;
@@ -185,23 +211,6 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
         argv.set(index, word.as_str())?;
     }
     host.set("argv", argv)?;
-    let options = lua.create_table()?;
-    options.set("threads", settings.threads)?;
-    for (name, value) in &settings.options.values {
-        match value {
-            OptionValue::None => {}
-            OptionValue::Bool(flag) => options.set(name.as_str(), *flag)?,
-            OptionValue::Number(number) => options.set(name.as_str(), *number)?,
-            OptionValue::Text(text) => options.set(name.as_str(), text.as_str())?,
-            OptionValue::List(texts) => options.set(name.as_str(), texts.as_slice())?,
-        }
-    }
-    host.set("opt", (!setup.declares).then_some(options))?;
-    let globals = lua.create_table()?;
-    for (name, text) in &settings.options.globals {
-        globals.set(name.as_str(), text.as_str())?;
-    }
-    host.set("globals", globals)?;
     Ok(host)
 }
 

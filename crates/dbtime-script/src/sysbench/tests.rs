@@ -2,8 +2,10 @@
 //! with sysbench where they are installed.
 
 mod api;
+mod callbacks;
 mod database;
 mod errors;
+mod main_state;
 mod stock;
 
 use super::options::Compat;

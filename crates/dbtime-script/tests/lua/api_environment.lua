@@ -5,7 +5,7 @@ local ffi = require("ffi")
 ffi.cdef("int usleep(unsigned); void sb_counter_inc(int, sb_counter_type); int abs(int);")
 
 body_runs = (body_runs or 0) + 1
-package.path = package.path .. ";" .. sysbench.opt.folder .. "/?.lua"
+assert(sysbench.opt == nil and foreign == nil)
 sysbench.cmdline.options = {
   size = { "how many", 5 }, ready = { "whether", true }, names = { "which", { "a", "b" } },
   bytes = { "how much", 1024, sysbench.cmdline.ARG_SIZE }, plain = { "without default" },
@@ -56,6 +56,7 @@ local function check_c()
 end
 
 function thread_init(tid)
+  package.path = package.path .. ";" .. sysbench.opt.folder .. "/?.lua"
   assert(body_runs == 1)
   check_sysbench(tid)
   check_modules()

@@ -1,6 +1,6 @@
 -- One statement of each kind an event, so that their costs can be told apart.
 
-local what = sysbench.opt.what
+local events
 
 function thread_init()
   con = sysbench.sql.driver():connect()
@@ -9,9 +9,10 @@ function thread_init()
   id = stmt:bind_create(sysbench.sql.type.INT)
   stmt:bind_param(value, id)
   begin = con:prepare("BEGIN")
+  event = events[sysbench.opt.what]
 end
 
-local events = {
+events = {
   execute = function()
     value:set(sysbench.rand.uniform(1, 1000))
     id:set(sysbench.rand.uniform(1, 1000))
@@ -23,4 +24,3 @@ local events = {
   end,
 }
 
-event = events[what]

@@ -1,6 +1,6 @@
 -- Fails where the option says.
 
-local where = sysbench.opt and sysbench.opt.where
+local where = sysbench.cmdline.argv[1]
 
 local function fail()
   local nothing

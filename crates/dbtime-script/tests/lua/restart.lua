@@ -21,8 +21,6 @@ function sysbench.hooks.before_restart_event(failure)
   end
 end
 
-if sysbench.opt.hook then
-  function sysbench.hooks.sql_error_ignorable(failure)
-    return failure.sql_errno == 1062
-  end
+function sysbench.hooks.sql_error_ignorable(failure)
+  return sysbench.opt.hook and failure.sql_errno == 1062
 end

@@ -287,7 +287,7 @@ impl AnswerReader {
         };
         let (affected, status, warnings) = read().ok_or(Malformed("a cut-off OK packet"))?;
         if counts_rows {
-            self.answer.affected += affected;
+            self.answer.affected = self.answer.affected.saturating_add(affected);
         }
         rows.ended(if counts_rows { affected } else { 0 });
         self.end(status, warnings);
@@ -296,7 +296,7 @@ impl AnswerReader {
 
     fn end(&mut self, status: u16, warnings: u16) {
         self.answer.status = status;
-        self.answer.warnings += u32::from(warnings);
+        self.answer.warnings = self.answer.warnings.saturating_add(warnings.into());
         let more = status & MORE_RESULTS != 0;
         self.phase = if more { Phase::Head(Expect::Results) } else { Phase::Done };
     }
@@ -355,6 +355,14 @@ mod tests {
             }
             held.extend_from_slice(arrived.next().expect("not cut off"));
         }
+    }
+
+    #[test]
+    fn more_rows_than_there_are_numbers_are_as_many_as_there_are() {
+        let most = [&[0x00, 0xfe][..], &[0xff; 8], &[0, 8, 0, 0xff, 0xff]].concat();
+        let last = [&[0x00, 0xfe][..], &[0xff; 8], &[0, 0, 0, 0xff, 0xff]].concat();
+        let answer = read(&packets(&[&most, &last]), 1 << 16, false, Expect::Results);
+        assert_eq!((answer.affected, answer.warnings), (u64::MAX, 2 * 0xffff));
     }
 
     const OK_NONE: &[u8] = &[0x00, 0, 0, 2, 0, 0, 0];

@@ -5,7 +5,7 @@ use crate::bytes::Bytes;
 /// A column as its description tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// As the answer heads it: the alias, where the statement gives one.
     pub name: String,
     /// MySQL's number for its type.
     pub kind: u8,

@@ -234,7 +234,7 @@ impl AnswerReader {
     fn statement_ended(&mut self, tag: &[u8], rows: &mut impl Rows) {
         let arrived = std::mem::take(&mut self.rows);
         let told = if arrived > 0 { arrived } else { count(tag) };
-        self.answer.rows += told;
+        self.answer.rows = self.answer.rows.saturating_add(told);
         rows.ended(told);
         self.wants_data = false;
     }

@@ -15,6 +15,14 @@ pub struct ServerError {
     pub detail: String,
     /// What to do about it; empty where the server knows nothing.
     pub hint: String,
+    /// Where in the server's work it happened, innermost first; empty where it does not say.
+    pub context: String,
+    /// Which character of the statement it is about, counted from 1; 0: it does not say.
+    pub position: u32,
+    /// The same of `internal_query`.
+    pub internal_position: u32,
+    /// A statement that the server has made itself, as in a function; empty where it was none.
+    pub internal_query: String,
 }
 
 impl ServerError {
@@ -35,6 +43,10 @@ impl ServerError {
                 b'M' => error.message = text(),
                 b'D' => error.detail = text(),
                 b'H' => error.hint = text(),
+                b'W' => error.context = text(),
+                b'P' => error.position = text().parse().unwrap_or(0),
+                b'p' => error.internal_position = text().parse().unwrap_or(0),
+                b'q' => error.internal_query = text(),
                 _ => {}
             }
             if bytes.0.len() == rest.len() {
@@ -56,10 +68,14 @@ mod tests {
 
     #[test]
     fn fields_are_told_apart() {
-        let payload = b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Fdeadlock.c\0L1\0\0";
+        let payload =
+            b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Wwhere\0P7\0p2\0qS 1\0Fdeadlock.c\0L1\0\0";
         let error = ServerError::read(payload);
         let texts = [&error.severity, &error.code, &error.message, &error.detail, &error.hint];
         assert_eq!(texts, ["ERROR", "40P01", "Verklemmung", "who", "what"]);
+        assert_eq!(error.context, "where");
+        let internal = (error.internal_position, error.internal_query.as_str());
+        assert_eq!((error.position, internal), (7, (2, "S 1")));
         assert!(!error.is_fatal());
         assert!(ServerError::read(b"SFATAL\0C57P01\0Mbye\0\0").is_fatal());
     }

@@ -101,13 +101,13 @@ pub mod backend {
     /// The end of a COPY.
     pub const COPY_DONE: u8 = b'c';
     /// The server waits for the data of a COPY.
-    pub const COPY_IN: u8 = b'G';
+    pub(crate) const COPY_IN: u8 = b'G';
     /// The data of a COPY follows.
-    pub const COPY_OUT: u8 = b'H';
+    pub(crate) const COPY_OUT: u8 = b'H';
     /// A row.
     pub const DATA_ROW: u8 = b'D';
     /// The statement was empty.
-    pub const EMPTY_QUERY: u8 = b'I';
+    pub(crate) const EMPTY_QUERY: u8 = b'I';
     /// It failed.
     pub const ERROR: u8 = b'E';
     /// The server does not know a newer protocol that was asked for.
@@ -117,7 +117,7 @@ pub mod backend {
     /// A warning or remark.
     pub const NOTICE: u8 = b'N';
     /// What somebody sent to a channel.
-    pub const NOTIFICATION: u8 = b'A';
+    pub(crate) const NOTIFICATION: u8 = b'A';
     /// Types of a statement's parameters.
     pub const PARAMETER_DESCRIPTION: u8 = b't';
     /// A setting that clients should know.
@@ -125,7 +125,7 @@ pub mod backend {
     /// A statement has been prepared.
     pub const PARSE_COMPLETE: u8 = b'1';
     /// There are more rows than were asked for.
-    pub const PORTAL_SUSPENDED: u8 = b's';
+    pub(crate) const PORTAL_SUSPENDED: u8 = b's';
     /// The server waits for the next statement.
     pub const READY: u8 = b'Z';
     /// Names and types of columns.

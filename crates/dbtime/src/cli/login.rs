@@ -16,8 +16,8 @@ fn patience(text: &str) -> Result<Nanos, String> {
 #[derive(Args, Debug)]
 pub(crate) struct LoginArgs {
     /// Logs in to this server, and shows who holds what others wait for:
-    /// mysql://USER@HOST/, mariadb://… or postgres://… (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass,
-    /// PGPASSWORD). It is asked only while somebody waits.
+    /// mysql://USER@HOST/, mariadb://... or postgres://... (passwords: ~/.my.cnf, MYSQL_PWD,
+    /// ~/.pgpass, PGPASSWORD). It is asked only while somebody waits.
     #[arg(long, value_name = "URL")]
     pub(crate) login: Option<String>,
 

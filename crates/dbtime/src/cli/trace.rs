@@ -8,7 +8,7 @@ use dbtime_observe::process::Which;
 use dbtime_observe::trace::Wanted;
 use std::path::PathBuf;
 
-/// Reads a length with its unit.
+/// Reads a length; without a unit it is in seconds.
 fn length(text: &str) -> Result<Nanos, String> {
     text.parse::<Nanos>().map_err(|error| error.to_string())
 }
@@ -69,9 +69,8 @@ Examples:
 /// What a server speaks.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ServerKind {
-    /// MySQL and MariaDB.
+    // MySQL and MariaDB.
     Mysql,
-    /// PostgreSQL.
     Postgres,
 }
 
@@ -142,7 +141,7 @@ pub(crate) struct TraceArgs {
 
     /// Instead of a line for each request: throughput as it goes, and at the end averages, parts,
     /// the distribution, and who had the CPU. It is added up in the kernel, where nothing is lost.
-    #[arg(long, group = "sums", conflicts_with_all = ["json", "requests"])]
+    #[arg(long, group = "sums", conflicts_with = "requests")]
     pub(crate) summary: bool,
 
     /// The same, but of the end only the distribution.
@@ -194,7 +193,7 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     pub(crate) raw_sql: bool,
 
-    /// A JSON line for each request, and one for the ledger at the end.
+    /// A JSON line for each request, and one for the ledger at the end; of --summary one document.
     #[arg(long)]
     pub(crate) json: bool,
 

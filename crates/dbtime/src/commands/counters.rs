@@ -7,8 +7,9 @@ use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::Target;
 use dbtime_lab::counters::{self, Sampler};
+use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::terminal::{CounterOptions, counter_report};
 use std::path::Path;
 use std::time::Duration;
@@ -120,8 +121,8 @@ fn show(args: &CountersArgs, report: CounterReport, shape: Shape) -> Result<Exit
         let is_line = shape == Shape::Line;
         screen::json(&if is_line { document.to_json_line() } else { document.to_json() });
     } else {
-        let options =
-            CounterOptions { color: screen::wants_color(), per_transaction: args.per_transaction };
+        let (style, per_transaction) = (screen::style(), args.per_transaction);
+        let options = CounterOptions { style, per_transaction };
         screen::result(&counter_report(&report, &options));
     }
     Ok(Exit::Fine)

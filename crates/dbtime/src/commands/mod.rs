@@ -1,12 +1,15 @@
 //! One file a command.
 
 mod compare;
+mod completions;
 mod counters;
 mod init;
+mod manual;
 mod pgbench;
 mod ps;
-mod report;
+pub(crate) mod report;
 pub(crate) mod run;
+mod runs;
 mod sysbench;
 #[cfg(feature = "trace")]
 mod top;
@@ -28,6 +31,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Sysbench(args) => Ok(sysbench::run(&args.words)),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Runs(args) => runs::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Ps(args) => ps::run(&args),
         #[cfg(feature = "trace")]
@@ -36,6 +40,8 @@ pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Top(args) => top::run(&args),
         #[cfg(feature = "trace")]
         Command::TraceHelper => trace::help(),
+        Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Manual(args) => manual::run(&args),
         Command::Usage(args) => usage::run(&args),
     }
 }

@@ -4,9 +4,11 @@ use crate::cli::PsArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
+use dbtime_machine::cpus::machine_cpus;
+use dbtime_machine::now;
+use dbtime_machine::usage::MachineSample;
 use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
-use dbtime_model::{MonoNanos, Nanos, now};
-use dbtime_observe::machine::{MachineSample, machine_cpus};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::Roll;
 #[cfg(feature = "trace")]
 use dbtime_observe::scheduler::SchedulerWatch;
@@ -127,7 +129,7 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Failu
         return Ok(());
     }
     let options = ProcessesOptions {
-        color: screen::wants_color(),
+        style: screen::style(),
         room: screen::columns(),
         seconds: args.seconds,
         all: args.all,

@@ -1,30 +1,50 @@
-//! `dbtime report`: a run's record as one self-contained HTML file, or as text.
+//! `dbtime report`: the record of a run or a sweep as one self-contained HTML file, or as text.
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen;
-use dbtime_model::record::read_run;
-use dbtime_report::terminal::{TerminalOptions, run_report};
+use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
+use dbtime_report::html;
+use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
-    let run = read_run(&args.run)?;
+    let folder = record_folder(&args.run);
+    let (text, page) = match is_sweep(&folder) {
+        true => {
+            let sweep = read_sweep(&folder)?;
+            (sweep_text(&sweep, screen::style()), html::sweep_report(&sweep))
+        }
+        false => {
+            let run = read_run(&folder)?;
+            let (style, histogram) = (screen::style(), args.histogram);
+            let options = TerminalOptions { style, histogram, threads: args.server_threads };
+            (run_report(&run, &options), html::report(&run))
+        }
+    };
     if args.text {
-        let (color, histogram) = (screen::wants_color(), args.histogram);
-        let options = TerminalOptions { color, histogram, threads: args.server_threads };
-        screen::result(&run_report(&run, &options));
+        screen::result(&text);
         return Ok(Exit::Fine);
     }
-    let path = args.html.clone().unwrap_or_else(|| args.run.join("report.html"));
-    write_whole(&path, &dbtime_report::html::report(&run))?;
+    let path = args.html.clone().unwrap_or_else(|| folder.join("report.html"));
+    write_whole(&path, &page)?;
     screen::result(&format!("Report: {}\n", path.display()));
     Ok(Exit::Fine)
 }
 
-/// Writes a file under a temporary name and gives it its own when it is whole.
-pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error| Failure::environment(format!("cannot write {}: {error}", path.display()));
+/// Writes a file under a temporary name and gives it its own when it is whole. What is there and no
+/// file of its own (a link, a pipe, a device) is written to and stays what it is.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error| {
+        Failure::environment(format!(
+            "cannot write {}: {error}; name a file in a folder that is there and can be written",
+            path.display()
+        ))
+    };
+    if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fs::write(path, text).map_err(failed);
+    }
     let partial = path.with_extension(format!("partial-{}", std::process::id()));
     let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
     written.map_err(|error| {
@@ -32,4 +52,26 @@ pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
         let _ = fs::remove_file(&partial);
         failed(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_no_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [link, there] = ["link", "there"].map(|name| folder.path().join(name));
+        symlink(&there, &link).expect("a link");
+        write_whole(&link, "page").expect("written");
+        assert!(link.symlink_metadata().expect("there").is_symlink());
+        assert_eq!(fs::read_to_string(&there).expect("a file"), "page");
+        write_whole(&there, "new").expect("written");
+        assert_eq!(fs::read_to_string(&there).expect("a file"), "new");
+        write_whole(Path::new("/dev/null"), "nothing").expect("written");
+        assert!(!Path::new("/dev/null").metadata().expect("there").is_file());
+        let error = write_whole(&folder.path().join("no/page"), "x").expect_err("no folder");
+        assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+    }
 }

@@ -1,35 +1,55 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
+use super::runs::RECORDS;
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
-use crate::live::Live;
-use crate::{interrupt, options, screen, secrets, sweep};
-use dbtime_engines::plan::Stop;
-use dbtime_lab::Finished;
-use dbtime_model::record::{CheckOutcome, WarningKind};
+use crate::live::{Audience, Live};
+use crate::run_events;
+use crate::spec::{self, DescribedRun, RunContext};
+use crate::{interrupt, screen, secrets, sweep};
+use dbtime_lab::{Finished, RunRequest};
+use dbtime_model::record::{CheckOutcome, WarningKind, WorkloadSpec};
 use dbtime_report::terminal::{self, TerminalOptions};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    if args.json || args.events {
+        screen::keep_for_json().map_err(Failure::environment)?;
+    }
+    if args.events {
+        return Ok(run_events::run(args, &arguments));
+    }
     if !args.sweep.is_empty() || args.repeat.is_some_and(|times| times > 1) {
         return sweep::run(args, &arguments);
     }
-    let out = folder(args)?;
-    let request = options::request(args, secrets::command_line(&arguments), out)?;
+    let request = described(args, &arguments)?;
+    if args.print_spec {
+        let text = serde_json::to_string_pretty(&request.spec).map_err(Failure::environment)?;
+        screen::result(&(text + "\n"));
+        return Ok(Exit::Fine);
+    }
     let stop = interrupt::install();
-    let finished = drive(&request, &stop)?;
+    let live = Live::new(Audience::of(args.quiet));
+    let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
+    drop(live);
+    let finished = finished?;
     let kept = show(args, &finished)?;
-    Ok(kept.end(verdict(args, &finished)))
+    Ok(kept.end(verdict(args, &finished).show()))
 }
 
-/// Makes one run and shows how it goes.
-pub(crate) fn drive(request: &dbtime_lab::RunRequest, stop: &Stop) -> Result<Finished, Failure> {
-    let live = Live::new();
-    let finished = dbtime_lab::run(request, &|progress| live.show(&progress), stop);
-    live.finish();
-    Ok(finished?)
+/// The run that flags or a file describe.
+pub(crate) fn described(args: &RunArgs, arguments: &[String]) -> Result<RunRequest, Failure> {
+    let DescribedRun { spec, secrets, command } = spec::described(args)?;
+    let command = command.unwrap_or_else(|| secrets::command_line(arguments));
+    let out = if args.print_spec { None } else { folder(args, &spec.workload)? };
+    let context = RunContext { secrets, command, out };
+    let request = spec::request(&spec, &context)?;
+    if args.server_threads && !request.target.is_server() {
+        return Err(spec::for_server("--server-threads", "there are only those of dbtime"));
+    }
+    Ok(request)
 }
 
 /// Prints the report, and writes the HTML beside the record.
@@ -39,14 +59,13 @@ fn show(args: &RunArgs, finished: &Finished) -> Result<Kept, Failure> {
         screen::json(&(json.map_err(Failure::environment)? + "\n"));
         return Ok(Kept::of(finished));
     }
-    let (color, histogram) = (screen::wants_color(), args.histogram);
-    let options = TerminalOptions { color, histogram, threads: args.server_threads };
+    let (style, histogram) = (screen::style(), args.histogram);
+    let options = TerminalOptions { style, histogram, threads: args.server_threads };
     screen::result(&terminal::run_report(&finished.run, &options));
     let kept = Kept::of(finished);
     screen::result(&kept.lines);
     Ok(kept)
 }
-
 /// What there is of a run beside its report, which does not depend on it.
 pub(crate) struct Kept {
     /// Say where it is.
@@ -80,55 +99,73 @@ impl Kept {
     }
 }
 
-/// How the process ends after this run, and why on stderr where that is not what the report is
-/// about.
-pub(crate) fn verdict(args: &RunArgs, finished: &Finished) -> Exit {
+/// How the process ends after a run.
+pub(crate) struct RunVerdict {
+    /// Its exit code.
+    pub(crate) exit: Exit,
+    /// Why, where that is not what the report is about.
+    pub(crate) reason: Option<String>,
+}
+
+impl RunVerdict {
+    /// Prints the reason, and gives the exit code.
+    pub(crate) fn show(self) -> Exit {
+        self.reason.iter().for_each(|reason| screen::error(reason));
+        self.exit
+    }
+}
+
+impl From<Exit> for RunVerdict {
+    fn from(exit: Exit) -> Self {
+        Self { exit, reason: None }
+    }
+}
+
+/// How the process ends after this run.
+pub(crate) fn verdict(args: &RunArgs, finished: &Finished) -> RunVerdict {
     let validity = &finished.run.record.validity;
     let counts = &finished.run.record.counts;
     // Whoever ends a run before anything has ended knows that.
     let is_cut_short = finished.run.record.window.ended_early && counts.failed == 0;
     let unserved = validity.warnings.iter().find(|w| w.kind == WarningKind::MostlyFailed);
     if let Some(warning) = unserved.filter(|_| !is_cut_short) {
-        screen::error(&format!("most of what was asked did not happen: {}", warning.text));
-        return Exit::Environment;
+        let reason = format!("most of what was asked did not happen: {}", warning.text);
+        return RunVerdict { exit: Exit::Environment, reason: Some(reason) };
+    }
+    if args.strict && !validity.valid {
+        let culprit = validity.warnings.iter().find(|warning| warning.kind.invalidates());
+        let why = culprit.map_or("", |warning| &warning.text);
+        let reason = format!("the measurement is not valid (--strict): {why}");
+        return RunVerdict { exit: Exit::Undecided, reason: Some(reason) };
     }
     // Counts that do not add up prove no limit; lag is in the limits' outcome.
     let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
     match finished.limits {
-        _ if args.strict && !validity.valid => {
-            let culprit = validity.warnings.iter().find(|warning| warning.kind.invalidates());
-            let why = culprit.map_or("", |warning| &warning.text);
-            screen::error(&format!("the measurement is not valid (--strict): {why}"));
-            Exit::Invalid
-        }
-        CheckOutcome::Failed if is_miscounted => Exit::Invalid,
-        CheckOutcome::Failed => Exit::Failed,
+        CheckOutcome::Failed if is_miscounted => Exit::Undecided.into(),
+        CheckOutcome::Failed => Exit::Failed.into(),
         CheckOutcome::Undecided => {
-            screen::error(
-                "undecided: a limit was missed, and would have been met without the driver's own \
-                 lateness",
-            );
-            Exit::Invalid
+            let reason = "undecided: a limit was missed, and would have been met without the \
+                          driver's own lateness";
+            RunVerdict { exit: Exit::Undecided, reason: Some(reason.to_owned()) }
         }
-        CheckOutcome::Passed => Exit::Fine,
+        CheckOutcome::Passed => Exit::Fine.into(),
     }
 }
 
 /// Where the record goes.
-pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn folder(args: &RunArgs, workload: &WorkloadSpec) -> Result<Option<PathBuf>, Failure> {
     if args.no_record {
         return Ok(None);
     }
     if let Some(out) = &args.out {
         return Ok(Some(out.clone()));
     }
-    let script = args.script.as_ref().map(|path| path.to_string_lossy());
-    let named = args.workload.as_deref().or(script.as_deref());
-    let name = named.unwrap_or(if args.query.is_some() { "query" } else { "atm" });
+    let named = workload.name.as_deref().or(workload.script.as_deref());
+    let name = named.unwrap_or(if workload.query.is_some() { "query" } else { "atm" });
     let name =
         Path::new(name).file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let base = Path::new("dbtime-runs");
+    let base = Path::new(RECORDS);
     // Two runs may start in one second.
     let mut numbers = 1..1000;
     let free = numbers.find_map(|n| {
@@ -136,5 +173,6 @@ pub(crate) fn folder(args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
         let path = base.join(format!("{time}-{name}{suffix}"));
         path.symlink_metadata().is_err().then_some(path)
     });
-    free.map(Some).ok_or_else(|| Failure::environment("no free name in dbtime-runs: use --out"))
+    let none = || Failure::environment(format!("no free name in {RECORDS}: use --out"));
+    free.map(Some).ok_or_else(none)
 }

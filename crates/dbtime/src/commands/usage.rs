@@ -5,13 +5,14 @@ use crate::cli::UsageArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
+use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::{
     EndWatch, ProcessError, ServerWatch, UsageWatch, Waited, Which, boot_id, masked, only,
     since_saved, wait_for,
 };
-use dbtime_report::terminal::usage_report;
+use dbtime_report::terminal::{PageStyle, usage_report};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -197,10 +198,11 @@ fn read_saved(file: &Path) -> Result<SavedUsage, Failure> {
 /// Shows the report where it belongs.
 fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), Failure> {
     let is_beside = is_beside && !args.json;
-    let color = if is_beside { screen::wants_color_beside() } else { screen::wants_color() };
+    let style = if is_beside { screen::style_beside() } else { screen::style() };
+    let color = style.color && args.out.is_none();
     let text = match args.json {
         true => serde_json::to_string_pretty(report).map_err(Failure::environment)? + "\n",
-        false => usage_report(report, color && args.out.is_none()),
+        false => usage_report(report, PageStyle { color, ..style }),
     };
     match &args.out {
         Some(file) => write_whole(file, &text)?,

@@ -4,6 +4,7 @@ use crate::cli::WorkloadsArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen;
 use dbtime_load::workload::{SHIPPED, Workload};
+use dbtime_model::units::count;
 use std::fmt::Write;
 
 pub(crate) fn run(args: &WorkloadsArgs) -> Result<Exit, Failure> {
@@ -34,11 +35,17 @@ fn one(workload: &Workload, scale: u64) -> String {
     let _ = writeln!(text, "  {:24} {:>14} {:>14}", "Table", "Rows", "Bytes");
     let sizes = workload.size(scale);
     for table in &sizes {
-        let _ = writeln!(text, "  {:24} {:>14} {:>14}", table.name, table.rows, table.bytes);
+        let _ = writeln!(
+            text,
+            "  {:24} {:>14} {:>14}",
+            table.name,
+            count(table.rows),
+            count(table.bytes)
+        );
     }
     let (rows, bytes) = sizes.iter().fold((0u64, 0u64), |(rows, bytes), t| {
         (rows.saturating_add(t.rows), bytes.saturating_add(t.bytes))
     });
-    let _ = writeln!(text, "  {:24} {rows:>14} {bytes:>14}", "total");
+    let _ = writeln!(text, "  {:24} {:>14} {:>14}", "total", count(rows), count(bytes));
     text
 }

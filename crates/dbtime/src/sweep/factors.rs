@@ -9,7 +9,8 @@ use crate::exit::Failure;
 pub(super) type Combination = Vec<(String, String)>;
 
 /// Flags that are not for sweeping: they belong to the whole sweep.
-const WHOLE: [&str; 7] = ["sweep", "repeat", "out", "json", "no-record", "strict", "histogram"];
+const WHOLE: [&str; 8] =
+    ["sweep", "repeat", "out", "json", "no-record", "strict", "histogram", "quiet"];
 
 /// Flags that a single run of it does not have.
 const OF_SWEEP: [&str; 3] = ["--sweep", "--repeat", "--out"];
@@ -25,6 +26,17 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Failur
         all = cross(&all, &groups);
     }
     Ok(all)
+}
+
+/// The names of all factors, in the order in which they first appear.
+pub(super) fn names(combinations: &[Combination]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in combinations.iter().flatten() {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 fn cross_group(group: &str) -> Result<Vec<Combination>, Failure> {

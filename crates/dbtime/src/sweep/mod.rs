@@ -1,192 +1,186 @@
-//! `--sweep` and `--repeat`: many runs, a record each, one table.
+//! `--sweep` and `--repeat`: many runs, a process and a record each, one table.
 //!
 //! Repetitions go in rounds, so that a machine that changes changes for every combination. With
 //! `--rate auto` all runs are offered the same, or the table would compare loads and not what is
 //! swept: the flat-out rate is measured once, before the first.
 
 mod factors;
+mod folder;
+mod planned;
 
-use crate::cli::{Cli, Command, RunArgs};
-use crate::commands::run::{Kept, drive, folder, verdict};
+use crate::cli::RunArgs;
+use crate::commands::run::folder;
 use crate::exit::{Exit, Failure};
-use crate::live::Live;
-use crate::{interrupt, options, screen, secrets};
-use clap::Parser;
+use crate::live::{Audience, Live};
+use crate::{interrupt, screen, secrets};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::store::make_folder;
-use dbtime_lab::{Finished, RateChoice, RunRequest};
-use dbtime_load::arrivals::Rate;
+use dbtime_lab::{RecordedRun, RunOutcome};
+use dbtime_model::record::{FailedRun, WorkloadSpec};
 use dbtime_report::terminal::{self, SweepRow};
-use factors::Combination;
-use std::cmp::Reverse;
-
-/// The flat-out rate is measured with at most so many workers or connections, where there is such
-/// a combination: more of them only wait for each other.
-const CROWD: u32 = 64;
+use folder::{SweepFolder, SweepPlace};
+use planned::PlannedRun;
 
 /// Makes all runs.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure> {
-    let out = folder(args)?;
+    // All of them are read before the first is run.
+    let combinations = factors::combinations(&args.sweep)?;
+    let names = factors::names(&combinations);
+    let planned = combinations.into_iter();
+    let planned = planned.map(|combination| PlannedRun::new(combination, arguments));
+    let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
+    if args.print_spec {
+        return print_specs(&planned);
+    }
+    let workload =
+        planned.first().map_or_else(WorkloadSpec::default, |run| run.spec.workload.clone());
+    let out = folder(args, &workload)?;
     if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
         return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
     }
-    // All of them are read before the first is run.
-    let combinations = factors::combinations(&args.sweep)?;
-    let planned = combinations.into_iter().map(|combination| Planned::new(combination, arguments));
-    let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::install();
     // A place that cannot be written is known before anything is loaded.
     let _made = out.as_deref().map(make_folder).transpose()?;
-    hold_rate(&mut planned, &stop)?;
+    let audience = Audience::of(args.quiet);
+    planned::hold_rate(&mut planned, audience, &stop)?;
     let rounds = args.repeat.unwrap_or(1) as usize;
     let total = rounds * planned.len();
-    let mut done = Done { rows: Vec::new(), exit: Exit::Fine, trouble: None };
-    let mut numbers = 0..total;
-    let outcome = numbers.try_for_each(|index| {
-        if stop.is_set() || done.trouble.is_some() {
-            return Ok(());
+    let folder = SweepFolder::new(out, secrets::command_line(arguments), names, total);
+    let mut sweep = SweepCourse { rows: Vec::new(), folder, exit: Exit::Fine, trouble: None };
+    let live = Live::of_runs(audience, total);
+    for index in 0..total {
+        if stop.is_set() || sweep.trouble.is_some() {
+            break;
         }
-        let (round, place) = (index / planned.len(), index % planned.len());
-        let Planned { combination, request } = &planned[place];
-        if screen::has_audience() {
-            let shown = shown(combination);
-            screen::note(&format!("run {} of {total}, round {}: {shown}", index + 1, round + 1));
-        }
-        let out = out.as_ref().map(|out| out.join(format!("{:03}", index + 1)));
-        let request = RunRequest { out, ..request.clone() };
-        done.add(args, drive(&request, &stop)?, (place, combination))
-    });
-    // What was measured before an end is shown all the same.
-    if !args.json && !done.rows.is_empty() {
-        let mut text = terminal::sweep_table(&done.rows());
-        if let Some(out) = out {
-            text += &format!("\nRecords: {}\n", out.display());
-        }
-        screen::result(&text);
+        let (round, combination) = (index / planned.len(), index % planned.len());
+        let place = SweepPlace { number: index + 1, round, combination };
+        sweep.make(args, &planned[combination], place, (&live, &stop));
     }
-    match (outcome, done.trouble) {
-        (Err(failure), _) if !stop.is_set() || done.rows.is_empty() => Err(failure),
-        (_, Some(trouble)) => Err(trouble),
-        _ => Ok(done.exit),
-    }
+    drop(live);
+    sweep.finish(args)
 }
 
-/// One combination, ready to be run.
-struct Planned {
-    combination: Combination,
-    /// Without a place for its record.
-    request: RunRequest,
-}
-
-impl Planned {
-    fn new(combination: Combination, arguments: &[String]) -> Result<Self, Failure> {
-        let arguments = factors::arguments(arguments, &combination);
-        let Command::Run(args) = Cli::try_parse_from(&arguments)?.command else {
-            return Err(Failure::usage("--sweep and --repeat belong to run"));
-        };
-        let request = options::request(&args, secrets::command_line(&arguments), None)?;
-        Ok(Self { combination, request })
+/// Prints what the runs are made from, a line each.
+fn print_specs(planned: &[PlannedRun]) -> Result<Exit, Failure> {
+    for run in planned {
+        let line = serde_json::to_string(&run.spec).map_err(Failure::environment)?;
+        screen::result(&(line + "\n"));
     }
-
-    fn servers(&self) -> u32 {
-        self.request.load.workers.unwrap_or(self.request.load.connections)
-    }
-}
-
-/// Where all are asked for a share of the flat-out rate, and the rate itself is not swept: measures
-/// it once, and has all offer the same.
-fn hold_rate(planned: &mut [Planned], stop: &Stop) -> Result<(), Failure> {
-    let is_auto = |planned: &Planned| {
-        let is_swept = planned.combination.iter().any(|(name, _)| name == "rate");
-        !is_swept && matches!(planned.request.load.rate, Some(RateChoice::Auto(_)))
-    };
-    if !planned.iter().all(is_auto) {
-        return Ok(());
-    }
-    let from = &planned[reference(&planned.iter().map(Planned::servers).collect::<Vec<_>>())];
-    if screen::has_audience() {
-        screen::note(&format!("the rate of all, found by {}", shown(&from.combination)));
-    }
-    let live = Live::new();
-    let found = dbtime_lab::find_rate(&from.request, &|progress| live.show(&progress), stop);
-    live.finish();
-    let Some(found) = found? else { return Ok(()) };
-    let rate = Rate::Constant(found.offered_tps());
-    for Planned { request, .. } in planned {
-        // Repeated alone it is to be the same run.
-        request.command += &format!(" --rate={rate}");
-        request.load.rate = Some(RateChoice::Found(found.clone()));
-    }
-    Ok(())
-}
-
-/// Which of the runs, by their numbers of workers or connections, is to tell what is carried flat
-/// out: the largest that is no crowd, else the smallest; the first of equals.
-fn reference(servers: &[u32]) -> usize {
-    let fitness = |index: &usize| {
-        let servers = servers[*index];
-        let is_crowd = servers > CROWD;
-        let size = if is_crowd { -i64::from(servers) } else { i64::from(servers) };
-        (!is_crowd, size, Reverse(*index))
-    };
-    (0..servers.len()).max_by_key(fitness).unwrap_or(0)
+    Ok(Exit::Fine)
 }
 
 /// The runs so far.
-struct Done {
+struct SweepCourse {
     /// With the place of their combination.
     rows: Vec<(usize, SweepRow)>,
+    folder: SweepFolder,
     exit: Exit,
     /// What could not be written of the last: there are no more behind it.
     trouble: Option<Failure>,
 }
 
-impl Done {
-    fn add(
+impl SweepCourse {
+    /// Makes one run. One that fails or crashes is noted, and the others go on.
+    fn make(
         &mut self,
         args: &RunArgs,
-        finished: Finished,
-        (place, combination): (usize, &Combination),
-    ) -> Result<(), Failure> {
-        self.exit = self.exit.max(verdict(args, &finished));
-        let row = SweepRow::from_record(&finished.run.record);
-        let named = combination.iter();
-        let row = named
-            .fold(row, |row, (name, value)| row.with_factor(name, &secrets::shown(name, value)));
-        self.rows.push((place, row));
-        if args.json {
-            let line = serde_json::to_string(&finished.run.record).map_err(Failure::environment)?;
-            screen::json(&(line + "\n"));
+        run: &PlannedRun,
+        place: SweepPlace,
+        (live, stop): (&Live, &Stop),
+    ) {
+        live.next_run();
+        let (number, total) = (place.number, self.folder.record().planned);
+        if Audience::of(args.quiet) == Audience::Terminal {
+            let (shown, round) = (run.combination(), place.round + 1);
+            screen::note(&format!("run {number} of {total}, round {round}: {shown}"));
         }
-        self.trouble = Kept::of(&finished).trouble;
-        Ok(())
+        let out = self.folder.path().map(|out| out.join(format!("{number:03}")));
+        let failure = match run.make(out, args.strict, (live, stop)) {
+            Ok(result) => {
+                self.exit = self.exit.max(Exit::of_process(result.exit_code));
+                match result.outcome {
+                    RunOutcome::Record(recorded) => return self.add(args, &recorded, run, place),
+                    RunOutcome::Failure { exit_code, text } => planned::failure(exit_code, &text),
+                    RunOutcome::FlatOutRate { .. } => Failure::environment("it made no run"),
+                }
+            }
+            Err(failure) => failure,
+        };
+        self.exit = self.exit.max(failure.exit());
+        screen::error(&format!("run {number} of {total}: {}", failure.words()));
+        // Ctrl-C is no failure of the run.
+        if !stop.is_set() {
+            self.add_failed(args, failure.words(), run, place);
+        }
+    }
+
+    fn add(&mut self, args: &RunArgs, run: &RecordedRun, planned: &PlannedRun, place: SweepPlace) {
+        run.reason.iter().for_each(|reason| screen::error(reason));
+        let row = SweepRow::from_record(&run.record);
+        let named = planned.factors.iter();
+        let row = named.fold(row, |row, factor| row.with_factor(&factor.name, &factor.value));
+        self.rows.push((place.combination, row));
+        if args.json {
+            self.print(&run.record);
+        }
+        let listed = self.folder.add(run, planned.factors.clone(), place);
+        self.trouble = run.unwritten.as_ref().map(Failure::environment).or(listed.err());
+    }
+
+    fn add_failed(
+        &mut self,
+        args: &RunArgs,
+        reason: String,
+        planned: &PlannedRun,
+        place: SweepPlace,
+    ) {
+        let failed = FailedRun {
+            number: place.number as u64,
+            round: place.round as u64 + 1,
+            combination: place.combination as u64,
+            factors: planned.factors.clone(),
+            reason,
+        };
+        if args.json {
+            self.print(&serde_json::json!({ "failed": failed }));
+        }
+        self.trouble = self.folder.add_failed(failed).err();
+    }
+
+    /// Prints one of the documents of a sweep, a line each.
+    fn print(&mut self, document: &impl serde::Serialize) {
+        match serde_json::to_string(document) {
+            Ok(line) => screen::json(&(line + "\n")),
+            Err(error) => self.trouble = Some(Failure::environment(error)),
+        }
+    }
+
+    /// Prints the table with what did not go as planned, writes the page, and tells how the sweep
+    /// ends.
+    fn finish(mut self, args: &RunArgs) -> Result<Exit, Failure> {
+        // What was measured before an end is shown all the same.
+        if !self.rows.is_empty() {
+            self.show(args);
+        }
+        self.trouble.map_or(Ok(self.exit), Err)
+    }
+
+    fn show(&mut self, args: &RunArgs) {
+        let text = terminal::sweep_table(&self.rows(), screen::style())
+            + &terminal::sweep_troubles(self.folder.record(), screen::style());
+        let place = self.folder.finish().unwrap_or_else(|failure| {
+            let place = self.folder.path().map(|path| format!("\nRecords: {}\n", path.display()));
+            self.trouble.get_or_insert(failure);
+            place.unwrap_or_default()
+        });
+        if !args.json {
+            screen::result(&(text + &place));
+        }
     }
 
     /// The lines of the table: repetitions stand together.
     fn rows(&mut self) -> Vec<SweepRow> {
-        self.rows.sort_by_key(|(place, _)| *place);
+        self.rows.sort_by_key(|(combination, _)| *combination);
         self.rows.iter().map(|(_, row)| row.clone()).collect()
-    }
-}
-
-fn shown(combination: &Combination) -> String {
-    let pairs =
-        combination.iter().map(|(name, value)| format!("{name}={}", secrets::shown(name, value)));
-    match combination.is_empty() {
-        true => "as given".to_owned(),
-        false => pairs.collect::<Vec<_>>().join(" "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rate_is_found_by_the_largest_run_that_is_no_crowd() {
-        assert_eq!(reference(&[1, 2, 64, 128, 2048]), 2);
-        assert_eq!(reference(&[2048, 128, 512]), 1);
-        assert_eq!(reference(&[16, 16]), 0);
-        assert_eq!(reference(&[1000, 1]), 1);
     }
 }

@@ -50,7 +50,8 @@ fn runs(workload: &str) {
 fn mean_of_parts_is_mean_of_all(json: &Value) {
     let (parts, all) =
         (number(json, "/budget_us/total"), number(json, "/latency_us/response/mean"));
-    assert!((parts / all - 1.0).abs() < 0.01, "{parts} of the parts, {all} of all");
+    let how = &json["budget"];
+    assert!((parts / all - 1.0).abs() < 0.01, "{parts} of the parts, {all} of all: {how}");
     let off = number(json, "/budget/mean_off_pct");
     assert!(off.abs() < 1.0, "{off}");
 }

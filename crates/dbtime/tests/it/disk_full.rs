@@ -36,10 +36,22 @@ fn left(ran: &Ran) -> Vec<&str> {
 }
 
 #[test]
-fn while_loading() {
+fn before_loading() {
     let sandbox = Sandbox::new();
     let script = "dbtime init atm --target sqlite:disk/t.db";
     let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
+    ran.exits(3);
+    let told = ["no room left for atm at scale 1", "needs about 12 MB, and 4 MB are free in disk"];
+    let ran = ran.tells(&told);
+    assert!(left(&ran).is_empty(), "{ran:?}");
+}
+
+/// There is a little less room than it takes in the end.
+#[test]
+fn while_loading() {
+    let sandbox = Sandbox::new();
+    let script = "dbtime init atm --target sqlite:disk/t.db";
+    let Some(ran) = on_a_disk_of("9200k", &sandbox, script) else { return };
     ran.exits(3);
     let ran = ran.tells(&["dbtime: no room left for disk/t.db", "free space"]);
     assert!(left(&ran).is_empty(), "{ran:?}");
@@ -49,7 +61,7 @@ fn while_loading() {
 fn while_loading_a_temporary_target() {
     let sandbox = Sandbox::new();
     let script = "TMPDIR=disk dbtime run atm --warmup 0s --time 100ms --out r";
-    let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
+    let Some(ran) = on_a_disk_of("9200k", &sandbox, script) else { return };
     ran.exits(3);
     let ran = ran.tells(&["dbtime: no room left for ", "disk/dbtime-"]);
     assert!(left(&ran).is_empty(), "{ran:?}");

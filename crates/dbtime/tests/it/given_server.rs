@@ -1,11 +1,9 @@
 //! A server that runs while several commands use it, and can be treated badly.
 
-use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::plan::Stop;
-use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::server::Server;
 use dbtime_engines::socket::Table;
 use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use std::fmt::Display;
 use std::path::Path;
 
 /// Servers of these products are installed wherever the tests run.
@@ -48,9 +46,11 @@ impl GivenServer {
         self.target_as(self.server.user(), "", "d")
     }
 
-    /// The same for another user and database; `login` is what follows the user.
+    /// The same for another user and database; `login` is what follows the user, of which the
+    /// server's own needs none here.
     pub(crate) fn target_as(&self, user: &str, login: &str, database: &str) -> String {
         let socket = self.server.socket().display();
+        let login = self.login_of(user, login);
         match self.product {
             Product::Postgres => {
                 let folder = self.server.socket().parent().expect("a folder").display();
@@ -68,8 +68,20 @@ impl GivenServer {
 
     /// The same for another user.
     pub(crate) fn target_tcp_as(&self, user: &str, login: &str) -> String {
+        self.target_at(user, login, format_args!("127.0.0.1:{}", self.server.port()))
+    }
+
+    /// The same where something else passes on what arrives.
+    pub(crate) fn target_at(&self, user: &str, login: &str, at: impl Display) -> String {
         let scheme = if self.product == Product::Postgres { "postgres" } else { "mysql" };
-        format!("{scheme}://{user}{login}@127.0.0.1:{}/d", self.server.port())
+        format!("{scheme}://{user}{}@{at}/d", self.login_of(user, login))
+    }
+
+    fn login_of(&self, user: &str, login: &str) -> String {
+        match user == self.server.user() && login.is_empty() {
+            true => format!(":{}", self.server.password().reveal()),
+            false => login.to_owned(),
+        }
     }
 
     /// Executes a statement in the database `d`; returns its rows.
@@ -78,14 +90,10 @@ impl GivenServer {
     }
 
     fn sql_in(&self, database: Option<&str>, sql: &str) -> Table {
-        let (socket, user) = (self.server.socket(), self.server.user());
-        let server: Box<dyn Server> = match self.product {
-            Product::Postgres => {
-                let database = database.unwrap_or("postgres");
-                Box::new(PostgresServer::new(PostgresTarget::local(socket, user, database)))
-            }
-            _ => Box::new(MysqlServer::new(MysqlTarget::local(socket, user, database))),
-        };
+        let mut server = self.server.server();
+        if let Some(database) = database {
+            server = server.with_database(database);
+        }
         let mut admin = server.connect(None).expect("it lets us in");
         admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}")).0
     }

@@ -4,15 +4,17 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 9] =
-    ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "usage"];
+const COMMANDS: [&str; 10] =
+    ["run", "init", "workloads", "report", "compare", "runs", "counters", "ps", "trace", "usage"];
 
 #[test]
 fn version_and_help_go_to_stdout() {
     let sandbox = Sandbox::new();
     let version = format!("dbtime {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(sandbox.run("--version").fine().out, version);
-    assert_eq!(sandbox.run("-V").fine().out, version);
+    for line in ["-V", "run -V", "trace --version"] {
+        assert_eq!(sandbox.run(line).fine().out, version, "{line}");
+    }
     let help = sandbox.run("--help").fine().prints(&["Usage: dbtime", "Exit codes:", "70  a bug"]);
     for command in COMMANDS {
         assert!(help.out.contains(&format!("\n  {command} ")), "{help:?}");
@@ -37,8 +39,10 @@ fn other_tools_commands_have_their_own_help() {
 }
 
 #[test]
-fn exit_codes_are_documented_with_run() {
-    let help = Sandbox::new().run("run --help").fine();
+fn exit_codes_are_documented_once() {
+    let sandbox = Sandbox::new();
+    sandbox.run("run --help").fine().prints(&["Exit codes: see `dbtime --help`"]);
+    let help = sandbox.run("--help").fine();
     for code in ["0   fine", "1   a limit", "2   wrong usage", "3   target", "4   undecided"] {
         assert!(help.out.contains(code), "{help:?}");
     }
@@ -52,7 +56,8 @@ fn unknown_commands_and_flags_are_usage_errors() {
     sandbox.run("run --frobnicate").refused(2, &["'--frobnicate'", "--help"]);
     sandbox.run("run --conections 5").refused(2, &["--connections"]);
     sandbox.run("init atm").refused(2, &["--target"]);
-    sandbox.run("compare one").refused(2, &["<B>"]);
+    let refused = sandbox.run("compare one").refused(2, &["<B>"]);
+    assert!(refused.err.starts_with("dbtime: the following"), "{refused:?}");
     let nothing = sandbox.run("");
     nothing.exits(2);
     assert!(nothing.tells(&["Usage: dbtime"]).out.is_empty());

@@ -12,13 +12,18 @@ mod interrupt;
 mod json;
 mod left_behind;
 mod limits;
+#[cfg(feature = "trace")]
+mod lock_client;
 mod locks;
 mod network;
 mod nothing_left;
 mod null_server;
+mod other_services;
 mod own_workload;
+mod package;
 mod pgbench;
 mod pipelining;
+mod progress;
 mod ps;
 #[cfg(feature = "trace")]
 mod ps_exact;
@@ -34,10 +39,12 @@ mod sandbox;
 mod scripts;
 mod server_faults;
 mod servers;
+mod spec;
 mod stdout;
 mod sweep;
 mod sysbench;
 mod targets;
+mod thread_limits;
 mod tls;
 #[cfg(feature = "trace")]
 mod top;

@@ -11,9 +11,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-fn target(given: &GivenServer, product: Product, at: SocketAddr) -> String {
-    let scheme = if product == Product::Postgres { "postgres" } else { "mysql" };
-    format!("{scheme}://{}@{at}/d", given.server.user())
+fn target(given: &GivenServer, at: SocketAddr) -> String {
+    given.target_at(given.server.user(), "", at)
 }
 
 #[test]
@@ -25,7 +24,7 @@ fn a_delay_on_the_way_is_in_every_round_trip() {
         let json = Sandbox::new()
             .run(&format!(
                 "run values1 --target {} --connections 2 --transactions 40 --no-record --json",
-                target(&given, product, at)
+                target(&given, at)
             ))
             .fine()
             .json();
@@ -119,7 +118,7 @@ fn a_network_that_is_cut_is_an_outage_and_not_the_end() {
         let line = format!(
             "run values1 --target {}?{}=2s --connections 4 --rate 100/s --time 12s --warmup 0s \
              --statement-timeout 500ms --no-record --json",
-            target(&given, product, at),
+            target(&given, at),
             if product == Product::Postgres { "connect_timeout" } else { "connect-timeout" },
         );
         let child = space.start(&sandbox, &line);
@@ -154,7 +153,7 @@ fn a_slow_network_slows_what_is_sent_over_it() {
     let line = format!(
         "run --query 'SELECT REPEAT(\"x\", 100000)' --target {} --connections 1 --transactions 20 \
          --no-record --json",
-        target(&given, product, at)
+        target(&given, at)
     );
     let child = space.start(&sandbox, &line);
     let ran = Ran::new(&line, &child.wait_with_output().expect("it ends"));

@@ -4,8 +4,8 @@ use crate::sandbox::Sandbox;
 use rustix::process::Signal;
 use std::time::Duration;
 
-/// Between two signals, as a hand gives them.
-const GAP: Duration = Duration::from_millis(200);
+/// Between two signals that are two: what comes sooner is taken for the same one.
+const GAP: Duration = Duration::from_millis(600);
 
 /// Which signals, and how long after the data folder of a server is begun: while it is made, while
 /// the server starts, and while it is filled.
@@ -62,6 +62,7 @@ fn of_a_temporary_database() {
         sandbox.wait_for(&["tmp", "dbtime-", "atm.db.loading"]);
         std::thread::sleep(Duration::from_millis(pause_ms));
         run.interrupt();
+        std::thread::sleep(GAP);
         run.interrupt();
         run.end().exits(3);
         assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());

@@ -29,7 +29,8 @@ impl Stage {
     fn database(&self) -> String {
         let server = &self.given.server;
         let folder = server.socket().parent().expect("a folder").display();
-        format!("host={folder} port={} user={} dbname=d", server.port(), server.user())
+        let (port, user, file) = (server.port(), server.user(), server.login_file());
+        format!("host={folder} port={port} user={user} dbname=d passfile={}", file.display())
     }
 
     fn run(&self, line: &str) -> Ran {
@@ -220,4 +221,36 @@ fn run_takes_pgbenchs_scripts() {
     sandbox.run("run --script own.txt").refused(2, &[".sql for pgbench's"]);
     sandbox.run("run --script none.sql").refused(2, &["none.sql cannot be read"]);
     sandbox.run("run atm --script own.sql").refused(2, &["cannot be used with"]);
+}
+
+#[test]
+fn what_a_record_says_can_be_repeated() {
+    let stage = Stage::filled();
+    let chosen = stage.run("-n -S -t 2 --random-seed=42 --json").json();
+    assert_eq!(count(&chosen, "/load/seed"), 42);
+    let by_clock = stage.run("-n -S -t 2 --json").json();
+    let seed = format!(" --random-seed={}", count(&by_clock, "/load/seed"));
+    assert!(by_clock["command"].as_str().expect("a command").contains(&seed), "{by_clock}");
+}
+
+#[test]
+fn json_has_stdout_to_itself() {
+    let stage = Stage::filled();
+    stage.sandbox.write("echo.sql", "\\shell echo out\nSELECT 1;\n");
+    let ran = stage.run("-n -f echo.sql -t 2 --allow-shell --json");
+    counts_add_up(&ran.json());
+    assert_eq!(ran.err.matches("out\n").count(), 2, "{ran:?}");
+    stage.run("-i --json").tells(&["--json prints the record of a run"]).exits(1);
+}
+
+#[test]
+fn sessions_are_named_and_set_as_pgbenchs() {
+    let stage = Stage::new(&[]);
+    stage.sandbox.write(
+        "name.sql",
+        "SELECT 1/(count(*) - 1) FROM pg_stat_activity \
+        WHERE application_name = 'pgbench' AND pid = pg_backend_pid();\n",
+    );
+    // One divided by nothing: it is called so.
+    stage.run("-n -f name.sql -t 1").tells(&["division by zero"]).exits(2);
 }

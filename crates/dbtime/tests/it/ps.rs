@@ -246,7 +246,7 @@ fn what_is_not_there_and_what_is_no_length() {
         ("ps 1 /no/such.sock", 3, &["nobody listens on the socket /no/such.sock"]),
         ("ps", 2, &["<SECONDS>"]),
         ("ps 0", 2, &["measures nothing"]),
-        ("ps ten", 2, &["`ten`", "2.5s"]),
+        ("ps ten", 2, &["`ten`", "1.5ms"]),
         ("ps 5x", 2, &["`5x`"]),
         ("ps 1 --of everything", 2, &["system", "cpu"]),
         ("ps 1 --count 0", 2, &["--count"]),

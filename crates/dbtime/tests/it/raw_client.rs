@@ -2,6 +2,7 @@
 
 use crate::given_server::GivenServer;
 use dbtime_wire::mysql::{HEADER, command, header, write_packet};
+use sha1::{Digest, Sha1};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
@@ -14,35 +15,58 @@ const MORE: u8 = 0x08;
 
 pub(crate) struct RawClient {
     stream: UnixStream,
+    /// What the server calls the connection.
+    pub(crate) id: u64,
 }
 
 impl RawClient {
-    /// Logs in without a password.
+    /// Logs in.
     pub(crate) fn connect(server: &GivenServer) -> Self {
         let stream = UnixStream::connect(server.server.socket()).expect("it listens");
-        let mut client = Self { stream };
-        client.packet();
+        let mut client = Self { stream, id: 0 };
+        let greeting = client.packet();
+        // Behind the protocol's version and the server's, which ends with a zero.
+        let id = greeting.iter().position(|byte| *byte == 0).expect("a version") + 1;
+        let id = greeting[id..].first_chunk().expect("an id");
+        client.id = u32::from_le_bytes(*id).into();
+        let password = server.server.password().reveal();
         let mut login = CAPABILITIES.to_le_bytes().to_vec();
         login.extend_from_slice(&0x0100_0000u32.to_le_bytes());
         login.push(45);
         login.extend_from_slice(&[0; 23]);
         login.extend_from_slice(server.server.user().as_bytes());
-        login.extend_from_slice(b"\0\0mysql_native_password\0");
+        let proof = proof(password, &nonce(&greeting));
+        login.extend_from_slice(&[0, proof.len() as u8]);
+        login.extend_from_slice(&proof);
+        login.extend_from_slice(b"mysql_native_password\0");
         client.send(&login, 1);
-        client.let_in(3);
+        client.let_in(password, 3);
         client
     }
 
     /// Waits until the server lets it in; what it says further has this number.
-    fn let_in(&mut self, sequence: u8) {
-        // It may want the password, of which there is none, in another way.
-        let answer = self.packet();
+    fn let_in(&mut self, password: &str, sequence: u8) {
+        // It may want the password in another way.
+        let mut answer = self.packet();
         if answer[0] == 0xfe {
-            self.send(&[], sequence);
-            assert_eq!(self.packet()[0], 0, "it lets us in");
-        } else {
-            assert_eq!(answer[0], 0, "it lets us in: {answer:?}");
+            let words: Vec<&[u8]> = answer[1..].split(|byte| *byte == 0).collect();
+            let is_native = words[0] == b"mysql_native_password";
+            // A proof that is none has caching_sha2_password ask for the password itself; nothing
+            // would mean that there is no password.
+            let proof = match (is_native, password) {
+                (true, password) => proof(password, words[1]),
+                (false, "") => Vec::new(),
+                (false, _) => vec![0; 32],
+            };
+            self.send(&proof, sequence);
+            answer = self.packet();
         }
+        // caching_sha2_password takes it as it is, for over the socket nobody listens in.
+        if answer == [1, 4] {
+            self.send(format!("{password}\0").as_bytes(), sequence + 2);
+            answer = self.packet();
+        }
+        assert_eq!(answer[0], 0, "it lets us in: {answer:?}");
     }
 
     /// Sends a statement and does not wait.
@@ -175,7 +199,7 @@ impl RawClient {
         let charset_and_plugin = b"\x2d\0mysql_native_password\0";
         let names = format!("{user}\0\0{database}\0");
         self.send(&[&[command::CHANGE_USER], names.as_bytes(), charset_and_plugin].concat(), 0);
-        self.let_in(2);
+        self.let_in("", 2);
     }
 
     /// Goes without a word.
@@ -198,6 +222,23 @@ impl RawClient {
         self.stream.read_exact(&mut payload).expect("all of it");
         payload
     }
+}
+
+/// What the server wants a proof made with: behind its version and the connection's number, and
+/// further on.
+fn nonce(greeting: &[u8]) -> Vec<u8> {
+    let end = greeting.iter().position(|byte| *byte == 0).expect("a version") + 1 + 4;
+    [&greeting[end..end + 8], &greeting[end + 27..end + 39]].concat()
+}
+
+/// That it knows the password, as mysql_native_password wants it.
+fn proof(password: &str, nonce: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let hash = Sha1::digest(password);
+    let mixed = Sha1::digest([nonce, &Sha1::digest(hash)].concat());
+    hash.iter().zip(mixed).map(|(one, other)| one ^ other).collect()
 }
 
 impl Drop for RawClient {

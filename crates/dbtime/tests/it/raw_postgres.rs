@@ -2,6 +2,8 @@
 //! test's.
 
 use crate::given_server::GivenServer;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
@@ -32,15 +34,44 @@ fn query(sql: &str) -> Vec<u8> {
 }
 
 impl RawPostgres {
-    /// Logs in to the database `postgres` without a password.
+    /// Logs in to the database `postgres`.
     pub(crate) fn connect(server: &GivenServer) -> Self {
         let stream = UnixStream::connect(server.server.socket()).expect("it listens");
         let mut client = Self { stream };
         let body = format!("user\0{}\0database\0postgres\0\0", server.server.user());
         let length = (body.len() as u32 + 8).to_be_bytes();
         client.send(&[&length[..], &VERSION.to_be_bytes(), body.as_bytes()].concat());
+        client.prove(server.server.user(), server.server.password().reveal());
         client.answered();
         client
+    }
+
+    /// Proves that it knows the password: by SCRAM, or before PostgreSQL 10 by MD5.
+    fn prove(&mut self, user: &str, password: &str) {
+        if let [0, 0, 0, 5, salt @ ..] = &self.message().1[..] {
+            let salt = *salt.first_chunk().expect("four bytes");
+            let proof = md5_hash(user.as_bytes(), password.as_bytes(), salt);
+            self.send(&message(b'p', format!("{proof}\0").as_bytes()));
+            return;
+        }
+        let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
+        let first = scram.message();
+        let length = (first.len() as u32).to_be_bytes();
+        self.send(&message(b'p', &[b"SCRAM-SHA-256\0", &length[..], first].concat()));
+        // What is said stands behind the kind of request.
+        scram.update(&self.message().1[4..]).expect("its part");
+        self.send(&message(b'p', scram.message()));
+        scram.finish(&self.message().1[4..]).expect("its proof");
+    }
+
+    /// Waits for a message; returns its tag and body.
+    fn message(&mut self) -> (u8, Vec<u8>) {
+        let mut head = [0; 5];
+        self.stream.read_exact(&mut head).expect("an answer");
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+        let mut body = vec![0; length as usize - 4];
+        self.stream.read_exact(&mut body).expect("its body");
+        (head[0], body)
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
@@ -56,13 +87,9 @@ impl RawPostgres {
     pub(crate) fn until(&mut self, last: u8) -> String {
         let mut tags = String::new();
         loop {
-            let mut head = [0; 5];
-            self.stream.read_exact(&mut head).expect("an answer");
-            let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
-            let mut body = vec![0; length as usize - 4];
-            self.stream.read_exact(&mut body).expect("its body");
-            tags.push(char::from(head[0]));
-            if head[0] == last {
+            let (tag, _) = self.message();
+            tags.push(char::from(tag));
+            if tag == last {
                 return tags;
             }
         }

@@ -53,7 +53,7 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
     let ran = ran.prints(&["small", "cpu", "p99"]);
     let lower = ran.out.to_lowercase();
     assert!(lower.contains("no verdict") || lower.contains("not a verdict"), "{ran:?}");
-    sandbox.run("compare a none").refused(3, &["none holds no run"]);
+    sandbox.run("compare a none").refused(3, &["none holds no run", "no such folder"]);
 }
 
 #[test]
@@ -65,6 +65,26 @@ fn what_is_no_record_is_refused() {
         sandbox.run(line).refused(3, &["holds no run", "run.json"]);
     }
     assert_eq!(sandbox.left(), ["empty", "file"]);
+}
+
+#[test]
+fn what_is_near_a_record_or_damaged_is_told() {
+    let (sandbox, _) = recorded();
+    sandbox.run("report .").refused(3, &[". holds records: `dbtime runs .` lists them"]);
+    sandbox.run("report a/series.csv").refused(3, &["is a file of a record", "folder, a"]);
+    let damaged = |name: &str, cause: &str| {
+        let told = [cause, "damaged or incomplete", "repeat the run"];
+        let err = sandbox.run("report a --text").refused(3, &told).err;
+        assert!(err.contains(&format!("a/{name}")) && !err.contains(" at line "), "{err}");
+    };
+    let whole = fs::read_to_string(sandbox.path("a/run.json")).expect("a record");
+    sandbox.write("a/run.json", &whole[..whole.len() / 2]);
+    damaged("run.json", "EOF while parsing");
+    sandbox.write("a/run.json", "[]");
+    damaged("run.json", "line 1: no JSON object");
+    sandbox.write("a/run.json", &whole);
+    fs::remove_file(sandbox.path("a/series.csv")).expect("it was there");
+    damaged("series.csv", "is missing");
 }
 
 /// The record of the oldest schema, changed, as a folder `r`.
@@ -150,6 +170,77 @@ fn a_damaged_record_is_told_with_file_and_line() {
     fs::write(sandbox.path("r/series.csv"), [0xff, 0xfe, 0]).expect("written");
     sandbox.run("report r").refused(3, &["r/series.csv"]);
     fs::remove_file(sandbox.path("r/series.csv")).expect("removed");
-    sandbox.run("report r").refused(3, &["r/series.csv", "No such file"]);
+    sandbox.run("report r").refused(3, &["r/series.csv", "is missing"]);
     assert!(!sandbox.path("r/report.html").exists());
+}
+
+#[test]
+fn a_record_is_also_named_by_its_file() {
+    let (sandbox, _) = recorded();
+    let text = sandbox.run("report a --text").fine().out;
+    assert_eq!(sandbox.run("report a/run.json --text").fine().out, text);
+    fs::remove_file(sandbox.path("a/report.html")).expect("it was there");
+    sandbox.run("report a/run.json").fine().prints(&["Report: a/report.html\n"]);
+    sandbox.run("compare a/run.json b").fine().prints(&["LOADS", "Statements"]);
+}
+
+#[test]
+fn records_are_listed_newest_first() {
+    let (sandbox, _) = recorded();
+    sandbox.run("runs").fine().prints(&["no records in dbtime-runs"]);
+    sandbox.run("runs none").refused(3, &["none is no folder"]);
+    sandbox.run("runs a/run.json").fine().prints(&["small", " a\n"]);
+    fs::create_dir_all(sandbox.path("broken/x")).expect("a folder");
+    sandbox.write("broken/run.json", "{");
+    let list = sandbox.run("runs . --json").fine().json();
+    let records = list["records"].as_array().expect("a list");
+    let folders: Vec<&str> = records.iter().filter_map(|line| line["folder"].as_str()).collect();
+    assert_eq!(folders, ["./b", "./a", "./broken"]);
+    assert_eq!(records[0]["workload"], "small");
+    assert!(records[0]["throughput_tps"].as_f64().is_some_and(|tps| tps > 0.0));
+    assert!(records[2]["problem"].as_str().is_some_and(|why| why.contains("run.json")));
+    let text = sandbox.run("runs .").fine();
+    let text = text.prints(&["small", "sqlite", "closed", "p99", "! ./broken/run.json"]);
+    let at = |name: &str| text.out.find(name).expect("a line");
+    assert!(at("./b\n") < at("./a\n"), "{text:?}");
+}
+
+#[test]
+fn the_command_of_a_report_runs_when_it_is_pasted() {
+    let (sandbox, printed) = recorded();
+    let command = printed.split("\nRepeat it\n").nth(1).expect("a command");
+    let command = command.split("\n\n").next().expect("an end");
+    let program = Path::new(env!("CARGO_BIN_EXE_dbtime"));
+    let folder = program.parent().expect("a folder").display();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let elsewhere = sandbox.path("tmp");
+    let ran = std::process::Command::new("sh")
+        .args(["-c", command])
+        .env("PATH", format!("{folder}:{path}"))
+        .current_dir(elsewhere)
+        .output()
+        .expect("a shell");
+    assert!(ran.status.success(), "{command}: {ran:?}");
+    let again = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(again.contains("small on sqlite") && again.contains("Record: dbtime-runs/"), "{again}");
+}
+
+#[test]
+fn reports_follow_the_terminal_and_its_signs() {
+    let (sandbox, _) = recorded();
+    let shown = |variable: &str, value: &str| {
+        let mut command = sandbox.command("report a --text");
+        let output = command.env(variable, value).output().expect("dbtime starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let widest = |text: &str| {
+        let of_report = text.split("\nRepeat it\n").next().unwrap_or("").to_owned();
+        of_report.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+    };
+    assert!(widest(&shown("COLUMNS", "72")) <= 72);
+    assert!(widest(&shown("COLUMNS", "20")) <= 72);
+    assert!(widest(&shown("COLUMNS", "500")) > 100);
+    let plain = shown("LC_ALL", "C");
+    assert!(plain.is_ascii() && plain.contains(" us"), "{plain}");
+    assert!(shown("LC_ALL", "de_DE.UTF-8").contains(" µs"));
 }

@@ -67,3 +67,28 @@ fn wrong_scripts_are_refused_with_a_word_on_why() {
     sandbox.run("run --script wrong.lua").refused(2, &["wrong.lua:1"]);
     sandbox.run("run atm --script wrong.lua").refused(2, &["cannot be used with"]);
 }
+
+#[test]
+fn what_scripts_print_stands_beside_a_report_and_not_in_its_json() {
+    let sandbox = Sandbox::new();
+    sandbox.write("echo.lua", "os.execute('echo aside')\nfunction event() end");
+    let line = "run --script echo.lua --transactions 3 --connections 1 --warmup 0s --no-record";
+    let ran = sandbox.run(&format!("{line} --json"));
+    counts_add_up(&ran.json());
+    assert!(ran.err.contains("aside"), "{ran:?}");
+    assert!(sandbox.run(line).out.contains("aside"));
+}
+
+#[test]
+fn a_script_that_gives_up_says_why() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shell.sql", "\\shell true\nSELECT 1;\n");
+    let ran = sandbox.run(
+        "run --script shell.sql --target postgres --transactions 3 --connections 1 --warmup 0s \
+         --no-record",
+    );
+    let why = "100 % of the transactions failed, none by an error of the database";
+    ran.exits(3);
+    assert!(ran.err.contains("only under `dbtime pgbench --allow-shell`"), "{ran:?}");
+    assert!(ran.err.contains(why), "{ran:?}");
+}

@@ -145,6 +145,7 @@ fn a_private_server_that_ends_early_is_told() {
     rustix::process::kill_process(server, rustix::process::Signal::KILL).expect("it is there");
     let json = running.end().unserved().json();
     counts_add_up(&json);
+    assert!(json["server"]["rss_bytes"].is_null(), "of a dead server: {}", json["server"]);
     let warnings = json["validity"]["warnings"].as_array().expect("a list");
     let told = warnings.iter().find(|warning| warning["kind"] == "target").expect("a warning");
     let text = told["text"].as_str().expect("a text");

@@ -114,7 +114,11 @@ fn what_goes_on_to_be_read_ends_with_its_reader() {
 #[test]
 fn a_recording_that_cannot_be_shown() {
     let sandbox = Sandbox::new();
-    crate::written_trace::write_trace(&sandbox, &[], dbtime_model::traced::Ledger::default());
+    crate::written_trace::write_trace(
+        &sandbox,
+        &[],
+        dbtime_model::traced_ledger::Ledger::default(),
+    );
     for view in ["", "--json", "--summary", "--histogram"] {
         let line = format!("trace it.trace {view}");
         let told = ["cannot write the output to stdout"];

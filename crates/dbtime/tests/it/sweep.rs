@@ -2,7 +2,9 @@
 
 use crate::sandbox::{Sandbox, count, counts_add_up, names, number};
 use dbtime_engines::null_server::{Listen, NullServer, NullServerOptions, Wire};
+use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
 use serde_json::Value;
+use std::fs;
 
 const LINE: &str = "run values1 --target 'null:?service=1ms' --transactions 40";
 
@@ -19,10 +21,10 @@ fn every_combination_is_run_and_recorded() {
     assert_eq!(count(&documents[3], "/load/connections"), 3);
     assert_eq!(documents[2]["load"]["rate"], "500/s");
     assert_eq!(sandbox.left(), ["s"]);
-    assert_eq!(names(&sandbox.path("s")), ["001", "002", "003", "004"]);
+    assert_eq!(names(&sandbox.path("s")), with_lists(&["001", "002", "003", "004"]));
     for (index, printed) in documents.iter().enumerate() {
         let folder = sandbox.path("s").join(format!("{:03}", index + 1));
-        let recorded = std::fs::read_to_string(folder.join("run.json")).expect("a record");
+        let recorded = fs::read_to_string(folder.join("run.json")).expect("a record");
         assert_eq!(serde_json::from_str::<Value>(&recorded).expect("JSON"), *printed);
         assert!(folder.join("report.html").exists());
         dbtime_model::record::read_run(&folder).expect("a whole record");
@@ -51,7 +53,7 @@ fn repetitions_go_in_rounds_and_stand_together() {
     let workers: Vec<u64> =
         ran.out.lines().map(|line| count(&document(line), "/load/workers")).collect();
     assert_eq!(workers, [4, 2, 4, 2]);
-    assert_eq!(names(&sandbox.path("s")), ["001", "002", "003", "004"]);
+    assert_eq!(names(&sandbox.path("s")), with_lists(&["001", "002", "003", "004"]));
     assert!(ran.out.lines().all(|line| !line.contains("--repeat")), "{ran:?}");
     let ran = sandbox.run(&format!("{line} --no-record")).fine();
     let column = |line: &str| line.split_whitespace().nth(3).map(str::to_owned);
@@ -119,6 +121,119 @@ fn a_sweep_that_fails_keeps_what_it_has() {
     let ran = sandbox.run(line);
     ran.exits(3);
     ran.tells(&["loaded at scale 1, not 2"]);
-    assert_eq!(names(&sandbox.path("s")), ["001"]);
+    assert_eq!(names(&sandbox.path("s")), with_lists(&["001"]));
     dbtime_model::record::read_run(&sandbox.path("s/001")).expect("a whole record");
+}
+
+/// What stands in the folder of a sweep beside its runs.
+fn with_lists(runs: &[&str]) -> Vec<String> {
+    let all = runs.iter().chain(&["report.html", "sweep.csv", "sweep.json"]);
+    all.map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn a_sweep_is_recorded_as_a_whole() {
+    let sandbox = Sandbox::new();
+    let line = format!("{LINE} --sweep 'limit=p90<=1ms,p90<=1h' --repeat 2 --out s");
+    let ran = sandbox.run(&line).with(1, &["Report: s/report.html\n"]);
+    // The run that missed is named, with the limit it missed.
+    let failed = "FAILED: run 001 (limit=p90<=1ms) missed ";
+    assert!(ran.out.contains(failed) && ran.out.contains("run 003"), "{ran:?}");
+    assert!(!ran.out.contains("run 002") && !ran.out.contains("run 004"), "{ran:?}");
+    let sweep = read_sweep(&sandbox.path("s")).expect("a sweep");
+    assert!(sweep.record.complete && sweep.record.planned == 4 && sweep.missing.is_empty());
+    let outcomes = sweep.runs.iter().map(|(run, _)| run.limits);
+    let (failed, passed) = (Some(CheckOutcome::Failed), Some(CheckOutcome::Passed));
+    assert!(outcomes.eq([failed, passed, failed, passed]));
+    assert!(sweep.record.runs.iter().map(|run| (run.round, run.combination)).eq([
+        (1, 0),
+        (1, 1),
+        (2, 0),
+        (2, 1)
+    ]));
+    let table = fs::read_to_string(sandbox.path("s/sweep.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");
+    assert!(page.contains("<svg") && page.contains("FAILED: run 001"), "{page}");
+    // The same from what was recorded.
+    fs::remove_file(sandbox.path("s/report.html")).expect("it was there");
+    sandbox.run("report s").fine().prints(&["Report: s/report.html\n"]);
+    assert_eq!(fs::read_to_string(sandbox.path("s/report.html")).expect("a page"), page);
+    let text = sandbox.run("report s/sweep.json --text").fine().out;
+    assert!(ran.out.starts_with(&text), "{text}");
+}
+
+#[test]
+fn sweeps_and_comparisons_take_no_more_than_the_record_of_a_run() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{LINE} --sweep workers=1,2 --out s --json")).fine();
+    let mut command = sandbox.command("report series.csv");
+    let refused = command.current_dir(sandbox.path("s/001")).output().expect("dbtime starts");
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(told.contains("series.csv is a file of a record: name its folder, .\n"), "{told}");
+    for file in ["s/001/series.csv", "s/002/transactions.csv"] {
+        fs::remove_file(sandbox.path(file)).expect("it was there");
+    }
+    sandbox.write("s/002/series.csv", "second\nnone");
+    sandbox.run("report s").fine().prints(&["Report: s/report.html\n"]);
+    sandbox.run("report s --text").fine();
+    sandbox.run("compare s s").fine().prints(&["Two sweeps", "workers=1"]);
+    sandbox.run("compare s/001 s/002").fine().prints(&["No verdict"]);
+    sandbox.run("compare s s/001").refused(2, &["s is a sweep and s/001 is a run"]);
+    // A report of such a run needs all of it.
+    sandbox.run("report s/001").refused(3, &["series.csv is missing"]);
+}
+
+#[test]
+fn a_sweep_that_was_ended_shows_what_there_is() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=1ms' --time 20s --warmup 0s --out s \
+        --workers 1 --sweep connections=1,2,3";
+    let running = sandbox.start(line);
+    running.wait_until_it_catches_interrupts();
+    sandbox.wait_for(&["s", ".001.partial"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    running.interrupt();
+    let ran = running.end();
+    ran.exits(0);
+    ran.prints(&["ended early: 1 of 3 planned runs were made"]);
+    sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
+    let record = read_sweep_record(&sandbox.path("s")).expect("a sweep");
+    assert!(!record.complete && record.planned == 3 && record.runs.len() == 1, "{record:?}");
+    let text = sandbox.run("report s --text").fine();
+    text.prints(&["ended early: 1 of 3 planned runs were made"]);
+    fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
+    sandbox.run("report s --text").fine().prints(&["not there any more: 001"]);
+    sandbox.run("report s").fine();
+}
+
+#[test]
+fn two_sweeps_are_compared_by_their_combinations() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{LINE} --sweep workers=1,2 --out a --json")).fine();
+    sandbox.run(&format!("{LINE} --sweep workers=2,4 --out b --json")).fine();
+    let ran = sandbox.run("compare a b").fine();
+    ran.prints(&["Two sweeps", "No verdict", "workers=2", "only in A: workers=1", "only in B"]);
+    let json = sandbox.run("compare a b --json").fine().json();
+    assert_eq!(json["combinations"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["combinations"][0]["runs"]["a"]["place"], "a/002");
+    assert_eq!(json["verdict"], Value::Null);
+    sandbox.run("compare a b --html c.html").fine().prints(&["Report: c.html\n"]);
+    sandbox.run("compare a b/001").refused(2, &["a is a sweep and b/001 is a run", "a/001"]);
+    let unknown = sandbox.run("run --sweep factor=1,2");
+    unknown.refused(2, &["`factor` cannot be swept", "has no flag --factor"]);
+    sandbox.run("compare a nowhere").refused(3, &["nowhere holds no run"]);
+    let list = sandbox.run("runs . --json").fine().json();
+    let records = list["records"].as_array().expect("a list");
+    assert_eq!(
+        records.iter().map(|r| r["folder"].as_str()).collect::<Vec<_>>(),
+        [Some("./b"), Some("./a")]
+    );
+    assert_eq!(records[0]["runs"], 2);
+    // Both figures are those of one run.
+    let runs = read_sweep_record(&sandbox.path("b")).expect("a sweep").runs;
+    let best = runs.iter().max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
+    let best = best.expect("two runs");
+    assert_eq!(records[0]["throughput_tps"].as_f64(), Some(best.throughput_tps));
+    assert_eq!(records[0]["p99_us"].as_f64(), Some(best.response_us.p99));
 }

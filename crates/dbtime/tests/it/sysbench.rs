@@ -1,23 +1,29 @@
 //! `dbtime sysbench`: the scripts that come with sysbench, beside sysbench itself on the same
 //! servers, and scripts that go wrong.
 
+mod beside;
+
 use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox, count, number};
 use dbtime_lab::servers::Product;
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How each of them is told where the database is.
 fn options(server: &GivenServer, product: Product) -> String {
     let (socket, user) = (server.server.socket().display(), server.server.user());
+    let password = server.server.password().reveal();
     match product {
         Product::Postgres => format!(
             "--db-driver=pgsql --pgsql-host=127.0.0.1 --pgsql-port={} --pgsql-user={user} \
-             --pgsql-db=d",
+             --pgsql-db=d --pgsql-password={password}",
             server.server.port()
         ),
-        _ => format!("--mysql-socket={socket} --mysql-user={user} --mysql-db=d"),
+        _ => format!(
+            "--mysql-socket={socket} --mysql-user={user} --mysql-db=d \
+             --mysql-password={password}"
+        ),
     }
 }
 
@@ -212,8 +218,10 @@ fn what_others_read_is_where_it_was() {
 const PAUSE: &str = r#"
 local ffi = require("ffi")
 ffi.cdef("int usleep(unsigned);")
-if sysbench.opt and sysbench.opt.csv then
-  sysbench.hooks.report_intermediate = sysbench.report_csv
+for _, word in pairs(sysbench.cmdline.argv) do
+  if word == "--csv=on" then
+    sysbench.hooks.report_intermediate = sysbench.report_csv
+  end
 end
 function event() ffi.C.usleep(1000) end
 "#;
@@ -292,8 +300,7 @@ fn what_ends_badly_says_so_in_sysbenchs_words() {
         let ours = sandbox.run(&format!("sysbench --classic {line}"));
         let theirs = original(&sandbox, line);
         assert_eq!(ours.code, Some(code), "{ours:?}");
-        let ours = ours.out.replace("stack traceback:\n", "").replace('\t', "    ");
-        assert_eq!(words(&ours), words(&theirs.out), "{line}");
+        assert_eq!(words(&ours.out), words(&theirs.out), "{line}");
     }
 }
 
@@ -302,13 +309,11 @@ fn a_script_that_never_comes_back_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("loop.lua", "function event() while true do end end");
     let running = sandbox.start("sysbench loop.lua --time=1 run");
-    let begun = Instant::now();
     std::thread::sleep(Duration::from_secs(5));
     running.interrupt();
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(600));
     running.interrupt();
     let ran = running.end();
-    assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(ran.err.contains("no progress: the script of client 0"), "{ran:?}");
 }
 
@@ -325,4 +330,116 @@ fn a_server_that_dies_ends_the_run_with_its_words() {
     let ran = running.end();
     // As sysbench does, it tries to connect again until the run is over.
     assert!(ran.code.is_some_and(|code| code <= 1), "{ran:?}");
+}
+
+/// A script for sysbench 0.5, which connects by whatever needs a connection first.
+const OLD: &str = "\
+function set_vars() old_rows = tonumber(old_rows) or 3 end
+function prepare()
+  set_vars()
+  db_query('CREATE TABLE old (id INT PRIMARY KEY, v INT)')
+  db_bulk_insert_init('INSERT INTO old VALUES')
+  for id = 1, old_rows do db_bulk_insert_next('(' .. id .. ', 0)') end
+  db_bulk_insert_done()
+  print('prepared', db_driver, old_rows, num_threads, test, sysbench.opt.test)
+end
+function cleanup() db_query('DROP TABLE old') end
+function thread_init()
+  set_vars()
+  values = { 0, 0 }
+  change = db_prepare('UPDATE old SET v = v + ? WHERE id = ?')
+  db_bind_param(change, values)
+end
+function event()
+  values[1], values[2] = 1, sb_rand_uniq(1, 1000000) % old_rows + 1
+  db_execute(change)
+  db_query('SELECT v FROM old WHERE id = 1')
+end
+";
+
+#[test]
+fn scripts_for_older_versions_do_what_they_do_under_sysbench() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.lua", OLD);
+    for product in [Product::MariaDb, Product::Postgres] {
+        let server = start(product);
+        let at = options(&server, product);
+        for script in ["--test=old.lua", "old.lua"] {
+            let line = |rest: &str| format!("{script} {at} --old-rows=7 --num-threads=2 {rest}");
+            let alike = |ours: &Ran, theirs: &Ran| {
+                assert_eq!((ours.code, &ours.err), (Some(0), &theirs.err), "{ours:?} {theirs:?}");
+                assert_eq!(words(&ours.out), words(&theirs.out), "{ours:?} {theirs:?}");
+            };
+            let ours = |rest: &str| sandbox.run(&format!("sysbench --classic {}", line(rest)));
+            let theirs = |rest: &str| original(&sandbox, &line(rest));
+            let prepared = ours("prepare");
+            let ran = ours("--max-requests=40 run");
+            alike(&ran, &theirs("--max-requests=40 run"));
+            let figures = figures(&ran.out);
+            assert_eq!([figures["read"], figures["write"]], [40.0, 40.0], "{ran:?}");
+            let sum = server.sql("SELECT SUM(v), COUNT(*) FROM old").rows;
+            // Each of them has changed as many.
+            let wanted = ["80", "7"].map(|text| Some(text.to_owned()));
+            assert_eq!(sum, [wanted], "{product:?}");
+            let cleared = ours("cleanup");
+            alike(&prepared, &theirs("prepare"));
+            alike(&cleared, &theirs("cleanup"));
+        }
+    }
+}
+
+#[test]
+fn what_is_around_a_run_is_in_the_main_state() {
+    let sandbox = Sandbox::new();
+    let around = "print('body', sysbench.opt)
+        function init() set = 5 print('init', sysbench.opt.threads) end
+        function event() end
+        function sysbench.hooks.report_cumulative(stat) print('hook', set, stat.threads_running) end
+        function done() print('done', set) end";
+    sandbox.write("around.lua", around);
+    let number = regex::Regex::new(r"(cmdline\.lua..):\d+:").expect("a regex");
+    for line in [
+        "around.lua run --events=4",
+        "around.lua run --events=4 --verbosity=0",
+        "around.lua",
+        "around.lua help",
+        "around.lua prepare",
+        "wrong.lua run",
+        "lost.lua --events=1 --mysql-socket=/nowhere/s --verbosity=1 run",
+    ] {
+        sandbox.write("wrong.lua", "sysbench.cmdline.options = { {} }");
+        let lost =
+            "function event() local d = sysbench.sql.driver() print(pcall(d.connect, d)) end";
+        sandbox.write("lost.lua", lost);
+        let ours = sandbox.run(&format!("sysbench --classic {line}"));
+        let theirs = original(&sandbox, line);
+        let place = |text: &str| number.replace(text, "$1:").into_owned();
+        assert_eq!(ours.code, theirs.code, "{ours:?}");
+        // What MySQL's own library says about a socket that is not there is its own affair.
+        let said = |text: &str| {
+            let all = words(text).into_iter().map(place);
+            all.filter(|line| !line.starts_with("FATAL: error ")).collect::<Vec<_>>()
+        };
+        assert_eq!(said(&ours.out), said(&theirs.out), "{line}");
+        assert_eq!(ours.err, theirs.err, "{line}");
+    }
+    let host = "lost.lua --events=1 --mysql-host=no-such-host.invalid --verbosity=1 --classic run";
+    sandbox.run(&format!("sysbench {host}")).with(
+        0,
+        &["on host 'no-such-host.invalid', port 3306", "false\tconnection creation failed"],
+    );
+}
+
+#[test]
+fn a_script_on_stdin_is_no_more_than_its_body() {
+    let sandbox = Sandbox::new();
+    let source = "print('body') function prepare() print('prepare') end error('end')";
+    sandbox.write("body", source);
+    for line in ["sysbench - prepare", "sysbench --unknown"] {
+        let mut command = sandbox.command(line);
+        let body = std::fs::File::open(sandbox.path("body")).expect("it is there");
+        let ran = Ran::new(line, &command.stdin(body).output().expect("dbtime starts"));
+        ran.exits(1);
+        assert!(ran.out.ends_with("body\nFATAL: stdin:1: end\n"), "{ran:?}");
+    }
 }

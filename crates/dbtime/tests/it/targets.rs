@@ -27,8 +27,13 @@ fn init_loads_and_run_takes_it() {
     assert_eq!(sandbox.left(), ["small.toml", "t.db"]);
     let run = sandbox.run(&format!("run small.toml --target sqlite:t.db {SHORT} --json")).fine();
     assert_eq!(run.json()["workload"]["rows"]["item"], 100);
-    let again = sandbox.run("init small.toml --scale 2 --target sqlite:t.db").fine();
-    again.prints(&["small at scale 2", "200 rows loaded into sqlite:t.db"]);
+    let again = sandbox.run("init small.toml --target sqlite:t.db").fine();
+    again.prints(&["100 rows loaded into sqlite:t.db", "in the place of its data at scale 1"]);
+    let other = "init small.toml --scale 2 --target sqlite:t.db";
+    let told = ["t.db holds workload small at scale 1: nothing was changed", "--replace"];
+    sandbox.run(other).refused(3, &told);
+    let again = sandbox.run(&format!("{other} --replace")).fine();
+    again.prints(&["small at scale 2", "200 rows loaded into sqlite:t.db in ", "at scale 1"]);
     let database = rusqlite::Connection::open(sandbox.path("t.db")).expect("a database");
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect(sql);
     assert_eq!(count("SELECT COUNT(*) FROM item"), 200);
@@ -69,7 +74,8 @@ fn a_dropped_table_is_noticed() {
 #[test]
 fn another_scale_is_told_and_the_loaded_one_is_taken() {
     let sandbox = Sandbox::loaded();
-    let told = ["loaded at scale 1, not 2", "`--scale 1`", "--scale 2 --target sqlite:t.db`"];
+    let told =
+        ["loaded at scale 1, not 2", "`--scale 1`", "--scale 2 --replace --target sqlite:t.db`"];
     sandbox
         .run(&format!("run small.toml --scale 2 --target sqlite:t.db {SHORT}"))
         .refused(3, &told);
@@ -97,7 +103,7 @@ fn a_killed_init_does_not_count() {
     let size =
         || ["t.db", "t.db-wal"].map(|f| fs::metadata(sandbox.path(f)).map_or(0, |m| m.len()));
     let before = size();
-    let init = sandbox.start("init atm --scale 20 --target sqlite:t.db");
+    let init = sandbox.start("init atm --scale 20 --replace --target sqlite:t.db");
     while size() == before {
         std::thread::yield_now();
     }
@@ -203,6 +209,9 @@ fn bad_sql_is_refused_before_the_run_and_good_sql_is_run() {
     query("SELEC 1").refused(3, &["t.db refuses statement", "SELEC", "syntax error"]);
     query("SELECT * FROM nowhere").refused(3, &["refuses statement", "no such table: nowhere"]);
     query("SELECT :x").refused(2, &["`:x`", "without parameters"]);
+    for sql in ["SELECT $1", "SELECT @x"] {
+        query(sql).refused(3, &["refuses statement", "sees in it: 1", "`:name`"]);
+    }
     query("").refused(2, &["query:1"]);
     query("SELECT 1; SELECT 2").refused(2, &["query:1"]);
     sandbox.write("w.toml", &SMALL.replace("SET n = n", "SET m = n"));

@@ -3,11 +3,12 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up};
 use dbtime_lab::servers::Product;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
-/// An authority, and a server's certificate for 127.0.0.1 by it, in a folder that goes with this.
+/// An authority, by it a server's certificate for 127.0.0.1 and one of the client `app`, in a
+/// folder that goes with this.
 pub(crate) struct Certificates {
     folder: tempfile::TempDir,
     /// The authority's certificate, for dbtime to read whoever owns the others.
@@ -51,7 +52,7 @@ impl Certificates {
         }
     }
 
-    /// One of `server.pem` and `server.key`.
+    /// Where one of them is: `ca.pem`, and `.pem` and `.key` of `server` and `client`.
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
@@ -68,6 +69,12 @@ fn write_certificates(folder: &Path) {
     let write = |name: &str, text: String| {
         std::fs::write(folder.join(name), text).expect("written");
     };
+    let client_key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(Vec::new()).expect("no names");
+    params.distinguished_name.push(DnType::CommonName, "app");
+    let client = params.signed_by(&client_key, &authority).expect("a certificate");
+    write("client.pem", client.pem());
+    write("client.key", client_key.serialize_pem());
     write("ca.pem", authority.pem());
     write("server.pem", server.pem());
     write("server.key", server_key.serialize_pem());
@@ -101,10 +108,72 @@ fn connections_are_encrypted_as_asked_for() {
             let json = run(&given, mode, ca).fine().json();
             counts_add_up(&json);
             assert_eq!(count(&json, "/counts/completed"), 50, "{mode}: {}", json["error_messages"]);
+            let tls = json["target"]["tls"].as_str().expect("known of every server");
+            assert_eq!(tls == "off", mode == off, "{tls}");
+            assert!(mode == off || tls.starts_with("TLS 1.3, TLS_"), "{tls}");
         }
         run(&given, "verify-ca", Some(stranger)).refused(3, &["TLS", "authority"]);
         run(&given, full, Some("/nowhere.pem")).refused(3, &["/nowhere.pem"]);
         run(&plain, required, None).refused(3, &["offers no TLS"]);
         run(&given, "sometimes", None).refused(2, &["sometimes"]);
+    }
+}
+
+/// Rules by which the client `app` gets in by its certificate alone, and the server's own user by
+/// its password.
+const BY_CERTIFICATE: &str = "\
+local all postgres scram-sha-256
+hostssl all app 127.0.0.1/32 cert
+";
+
+#[test]
+fn clients_show_a_certificate_where_the_server_wants_one() {
+    for product in PRODUCTS {
+        let probe = GivenServer::start(product, &[]);
+        let (own, other) = (Certificates::new(&probe), Certificates::new(&probe));
+        let rules = own.path("hba.conf");
+        std::fs::write(&rules, BY_CERTIFICATE).expect("written");
+        let given = own.server_by(product, |settings| {
+            let wanted = match product {
+                Product::Postgres => [("ssl_ca_file", &*own.authority), ("hba_file", &*rules)],
+                _ => [("ssl_ca", &*own.authority), ("tls_version", "TLSv1.2")],
+            };
+            GivenServer::start(product, &[settings, &wanted].concat())
+        });
+        let (mode, certificate, key) = match product {
+            Product::Postgres => ("sslmode=require", "sslcert", "sslkey"),
+            _ => ("ssl-mode=required", "ssl-cert", "ssl-key"),
+        };
+        match product {
+            Product::Postgres => drop(given.sql("CREATE ROLE app LOGIN")),
+            _ => drop(given.sql("CREATE USER app REQUIRE SUBJECT '/CN=app'")),
+        }
+        if product != Product::Postgres {
+            given.sql("GRANT ALL ON d.* TO app");
+        }
+        let sandbox = Sandbox::new();
+        let run_in = |mode: &str, more: &str| {
+            let at = given.target_tcp_as("app", "");
+            sandbox.run(&format!(
+                "run values1 --target '{at}?{mode}{more}' --transactions 5 --no-record"
+            ))
+        };
+        let run = |more: &str| run_in(mode, more);
+        let by = |of: &Certificates| {
+            format!("&{certificate}={}&{key}={}", of.path("client.pem"), of.path("client.key"))
+        };
+        let plain = mode.replace("required", "disabled").replace("require", "disable");
+        run_in(&plain, "").refused(3, &[mode]);
+        let ran = run(&by(&own));
+        ran.exits(0);
+        let version = if product == Product::Postgres { "1.3" } else { "1.2" };
+        assert!(ran.out.contains(&format!("encrypted (TLS {version}, TLS_")), "{}", ran.out);
+        run(&by(&other)).refused(3, &["cannot connect to"]);
+        run("").refused(3, &["cannot connect to", certificate, key]);
+        run(&format!("&{certificate}=/nowhere.pem")).refused(2, &["go together"]);
+        let absent = format!("&{certificate}=/nowhere.pem&{key}={}", own.path("client.key"));
+        run(&absent).refused(3, &["/nowhere.pem", "the certificate: "]);
+        let no_key = format!("&{certificate}={0}&{key}={0}", own.path("client.pem"));
+        run(&no_key).refused(3, &["without a passphrase"]);
     }
 }

@@ -21,6 +21,7 @@ mod stopped;
 mod sums;
 #[cfg(feature = "versions")]
 mod versions;
+mod wakes;
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
@@ -30,7 +31,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A prime, so that no loop hits it by chance.
 const MANY: u64 = 1009;

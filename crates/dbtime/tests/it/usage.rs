@@ -6,7 +6,8 @@ use crate::sandbox::Sandbox;
 fn are_refused(lines: &[(&str, &[&str])]) {
     let sandbox = Sandbox::new();
     for (line, told) in lines {
-        sandbox.run(line).refused(2, told);
+        let refused = sandbox.run(line).refused(2, told);
+        assert!(refused.err.starts_with("dbtime: "), "{refused:?}");
         assert!(sandbox.left().is_empty(), "{line} left {:?}", sandbox.left());
     }
 }
@@ -40,28 +41,37 @@ fn contradictory_flags() {
 #[test]
 fn impossible_rates() {
     are_refused(&[
-        ("run values1 --rate 0/s", &["`0/s`", "above 0", "500/s"]),
-        ("run values1 --rate=-5/s", &["`-5/s`", "above 0"]),
-        ("run values1 --rate 500", &["`500`", "500/s"]),
+        ("run values1 --rate 0/s", &["`0/s` is no rate: it is zero", "500/s"]),
+        ("run values1 --rate=-5/s", &["`-5/s` is no rate: it is negative"]),
+        ("run values1 --rate -5/s", &["`-5/s` is no rate: it is negative"]),
+        ("run values1 --rate 500/fortnight", &["`/fortnight` is no unit", "500/s"]),
         ("run values1 --rate fast", &["`fast`", "500/s"]),
         ("run values1 --rate 1e9/s --target null", &["1000000000", "the limit is"]),
         ("run values1 --rate auto:x", &["`auto:x`", "auto:50%"]),
         ("run values1 --rate auto:0%", &["`auto:0%`"]),
         ("run values1 --rate auto:50", &["`auto:50`", "auto:50%"]),
         ("run values1 --rate ramp:100/s", &["ramp:100/s"]),
-        ("run values1 --rate 0s:100/s,30:500/s", &["30"]),
+        ("run values1 --rate 0s:100/s,30x:500/s", &["30x"]),
     ]);
 }
 
 #[test]
-fn values_without_their_unit_or_out_of_range() {
+fn bare_numbers_are_seconds_and_rates_per_second() {
+    let line = "run values1 --target null:?service=0.001 --rate 200 --warmup 0 --time 0.5 \
+                --limit p50<=1 --no-record --json";
+    let run = Sandbox::new().run(line).fine();
+    assert_eq!(run.json()["load"]["rate_tps"], 200.0);
+    assert_eq!(run.json()["window"]["measure_s"], 0.5);
+}
+
+#[test]
+fn values_of_no_known_unit_or_out_of_range() {
     are_refused(&[
-        ("run values1 --time 5", &["--time", "`5` is not a duration", "unit"]),
+        ("run values1 --time 5x", &["--time", "`5x` is no duration: `x` is no unit"]),
         ("run values1 --time 0s", &["--time 0 measures nothing"]),
-        ("run values1 --time -1s", &["-1"]),
-        ("run values1 --warmup 3", &["--warmup", "`3` is not a duration"]),
-        ("run values1 --think 10", &["--think", "`10` is not a duration"]),
-        ("run values1 --think exp:10", &["--think"]),
+        ("run values1 --time -1s", &["--time", "`-1s` is no duration: it is negative"]),
+        ("run values1 --warmup ms", &["--warmup", "`ms` is no duration: it has no number"]),
+        ("run values1 --think exp:", &["--think"]),
         ("run values1 --think uniform:15ms..5ms", &["--think", "uniform:5ms..15ms"]),
         ("run values1 --transactions 0", &["--transactions"]),
         ("run values1 --connections 0", &["--connections"]),
@@ -70,10 +80,11 @@ fn values_without_their_unit_or_out_of_range() {
         ("run values1 --scale 0", &["--scale"]),
         ("run values1 --budget-every 0", &["--budget-every"]),
         ("run values1 --arrivals sometimes", &["`sometimes`", "steady"]),
+        ("run values1 --rate 1000/s --jitter 1001us", &["--jitter", "the period of 1ms"]),
         ("run values1 --arrivals burst:0 --rate 5/s", &["burst:0"]),
         ("run values1 --on-backlog panic", &["`panic`", "deadline:50ms"]),
         ("run values1 --limit p90=<5ms", &["`p90=<5ms`", "`<=`"]),
-        ("run values1 --limit p90<=5", &["`p90<=5`", "5ms"]),
+        ("run values1 --limit p90<=5x", &["`p90<=5x`", "5ms"]),
         ("run values1 --limit fast", &["`fast`", "p90 <= 5ms"]),
         ("run atm --scale 92233720368547758", &["atm", "63 bits"]),
     ]);
@@ -106,6 +117,18 @@ fn targets_that_are_none() {
         ("run values1 --target sqlite:x?busy_timeout=5", &["500ms"]),
         ("run values1 --target sqlite::memory:", &["/dev/shm"]),
         ("init atm --target null", &["nothing to init"]),
+        ("init atm --target mysql://u@127.0.0.1:1/", &["names no database", "HOST/DATABASE"]),
+        ("run atm --target mysql://u@127.0.0.1:1/", &["names no database"]),
         ("init atm --target sqlite", &["sqlite:PATH"]),
     ]);
+}
+
+#[test]
+fn a_host_that_is_not_known_is_the_environments() {
+    let sandbox = Sandbox::new();
+    for scheme in ["mysql", "mariadb", "postgres"] {
+        let line = format!("run values1 --target {scheme}://u@no-such-host.invalid/d");
+        let told = ["dbtime: cannot find the host no-such-host.invalid", "check its name"];
+        sandbox.run(&line).refused(3, &told);
+    }
 }

@@ -1,7 +1,8 @@
 //! Children with known behaviour: this very test, started again, that does a stated chore when told
 //! and says by its own figures what it took.
 
-use dbtime_model::{Nanos, clock};
+use dbtime_machine::clock;
+use dbtime_model::Nanos;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;

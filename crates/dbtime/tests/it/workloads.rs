@@ -18,7 +18,7 @@ fn one_workload_is_shown_with_its_file_and_its_size() {
     let sandbox = Sandbox::new();
     let shown = sandbox.run("workloads atm --scale 10").fine();
     let shown = shown.prints(&["name = \"atm\"", "Size at scale 10", "[[operation]]"]);
-    for (table, rows) in [("account", "1000000"), ("branch", "100"), ("history", "0")] {
+    for (table, rows) in [("account", "1,000,000"), ("branch", "100"), ("history", "0")] {
         let has = |line: &str| line.split_whitespace().take(2).eq([table, rows]);
         assert!(shown.out.lines().any(has), "no {table} of {rows} rows: {shown:?}");
     }
@@ -73,8 +73,24 @@ fn a_fault_of_meaning_is_told_with_its_line_and_what_was_expected() {
         "[[operation]]\nlimits = [\"p90\"]\n",
         &["w.toml:12:", "\"p90\"", "`p90 <= 5ms`"],
     );
-    refusal("[[operation]]\n", "[[operation]]\nthink = \"10\"\n", &["w.toml:12:", "10ms"]);
+    refusal("[[operation]]\n", "[[operation]]\nthink = \"10x\"\n", &["w.toml:12:", "10ms"]);
     refusal("name = \"small\"\n", "", &["w.toml:1:1", "`name`"]);
+}
+
+#[test]
+fn a_bare_number_is_seconds_in_a_file_too() {
+    let sandbox = Sandbox::new();
+    for think in ["0.001", "\"0.001\"", "\"1ms\""] {
+        let operation = format!("[[operation]]\nthink = {think}\n");
+        sandbox.write("w.toml", &SMALL.replace("[[operation]]\n", &operation));
+        let run = sandbox.run("run w.toml --transactions 200 --no-record --json").fine();
+        // 200 pauses of a millisecond; without the unit of seconds it were nothing or minutes.
+        let measured = run.json()["window"]["measure_s"].as_f64().expect("a length");
+        assert!((0.19..20.0).contains(&measured), "{think}: {measured} s");
+    }
+    let negative = SMALL.replace("[[operation]]\n", "[[operation]]\nthink = -1\n");
+    sandbox.write("w.toml", &negative);
+    sandbox.run("run w.toml --no-record").refused(2, &["w.toml:", "10ms"]);
 }
 
 #[test]

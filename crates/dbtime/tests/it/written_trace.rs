@@ -1,8 +1,9 @@
 //! Recordings that no tracer has made, so that what is in them is known to the last byte.
 
 use crate::sandbox::Sandbox;
-use dbtime_model::traced::{Ledger, TracedRequest};
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter, VERSION};
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos};
 use std::fs::File;

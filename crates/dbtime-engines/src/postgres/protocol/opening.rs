@@ -2,9 +2,9 @@
 
 use super::{PostgresProtocol, Stage, broken};
 use crate::failure::Failure;
-use crate::postgres::failure::{malformed, refusal};
+use crate::postgres::failure::{malformed, no_postgres, refusal};
 use crate::postgres::shared::PostgresShared;
-use crate::socket::{Progress, TlsWish};
+use crate::socket::{Progress, TlsWish, service_of};
 use dbtime_wire::Malformed;
 use dbtime_wire::postgres::{HEADER, ServerError, backend, header, parameter_status};
 
@@ -22,6 +22,9 @@ impl PostgresProtocol {
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> (usize, Progress) {
+        if let Some(service) = service_of(input) {
+            return (input.len(), broken(no_postgres(service)));
+        }
         match (input.first(), tls) {
             (None, _) => (0, Progress::More),
             (Some(b'S'), _) if input.len() == 1 => (1, Progress::Encrypt),
@@ -51,6 +54,9 @@ impl PostgresProtocol {
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> (usize, Progress) {
+        if let Some(service) = service_of(input) {
+            return (input.len(), broken(no_postgres(service)));
+        }
         let (tag, length) = match header(input) {
             Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
             Ok(None) => return (0, Progress::More),

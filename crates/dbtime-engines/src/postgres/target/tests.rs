@@ -26,7 +26,10 @@ fn a_target_says_who_and_where() {
     let wanted = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
     assert_eq!(settings, &wanted);
     assert_eq!(target.connect_timeout, Nanos::from_secs(3));
-    assert_eq!(target.to_string(), "postgres://al%20ice@127.0.0.1:5433/sh/op");
+    let shown = "postgres://al%20ice@127.0.0.1:5433/sh/op?sslmode=disable&connect_timeout=3\
+                 &application_name=x&options=-c%20jit%3Doff";
+    assert_eq!(target.to_string(), format!("'{shown}'"));
+    assert_eq!(with(shown, &[]).expect(shown).to_string(), target.to_string());
     assert!(!format!("{target:?}").contains("p@ss"), "nothing shows a password");
 }
 
@@ -45,6 +48,8 @@ fn sockets_are_named_in_three_ways() {
     assert_eq!(shown.to_string(), "'postgres://me@/db?host=/run/pg&port=5999'");
     let shown = target("postgres://o'neil@/db?host=/run/pg");
     assert_eq!(shown.to_string(), "'postgres://o%27neil@/db?host=/run/pg'");
+    let shown = target("postgres://me:secret@/db?host=/run/pg&sslmode=prefer&password=x");
+    assert_eq!(shown.to_string(), "'postgres://me@/db?host=/run/pg&sslmode=prefer'");
     assert_eq!(target("postgres://[::1]:1/").address.to_string(), "[::1]:1");
 }
 
@@ -68,6 +73,51 @@ fn the_environment_fills_in_what_a_target_leaves_out() {
     assert_eq!(own.identity.password.reveal(), "mine");
     let named = with("postgres://", &[("PGUSER", "me"), ("PGHOST", "127.0.0.1")]);
     assert_eq!(named.expect("a target").identity.database, "me", "as the user is called");
+}
+
+#[test]
+fn settings_of_the_session_come_from_the_environment_too() {
+    let variables = [
+        ("PGCLIENTENCODING", "LATIN1"),
+        ("PGTZ", "Asia/Tokyo"),
+        ("PGDATESTYLE", "DEFAULT"),
+        ("PGGEQO", "off"),
+    ];
+    let target = with("postgres://me@/?fallback_application_name=pgbench", &variables);
+    let settings = target.expect("a target").identity.settings;
+    let settings: Vec<_> = settings.iter().map(|(name, value)| [&**name, &**value]).collect();
+    let wanted = [
+        ["application_name", "pgbench"],
+        ["client_encoding", "LATIN1"],
+        ["timezone", "Asia/Tokyo"],
+        ["geqo", "off"],
+    ];
+    assert_eq!(settings, wanted);
+    let named = with("postgres://me@/?fallback_application_name=pgbench", &[("PGAPPNAME", "mine")]);
+    assert_eq!(named.expect("a target").identity.settings[0].1, "mine");
+}
+
+#[test]
+fn a_service_says_what_a_target_leaves_out_before_the_environment_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("services");
+    std::fs::write(
+        &file,
+        "[shop]\nhost=127.0.0.3\nport=5999\ndbname=goods\nuser=clerk\n[odd]\nhostaddr=1.2.3.4\n",
+    )
+    .expect("a file");
+    let file = file.display().to_string();
+    let variables = |service| [("PGSERVICEFILE", &*file), ("PGSERVICE", service), ("PGPORT", "1")];
+    let shop = with("postgres://", &variables("shop")).expect("a target");
+    assert_eq!(shop.to_string(), "postgres://clerk@127.0.0.3:5999/goods");
+    let own = with("postgres://me@/?dbname=x", &variables("shop")).expect("a target");
+    assert_eq!(own.to_string(), "postgres://me@127.0.0.3:5999/x");
+    let named = with("postgres:///?service=shop", &variables("none")).expect("a target");
+    // What else the service says is kept by its name.
+    assert_eq!(named.url(), "postgres://clerk@127.0.0.3:5999/goods?service=shop");
+    let error = |service| with("postgres://", &variables(service)).expect_err("no").to_string();
+    assert!(error("none").starts_with("definition of service \"none\" not found"));
+    assert!(error("odd").contains("hostaddr"), "{}", error("odd"));
 }
 
 #[test]
@@ -128,4 +178,16 @@ fn the_server_is_told_how_long_a_statement_may_take() {
     assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
     let sockets = target.sockets(Reconnect::WhenLost, limit).expect("no TLS is asked for");
     assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
+}
+
+#[test]
+fn a_certificate_without_a_key_is_named_as_it_was_given() {
+    let error =
+        |text, variables: &[(&str, &str)]| with(text, variables).expect_err(text).to_string();
+    let given = error("postgres://me@/?sslcert=/c", &[]);
+    assert!(given.starts_with("`sslcert` needs `sslkey` beside it"), "{given}");
+    let set = error("postgres://me@/", &[("PGSSLCERT", "/c")]);
+    assert!(set.starts_with("`PGSSLCERT` needs `PGSSLKEY` beside it"), "{set}");
+    let key = error("postgres://me@/", &[("PGSSLKEY", "/k")]);
+    assert!(key.starts_with("`PGSSLKEY` needs `PGSSLCERT` beside it"), "{key}");
 }

@@ -9,9 +9,9 @@
 //!           └─ work ─┘                         └── wait ───┘
 //! ```
 
-use crate::schedstat::Schedstat;
 use crate::shard::AnswerDelay;
-use crate::switch_flag::SwitchFlag;
+use dbtime_machine::schedstat::Schedstat;
+use dbtime_machine::switch_flag::SwitchFlag;
 use dbtime_model::{MonoNanos, Nanos};
 
 /// So short a wait or stretch of work hides no lateness worth a reading of the run delay, which

@@ -1,6 +1,7 @@
 //! Waits for many connections at once, and makes those that are not there.
 
 mod lateness;
+mod leaving;
 mod opening;
 mod reading;
 mod waiting;
@@ -8,17 +9,20 @@ mod waiting;
 use super::link::{Link, Pending, Sent, Stage};
 use super::protocol::{Asked, Call, Protocol, Table};
 use super::settings::{Reconnect, SocketSettings};
+use super::tls;
 use super::trouble::Trouble;
 use crate::failure::Failure;
 use crate::shard::{Answer, AnswerDelay, Event, Happened, Reactor};
-use crate::thread_clock::ThreadClock;
-use crate::wait::WakeMargin;
 use dbtime_load::program::Value;
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
+use dbtime_machine::now;
+use dbtime_machine::thread_clock::ThreadClock;
+use dbtime_machine::wait::WakeMargin;
 use dbtime_model::recorder::Connections;
-use dbtime_model::{MonoNanos, Nanos, StatementId, now};
+use dbtime_model::{MonoNanos, Nanos, StatementId};
 use lateness::Lateness;
+use leaving::Leaving;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -54,6 +58,8 @@ pub struct SocketReactor<P: Protocol> {
     /// What happened outside of a wait.
     happened: Vec<Event>,
     connections: Connections,
+    /// Connections that the server has still to end; `None`: nobody waits for that.
+    leaving: Option<Leaving>,
     /// Which of the host's addresses is used.
     nth: usize,
     first_failure: Option<Failure>,
@@ -93,6 +99,7 @@ impl<P: Protocol> SocketReactor<P> {
             sweep_at: None,
             happened: Vec::new(),
             connections: Connections::default(),
+            leaving: None,
             nth: 0,
             first_failure: None,
             clock: ThreadClock::new(),
@@ -126,6 +133,11 @@ impl<P: Protocol> SocketReactor<P> {
     /// Bytes that could not be sent yet.
     pub(super) fn unsent(&self, id: u32) -> usize {
         self.links[id as usize].out.len()
+    }
+
+    /// What a connection is encrypted by.
+    pub(super) fn encryption(&self, id: u32) -> String {
+        tls::encryption(self.links[id as usize].tls.as_deref())
     }
 
     pub(super) fn take_table(&mut self, id: u32) -> Table {
@@ -369,6 +381,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         self.close(connection);
     }
 
+    fn ends(&mut self) {
+        self.leaving = Some(Leaving::default());
+    }
+
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         let totals = self.clock.thread_totals();
         (totals.cpu, totals.runq)
@@ -386,26 +402,6 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &mut self.links[id as usize];
         (link.is_asked, link.is_used, link.lost) = (false, false, None);
     }
-
-    /// Says goodbye and closes a connection that nobody waits for.
-    fn hang_up(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        if link.stage != Stage::Up {
-            return;
-        }
-        link.protocol.farewell(&mut link.out);
-        // Whoever does not listen to a goodbye finds the connection closed.
-        let _ = link.send();
-        self.close(id);
-    }
-}
-
-impl<P: Protocol> Drop for SocketReactor<P> {
-    fn drop(&mut self) {
-        for id in 0..self.links.len() as u32 {
-            self.hang_up(id);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -418,7 +414,7 @@ mod tests {
     use std::path::Path;
 
     /// With one connection to a PostgreSQL, not made yet.
-    fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
+    pub(super) fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
         let shared = PostgresShared::of_workload(Identity::default(), &[], StatementProtocol::Text);
         let settings = SocketSettings {
             address: Address::unix(path).expect("a path"),

@@ -2,19 +2,24 @@
 
 use super::SocketReactor;
 use crate::failure::Failure;
-use crate::shard::{Answer, AnswerDelay, Event, Happened, Reactor};
+use crate::shard::{Answer, AnswerDelay, Event, Happened};
 use crate::socket::link::{Link, Stage};
 use crate::socket::protocol::Protocol;
 use crate::socket::tls::{TlsSettings, TlsWish};
 use crate::socket::trouble::{Trouble, timed_out};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::sockopt;
+use rustls::Error;
 
 /// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
 /// MariaDB and 151 on MySQL by default), and one that finds the queue full comes a second late.
 const OPENING_MAX: usize = 64;
+
+/// How often it is looked whether connections are still wanted, while they are being made.
+const LOOK: Nanos = Nanos::from_millis(50);
 
 /// How often time-outs and pauses are looked at, while there are any.
 const SWEEP: Nanos = Nanos::from_millis(5);
@@ -27,11 +32,10 @@ impl<P: Protocol> SocketReactor<P> {
         for id in 0..self.links.len() as u32 {
             self.connect(id);
         }
-        let mut events = Vec::new();
         let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
         while self.links.iter().any(is_underway) && !self.is_hopeless() && !stopped() {
-            self.wait(now() + Nanos::from_millis(50), false, &mut events);
-            events.clear();
+            self.wait_once(now() + LOOK, false);
+            self.happened.clear();
         }
         self.connections.opening = self.opened_at - begun;
         let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
@@ -152,8 +156,10 @@ impl<P: Protocol> SocketReactor<P> {
         let sent = link.send();
         let tls = match (&self.settings.tls, sent) {
             (_, Err(trouble)) => Err(self.said(trouble)),
-            (Some(tls), _) => tls.connection().map_err(|e| self.said(Trouble::Tls(e.to_string()))),
-            (None, _) => Err(self.said(Trouble::Tls("nobody asked for it".to_owned()))),
+            (Some(tls), _) => tls.connection().map_err(|e| self.said(Trouble::Tls(e))),
+            (None, _) => {
+                Err(self.said(Trouble::Tls(Error::General("nobody asked for it".to_owned()))))
+            }
         };
         match tls {
             Ok(tls) => {
@@ -239,7 +245,10 @@ impl<P: Protocol> SocketReactor<P> {
             return self.not_opened(id, Errno::TIMEDOUT);
         }
         let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
-        let text = format!("{address} did not let us in within {limit}");
+        let link = &self.links[id as usize];
+        let doubt = if link.stage == Stage::Talking { link.protocol.doubt() } else { None };
+        let doubt = doubt.map_or(String::new(), |doubt| format!(": {doubt}"));
+        let text = format!("{address} did not let us in within {limit}{doubt}");
         self.broken(id, Failure::connection("connect timeout", text));
     }
 

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::shard::{Event, Happened};
 use crate::socket::link::Stage;
 use crate::socket::protocol::{Progress, Protocol};
-use dbtime_model::{MonoNanos, now};
+use dbtime_machine::now;
+use dbtime_model::MonoNanos;
 
 impl<P: Protocol> SocketReactor<P> {
     /// Reads what has arrived on a link.
@@ -118,7 +119,10 @@ impl<P: Protocol> SocketReactor<P> {
                 self.execute_pending(id, at);
                 return self.links[id as usize].socket.is_some();
             }
-            Progress::Broken(failure) => {
+            Progress::Broken(mut failure) => {
+                if link.stage == Stage::Talking {
+                    link.protocol.refused(&mut failure, &self.settings.address, link.tried);
+                }
                 self.broken(id, *failure);
                 return false;
             }

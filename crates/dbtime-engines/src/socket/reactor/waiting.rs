@@ -7,14 +7,12 @@ use super::SocketReactor;
 use crate::shard::Event;
 use crate::socket::link::Stage;
 use crate::socket::protocol::Protocol;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::clock::{now, timespec};
+use dbtime_machine::timer::PeriodicTimer;
+use dbtime_model::{MonoNanos, Nanos};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
 
 /// How often a wait ends by itself, so that the end of a run is noticed.
 const TICK: Nanos = Nanos::from_millis(10);
@@ -27,17 +25,14 @@ const TICK_ID: u64 = u64::MAX;
 
 /// Ends the waits of one epoll instance from time to time.
 pub(super) struct Ticks {
-    timer: OwnedFd,
+    timer: PeriodicTimer,
 }
 
 impl Ticks {
     /// # Errors
-    /// Those of timerfd_create(2) and epoll_ctl(2).
+    /// Those of [`PeriodicTimer::new`] and epoll_ctl(2).
     pub(super) fn new(epoll: &OwnedFd) -> Result<Self, Errno> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        let every = Itimerspec { it_interval: timespec(TICK), it_value: timespec(TICK) };
-        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &every)?;
+        let timer = PeriodicTimer::new(TICK)?;
         epoll::add(epoll, &timer, EventData::new_u64(TICK_ID), EventFlags::IN)?;
         Ok(Self { timer })
     }
@@ -45,15 +40,7 @@ impl Ticks {
     /// Takes a tick; the next one comes only after that.
     #[cold]
     fn take(&self) {
-        // Without one there is nothing to take.
-        let _ = rustix::io::read(&self.timer, &mut [0; 8]);
-    }
-}
-
-fn timespec(length: Nanos) -> Timespec {
-    Timespec {
-        tv_sec: (length.0 / 1_000_000_000).cast_signed(),
-        tv_nsec: (length.0 % 1_000_000_000).cast_signed(),
+        self.timer.take();
     }
 }
 
@@ -61,34 +48,36 @@ impl<P: Protocol> SocketReactor<P> {
     /// As [`Reactor::wait`](crate::shard::Reactor::wait).
     #[inline]
     pub(super) fn wait_until(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>) {
-        loop {
-            if !self.queued.is_empty() {
-                self.open_queued();
-            }
-            let present = now();
-            // However much there is to do: time-outs and pauses must not starve.
-            if self.sweep_at.is_some_and(|at| at <= present) {
-                self.sweep(present);
-            }
-            let by = self.sweep_at.map_or(until, |at| at.min(until));
-            let left = by - present;
-            if self.is_probably_answered() && self.read_answered(present) {
-                return events.append(&mut self.happened);
-            }
-            let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
-            let is_wanted = !self.happened.is_empty() || left <= margin;
-            let longest = if is_wanted { Nanos::ZERO } else { left - margin };
-            let (found, over) = self.poll(present, longest, is_due);
-            if is_due && found == 0 && !is_wanted {
-                self.margin.learn(over);
-            }
-            if !self.happened.is_empty() {
-                return events.append(&mut self.happened);
-            }
-            if present >= until {
-                return;
-            }
+        while !self.wait_once(until, is_due) {}
+        events.append(&mut self.happened);
+    }
+
+    /// Waits for sockets once, also for those of which nothing comes that would be an event: they
+    /// are connected, let in, or take more. Returns whether that is all: something has happened, or
+    /// it is past `until`.
+    #[inline]
+    pub(in crate::socket) fn wait_once(&mut self, until: MonoNanos, is_due: bool) -> bool {
+        if !self.queued.is_empty() {
+            self.open_queued();
         }
+        let present = now();
+        // However much there is to do: time-outs and pauses must not starve.
+        if self.sweep_at.is_some_and(|at| at <= present) {
+            self.sweep(present);
+        }
+        let by = self.sweep_at.map_or(until, |at| at.min(until));
+        let left = by - present;
+        if self.is_probably_answered() && self.read_answered(present) {
+            return true;
+        }
+        let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
+        let is_wanted = !self.happened.is_empty() || left <= margin;
+        let longest = if is_wanted { Nanos::ZERO } else { left - margin };
+        let (found, over) = self.poll(present, longest, is_due);
+        if is_due && found == 0 && !is_wanted {
+            self.margin.learn(over);
+        }
+        !self.happened.is_empty() || present >= until
     }
 
     /// Whether the answer of the only connection has probably come: where driver and server share
@@ -99,6 +88,11 @@ impl<P: Protocol> SocketReactor<P> {
         let is_awaited =
             matches!(&*self.links, [link] if link.stage == Stage::Up && link.unanswered > 0);
         is_awaited && self.lateness.lost_cpu()
+    }
+
+    /// What has happened so far.
+    pub(in crate::socket) fn take_happened(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.happened)
     }
 
     /// Reads the only connection without a word to epoll. Returns whether anything has happened.

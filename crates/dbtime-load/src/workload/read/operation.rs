@@ -88,7 +88,12 @@ fn operation(
 
 fn pause(node: &Node<'_, '_>) -> Result<Think> {
     let forms = "a pause such as 10ms, exp:10ms or uniform:5ms..15ms";
-    node.text()?.parse().map_err(|_| node.unexpected(forms))
+    // A bare number is seconds, with quotes around it or without.
+    let written = match node.number() {
+        Ok(seconds) => seconds.to_string(),
+        Err(_) => node.text()?.to_owned(),
+    };
+    written.parse().map_err(|_| node.unexpected(forms))
 }
 
 fn read_retry(node: &Node<'_, '_>) -> Result<Retry> {

@@ -128,14 +128,6 @@ impl Helper {
         self.ask(&Ask::Cease(group), &[]).map(|((), _)| ())
     }
 
-    /// Takes everything away.
-    ///
-    /// # Errors
-    /// The helper has ended.
-    pub(super) fn leave(&mut self) -> Result<(), TraceError> {
-        self.ask(&Ask::Leave, &[]).map(|((), _)| ())
-    }
-
     /// Walks over all connections; returns what there is to say of them.
     ///
     /// # Errors

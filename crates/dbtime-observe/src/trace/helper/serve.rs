@@ -3,6 +3,7 @@
 use super::super::TraceError;
 use super::super::catalogs::open_catalog;
 use super::super::dispatch::call_time;
+use super::super::links::{detach_all, detach_aside};
 use super::super::loading::{attach, attach_places, load, walk};
 use super::super::servers::{has_clients, open_program, parent, servers};
 use super::super::signals::HeldSignals;
@@ -43,6 +44,8 @@ pub fn serve() -> Result<(), TraceError> {
     if let Some(terminal) = helper.terminal.take() {
         terminal.take_back();
     }
+    let watching = helper.watching.drain(..).map(|(_, link)| link);
+    detach_all(watching.chain(helper.probes.into_values().flatten()));
     Ok(())
 }
 
@@ -92,17 +95,13 @@ impl Serving {
             Ask::Load(stream) => self.load(&stream),
             Ask::Watch => Answer::new(self.watch()),
             Ask::Unwatch(programs) => {
-                self.watching.retain(|(name, _)| !programs.contains(name));
+                let gone = self.watching.extract_if(.., |(name, _)| programs.contains(name));
+                detach_aside(gone.map(|(_, link)| link).collect());
                 Answer::done()
             }
             Ask::Attach(places) => Answer::new(self.attach(&places, files.pop().map(File::from))),
             Ask::Cease(group) => {
-                self.probes.remove(&group);
-                Answer::done()
-            }
-            Ask::Leave => {
-                self.watching.clear();
-                self.probes.clear();
+                detach_aside(self.probes.remove(&group).unwrap_or_default());
                 Answer::done()
             }
             Ask::Walk(program) => self.walk(&program),

@@ -20,8 +20,6 @@ pub(super) enum Ask {
     Attach(Places),
     /// Takes the probes of a group away. Answer: nothing.
     Cease(ProbeGroup),
-    /// Takes everything away. Answer: nothing.
-    Leave,
     /// Walks over all connections with this program. Answer: nothing; beside it a file with what it
     /// has said, where it said anything.
     Walk(String),

@@ -4,12 +4,12 @@
 mod queue;
 mod server;
 
-use super::TerminalOptions;
-use super::style::{Ink, Page};
+use super::style::{Ink, Page, PageStyle};
 use super::table::{Cell, Column};
 use crate::format::{NONE, clean, rate};
 use crate::story;
-use dbtime_model::record::RunRecord;
+use crate::sweep_story;
+use dbtime_model::record::{RunRecord, Sweep, SweepRecord, SweepRun};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -102,14 +102,65 @@ fn arrivals(record: &RunRecord) -> String {
     }
 }
 
+/// A sweep as text: its table, what is missing of it, and the limits that were missed.
+///
+/// Shape: as [`sweep_table`].
+pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
+    let mut page = Page::plain(style);
+    let rows: Vec<SweepRow> = sorted(&sweep.runs)
+        .into_iter()
+        .map(|(run, record)| {
+            let row = SweepRow::from_record(record);
+            let factors = run.factors.iter();
+            factors.fold(row, |row, factor| row.with_factor(&factor.name, &factor.value))
+        })
+        .collect();
+    table(&rows, &mut page);
+    missed(&sweep.record, &mut page);
+    for sentence in sweep_story::incomplete(sweep) {
+        page.text(&sentence, Ink::Warn);
+    }
+    page.finish()
+}
+
+/// What did not go as planned in a sweep: which runs failed, which missed which limit, and how many
+/// were not made; nothing where all went well.
+pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
+    let mut page = Page::plain(style);
+    missed(sweep, &mut page);
+    if let Some(sentence) = sweep_story::ended_early(sweep) {
+        page.text(&sentence, Ink::Warn);
+    }
+    page.finish()
+}
+
+fn missed(sweep: &SweepRecord, page: &mut Page) {
+    let failed = sweep_story::failed(sweep);
+    for sentence in failed.into_iter().chain(sweep_story::missed(&sweep.runs)) {
+        page.text(&sentence, Ink::Bad);
+    }
+}
+
+/// The runs with repetitions side by side.
+fn sorted(runs: &[(SweepRun, RunRecord)]) -> Vec<&(SweepRun, RunRecord)> {
+    let mut runs: Vec<_> = runs.iter().collect();
+    runs.sort_by_key(|(run, _)| (run.combination, run.round));
+    runs
+}
+
 /// The table of a sweep, a line per run in the order given.
 ///
 /// A leading column for every swept factor, headed by its name, other than those that the table
-/// has anyway. Shape: lines of at most [`super::COLUMNS`] columns.
-pub fn sweep_table(rows: &[SweepRow]) -> String {
-    let mut page = Page::new(TerminalOptions::default());
+/// has anyway. Shape: lines of at most `style.columns` columns.
+pub fn sweep_table(rows: &[SweepRow], style: PageStyle) -> String {
+    let mut page = Page::plain(style);
+    table(rows, &mut page);
+    page.finish()
+}
+
+fn table(rows: &[SweepRow], page: &mut Page) {
     match rows.iter().any(|row| row.server.is_some()) {
-        true => server::show(rows, &mut page),
+        true => server::show(rows, page),
         false => page.table(&queue::table(rows)),
     }
     if has_lost(rows) {
@@ -118,7 +169,6 @@ pub fn sweep_table(rows: &[SweepRow]) -> String {
     if rows.iter().any(|row| !row.valid) {
         page.text("! the figures of this run may be wrong: see its own report", Ink::Warn);
     }
-    page.finish()
 }
 
 fn has_lost(rows: &[SweepRow]) -> bool {

@@ -36,7 +36,7 @@ fn columns(factors: &[&str], lost: bool) -> Vec<Column> {
         Column::figure(throughput),
         Column::figure("p99\nlatency"),
         Column::figure("Avg\nqueue\nwait"),
-        Column::figure("Avg\nservice"),
+        Column::figure("Avg\nservice").optional(),
     ]);
     if lost {
         columns.push(Column::figure("Lost"));

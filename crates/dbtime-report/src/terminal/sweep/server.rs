@@ -72,13 +72,13 @@ fn columns(factors: &[&str], with: Optional) -> Vec<Column> {
     }
     columns.extend([
         Column::figure("tps"),
-        Column::figure("server\n%usr"),
-        Column::figure("server\n%sys"),
+        Column::figure("server\n%usr").optional(),
+        Column::figure("server\n%sys").optional(),
         Column::figure("server\n%cpu"),
         Column::figure("avg\nresp"),
         Column::figure("95 %\nresp"),
         Column::figure("99 %\nresp"),
-        Column::figure("client\nCPU"),
+        Column::figure("client\nCPU").optional(),
     ]);
     if with.lost {
         columns.push(Column::figure("lost"));

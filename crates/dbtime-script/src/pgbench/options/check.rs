@@ -41,6 +41,9 @@ impl Wanted {
         if !self.is_initialize && self.has_table_switch {
             return refuse("some of the specified options cannot be used in benchmarking mode");
         }
+        if self.is_initialize && self.common.own.json {
+            return refuse("--json prints the record of a run, and -i makes none: leave it out");
+        }
         let Self { common, scale, no_vacuum, tables, run, .. } = self;
         if self.is_initialize {
             tables.finish(common, scale, no_vacuum).map(Box::new).map(Asked::Initialize)
@@ -137,6 +140,7 @@ impl Run {
             is_failure_detailed: self.is_failure_detailed,
             is_error_verbose: self.is_error_verbose,
             seed: self.seed,
+            is_seed_behind_script: self.is_seed_behind_script,
         })
     }
 

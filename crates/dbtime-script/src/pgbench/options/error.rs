@@ -59,13 +59,16 @@ impl fmt::Display for UsageError {
     }
 }
 
+/// What a line begins with that is told as one of its own.
+const NAMED: [&str; 3] = ["error: ", "detail: ", "hint: "];
+
 impl UsageError {
     /// All lines as pgbench writes them to its standard error.
     pub fn report(&self) -> String {
         let lines = self.to_string();
         let mut text = "pgbench: error: ".to_owned();
         for line in lines.lines() {
-            let is_named = line.starts_with("detail: ") || line.starts_with("hint: ");
+            let is_named = NAMED.iter().any(|name| line.starts_with(name));
             text.push_str(if is_named { "pgbench: " } else { "" });
             text.push_str(line);
             text.push('\n');

@@ -208,8 +208,10 @@ pub struct Benchmark {
     pub is_failure_detailed: bool,
     /// Whether every error is told.
     pub is_error_verbose: bool,
-    /// Where random numbers begin.
-    pub seed: Seed,
+    /// Where random numbers begin, if anybody says.
+    pub seed: Option<Seed>,
+    /// Whether a script is named before the seed: then it is read before the seed is told.
+    pub is_seed_behind_script: bool,
 }
 
 /// When a run ends.
@@ -277,10 +279,9 @@ pub enum LogDetail {
 }
 
 /// Where random numbers begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
     /// With the clock.
-    #[default]
     Time,
     /// Anywhere: the system says.
     Rand,

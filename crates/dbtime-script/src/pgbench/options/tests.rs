@@ -26,7 +26,7 @@ fn defaults_are_those_of_pgbench() {
     let run = benchmark("");
     assert_eq!((run.clients, run.jobs, run.length), (1, 1, Length::Transactions(10)));
     assert_eq!((run.protocol, run.vacuum, run.max_tries), (Protocol::Simple, Vacuum::Some, 1));
-    assert_eq!((run.rate, run.log, run.seed), (None, None, Seed::Time));
+    assert_eq!((run.rate, run.log, run.seed), (None, None, None));
     let source = Source::Builtin(Builtin::TPCB_LIKE);
     assert_eq!(run.scripts, [Choice { source, weight: 1 }]);
     let tables = initialize("-i");
@@ -50,7 +50,7 @@ fn a_whole_command_line_is_read() {
     assert_eq!(run.defines, [define("a", "1"), define("b", "x=y")]);
     let detail = LogDetail::Sampled(0.1);
     assert_eq!(run.log, Some(Log { prefix: "p".into(), detail }));
-    assert_eq!((run.seed, run.scale, run.vacuum), (Seed::Number(7), Some(5), Vacuum::None));
+    assert_eq!((run.seed, run.scale, run.vacuum), (Some(Seed::Number(7)), Some(5), Vacuum::None));
     let text = |text: &str| Some(text.to_owned());
     let connection = Connection {
         host: text("here"),
@@ -91,9 +91,12 @@ fn switches_run_together_and_names_are_cut_short() {
 #[test]
 fn a_seed_is_any_number_of_64_bits() {
     let seed = |line| benchmark(line).seed;
-    assert_eq!(seed("--random-seed=rand"), Seed::Rand);
-    assert_eq!(seed("--random-seed=18446744073709551615"), Seed::Number(u64::MAX));
-    assert_eq!(seed("--random-seed=-3"), Seed::Number(u64::MAX - 2));
+    assert_eq!(seed("--random-seed=rand"), Some(Seed::Rand));
+    assert_eq!(seed("--rand=time"), Some(Seed::Time));
+    assert_eq!(seed("--random-seed=18446744073709551615"), Some(Seed::Number(u64::MAX)));
+    assert_eq!(seed("--random-seed=-3"), Some(Seed::Number(u64::MAX - 2)));
+    assert!(benchmark("-f a.sql --random-seed=1").is_seed_behind_script);
+    assert!(!benchmark("--random-seed=1 -f a.sql").is_seed_behind_script);
 }
 
 #[test]
@@ -144,7 +147,10 @@ fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
         shards: Some(2),
     };
     assert_eq!(benchmark(line).common.own, own);
-    assert_eq!(initialize(&format!("-i {line}")).common.own, own);
+    let of_tables = initialize(&format!("-i {}", line.replace(" --json", ""))).common.own;
+    assert_eq!(of_tables, Own { json: false, ..own });
+    let error = asked("-i --json").expect_err("there is nothing to print").to_string();
+    assert!(error.starts_with("--json prints the record of a run"), "{error}");
     // It does not stand in the way of what is cut short.
     assert_eq!(asked("--sh=se"), Ok(Asked::ShowScript(Builtin::SELECT_ONLY)));
 }
@@ -247,6 +253,14 @@ fn wrong_command_lines_get_pgbenchs_own_words() {
         let error = asked(line).expect_err(line).to_string();
         assert_eq!(error.lines().next(), Some(*expected), "{line}");
     }
+}
+
+#[test]
+fn a_wrong_seed_is_told_with_the_option_that_it_came_by() {
+    let error = asked("--random-seed=x").expect_err("no seed").report();
+    let last = error.lines().last();
+    let told = "pgbench: error: error while setting random seed from --random-seed option";
+    assert_eq!(last, Some(told), "{error}");
 }
 
 #[test]

@@ -62,7 +62,8 @@ pub(super) struct Run {
     pub(super) is_reported_per_command: bool,
     pub(super) is_failure_detailed: bool,
     pub(super) is_error_verbose: bool,
-    pub(super) seed: Seed,
+    pub(super) seed: Option<Seed>,
+    pub(super) is_seed_behind_script: bool,
 }
 
 impl Wanted {
@@ -150,7 +151,10 @@ impl Wanted {
             "latency-limit" => run.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?),
             "max-tries" => run.max_tries = Some(tries(value)?),
             "progress" => run.progress = number("-P/--progress")?,
-            "random-seed" => run.seed = seed(value)?,
+            "random-seed" => {
+                run.is_seed_behind_script = !run.scripts.is_empty();
+                run.seed = Some(seed(value)?);
+            }
             _ => run.log(name, value)?,
         }
         Ok(())
@@ -267,7 +271,8 @@ fn seed(text: &str) -> Result<Seed, UsageError> {
         "time" => Ok(Seed::Time),
         "rand" => Ok(Seed::Rand),
         _ => number(text.trim()).map(Seed::Number).ok_or_else(|| {
-            let detail = "Expecting an unsigned integer, \"time\" or \"rand\".";
+            let detail = "Expecting an unsigned integer, \"time\" or \"rand\".\n\
+                          error: error while setting random seed from --random-seed option";
             UsageError::detailed(format!("unrecognized random seed option \"{text}\""), detail)
         }),
     }

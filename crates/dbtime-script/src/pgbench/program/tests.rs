@@ -22,7 +22,7 @@ type Answer<'a> = dyn FnMut(&str) -> Result<Results, Failure> + 'a;
 /// Runs a client's next transaction and writes down what it asks and how it ends.
 fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
     let mut ticket =
-        Ticket { index: 0, operation: OperationId(0), due: dbtime_model::now(), client: 0 };
+        Ticket { index: 0, operation: OperationId(0), due: dbtime_machine::now(), client: 0 };
     ticket.operation = program.operation(&ticket);
     program.start(&ticket);
     let mut log = Vec::new();
@@ -137,8 +137,7 @@ fn well(step: &str) -> Result<Results, Failure> {
 }
 
 fn failure(class: ErrorClass, state: &str, message: &str) -> Failure {
-    let (code, state) = (state.to_owned(), state.to_owned());
-    Failure { class, code, state, message: message.to_owned(), undone: false }
+    Failure { class, ..Failure::statement(state, state, message) }
 }
 
 /// One script with one client, and what it says.

@@ -184,6 +184,13 @@ fn errors_without_a_place_show_the_line() {
 }
 
 #[test]
+fn commands_take_so_many_words_and_no_more() {
+    assert!(read(&format!("\\shell echo{}\n", " x".repeat(254))).is_ok());
+    let error = read(&format!("\\shell echo{}\n", " x".repeat(255))).unwrap_err();
+    assert!(error.starts_with("e.sql:1: too many arguments in command \"shell\""), "{error}");
+}
+
+#[test]
 fn conditions_have_to_match() {
     let cases = [
         ("\\if 1\nselect 1;\n", 3, "\\if without matching \\endif"),

@@ -7,6 +7,9 @@ mod histogram;
 mod output;
 mod random;
 mod sql;
+mod tasks;
+
+pub(super) use output::DATABASES;
 
 use super::desk::Desk;
 use mlua::{Lua, Result, Table};
@@ -17,6 +20,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     random::install(lua, host, desk)?;
     sql::install(lua, host, desk)?;
     output::install(lua, host, desk)?;
+    tasks::install(lua, host, desk)?;
     histogram::install(lua, host)
 }
 

@@ -2,6 +2,7 @@
 
 use super::wrapped;
 use crate::sysbench::desk::Desk;
+use crate::sysbench::output::Priority;
 use crate::sysbench::stats::Counter;
 use dbtime_model::Nanos;
 use mlua::{Lua, LuaString, Result, Table};
@@ -9,7 +10,8 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 /// How scripts get to a database: sysbench's interface, or that of 0.5.
-const DATABASES: [&str; 5] = ["sysbench.sql", "db_connect", "db_query", "loadstring", "load("];
+pub(in crate::sysbench) const DATABASES: [&str; 5] =
+    ["sysbench.sql", "sysbench.db", "db_", "loadstring", "load("];
 
 /// A script that says none of these reads no results, and none are kept for it. What is behind the
 /// last two is not known yet.
@@ -24,8 +26,9 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     })?;
     host.set("write", write)?;
     let on = Rc::clone(desk);
-    let log = lua.create_function(move |_, text: LuaString| {
-        on.setup.settings.output.write(&format!("{}\n", text.to_string_lossy()));
+    let log = lua.create_function(move |_, (priority, text): (u32, LuaString)| {
+        let priority = Priority::numbered(priority);
+        on.setup.settings.output.log(priority, &text.to_string_lossy());
         Ok(())
     })?;
     host.set("log", log)?;
@@ -34,7 +37,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let trouble = lua.create_function(move |_, (words, trace, is_late): Trouble| {
         let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
         match is_late {
-            true => on.setup.tell_late(&format!("{words}{trace}")),
+            true => on.setup.tell_late(&words, &trace),
             false => on.tell(&words, &trace),
         }
         Ok(())
@@ -52,6 +55,14 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         Ok(())
     })?;
     host.set("seen", seen)?;
+    let on = Rc::clone(desk);
+    let exit = lua.create_function(move |_, status: f64| {
+        if let Some(exit) = &on.setup.settings.exit {
+            exit.call(status as i32);
+        }
+        Ok(())
+    })?;
+    host.set("exit", exit)?;
     counts(lua, host, desk)
 }
 

@@ -75,6 +75,11 @@ fn numbers(lua: &Lua, host: &Table, random: &Table, desk: &Rc<Desk>) -> Result<(
     let unique = lua.create_function(move |_, ()| Ok(f64::from(on.setup.unique.draw())))?;
     random.set("unique", unique)?;
     let on = Rc::clone(desk);
+    let within = lua.create_function(move |_, (from, to): (f64, f64)| {
+        Ok(on.setup.unique.draw_within(from, to).map(f64::from))
+    })?;
+    host.set("unique_within", within)?;
+    let on = Rc::clone(desk);
     let unit = lua.create_function(move |_, ()| Ok(on.slot.borrow_mut().random.unit()))?;
     random.set("uniform_double", unit)?;
     let on = Rc::clone(desk);

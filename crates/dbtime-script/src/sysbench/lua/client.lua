@@ -40,7 +40,8 @@ local function placed(problem, info)
     if not place then
       break
     end
-    if place.currentline > 0 and place.source:sub(1, 1) == "@" then
+    local is_script = place.source:sub(1, 1) == "@" or place.source == "=stdin"
+    if place.currentline > 0 and is_script then
       return ("%s:%d: %s"):format(place.short_src, place.currentline, text)
     end
   end
@@ -55,17 +56,25 @@ local function on_error(problem)
   return setmetatable({ text = text, traceback = traceback("", 2) }, Raised)
 end
 
+-- An error's text, and where it was raised.
+local function described(client, problem)
+  if getmetatable(problem) == Raised then
+    return problem.text, problem.traceback
+  end
+  local thread = client.thread
+  local text = placed(problem, function(level) return getinfo(thread, level - 1, "Sl") end)
+  return text, traceback(thread, "")
+end
+
+local function words_of(stage)
+  return stage and ("`" .. stage .. "' function failed: ") or ""
+end
+
 local function die(client, problem)
   local trace
-  if getmetatable(problem) == Raised then
-    problem, trace = problem.text, problem.traceback
-  else
-    local thread = client.thread
-    problem = placed(problem, function(level) return getinfo(thread, level - 1, "Sl") end)
-    trace = traceback(thread, "")
-  end
+  problem, trace = described(client, problem)
   local stage = client.stage
-  local words = stage and ("`" .. stage .. "' function failed: ") or ""
+  local words = words_of(stage)
   -- What was counted until then stays, and the other clients are to end as well.
   local is_late = stage == "thread_done"
   if stage == "thread_init" then
@@ -136,6 +145,7 @@ end
 
 local function live(client)
   run_body(client)
+  rt.export(client)
   local env, tid = client.env, client.tid
   if env.thread_init then
     client.stage = "thread_init"
@@ -144,7 +154,7 @@ local function live(client)
   client.stage = "thread_run"
   if env.thread_run == rt.thread_run and type(env.event) ~= "function" then
     client.stage = nil
-    error("cannot find the event() function in " .. host.script, 0)
+    error("cannot find the event() function in " .. host.script_name, 0)
   end
   client.is_fresh = next_ticket(client, READY)
   if client.ticket then
@@ -160,33 +170,92 @@ local function live(client)
   return CLOSED
 end
 
--- A command runs as the client's only transaction.
-local function obey(client)
-  run_body(client)
-  yield(READY)
-  local name, env = host.command, client.env
-  local command = (env.sysbench.cmdline.commands or {})[name]
-  local does = type(command) == "table" and command[1] or env[name]
-  if type(does) ~= "function" then
-    error(("'%s' test does not implement the '%s' command."):format(host.script, name), 0)
-  end
-  client.stage = command and "sysbench.cmdline.call_command" or name
-  if does() == false then
+-- Runs a command: one of the script's own, or a global function.
+local function command(client, name)
+  local env = client.env
+  local own = (env.sysbench.cmdline.commands or {})[name]
+  client.stage = own and "sysbench.cmdline.call_command" or name
+  if not own then
+    env[name]()
+  elseif env.sysbench.cmdline.call_command(name) == false then
     client.stage = nil
     error(("the command '%s' said that it failed"):format(name), 0)
   end
+end
+
+-- A command runs as the client's only transaction.
+local function obey(client)
+  run_body(client)
+  rt.export(client)
+  yield(READY)
+  command(client, host.command)
   yield(OVER)
   return CLOSED
 end
 
--- Only the body: for what the script declares, and for its report hooks.
+-- What a main state may be given to do, and what it answers.
+local tasks = { command = command }
+
+function tasks.options(client)
+  rt.export(client)
+end
+
+function tasks.validate(client, name, text)
+  client.stage = nil
+  local check = client.env.sysbench.cmdline.options[name][4]
+  return not check or check(name, text)
+end
+
+tasks["function"] = function(client, name)
+  local does = client.env[name]
+  client.stage = name
+  if does ~= nil then
+    does()
+  end
+  return does ~= nil
+end
+
+function tasks.hook(client, name, stat)
+  local hook = client.env.sysbench.hooks[name]
+  if type(hook) ~= "function" then
+    return false
+  end
+  client.stage = "sysbench.hooks." .. name
+  hook(stat)
+  return true
+end
+
+local function answer(client, fine, result)
+  if fine then
+    return host.answer(result and true or false)
+  end
+  local problem, trace = described(client, result)
+  host.refuse("FATAL: " .. words_of(client.stage) .. problem .. trace)
+end
+
+-- A main state: the body, and then one task after another.
+local function serve(client)
+  run_body(client)
+  local options = client.env.sysbench.cmdline.options
+  if options ~= nil then
+    client.stage = "sysbench.cmdline.read_cmdline_options"
+    rt.check_options(options)
+  end
+  while true do
+    yield(READY)
+    local kind, name, argument = host.task()
+    answer(client, xpcall(tasks[kind], on_error, client, name, argument))
+  end
+end
+
+-- Only the body: for what the script declares.
 local function declare(client)
   run_body(client)
   yield(READY)
   return CLOSED
 end
 
-local lives = { run = live, command = obey, declare = declare }
+local lives = { run = live, command = obey, main = serve, declare = declare }
 
 -- A new client; it is at its beginning until it is resumed.
 function rt.add_client(index, tid, life)
@@ -212,12 +281,6 @@ function rt.dispatch(index, a, b, c)
     return wants
   end
   return die(client, wants)
-end
-
--- Calls a function in a client's globals outside of its life; for report hooks.
-function rt.call(index, fn, ...)
-  rt.running = clients[index]
-  return fn(...)
 end
 
 function rt.environment_of(index)

@@ -38,8 +38,13 @@ end
 
 local lib_os = copy(os)
 
+-- As the original this ends all at once, where the host lets a script do that.
 function lib_os.exit(status)
-  error("os.exit(" .. tostring(status or "") .. ") was called; a script ends with an error", 2)
+  if type(status) ~= "number" then
+    status = status == false and 1 or 0
+  end
+  host.exit(status)
+  error("os.exit(" .. status .. ") was called; a script ends with an error", 2)
 end
 
 function lib_os.execute(command)
@@ -203,7 +208,7 @@ end
 -- What every client begins with: globals are copied, for a script may change what it likes.
 
 local base = copy(_G)
-for _, library in ipairs({ rt.modules, rt.legacy, host.globals }) do
+for _, library in ipairs({ rt.modules, rt.legacy }) do
   for name, value in pairs(library) do
     base[name] = value
   end
@@ -219,10 +224,24 @@ function rt.environment(client)
   cmdline.argv = copy(host.argv)
   env.sysbench = {
     tid = client.tid, version = host.version, version_string = "sysbench " .. host.version,
-    error = { NONE = 0, RESTART_EVENT = 1 }, opt = host.opt and copy(host.opt), cmdline = cmdline,
+    error = { NONE = 0, RESTART_EVENT = 1 }, cmdline = cmdline,
     rand = copy(rand), hooks = {}, histogram = { new = new_histogram }, db = rt.db,
     sql = rt.sql_namespace(), report_default = rt.report_default, report_csv = rt.report_csv,
     report_json = rt.report_json,
   }
   return env
+end
+
+-- Gives a client its options: a script's body has none. A script that declares no options finds
+-- them as globals too, except where it has a function of that name.
+function rt.export(client)
+  local env = client.env
+  env.sysbench.opt = copy(rt.options)
+  if rt.are_globals then
+    for name, value in pairs(rt.options) do
+      if type(env[name]) ~= "function" then
+        env[name] = value
+      end
+    end
+  end
 end

@@ -10,6 +10,9 @@ local loadstring, setfenv = loadstring, setfenv
 local compiled = {}
 
 local function read(file)
+  if file == host.file and host.source then
+    return host.source
+  end
   local handle, problem = open(file, "rb")
   if not handle then
     return nil, problem
@@ -28,7 +31,7 @@ local function compile(file)
     return nil, "cannot open " .. tostring(problem)
   end
   host.seen(source)
-  local name, make = "@" .. file, nil
+  local name, make = file == host.file and host.source and "=stdin" or "@" .. file, nil
   if source:sub(1, 1) == "\27" then
     make = function() return (assert(loadstring(source, name))) end
   else

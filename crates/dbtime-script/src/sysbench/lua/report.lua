@@ -1,4 +1,4 @@
--- The reports that scripts may set as hooks, and the list of a script's options.
+-- The reports that scripts may set as hooks.
 
 local rt = ...
 local host = rt.host
@@ -14,7 +14,7 @@ end
 function rt.report_default(stat)
   local tps, qps, reads, writes, other, latency, errors, reconnects = rates(stat)
   host.write(("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) "
-    .. "lat (ms,%u%%): %4.2f err/s: %4.2f reconn/s: %4.2f\n"):format(
+    .. "lat (ms,%u%%): %4.2f err/s %4.2f reconn/s: %4.2f\n"):format(
     stat.time_total, stat.threads_running, tps, qps, reads, writes, other, host.percentile,
     latency, errors, reconnects))
 end
@@ -54,47 +54,4 @@ function rt.finish_reports()
     host.write("\n]\n")
   end
   is_open = false
-end
-
-local forms = { "[=on|off]", "=N", "=SIZE", "=N", "=STRING", "=[LIST,...]", "=FILENAME" }
-
--- The number of an option's type, as it is when the script names none.
-function rt.type_of_option(option)
-  local kinds = { boolean = 1, number = 4, string = 5, table = 6 }
-  return option[3] or kinds[type(option[2])] or 5
-end
-
--- A default as texts.
-function rt.default_of_option(option)
-  local default = option[2]
-  if default == nil then
-    return nil
-  elseif type(default) == "boolean" then
-    return { default and "on" or "off" }
-  elseif type(default) ~= "table" then
-    return { tostring(default) }
-  end
-  local texts = {}
-  for index, value in ipairs(default) do
-    texts[index] = tostring(value)
-  end
-  return texts
-end
-
-function rt.describe_options(options)
-  local names, width = {}, 0
-  for name, option in pairs(options or {}) do
-    names[#names + 1] = name
-    width = math.max(width, #name + #(forms[rt.type_of_option(option)] or ""))
-  end
-  table.sort(names)
-  local lines = { host.script .. " options:" }
-  for _, name in ipairs(names) do
-    local option = options[name]
-    local default = rt.default_of_option(option)
-    local left = name .. (forms[rt.type_of_option(option)] or "")
-    lines[#lines + 1] = ("  --%s%s %s%s"):format(left, (" "):rep(width - #left),
-      tostring(option[1] or ""), default and " [" .. table.concat(default, ",") .. "]" or "")
-  end
-  return table.concat(lines, "\n") .. "\n\n"
 end

@@ -1,4 +1,5 @@
--- `sysbench.sql`: drivers, connections and results; statements are in `statement.lua`.
+-- `sysbench.sql`: drivers, connections and results; statements are in `statement.lua`, bulk
+-- inserts in `bulk.lua`.
 --
 -- A call puts its request on the host's desk, yields, and is resumed with
 --   0, columns, rows   what the first statement answered; rows that were changed for no columns
@@ -7,10 +8,13 @@
 local rt = ...
 local host, ASK = rt.host, rt.code.ask
 local yield, collect, getinfo = coroutine.yield, collectgarbage, debug.getinfo
-local tostring, unpack, error, setmetatable = tostring, unpack, error, setmetatable
+local tostring, type, unpack = tostring, type, unpack
+local error, setmetatable = error, setmetatable
 local ask_query = host.query
 local NONE, IGNORABLE, FATAL = 0, 1, 2
 local RESTART = 1
+-- How much a line of the log matters: less is more.
+local ALERT, CRITICAL = 1, 0
 
 -- The methods and the metatable of objects that raise an error for members they do not have.
 local function class(name, allowed)
@@ -59,7 +63,7 @@ local function raise(text)
     if not place then
       break
     end
-    if place.source:sub(1, 1) == "@" then
+    if place.source:sub(1, 1) == "@" or place.source == "=stdin" then
       text = ("%s:%d: %s"):format(place.short_src, place.currentline, text)
       break
     end
@@ -67,35 +71,58 @@ local function raise(text)
   error(text, 0)
 end
 
-local function failed(con, query)
-  local is_ignorable, is_lost, wants_rollback, errno, state, message = host.failure()
-  con.sql_errno, con.sql_state, con.sql_errmsg = errno, state, message
-  local description = {
-    connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
-  }
-  if not is_ignorable then
-    local hook = rt.running.env.sysbench.hooks.sql_error_ignorable
-    is_ignorable = hook and hook(description)
-  end
-  if not is_ignorable then
-    con.error = FATAL
-    host.log_failure(query)
-    raise(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
-  end
-  con.error = IGNORABLE
+-- Makes a connection fit for the event's next beginning.
+local function mend(con, is_lost, wants_rollback)
   if is_lost then
     restore(con)
   elseif wants_rollback then
     yield(host.rollback() or ASK)
   end
+end
+
+-- Takes note of what became of the last request: what may be ignored is mended, all else is said.
+-- Returns what there would be to mend.
+local function note(con, query)
+  local is_ignorable, is_lost, wants_rollback, errno, state, message = host.failure()
+  con.sql_errno, con.sql_state, con.sql_errmsg = errno, state, message
+  con.has_failed, con.has_rows = true, false
+  con.error = is_ignorable and IGNORABLE or FATAL
+  if is_ignorable then
+    mend(con, is_lost, wants_rollback)
+  else
+    host.log_failure(query)
+  end
+  return is_lost, wants_rollback
+end
+
+-- Raises what the last failure of a connection comes to, once the script's hook has seen it.
+local function raise_failure(con, query, is_lost, wants_rollback)
+  if not con.has_failed then
+    raise("SQL API error")
+  end
+  local errno, state, message = con.sql_errno, con.sql_state, con.sql_errmsg
+  local description = {
+    connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
+  }
+  if con.error == FATAL then
+    local hook = rt.running.env.sysbench.hooks.sql_error_ignorable
+    if type(hook) ~= "function" or not hook(description) then
+      raise(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
+    end
+    mend(con, is_lost, wants_rollback)
+  end
   description.errcode = RESTART
   error(description, 0)
+end
+
+local function failed(con, query)
+  raise_failure(con, query, note(con, query))
 end
 
 -- Every connection has one result, and every call begins it anew. Without a result set sysbench
 -- 1.0 gives a result too, with the number of rows that were changed; 1.1 gives nil.
 local function answer(con, statement, columns, rows)
-  con.error = NONE
+  con.error, con.has_rows = NONE, columns > 0
   if columns == 0 and not host.gives_results then
     return nil
   end
@@ -119,56 +146,80 @@ local function free_number(client)
   return number
 end
 
-function Driver:connect()
+-- A new connection; nil, where it cannot be made, which is said.
+local function open(driver)
   local client = rt.running
   if client.open[0] then
     -- A connection that the script has forgotten may be made again.
     collect()
   end
   local con = setmetatable({
-    driver = self, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
-    is_open = true, is_bulk = false, client = client, number = free_number(client),
-    forgotten = {},
+    driver = driver, error = NONE, sql_errno = 0, sql_state = "", sql_errmsg = "", generation = 0,
+    is_open = true, is_bulk = false, has_rows = false, has_failed = false, client = client,
+    number = free_number(client), forgotten = {},
   }, connection_meta)
   turn_to(con)
   if client.is_connected[con.number] then
     yield(host.disconnect() or ASK)
   end
   client.is_connected[con.number] = true
-  if yield(host.connect() or ASK) ~= 0 then
+  if host.cannot_connect() or yield(host.connect() or ASK) ~= 0 then
     client.is_connected[con.number] = false
-    local _, _, _, _, _, message = host.failure()
     host.log_failure("")
-    raise("connection creation failed: " .. message)
+    return nil
   end
   con.result = setmetatable({ connection = con, counter = 1, nfields = 0, nrows = 0 }, result_meta)
   client.open[con.number] = con
   return con
 end
 
+function Driver:connect()
+  local con = open(self)
+  if not con then
+    error("connection creation failed", 2)
+  end
+  return con
+end
+
 -- Connections
 
-local function check_open(con)
-  if not con.is_open then
-    raise("the connection is closed")
+local function is_usable(con)
+  if con.is_open then
+    turn_to(con)
+    return true
   end
-  turn_to(con)
+  host.log(ALERT, "attempt to use an already closed connection")
+  return false
+end
+
+local function check_open(con)
+  if not is_usable(con) then
+    con.error = FATAL
+    raise_failure(con)
+  end
 end
 
 function Connection:disconnect()
-  if self.is_open then
-    turn_to(self)
-    self.is_open, self.client.open[self.number] = false, nil
-    self.client.is_connected[self.number] = false
-    yield(host.disconnect() or ASK)
+  if not self.is_open then
+    host.log(ALERT, "attempt to close an already closed connection")
+    return true
   end
+  turn_to(self)
+  self.is_open, self.client.open[self.number] = false, nil
+  self.client.is_connected[self.number] = false
+  yield(host.disconnect() or ASK)
   return true
 end
 
 function Connection:reconnect()
-  check_open(self)
-  restore(self)
-  return 0
+  if host.driver_name == "pgsql" then
+    host.log(ALERT, "reconnect is not supported by the current driver")
+  elseif not self.is_open then
+    host.log(ALERT, "attempt to close an already closed connection")
+  else
+    restore(self)
+  end
+  return true
 end
 
 function Connection:query(sql)
@@ -179,6 +230,17 @@ function Connection:query(sql)
     return answer(self, nil, columns, rows)
   end
   return failed(self, sql)
+end
+
+-- The same for the older interface: the number of columns, or nil where it failed.
+local function attempt_query(con, sql)
+  ask_query(sql)
+  local status, columns = yield(ASK)
+  if status == 0 then
+    con.error, con.has_rows = NONE, columns > 0
+    return columns
+  end
+  note(con, sql)
 end
 
 function Connection:query_row(sql)
@@ -216,64 +278,53 @@ function Connection:check_error(_, query)
   end
 end
 
-function Connection:bulk_insert_init(prefix)
-  check_open(self)
-  local other = self.client.bulk
-  if other and other ~= self and other.is_bulk then
-    raise("a bulk insert of the same thread is under way on another connection: end it first")
-  end
-  self.is_bulk, self.client.bulk = true, self
-  host.bulk_begin(prefix)
-  return 0
-end
-
-local function flush(con)
-  if host.bulk_take() then
-    if yield(ASK) ~= 0 then
-      failed(con, "a bulk insert")
-    end
-  end
-end
-
-function Connection:bulk_insert_next(values)
-  check_open(self)
-  if not self.is_bulk then
-    error("bulk_insert_next() called without bulk_insert_init()", 2)
-  end
-  if not host.bulk_add(values) then
-    flush(self)
-    host.bulk_add(values)
-  end
-  return 0
-end
-
-function Connection:bulk_insert_done()
-  check_open(self)
-  if self.is_bulk then
-    self.is_bulk = false
-    flush(self)
-  end
-  return 0
-end
-
 -- Results
+
+local function is_readable(con)
+  if not con.is_open then
+    host.log(ALERT, "attempt to use an already closed connection")
+  elseif not con.has_rows then
+    host.log(ALERT, "attempt to fetch row from an invalid result set")
+  end
+  return con.is_open and con.has_rows
+end
 
 function Result:fetch_row()
   if self.statement and host.driver_name == "mysql" then
     error("fetch_row() on the result of a prepared statement is not supported by sysbench "
       .. "on MySQL; use con:query()", 2)
   end
-  local row = self.row
-  if row >= self.nrows or self.nfields == 0 then
+  local con, row = self.connection, self.row
+  if not is_readable(con) then
+    return nil
+  elseif self.nrows == 0 then
+    host.log(ALERT, "attempt to fetch row from an empty result set")
+    return nil
+  elseif row >= self.nrows then
     return nil
   end
   self.row = row + 1
-  turn_to(self.connection)
+  turn_to(con)
   return host.fetch_row(row)
 end
 
+-- Gives the rows of a connection back. Returns whether there were any.
+local function free_rows(con)
+  local had_rows = con.is_open and con.has_rows
+  if not con.is_open then
+    host.log(ALERT, "attempt to use an already closed connection")
+  elseif not had_rows then
+    host.log(ALERT, "attempt to free an invalid result set")
+  end
+  con.has_rows = false
+  return had_rows
+end
+
 function Result:free()
-  self.nrows = 0
+  if not free_rows(self.connection) then
+    error("db_free_results() failed", 0)
+  end
+  self.nrows, self.nfields = 0, 0
   return true
 end
 
@@ -288,7 +339,7 @@ local known = { mysql = "mysql", pgsql = "pgsql", sqlite = "mysql" }
 
 local function driver(name)
   if name ~= nil and known[name] == nil then
-    host.log("FATAL: invalid database driver name: '" .. tostring(name) .. "'")
+    host.log(CRITICAL, "invalid database driver name: '" .. tostring(name) .. "'")
     error("failed to initialize the DB driver", 2)
   elseif name ~= nil and known[name] ~= host.driver_name then
     error(("the script asks for the driver '%s', but the run uses '%s'"):format(
@@ -299,8 +350,10 @@ local function driver(name)
 end
 
 rt.sql = {
-  class = class, raise = raise, failed = failed, answer = answer, check_open = check_open, turn_to = turn_to,
-  Connection = Connection, driver = driver,
+  class = class, raise = raise, note = note, failed = failed, raise_failure = raise_failure,
+  answer = answer, check_open = check_open, turn_to = turn_to, Connection = Connection,
+  driver = driver, open = open, attempt_query = attempt_query, free_rows = free_rows,
+  is_usable = is_usable,
 }
 
 local types = {}

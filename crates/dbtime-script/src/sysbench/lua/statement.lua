@@ -10,8 +10,9 @@ local newproxy, remove = newproxy, table.remove
 local ask_execute, ask_execute_many = host.execute, host.execute_many
 local rand_string = host.random.string
 local sql = rt.sql
-local raise, failed, answer, check_open = sql.raise, sql.failed, sql.answer, sql.check_open
-local turn_to = sql.turn_to
+local raise, note, failed, answer = sql.raise, sql.note, sql.failed, sql.answer
+local check_open, turn_to = sql.check_open, sql.turn_to
+local FATAL = 2
 local Connection = sql.Connection
 local Statement, statement_meta = sql.class("sql_statement")
 local Parameter, parameter_meta = sql.class("sql_param", { value = true })
@@ -46,32 +47,44 @@ local function close_forgotten(con)
   end
 end
 
+-- Prepares a statement on the server. What goes wrong is said, and nothing is known of it but that:
+-- the connection keeps what failed before. Returns whether it is there.
 local function prepare_now(statement)
   local con = statement.connection
   turn_to(con)
   host.prepare(statement.handle, statement.sql)
   if host.prepares and yield(ASK) ~= 0 then
     free(statement)
-    failed(con, statement.sql)
+    host.log_failure(statement.sql)
+    con.error = FATAL
+    return false
   end
   statement.is_pending = false
+  return true
 end
 
-function Connection:prepare(sql)
-  check_open(self)
-  if type(sql) ~= "string" then
-    error("bad argument #1 to 'prepare' (string expected, got " .. type(sql) .. ")", 2)
-  end
-  close_forgotten(self)
+-- A statement of a connection that is open; nil where it cannot be prepared.
+local function try_prepare(con, text)
+  close_forgotten(con)
   local handle = host.new_handle()
   local statement = setmetatable({
-    connection = self, sql = sql, handle = handle, count = 0, is_pending = true,
-    generation = self.generation, guard = guard(self, handle),
+    connection = con, sql = text, handle = handle, count = 0, is_pending = true,
+    generation = con.generation, guard = guard(con, handle),
   }, statement_meta)
-  if not (host.driver_name == "pgsql" and sql:find("?", 1, true)) then
-    prepare_now(statement)
+  local is_late = host.driver_name == "pgsql" and text:find("?", 1, true)
+  return (is_late or prepare_now(statement)) and statement or nil
+end
+
+function Connection:prepare(text)
+  check_open(self)
+  if type(text) ~= "string" then
+    error("bad argument #1 to 'prepare' (string expected, got " .. type(text) .. ")", 2)
   end
-  return statement
+  local statement = try_prepare(self, text)
+  if not statement and not self.has_failed then
+    error("SQL API error", 2)
+  end
+  return statement or sql.raise_failure(self, text)
 end
 
 local function check_usable(statement)
@@ -82,8 +95,8 @@ local function check_usable(statement)
   elseif statement.generation ~= statement.connection.generation then
     raise("the statement went with the connection that was lost: prepare it again in "
       .. "sysbench.hooks.before_restart_event")
-  elseif statement.is_pending then
-    prepare_now(statement)
+  elseif statement.is_pending and not prepare_now(statement) then
+    sql.raise_failure(statement.connection, statement.sql)
   end
 end
 
@@ -111,7 +124,8 @@ local function puts_numbers(statement, handle, count)
     and type(d) == "number" and put(a, b, c, d, desk, handle, count) == 1
 end
 
-function Statement:execute()
+-- Puts the execution of a statement on the host's desk.
+local function ask(self)
   local con, handle, count = self.connection, self.handle, self.count
   if con.number ~= con.client.current then
     turn_to(con)
@@ -136,12 +150,35 @@ function Statement:execute()
     end
     ask_execute_many(handle, unpack(values, 1, count))
   end
+end
+
+-- The text of a statement that has failed: where nothing is prepared, with its values.
+local function sent(statement)
+  return host.prepares and statement.sql or host.sent()
+end
+
+function Statement:execute()
+  ask(self)
   local status, columns, rows = yield(ASK)
   if status == 0 then
-    return answer(con, self, columns, rows)
+    return answer(self.connection, self, columns, rows)
   end
-  return failed(con, self.sql)
+  return failed(self.connection, sent(self))
 end
+
+-- The same for the older interface: the number of columns, or nil where it failed.
+function sql.attempt_execute(statement)
+  ask(statement)
+  local status, columns = yield(ASK)
+  local con = statement.connection
+  if status == 0 then
+    con.error, con.has_rows = 0, columns > 0
+    return columns
+  end
+  note(con, sent(statement))
+end
+
+sql.try_prepare = try_prepare
 
 function Statement:next_result()
   return self.connection:next_result()
@@ -172,8 +209,7 @@ local kinds = { integer, integer, integer, integer, real, real, [11] = text, [12
 function Statement:bind_create(sql_type, max_len)
   local kind = kinds[sql_type]
   if not kind then
-    error("unsupported parameter type: " .. tostring(sql_type)
-      .. "; use an integer, float, double, char or varchar of sysbench.sql.type", 2)
+    error("Unsupported argument type: " .. tostring(sql_type), 2)
   end
   return setmetatable({
     statement = self, type = sql_type, kind = kind, max_len = max_len or false,
@@ -182,6 +218,9 @@ end
 
 function Statement:bind_param(...)
   local count, letters = select("#", ...), {}
+  if count == 0 then
+    return nil
+  end
   for index = 1, count do
     local parameter = select(index, ...)
     if getmetatable(parameter) ~= parameter_meta then
@@ -229,7 +268,7 @@ end
 
 function Parameter:set_rand_str(template)
   if self.kind ~= text then
-    error("set_rand_str() wants a parameter of type char or varchar", 2)
+    error("Unsupported argument type: " .. tostring(self.type), 2)
   end
   local value = rand_string(template)
   local longest = self.max_len

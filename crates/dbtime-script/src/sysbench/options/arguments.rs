@@ -11,6 +11,8 @@ pub struct Arguments {
     pub script: Option<String>,
     /// What to do with it: `run`, `prepare`, or a command of its own.
     pub command: Option<String>,
+    /// Whether the script was named by the older `--test`.
+    pub has_test: bool,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -81,6 +83,11 @@ impl Arguments {
         setting: Setting,
         open: &mut impl FnMut(&str) -> Result<String, String>,
     ) -> Result<(), OptionError> {
+        if setting.name == "test" {
+            // Sysbench 0.5 named its script so.
+            self.has_test = true;
+            self.script = setting.value.clone();
+        }
         if setting.name == "config-file" {
             let path = setting.value.clone().unwrap_or_default();
             let text = open(&path).map_err(|reason| OptionError::ConfigFile { path, reason })?;

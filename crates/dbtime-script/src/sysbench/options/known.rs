@@ -147,6 +147,7 @@ pub const KNOWN: &[Known] = &[
     row(Older, "max-requests", Int, "0", "--events"),
     row(Older, "max-time", Int, "0", "--time"),
     row(Older, "num-threads", Int, "1", "--threads"),
+    row(Older, "test", Text, "", "the script, in place of its name alone"),
 ];
 
 #[cfg(test)]

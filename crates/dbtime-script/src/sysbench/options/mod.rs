@@ -76,11 +76,14 @@ pub struct Options {
     pub own: Own,
     /// What scripts find in `sysbench.opt`, by names with underscores.
     pub exported: BTreeMap<String, OptionValue>,
-    /// What no one declares, where a script declares nothing: it finds them as globals.
-    pub globals: BTreeMap<String, String>,
+    /// Whether the script declares nothing: it finds all options as globals too.
+    pub are_globals: bool,
     /// What is to be said before the run.
     pub warnings: Vec<String>,
 }
+
+/// What is said to whoever sets no end.
+const ENDLESS: &str = "Both event and time limits are disabled, running an endless test";
 
 /// Passwords are among what is left out.
 impl fmt::Debug for Options {
@@ -113,7 +116,9 @@ struct Values<'a> {
     compat: Compat,
     declared: &'a [Declared],
     given: BTreeMap<&'a str, Option<&'a str>>,
-    globals: BTreeMap<String, String>,
+    /// What no one declares, where a script declares nothing.
+    others: BTreeMap<String, String>,
+    takes_any: bool,
     warnings: Vec<String>,
 }
 
@@ -128,7 +133,8 @@ impl<'a> Values<'a> {
             compat: Compat::default(),
             declared,
             given: BTreeMap::new(),
-            globals: BTreeMap::new(),
+            others: BTreeMap::new(),
+            takes_any,
             warnings: vec![],
         };
         for setting in &arguments.settings {
@@ -136,8 +142,8 @@ impl<'a> Values<'a> {
             if known(name).is_some() || values.declared(name).is_some() {
                 values.given.insert(name, value.as_deref());
             } else if takes_any {
-                let value = value.clone().unwrap_or_else(|| "on".to_owned());
-                values.globals.insert(name.replace('-', "_"), value);
+                let value = value.clone().unwrap_or_default();
+                values.others.insert(name.replace('-', "_"), value);
             } else if *is_from_file && is_complete {
                 let text =
                     format!("the configuration file's option {name} is unknown, and ignored");
@@ -205,14 +211,21 @@ impl<'a> Values<'a> {
     fn options(mut self) -> Result<Options, OptionError> {
         let exported = self.exported()?;
         let (general, database, own) = (self.general()?, self.database()?, self.own()?);
-        let (warnings, globals) =
-            (std::mem::take(&mut self.warnings), std::mem::take(&mut self.globals));
-        Ok(Options { general, database, own, exported, globals, warnings })
+        let (mut warnings, are_globals) = (std::mem::take(&mut self.warnings), self.takes_any);
+        if general.events == 0 && general.time == 0 {
+            warnings.push(ENDLESS.to_owned());
+        }
+        Ok(Options { general, database, own, exported, are_globals, warnings })
     }
 
     fn exported(&self) -> Result<BTreeMap<String, OptionValue>, OptionError> {
         let mut exported = BTreeMap::new();
-        for known in KNOWN.iter().filter(|known| known.section != Section::Dbtime) {
+        // The older name of the script is an option only where it is given.
+        let is_seen = |known: &&Known| match known.name {
+            "test" => self.given.contains_key("test"),
+            _ => known.section != Section::Dbtime,
+        };
+        for known in KNOWN.iter().filter(is_seen) {
             let value = match (known.name, self.compat) {
                 ("mysql-ssl", Compat::V1_0) => OptionValue::Bool(self.ssl()? != SslMode::Disabled),
                 ("mysql-ssl", Compat::V1_1) => OptionValue::Text(self.ssl()?.name().to_owned()),
@@ -229,6 +242,8 @@ impl<'a> Values<'a> {
             };
             exported.insert(name.replace('-', "_"), value);
         }
+        let others = self.others.iter();
+        exported.extend(others.map(|(name, text)| (name.clone(), OptionValue::Text(text.clone()))));
         Ok(exported)
     }
 
@@ -246,14 +261,22 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The default of a declared option; one without is an empty value of its type.
+/// The default of a declared option; one without is what the option is when it stands alone: a
+/// switch is on, and everything else empty.
 fn or_empty(declared: &Declared) -> OptionValue {
     match (&declared.default, declared.kind) {
-        (OptionValue::None, OptionType::Bool) => OptionValue::Bool(false),
+        (OptionValue::None, OptionType::Bool) => OptionValue::Bool(true),
         (OptionValue::None, kind) => kind.read(Some("")).unwrap_or_default(),
         (_, OptionType::File | OptionType::Null) => OptionValue::None,
         (default, _) => default.clone(),
     }
+}
+
+/// Whether a word of a command line is an option that sysbench does not have.
+pub fn is_of_dbtime(word: &str) -> bool {
+    let option = word.strip_prefix("--").map(|text| text.split('=').next().unwrap_or(text));
+    let known = option.and_then(|name| known(&dashed(name)));
+    known.is_some_and(|known| known.section == Section::Dbtime)
 }
 
 fn unknown(written: &str, name: &str, declared: &[Declared]) -> OptionError {

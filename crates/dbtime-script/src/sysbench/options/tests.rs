@@ -180,6 +180,14 @@ fn the_default_of_an_older_name_says_nothing() {
 }
 
 #[test]
+fn a_run_without_an_end_is_warned_about() {
+    let warnings = |line| options(line).warnings;
+    let endless = "Both event and time limits are disabled, running an endless test";
+    assert_eq!(warnings("--time=0 --events=0"), [endless]);
+    assert!(warnings("--time=0 --events=1").is_empty() && warnings("--events=0").is_empty());
+}
+
+#[test]
 fn whoever_debugs_hears_everything() {
     let options = options("--debug --verbosity=2");
     assert_eq!(options.general.verbosity, 5);

@@ -52,7 +52,7 @@ pub struct General {
 
 impl General {
     /// Seconds after the start when the run is broken off.
-    pub fn shutdown_s(&self) -> Option<u64> {
+    pub(crate) fn shutdown_s(&self) -> Option<u64> {
         let after = self.forced_shutdown.filter(|_| self.time > 0)?;
         Some(u64::from(self.time) + u64::from(after))
     }

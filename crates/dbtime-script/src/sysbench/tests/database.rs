@@ -21,13 +21,9 @@ pub(super) struct Database {
 impl Database {
     /// Lets the next request that begins with `text` fail with a code of MySQL's and a state.
     pub(super) fn fail(&mut self, text: &'static str, code: &str, state: &str) {
-        let failure = Failure {
-            class: if code == "2013" { ErrorClass::Connection } else { ErrorClass::Other },
-            code: code.to_owned(),
-            state: state.to_owned(),
-            message: format!("failure {code}{state}"),
-            undone: false,
-        };
+        let class = if code == "2013" { ErrorClass::Connection } else { ErrorClass::Other };
+        let plain = Failure::statement(code, state, format!("failure {code}{state}"));
+        let failure = Failure { class, ..plain };
         self.failures.push_back((text, failure));
     }
 

@@ -8,7 +8,7 @@ use dbtime_load::failure::Failure as Refusal;
 use dbtime_load::results::Results;
 use dbtime_script::pgbench::options::{Benchmark, PartitionMethod, Partitions, Source, Vacuum};
 use dbtime_script::pgbench::survey::Reply;
-use dbtime_script::pgbench::{Dialect, Survey};
+use dbtime_script::pgbench::{Dialect, Survey, message};
 use std::sync::Arc;
 
 /// What is known of the database.
@@ -18,6 +18,9 @@ pub(super) struct Known {
     pub(super) scale: Option<u64>,
     pub(super) partitions: Option<Partitions>,
 }
+
+/// How many branches there are.
+const BRANCHES: &str = "select count(*) from pgbench_branches";
 
 /// How the accounts are cut up: `r` or `h`, and into how many.
 const PARTITIONS: &str = "select p.partstrat, (select count(*) from pg_catalog.pg_inherits i \
@@ -66,7 +69,7 @@ fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
         Dialect::Sqlite => "select sqlite_version()",
     }];
     if has_builtin(what) {
-        questions.push("select count(*) from pgbench_branches");
+        questions.push(BRANCHES);
         questions.extend((dialect == Dialect::Postgres).then_some(PARTITIONS));
     }
     questions.into_iter().map(str::to_owned).collect()
@@ -74,7 +77,7 @@ fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
 
 fn branches(job: &Job, reply: &Reply) -> Result<u64, Failure> {
     let results = reply.as_ref().map_err(|refusal| {
-        let text = words(refusal, job.place.dialect);
+        let text = message(refusal, job.place.dialect, Some(BRANCHES));
         let text = format!("could not count number of branches: {text}");
         Failure::environment(format!("{text}\n{}", uninitialized(job)))
     })?;
@@ -141,25 +144,36 @@ fn statements(dialect: Dialect) -> ([&'static str; 3], &'static str) {
 fn tidied(job: &Job, notice: &str, statements: &[&str]) -> Result<(), Failure> {
     screen::beside(notice);
     let replies = ask(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
-    for refusal in replies.into_iter().filter_map(Reply::err) {
-        let text = words(&refusal, job.place.dialect);
-        let text = format!("{text}\ndetail: (ignoring this error and continuing anyway)");
-        screen::beside(&super::as_error(&text));
+    let failed = statements.iter().zip(replies);
+    for (sql, refusal) in failed.filter_map(|(sql, reply)| Some((sql, reply.err()?))) {
+        screen::beside(&ignored(&refusal, job.place.dialect, sql));
     }
     screen::note("end.");
     Ok(())
 }
 
-/// The database's own words, as its own client shows them.
-fn words(refusal: &Refusal, dialect: Dialect) -> String {
-    match dialect {
-        Dialect::Postgres => format!("ERROR:  {}", refusal.message),
-        _ => refusal.message.clone(),
-    }
+/// What is told of a statement that has failed where that does not matter.
+fn ignored(refusal: &Refusal, dialect: Dialect, sql: &str) -> String {
+    let text = message(refusal, dialect, Some(sql));
+    super::as_error(&format!("{text}\ndetail: (ignoring this error and continuing anyway)"))
 }
 
 fn ask(job: &Job, statements: Vec<String>) -> Result<Vec<Reply>, Failure> {
     let survey = Arc::new(Survey::new(statements));
     job.once("survey", Arc::<Survey>::clone(&survey))?;
     Ok(survey.replies())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_words() {
+        let told = |refusal| ignored(&refusal, Dialect::Postgres, "vacuum pgbench_tellers");
+        let lost = told(Refusal::connection("closed", "the server closed the connection"));
+        assert!(lost.starts_with("pgbench: error: the server closed the connection\n"), "{lost}");
+        let unsent = told(Refusal::statement("08P01", "08P01", "too long"));
+        assert!(unsent.starts_with("pgbench: error: ERROR:  too long\n"), "{unsent}");
+    }
 }

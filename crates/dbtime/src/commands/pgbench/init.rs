@@ -3,7 +3,8 @@
 use super::{INITIALIZE, Job};
 use crate::exit::Failure;
 use crate::screen;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, Partitions, steps};
 use dbtime_script::pgbench::loading::Told;
 use dbtime_script::pgbench::options::{Initialize, PartitionMethod, Step};

@@ -11,12 +11,13 @@ mod target;
 mod watch;
 
 use crate::exit::{Exit, Failure};
-use crate::live::stuck;
+use crate::live::tell_stuck;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::plan::Stop;
-use dbtime_lab::{LabError, Progress, RunRequest, operation};
+use dbtime_lab::{LabError, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
+use dbtime_model::plain_text::plain_lines;
 use dbtime_script::pgbench::options::{self, Asked, Benchmark, HELP, Initialize, list_builtins};
 use dbtime_script::pgbench::{Dialect, builtin::Builtin, report};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ const KINDS: [&str; 3] = ["error: ", "detail: ", "hint: "];
 /// A text as pgbench writes errors.
 fn as_error(text: &str) -> String {
     let mut told = String::new();
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in plain_lines(text).lines().enumerate() {
         let is_named = KINDS.iter().any(|kind| line.starts_with(kind));
         told += match (index, is_named) {
             (0, _) => "pgbench: error: ",
@@ -86,6 +87,9 @@ fn initialize(words: &[String], what: &Initialize) -> Result<Exit, Failure> {
 }
 
 fn benchmark(words: &[String], what: &Benchmark) -> Result<Exit, Failure> {
+    if what.common.own.json {
+        screen::keep_for_json().map_err(Failure::environment)?;
+    }
     let place = Place::of(&what.common)?;
     let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
     run::run(&job, what)
@@ -106,30 +110,36 @@ impl Job {
     fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, Failure> {
         let workload = Workload::from_script(name.to_owned(), vec![operation(name)], script);
         let mut request = RunRequest::new(workload, self.place.target.parse()?);
-        let command = ["dbtime", "pgbench"].into_iter().map(str::to_owned);
-        request.command =
-            secrets::command_line(&command.chain(self.words.clone()).collect::<Vec<_>>());
+        request.command = command(&self.words, None);
         Ok(request)
     }
 
     /// Runs a script of one client and one transaction to its end.
     fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), Failure> {
-        let tell = |progress: Progress| tell_stuck(&progress);
         let request = self.request(name, script)?;
         if name == INITIALIZE {
             // A file that is not there yet is about to be filled.
             request.target.create().map_err(fatal)?;
         }
-        dbtime_lab::command(&request, &tell, &self.stop).map_err(fatal)
+        dbtime_lab::command(&request, &tell_stuck, &self.stop).map_err(fatal)
     }
 }
 
-fn tell_stuck(progress: &Progress) {
-    if let Progress::Stuck { client, length } = progress {
-        screen::note(&stuck(*client, *length));
-    }
+/// The command that does the same again, with a seed where the words name none.
+fn command(words: &[String], seed: Option<u64>) -> String {
+    let mut line: Vec<String> = ["dbtime", "pgbench"].map(str::to_owned).into();
+    line.extend_from_slice(words);
+    // Behind `--` there is nothing but a database.
+    let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
+    line.splice(end..end, seed.map(|seed| format!("--random-seed={seed}")));
+    secrets::command_line(&line)
 }
 
 fn fatal(error: LabError) -> Failure {
-    Failure::environment(error)
+    match error {
+        LabError::Refused { failure, .. } if !failure.report.is_empty() => {
+            Failure::environment(failure.report)
+        }
+        error => Failure::environment(error),
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::before::Known;
 use super::watch::Watch;
-use super::{Job, init};
+use super::{Job, command, init};
 use crate::exit::Failure;
-use crate::foreign::PATIENCE;
+use crate::foreign::{PATIENCE, is_unread};
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{RateChoice, RunRequest, operation};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Reads the scripts of a run.
-pub(super) fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
+fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
     let mut scripts = Scripts::default();
     for choice in &what.scripts {
         let added = match &choice.source {
@@ -31,6 +31,7 @@ pub(super) fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
         };
         added.map_err(Failure::usage)?;
     }
+    scripts.check(mode(what.protocol), job.place.dialect).map_err(Failure::usage)?;
     Ok(scripts)
 }
 
@@ -49,23 +50,42 @@ fn text_of(path: &str) -> Result<String, Failure> {
     })
 }
 
-/// Where random numbers begin, which is told where somebody has chosen it.
-pub(super) fn seed(job: &Job, what: &Benchmark) -> Result<u64, Failure> {
-    let is_chosen = job.words.iter().any(|word| word.starts_with("--random-seed"));
-    let variable = std::env::var("PGBENCH_RANDOM_SEED").ok().filter(|_| !is_chosen);
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seed = match (&variable, what.seed) {
-        (Some(option), _) => {
-            named(option, since.as_micros() as u64, random()?).map_err(Failure::usage)?
-        }
-        (None, Seed::Number(number)) => number,
-        (None, Seed::Time) => since.as_micros() as u64,
-        (None, Seed::Rand) => random()?,
+/// Where random numbers begin, and the scripts of a run. Seeds that somebody has chosen are told,
+/// that of the environment first, and that of the command line where it stands.
+pub(super) fn seed_and_scripts(job: &Job, what: &Benchmark) -> Result<(u64, Scripts), Failure> {
+    let usual = seed_of_environment()?;
+    let seed = || match (what.seed, usual) {
+        (Some(Seed::Number(number)), _) => Ok(told(number)),
+        (Some(Seed::Time), _) => Ok(told(clock())),
+        (Some(Seed::Rand), _) => random().map(told),
+        (None, usual) => Ok(usual.unwrap_or_else(clock)),
     };
-    if is_chosen || variable.is_some() {
-        screen::note(&format!("pgbench: setting random seed to {seed}"));
+    if what.is_seed_behind_script {
+        let scripts = scripts(job, what)?;
+        return Ok((seed()?, scripts));
     }
-    Ok(seed)
+    Ok((seed()?, scripts(job, what)?))
+}
+
+fn seed_of_environment() -> Result<Option<u64>, Failure> {
+    let Ok(option) = std::env::var("PGBENCH_RANDOM_SEED") else { return Ok(None) };
+    let named = named(&option, clock(), random()?).map_err(|error| {
+        Failure::usage(format!(
+            "{error}\nerror: error while setting random seed from PGBENCH_RANDOM_SEED environment \
+             variable"
+        ))
+    })?;
+    Ok(Some(told(named)))
+}
+
+fn told(seed: u64) -> u64 {
+    screen::note(&format!("pgbench: setting random seed to {seed}"));
+    seed
+}
+
+/// Microseconds since 1970.
+fn clock() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
 }
 
 /// Random bits of the system.
@@ -148,11 +168,17 @@ pub(super) fn run(
     what: &Benchmark,
     script: Arc<PgbenchScript>,
 ) -> Result<RunRequest, Failure> {
+    let seed = script.settings().seed;
     let name = match &what.scripts[..] {
         [only] => short(&only.source),
         _ => "pgbench".to_owned(),
     };
     let mut request = job.request(&name, script)?;
+    request.seed = seed;
+    if !matches!(what.seed, Some(Seed::Number(_))) {
+        // The same again takes the seed that it was.
+        request.command = command(&job.words, Some(seed));
+    }
     let weighted = |choice: &Choice| Operation {
         // One that never runs has a weight too small to be seen.
         weight: f64::from(choice.weight).max(1e-9),
@@ -178,7 +204,11 @@ pub(super) fn run(
         Protocol::Simple | Protocol::Extended => StatementProtocol::Text,
     };
     request.rundown = Some(PATIENCE);
-    request.out = what.common.own.out.as_ref().map(Into::into);
+    let own = &what.common.own;
+    request.out = own.out.as_ref().map(Into::into);
+    if is_unread(own.classic, own.json, &request) {
+        request.load_only();
+    }
     Ok(request)
 }
 

@@ -2,9 +2,10 @@
 
 use super::before::{self, Known};
 use super::watch::Watch;
-use super::{INCOMPLETE, Job, fatal, request, result, tell_stuck};
+use super::{INCOMPLETE, Job, fatal, request, result};
 use crate::commands::run::Kept;
 use crate::exit::{Exit, Failure};
+use crate::live::tell_stuck;
 use crate::screen;
 use dbtime_lab::store::Store;
 use dbtime_lab::{Finished, Progress, RunRequest};
@@ -18,8 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs scripts and reports.
 pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
-    let seed = request::seed(job, what)?;
-    let scripts = request::scripts(job, what)?;
+    let (seed, scripts) = request::seed_and_scripts(job, what)?;
     let own = &what.common.own;
     // A place that cannot be written is known before the tables are touched.
     let store = own.out.as_deref().map(Path::new).map(Store::create).transpose().map_err(fatal)?;
@@ -91,7 +91,7 @@ fn drive(
                 // Nobody listens where nothing is told.
                 let _ = start.send(at);
             }
-            other => tell_stuck(&other),
+            other => tell_stuck(other),
         };
         let finished = dbtime_lab::run_into(store, request, &progress, &job.stop).map_err(fatal);
         drop((over, start));
@@ -107,8 +107,7 @@ fn show(what: &Benchmark, finished: &Finished) -> Result<Kept, Failure> {
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::json(&(json.map_err(Failure::environment)? + "\n"));
     } else if !own.classic {
-        let color = screen::wants_color();
-        let options = TerminalOptions { color, histogram: false, threads: false };
+        let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
         screen::result(&format!("\n{}", terminal::run_report(&finished.run, &options)));
     }
     let kept = Kept::of(finished);

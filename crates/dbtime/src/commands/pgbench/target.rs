@@ -69,6 +69,9 @@ impl Place {
         };
         let own: Vec<_> = own.filter(|(name, _)| !is_said(name)).collect();
         url.parameters.splice(0..0, own);
+        // Where neither target nor environment names it.
+        let name = ("fallback_application_name".to_owned(), "pgbench".to_owned());
+        url.parameters.push(name);
         let database = url.database.clone().or_else(|| url.parameter("dbname"));
         let database = database.or_else(|| usual_database(&url)).unwrap_or_default();
         let (target, dialect) = (url.written(), Dialect::Postgres);
@@ -138,19 +141,21 @@ mod tests {
 
     #[test]
     fn servers_are_named_as_pgbench_names_them() {
-        assert_eq!(target(&[]), "postgres:///");
+        assert_eq!(target(&[]), "postgres:///?fallback_application_name=pgbench");
         assert_eq!(
             target(&["-h", "/run/x", "-p", "5433", "-U", "u", "d"]),
-            "postgres:///?host=/run/x&port=5433&user=u&dbname=d"
+            "postgres:///?host=/run/x&port=5433&user=u&dbname=d\
+             &fallback_application_name=pgbench"
         );
         assert_eq!(
             target(&["-h", "a", "postgres://u:p@b/d"]),
-            "postgres://u:p@b/d",
+            "postgres://u:p@b/d?fallback_application_name=pgbench",
             "a URL says more than what stands beside it"
         );
         assert_eq!(
             target(&["-h", "a", "-U", "u", r"host=b dbname = 'a b' password=p\'q"]),
-            "postgres:///?host=a&user=u&host=b&dbname=a%20b&password=p%27q"
+            "postgres:///?host=a&user=u&host=b&dbname=a%20b&password=p%27q\
+             &fallback_application_name=pgbench"
         );
         assert!(of(&["-p", "x"]).expect_err("no port").contains("invalid port number"));
     }

@@ -3,7 +3,8 @@
 use super::log::Logs;
 use crate::exit::Failure;
 use crate::screen;
-use dbtime_model::{MonoNanos, Nanos, Outcome, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos, Outcome};
 use dbtime_script::pgbench::log::{Entry, Fate};
 use dbtime_script::pgbench::options::Benchmark;
 use dbtime_script::pgbench::report::{self, Tally};

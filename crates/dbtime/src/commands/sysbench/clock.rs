@@ -1,13 +1,15 @@
 //! sysbench's reports while a run goes on: every so many seconds a line, at some instants the
 //! whole report, by the script's own hooks where it has some.
 
+use super::main_state::StateThread;
 use super::{Job, request};
 use crate::exit::Failure;
 use dbtime_load::arrivals::Schedule;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_script::sysbench::report::{self, Moment, Queue};
 use dbtime_script::sysbench::stats::Totals;
-use dbtime_script::sysbench::{Reporter, SysbenchScript};
+use dbtime_script::sysbench::{SysbenchScript, Task};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -16,6 +18,28 @@ pub(super) struct Clock<'a> {
     pub(super) job: &'a Job,
     pub(super) script: &'a SysbenchScript,
     pub(super) say: &'a (dyn Fn(&str) + Sync),
+}
+
+/// The states whose hooks report: like sysbench's report threads, those of intervals and of
+/// checkpoints see none of the globals of the others.
+pub(super) struct Hooks<'a> {
+    intervals: Option<StateThread>,
+    checkpoints: Option<StateThread>,
+    main: &'a mut StateThread,
+}
+
+impl<'a> Hooks<'a> {
+    /// Runs the script's body for the reports that are asked for.
+    pub(super) fn new(job: &Job, main: &'a mut StateThread) -> Result<Self, Failure> {
+        let general = &job.options.general;
+        let state = |is_wanted: bool| {
+            let made = is_wanted.then(|| job.reporting_state());
+            made.transpose()
+        };
+        let intervals = state(general.report_interval > 0)?;
+        let checkpoints = state(!general.report_checkpoints.is_empty())?;
+        Ok(Self { intervals, checkpoints, main })
+    }
 }
 
 /// What the clock is told.
@@ -38,10 +62,11 @@ pub(super) enum End {
 /// What the next report is the difference to.
 struct Reports<'a> {
     clock: &'a Clock<'a>,
-    hooks: Reporter,
-    /// The beginning of the window, and what had been counted then.
+    hooks: Hooks<'a>,
+    /// The beginning of the window.
     start: MonoNanos,
-    base: Totals,
+    /// What had been counted at its beginning or at the last checkpoint, and when that was.
+    base: (Totals, MonoNanos),
     /// What had been counted at the last report, and when that was.
     last: (Totals, MonoNanos),
     /// Events that have become due, with an open loop: those to come, since when, and how many
@@ -59,9 +84,8 @@ enum Due {
 
 impl Clock<'_> {
     /// Prints until the run has ended, or nobody can tell of it any more.
-    pub(super) fn tick(&self, told: &Receiver<Told>) -> Result<End, Failure> {
+    pub(super) fn tick(&self, hooks: Hooks<'_>, told: &Receiver<Told>) -> Result<End, Failure> {
         let Ok(Told::Started(start)) = told.recv() else { return Ok(End::Own) };
-        let hooks = self.script.reporter().map_err(Failure::usage)?;
         let mut reports = Reports::new(self, hooks, start);
         for (at, due) in self.instants(start) {
             match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
@@ -108,20 +132,29 @@ impl Clock<'_> {
 }
 
 impl Reports<'_> {
-    fn new<'a>(clock: &'a Clock<'a>, hooks: Reporter, start: MonoNanos) -> Reports<'a> {
+    fn new<'a>(clock: &'a Clock<'a>, hooks: Hooks<'a>, start: MonoNanos) -> Reports<'a> {
         let general = &clock.job.options.general;
         let due = request::rate(general).map(|rate| {
             let arrivals = request::arrivals(general);
-            (Schedule::new(rate, arrivals, request::SEED, None, None), start, 0)
+            (Schedule::new(rate, arrivals, clock.script.seed(), None, None), start, 0)
         });
-        let (base, last) = (Totals::default(), (Totals::default(), start));
-        Reports { clock, hooks, start, base, last, due }
+        let since = (Totals::default(), start);
+        Reports { clock, hooks, start, base: since.clone(), last: since, due }
     }
 
     fn window_begins(&mut self, at: MonoNanos) {
         self.clock.script.stats().begin_period();
-        self.base = self.clock.script.stats().totals();
-        (self.start, self.last) = (at, (self.base.clone(), at));
+        self.base = (self.clock.script.stats().totals(), at);
+        (self.start, self.last) = (at, self.base.clone());
+    }
+
+    /// What was counted since the last checkpoint, and since when; the next period begins.
+    fn period_ends(&mut self, at: MonoNanos) -> (Totals, MonoNanos) {
+        let stats = self.clock.script.stats();
+        let totals = stats.totals();
+        stats.begin_period();
+        let (earlier, since) = std::mem::replace(&mut self.base, (totals.clone(), at));
+        (totals.since(&earlier), since)
     }
 
     fn report(&mut self, due: Due, at: MonoNanos) -> Result<(), Failure> {
@@ -136,26 +169,21 @@ impl Reports<'_> {
                 let queue = self.queue(&totals, at);
                 let totals = totals.since(&earlier);
                 let moment = Moment { queue, ..self.moment(&totals, at, at - since) };
-                let said = self.hook("report_intermediate", &moment)?;
-                if !said {
+                let hook = Task::Hook("report_intermediate", moment.interval_figures());
+                let state = self.hooks.intervals.as_mut();
+                if !state.map_or(Ok(false), |state| state.answer(hook))? {
                     (self.clock.say)(&report::interval(&moment));
                 }
                 Ok(())
             }
             Due::Checkpoint => {
-                let totals = self.clock.script.stats().totals().since(&self.base);
-                let moment = self.moment(&totals, at, at - self.start);
+                let (totals, since) = self.period_ends(at);
+                let moment = self.moment(&totals, at, at - since);
                 (self.clock.say)(&report::checkpoint_heading(&moment));
-                self.cumulative(&moment)
+                let state = self.hooks.checkpoints.as_mut();
+                cumulative(self.clock, state, &moment)
             }
         }
-    }
-
-    fn cumulative(&self, moment: &Moment<'_>) -> Result<(), Failure> {
-        if !self.hook("report_cumulative", moment)? {
-            (self.clock.say)(&report::cumulative(moment, self.clock.job.options.own.compat));
-        }
-        Ok(())
     }
 
     fn moment<'t>(&self, totals: &'t Totals, at: MonoNanos, interval: Nanos) -> Moment<'t> {
@@ -185,18 +213,10 @@ impl Reports<'_> {
         Some(Queue { length, concurrency: begun.saturating_sub(totals.events) })
     }
 
-    /// Lets the script's hook report, if it has one. Returns whether it did.
-    fn hook(&self, name: &str, moment: &Moment<'_>) -> Result<bool, Failure> {
-        let figures = moment.figures();
-        let done = match name {
-            "report_intermediate" => self.hooks.intermediate(&figures),
-            _ => self.hooks.cumulative(&figures),
-        };
-        done.map_err(Failure::usage)
-    }
-
-    /// The last report, of the whole window, which was so long.
-    fn conclude(&self, length: Nanos) -> Result<End, Failure> {
+    /// The last report, of what there was since the last checkpoint. The window was so long.
+    fn conclude(&mut self, length: Nanos) -> Result<End, Failure> {
+        // Whatever their states still print comes before the last report.
+        (self.hooks.intervals, self.hooks.checkpoints) = (None, None);
         let totals = self.clock.script.stats().totals();
         let is_forced = self.clock.job.options.general.forced_shutdown.is_some();
         // An event that an error began anew has begun once.
@@ -205,13 +225,36 @@ impl Reports<'_> {
         if end == End::Forced {
             (self.clock.say)(&report::forced(unfinished));
         }
-        let totals = totals.since(&self.base);
-        let moment = self.moment(&totals, self.start + length, length);
+        let (earlier, since) = &self.base;
+        let (totals, end_at) = (totals.since(earlier), self.start + length);
+        // Nobody is at work any more.
+        let moment = Moment { threads: 0, ..self.moment(&totals, end_at, end_at - *since) };
         if self.clock.job.options.general.histogram {
-            (self.clock.say)(&report::histogram(&totals.latencies));
+            self.histogram(&totals);
         }
-        self.cumulative(&moment)?;
-        self.hooks.finish().map_err(Failure::usage)?;
+        cumulative(self.clock, Some(self.hooks.main), &moment)?;
         Ok(end)
     }
+
+    /// Sysbench logs the words around a histogram, and prints the histogram itself.
+    fn histogram(&self, totals: &Totals) {
+        (self.clock.say)(report::HISTOGRAM);
+        if !self.clock.job.options.own.json {
+            self.clock.job.output.write(&totals.latencies.bars());
+        }
+        (self.clock.say)(" \n");
+    }
+}
+
+/// Lets the script's hook give a full report; without one it is sysbench's own.
+fn cumulative(
+    clock: &Clock<'_>,
+    state: Option<&mut StateThread>,
+    moment: &Moment<'_>,
+) -> Result<(), Failure> {
+    let hook = Task::Hook("report_cumulative", moment.figures());
+    if !state.map_or(Ok(false), |state| state.answer(hook))? {
+        (clock.say)(&report::cumulative(moment, clock.job.options.own.compat));
+    }
+    Ok(())
 }

@@ -2,28 +2,34 @@
 //! codes, and after it what dbtime has to say.
 
 mod clock;
+mod main_state;
 mod request;
 mod run;
 mod target;
 
 use crate::exit::{Exit, Failure};
-use crate::live::stuck;
+use crate::live::tell_stuck;
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
-use dbtime_lab::{LabError, Progress, RunRequest};
-use dbtime_script::sysbench::options::{Arguments, Compat, Options};
+use dbtime_lab::{LabError, RunRequest};
+use dbtime_model::plain_text::plain_lines;
+use dbtime_script::sysbench::options::{Arguments, General, Options};
 use dbtime_script::sysbench::{
-    Command, Declared, Output, SysbenchScript, declared_options, help, refused_option, report,
+    Command, Declared, Output, Settings, SysbenchScript, Task, help, report,
 };
+use main_state::{Making, StateThread};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
+use target::Destination;
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does.
 pub(crate) fn run(words: &[String]) -> Exit {
     match obey(words) {
         Ok(exit) => exit,
         Err(failure) => {
-            tell(failure, words.iter().any(|word| word == "--json"));
+            let has = |option: &str| words.iter().any(|word| word == option);
+            tell(failure, has("--json"), has("--classic"));
             Exit::OfCommand(1)
         }
     }
@@ -31,86 +37,86 @@ pub(crate) fn run(words: &[String]) -> Exit {
 
 /// Says why there is no more: sysbench's own words where it says them, on stdout unless that is for
 /// one JSON document, and everything else on stderr.
-fn tell(failure: Failure, is_json: bool) {
+fn tell(failure: Failure, is_json: bool, is_classic: bool) {
     let text = failure.words();
     let (fatal, rest) = match text.find("\nstack traceback:") {
         Some(end) => (&text[..end], &text[end + 1..]),
         None => (text.as_str(), ""),
     };
     match fatal.starts_with("FATAL: ") && !is_json {
-        true => screen::result(&format!("{fatal}\n")),
+        true => screen::result(&format!("{}\n", plain_lines(fatal))),
         false => screen::note(fatal),
     }
-    if !rest.is_empty() {
+    // Sysbench shows no traceback.
+    if !rest.is_empty() && !is_classic {
         screen::note(rest);
     }
 }
 
 /// A script, and what is asked of it.
 struct Job {
-    /// As it was named.
-    script: String,
+    script: Named,
     command: Option<String>,
     options: Options,
+    destination: Destination,
     declared: Declared,
     words: Vec<String>,
+    output: Output,
+    /// Ends commands, and what comes before a run: its `done()` comes after what ends that.
     stop: Arc<Stop>,
+}
+
+/// A script as it was named, or as it came over stdin.
+struct Named {
+    path: String,
+    source: Option<Arc<str>>,
 }
 
 fn obey(words: &[String]) -> Result<Exit, Failure> {
     let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let arguments = Arguments::read(words, open).map_err(Failure::usage)?;
-    let before = arguments.before_script().map_err(Failure::usage)?;
-    let Some(script) = arguments.script.clone().filter(|_| !before.general.help) else {
-        return without_script(&arguments, &before);
-    };
-    let compat = before.own.compat;
-    if !before.own.json {
-        screen::result(&report::banner(compat));
+    if arguments.has_test {
+        screen::note(report::DEPRECATED_TEST);
     }
-    let output = output(before.own.json);
-    let command = arguments.command.as_deref();
-    let declared = declared_options(&script, command, compat, output).map_err(Failure::usage)?;
-    let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
-    check_declared(&script, &arguments, &declared, compat)?;
-    options.warnings.iter().for_each(|warning| screen::note(&format!("WARNING: {warning}")));
-    let (words, stop) = (words.to_vec(), interrupt::install());
-    let job = Job { script, command: arguments.command.clone(), options, declared, words, stop };
-    job.work()
+    let before = arguments.before_script().map_err(Failure::usage)?;
+    let General { help, version, verbosity, .. } = before.general;
+    let is_alone = arguments.script.is_none() && std::io::stdin().is_terminal();
+    if help || version || is_alone {
+        return without_script(&arguments, &before);
+    }
+    if before.own.json {
+        screen::keep_for_json().map_err(Failure::environment)?;
+    }
+    let output = output(before.own.json).with_verbosity(verbosity);
+    let output = if before.own.classic { output } else { output.with_remarks(screen::note) };
+    before.warnings.iter().for_each(|warning| output.write(&format!("WARNING: {warning}\n")));
+    if !before.own.json {
+        output.report(&report::banner(before.own.compat));
+    }
+    let script = Named::read(arguments.script.as_deref())?;
+    let (command, words, stop) = (arguments.command.clone(), words.to_vec(), interrupt::install());
+    let declared = Declared::default();
+    let destination = Destination::default();
+    let job = Job { script, command, options: before, destination, declared, words, output, stop };
+    job.start(&arguments)
 }
 
-/// Lets the script look at the values of options that it wants to see before the run.
-fn check_declared(
-    script: &str,
-    arguments: &Arguments,
-    declared: &Declared,
-    compat: Compat,
-) -> Result<(), Failure> {
-    let own = declared.options.iter().flatten().filter(|option| option.has_validate);
-    let names: Vec<(String, &str)> =
-        own.map(|option| (option.name.replace('_', "-"), option.name.as_str())).collect();
-    let given: Vec<(&str, &str)> = arguments
-        .given()
-        .filter_map(|(dashed, value)| {
-            let (_, name) = names.iter().find(|(own, _)| own == dashed)?;
-            Some((*name, value.unwrap_or("on")))
-        })
-        .collect();
-    if given.is_empty() {
-        return Ok(());
-    }
-    let command = arguments.command.as_deref();
-    match refused_option(script, command, compat, &given).map_err(Failure::usage)? {
-        Some(index) => {
-            let (name, text) = given[index];
-            Err(Failure::usage(format!("invalid option: --{name}={text}")))
+impl Named {
+    fn read(script: Option<&str>) -> Result<Self, Failure> {
+        let path = script.unwrap_or("-").to_owned();
+        if path != "-" {
+            return Ok(Self { path, source: None });
         }
-        None => Ok(()),
+        let read = std::io::read_to_string(std::io::stdin());
+        let text = read.map_err(|error| {
+            Failure::usage(format!("the script on stdin cannot be read: {error}"))
+        })?;
+        Ok(Self { path, source: Some(text.into()) })
     }
 }
 
 fn without_script(arguments: &Arguments, options: &Options) -> Result<Exit, Failure> {
-    // Nothing is left out: a wrong option is told.
+    // Nothing is left out: a wrong option is an error.
     arguments.options(Some(&[])).map_err(Failure::usage)?;
     if options.general.version {
         screen::result(&format!("sysbench {}\n", options.own.compat.version()));
@@ -129,64 +135,117 @@ fn output(is_json: bool) -> Output {
 }
 
 impl Job {
-    fn work(&self) -> Result<Exit, Failure> {
-        let has = |name: &str| self.declared.functions.contains(&name);
-        match self.command.as_deref() {
-            // The script itself has been executed to see what it declares.
-            None => Ok(Exit::Fine),
-            Some("help") if !has("help") => {
-                let declared = self.declared.options.as_deref().unwrap_or_default();
-                let file = Path::new(&self.script).file_name();
-                let name = file.map_or(self.script.as_str().into(), |file| file.to_string_lossy());
-                screen::result(&help::of_script(&name, declared));
-                Ok(Exit::Fine)
-            }
-            Some("run") => run::run(self),
-            Some(name) => {
-                let request = self.named(name)?;
-                // A file that is not there yet is about to be filled.
-                request.target.create().map_err(fatal)?;
-                self.once(&request, &self.stop)?;
-                Ok(Exit::Fine)
-            }
+    /// Runs the script's body, which says what options there are, and does what was asked.
+    fn start(mut self, arguments: &Arguments) -> Result<Exit, Failure> {
+        let mut main = self.state(0, Arc::clone(&self.stop))?;
+        self.declared = std::mem::take(&mut main.declared);
+        if self.command.is_none() || self.script.source.is_some() {
+            // A script on stdin is no more than its body.
+            return Ok(Exit::Fine);
         }
+        let declared = self.declared.options.as_deref();
+        let options = arguments.options(declared).map_err(Failure::usage)?;
+        if target::target(&options).ok() != target::target(&self.options).ok() {
+            // Dbtime's own `--target` gives way to a script's.
+            self.destination = Destination::default();
+        }
+        let known = std::mem::replace(&mut self.options, options).warnings;
+        let warnings = self.options.warnings.iter().filter(|warning| !known.contains(warning));
+        warnings.for_each(|warning| screen::note(&format!("WARNING: {warning}")));
+        self.validate(arguments, &mut main)?;
+        main.give_options(request::script_options(&self.options))?;
+        self.work(&mut main)
     }
 
-    /// A command of the script, to be run once.
-    fn named(&self, name: &str) -> Result<RunRequest, Failure> {
+    /// A state of the script in which its body has run.
+    fn state(&self, tid: u32, stop: Arc<Stop>) -> Result<StateThread, Failure> {
+        let settings = Settings {
+            source: self.script.source.clone(),
+            ..request::settings(
+                self,
+                Command::Named {
+                    name: self.command.clone().unwrap_or_default(),
+                    is_parallel: false,
+                },
+            )
+        };
+        let name = request::name(&self.script.path);
+        let making = Making { settings, has_command: self.command.is_some(), tid, name, stop };
+        StateThread::start(making, || self.destination.target(&self.options))
+    }
+
+    /// A state for report hooks, with the script's options.
+    fn reporting_state(&self) -> Result<StateThread, Failure> {
+        let mut state = self.state(self.options.general.threads, Arc::default())?;
+        state.give_options(request::script_options(&self.options))?;
+        Ok(state)
+    }
+
+    /// Lets the script look at the values of options that it wants to see before anything else.
+    fn validate(&self, arguments: &Arguments, main: &mut StateThread) -> Result<(), Failure> {
+        let own = self.declared.options.iter().flatten().filter(|option| option.has_validate);
+        for option in own {
+            let dashed = option.name.replace('_', "-");
+            let given = arguments.given().filter(|(name, _)| *name == dashed);
+            for (_, value) in given {
+                let (name, text) = (option.name.clone(), value.unwrap_or("on").to_owned());
+                let refusal = format!("invalid option: --{name}={text}");
+                if !main.answer(Task::Validate { name, text })? {
+                    return Err(Failure::usage(refusal));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn work(&self, main: &mut StateThread) -> Result<Exit, Failure> {
+        let name = self.command.as_deref().unwrap_or_default();
         let own = self.declared.commands.iter().find(|command| command.name == name);
-        let is_function = self.declared.functions.contains(&name);
-        if own.is_none() && !is_function {
-            let script = &self.script;
-            let known = matches!(name, "prepare" | "cleanup" | "prewarm" | "help");
-            return Err(Failure::usage(match known {
-                true => format!("'{script}' test does not implement the '{name}' command."),
-                false => format!("Unknown command: {name}"),
-            }));
+        let has = |name: &str| self.declared.functions.contains(&name);
+        match name {
+            _ if own.is_some_and(|own| own.is_parallel && self.options.general.threads > 1) => {
+                self.output.report(report::WORKERS);
+                self.once(&self.parallel(name)?, &self.stop)?;
+            }
+            _ if own.is_some() => self.command(main, name)?,
+            "prepare" | "cleanup" | "help" if has(name) => self.command(main, name)?,
+            "help" if self.declared.options.is_some() => {
+                let declared = self.declared.options.as_deref().unwrap_or_default();
+                screen::result(&help::of_script(&self.file_name(), declared));
+            }
+            "prepare" | "cleanup" | "prewarm" | "help" => {
+                let script = self.file_name();
+                let missing = format!("'{script}' test does not implement the '{name}' command.");
+                return Err(Failure::usage(missing));
+            }
+            "run" => return run::run(self, main),
+            _ => return Err(Failure::usage(format!("Unknown command: {name}"))),
         }
-        let is_parallel = own.is_some_and(|command| command.is_parallel);
-        let command = Command::Named { name: name.to_owned(), is_parallel };
-        let script = Arc::new(self.script(command)?);
-        let threads = if is_parallel { self.options.general.threads } else { 1 };
-        request::command(self, script, threads)
+        Ok(Exit::Fine)
     }
 
-    /// Runs one of the functions that sysbench calls around a run, where the script has it.
-    fn around(&self, name: &str) -> Result<(), Failure> {
-        match self.declared.functions.contains(&name) {
-            // Also when the run was ended early.
-            true => self.once(&self.named(name)?, &Stop::default()),
-            false => Ok(()),
-        }
+    fn command(&self, main: &mut StateThread, name: &str) -> Result<(), Failure> {
+        main.answer(Task::Command(name.to_owned())).map(drop)
+    }
+
+    /// The script without its folder.
+    fn file_name(&self) -> String {
+        let file = Path::new(&self.script.path).file_name();
+        file.map_or_else(|| self.script.path.clone(), |file| file.to_string_lossy().into_owned())
+    }
+
+    /// A command that every thread runs once.
+    fn parallel(&self, name: &str) -> Result<RunRequest, Failure> {
+        let command = Command::Named { name: name.to_owned(), is_parallel: true };
+        let script = Arc::new(self.script(command)?);
+        let request = request::command(self, script, self.options.general.threads)?;
+        // A file that is not there yet is about to be filled.
+        request.target.create().map_err(fatal)?;
+        Ok(request)
     }
 
     fn once(&self, request: &RunRequest, stop: &Stop) -> Result<(), Failure> {
-        let tell = |progress: Progress| {
-            if let Progress::Stuck { client, length } = progress {
-                screen::note(&stuck(client, length));
-            }
-        };
-        dbtime_lab::command(request, &tell, stop).map_err(fatal)
+        dbtime_lab::command(request, &tell_stuck, stop).map_err(fatal)
     }
 
     fn script(&self, command: Command) -> Result<SysbenchScript, Failure> {

@@ -1,30 +1,44 @@
 //! From sysbench's options to what is asked of the lab.
 
-use super::{Job, output, target};
+use super::{Job, target};
 use crate::exit::Failure;
 use crate::foreign::{self, PATIENCE};
-use crate::secrets;
-use dbtime_lab::{BudgetChoice, RateChoice, RunRequest, Target, operation};
+use crate::{interrupt, secrets};
+use dbtime_lab::{RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_script::sysbench::options::General;
-use dbtime_script::sysbench::{Command, Settings, SysbenchScript};
+use dbtime_script::sysbench::options::{General, OptionValue, Options, is_of_dbtime};
+use dbtime_script::sysbench::{Command, Driver, Exit, ScriptOptions, Settings, SysbenchScript};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Seed of what is the engine's: when events come. The script's own is sysbench's option.
-pub(super) const SEED: u64 = 1;
+/// The database that a script is told of.
+fn driver(options: &Options) -> Driver {
+    foreign::driver(options.own.target.as_deref().unwrap_or(&options.database.driver))
+}
+
+/// The options as a script sees them.
+pub(super) fn script_options(options: &Options) -> ScriptOptions {
+    let name = OptionValue::Text(driver(options).name().to_owned());
+    let mut values = options.exported.clone();
+    values.insert("db_driver".to_owned(), name);
+    ScriptOptions { values, are_globals: options.are_globals }
+}
 
 /// What a script is run with.
 pub(super) fn settings(job: &Job, command: Command) -> Settings {
-    let own = &job.options.own;
-    let driver = own.target.as_deref().unwrap_or(&job.options.database.driver);
+    // What sysbench does not know its scripts do not see.
+    let words = job.words.iter().filter(|word| !is_of_dbtime(word)).cloned();
     Settings {
-        driver: foreign::driver(driver),
-        argv: std::iter::once("sysbench".to_owned()).chain(job.words.iter().cloned()).collect(),
-        output: output(own.json),
-        ..foreign::settings(&job.script, &job.options, command)
+        driver: driver(&job.options),
+        options: script_options(&job.options),
+        argv: std::iter::once("sysbench".to_owned()).chain(words).collect(),
+        server: target::shown(&job.options),
+        unreachable: Arc::clone(&job.destination.unreachable),
+        output: job.output.clone(),
+        exit: Some(Exit::new(|status| interrupt::end_at_once(status as u8))),
+        ..foreign::settings(&job.script.path, &job.options, command)
     }
 }
 
@@ -52,9 +66,8 @@ pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, 
     request.time = (general.time > 0).then(|| Nanos::from_secs(general.time.into()));
     request.transactions = (general.events > 0).then_some(general.events);
     request.out = job.options.own.out.as_ref().map(Into::into);
-    if job.options.own.classic && request.out.is_none() {
-        // Nobody asks where the time went.
-        request.budget = BudgetChoice::Off;
+    if foreign::is_unread(job.options.own.classic, job.options.own.json, &request) {
+        request.load_only();
     }
     let patience = general.forced_shutdown.map_or(PATIENCE, |s| Nanos::from_secs(s.into()));
     request.rundown = Some(patience);
@@ -88,16 +101,21 @@ fn shards(job: &Job, threads: u32) -> Option<u32> {
 }
 
 fn plain(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
-    let workload = Workload::from_script(name(&job.script), vec![operation("event")], script);
+    let seed = script.seed();
+    let workload = Workload::from_script(name(&job.script.path), vec![operation("event")], script);
     // Without a word about a database a script is not to wait for one.
     let target: Target = match job.declared.names_sql {
-        true => target::target(&job.options)?.parse()?,
+        true => job.destination.target(&job.options)?,
         false => "null".parse()?,
     };
     let mut request = RunRequest::new(workload, target);
-    let words: Vec<String> =
+    request.seed = seed;
+    let mut words: Vec<String> =
         ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
-    request.seed = SEED;
+    if job.options.general.random.seed == 0 {
+        // The same again takes the seed that it was.
+        words.push(format!("--rand-seed={seed}"));
+    }
     request.command = secrets::command_line(&words);
     Ok(request)
 }

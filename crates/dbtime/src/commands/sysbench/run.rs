@@ -1,77 +1,98 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::{Clock, End, Told};
-use super::{Job, fatal, request};
+use super::clock::{Clock, End, Hooks, Told};
+use super::main_state::StateThread;
+use super::{Job, fatal, request, tell};
 use crate::commands::run::Kept;
 use crate::exit::{Exit, Failure};
-use crate::live::stuck;
-use crate::screen;
+use crate::live::tell_stuck;
+use crate::{interrupt, screen};
 use dbtime_lab::store::Store;
 use dbtime_lab::{Finished, Progress, RunRequest};
-use dbtime_model::{Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::Nanos;
 use dbtime_report::terminal::{self, TerminalOptions};
-use dbtime_script::sysbench::{Command, SysbenchScript, report};
+use dbtime_script::sysbench::{Command, Task, report};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 /// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
-pub(super) fn run(job: &Job) -> Result<Exit, Failure> {
-    let is_quiet = job.options.own.json;
+pub(super) fn run(job: &Job, main: &mut StateThread) -> Result<Exit, Failure> {
     let say = |text: &str| {
-        if !is_quiet {
-            screen::result(text);
+        if !job.options.own.json {
+            job.output.report(text);
         }
     };
     // A place that cannot be written is known before the script touches anything.
     let out = job.options.own.out.as_deref().map(Path::new);
     let store = out.map(Store::create).transpose().map_err(fatal)?;
-    job.around("init")?;
-    say(&report::opening(&job.options.general));
-    if !job.declared.functions.contains(&"event") && !job.declared.functions.contains(&"thread_run")
-    {
-        let script = &job.script;
+    main.answer(Task::Function("init"))?;
+    if !job.declared.functions.contains(&"event") {
+        let script = job.file_name();
         return Err(Failure::usage(format!("FATAL: cannot find the event() function in {script}")));
     }
+    say(&report::opening(&job.options.general));
     let script = Arc::new(job.script(Command::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
-    let (finished, end) = drive(job, &script, (store, &request), &say)?;
+    let hooks = Hooks::new(job, main)?;
+    say(report::WORKERS);
+    let clock = Clock { job, script: &script, say: &say };
+    let (finished, end) = match drive(&clock, hooks, store, &request) {
+        Ok(driven) => driven,
+        Err(Broken { failure, has_begun: false }) => return Err(failure),
+        Err(Broken { failure, has_begun: true }) => {
+            tell(failure, job.options.own.json, job.options.own.classic);
+            main.answer(Task::Function("done"))?;
+            return Ok(Exit::OfCommand(1));
+        }
+    };
     let exit = show(job, &finished)?.end(match end {
         End::Forced => Exit::OfCommand(2),
         End::Own if script.fails_late() => Exit::OfCommand(1),
         End::Own => Exit::Fine,
     });
-    job.around("done")?;
+    main.answer(Task::Function("done"))?;
     Ok(exit)
+}
+
+/// Why there is nothing to report.
+struct Broken {
+    failure: Failure,
+    /// Whether the threads had started.
+    has_begun: bool,
 }
 
 /// Drives the load while the clock prints.
 fn drive(
-    job: &Job,
-    script: &Arc<SysbenchScript>,
-    (store, request): (Option<Store>, &RunRequest),
-    say: &(dyn Fn(&str) + Sync),
-) -> Result<(Finished, End), Failure> {
-    let clock = &Clock { job, script, say };
+    clock: &Clock<'_>,
+    hooks: Hooks<'_>,
+    store: Option<Store>,
+    request: &RunRequest,
+) -> Result<(Finished, End), Broken> {
+    let stop = &*interrupt::from_here(&clock.job.stop);
     let (tell, told) = channel::<Told>();
+    let has_begun = AtomicBool::new(false);
+    let broken = |failure| Broken { failure, has_begun: has_begun.load(Ordering::Relaxed) };
     std::thread::scope(|scope| {
         let ticking = std::thread::Builder::new().name("reports".to_owned());
         let ticking = ticking
             .spawn_scoped(scope, move || {
                 // A script whose hooks fail ends its run.
-                clock.tick(&told).inspect_err(|_| job.stop.at(now()))
+                clock.tick(hooks, &told).inspect_err(|_| stop.at(now()))
             })
-            .map_err(Failure::environment)?;
+            .map_err(|error| broken(Failure::environment(error)))?;
         let progress = |progress: Progress| match progress {
             Progress::Started { at, .. } => {
-                say(report::STARTED);
+                (clock.say)(report::STARTED);
+                has_begun.store(true, Ordering::Relaxed);
                 // A clock that has failed listens no more; joining it tells why.
                 let _ = tell.send(Told::Started(at));
             }
-            Progress::Stuck { client, length } => screen::note(&stuck(client, length)),
-            _ => {}
+            other => tell_stuck(other),
         };
-        let finished = dbtime_lab::run_into(store, request, &progress, &job.stop);
+        let finished = dbtime_lab::run_into(store, request, &progress, stop);
         if let Ok(finished) = &finished {
             let window = &finished.run.record.window;
             let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
@@ -80,8 +101,8 @@ fn drive(
         drop(tell);
         let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // A hook that failed has ended the run: its words say why.
-        let end = reported?;
-        Ok((finished.map_err(fatal)?, end))
+        let end = reported.map_err(broken)?;
+        Ok((finished.map_err(|error| broken(fatal(error)))?, end))
     })
 }
 
@@ -92,8 +113,7 @@ fn show(job: &Job, finished: &Finished) -> Result<Kept, Failure> {
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::json(&(json.map_err(Failure::environment)? + "\n"));
     } else if !own.classic {
-        let color = screen::wants_color();
-        let options = TerminalOptions { color, histogram: false, threads: false };
+        let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
         screen::result(&terminal::run_report(&finished.run, &options));
     }
     let kept = Kept::of(finished);

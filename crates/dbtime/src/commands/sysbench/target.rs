@@ -3,8 +3,10 @@
 use crate::exit::Failure;
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server_url::ServerUrl;
+use dbtime_lab::{LabError, Target};
 use dbtime_script::sysbench::options::{Database, Mysql, Options, Pgsql, SslMode};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 /// Where MySQL's own client looks for a server on this machine.
 const SOCKETS: [&str; 3] =
@@ -17,12 +19,50 @@ pub(super) fn target(options: &Options) -> Result<String, Failure> {
     }
     let Database { driver, mysql, pgsql, sqlite_db, .. } = &options.database;
     match driver.as_str() {
+        "mysql" if mysql.dry_run => Ok("null".to_owned()),
         "pgsql" => Ok(postgres(pgsql).written()),
         "sqlite" if sqlite_db.is_empty() => {
             Err(Failure::usage("--db-driver=sqlite needs a file: --sqlite-db=PATH"))
         }
         "sqlite" => Ok(format!("sqlite:{sqlite_db}")),
         _ => Ok(mysql_url(mysql)?.written()),
+    }
+}
+
+/// The target of a script, whose host is looked for once, and not before somebody wants it.
+#[derive(Default)]
+pub(super) struct Destination {
+    found: OnceLock<Target>,
+    /// Why its host cannot be found, if so; empty also before anybody has looked.
+    pub(super) unreachable: Arc<OnceLock<String>>,
+}
+
+impl Destination {
+    /// The target that the options name. One whose host cannot be found is nothing: what becomes of
+    /// connections to it, the script is told when it makes one.
+    pub(super) fn target(&self, options: &Options) -> Result<Target, Failure> {
+        if let Some(found) = self.found.get() {
+            return Ok(found.clone());
+        }
+        let found = match target(options)?.parse() {
+            Err(LabError::UnknownHost(reason)) => {
+                self.unreachable.get_or_init(|| reason);
+                "null".parse()?
+            }
+            parsed => parsed?,
+        };
+        Ok(self.found.get_or_init(|| found).clone())
+    }
+}
+
+/// MySQL's server as messages name it; empty where the target was given otherwise.
+pub(super) fn shown(options: &Options) -> String {
+    let Mysql { hosts, ports, sockets, .. } = &options.database.mysql;
+    let host = hosts.first().map_or("localhost", String::as_str);
+    match (&options.own.target, sockets.first()) {
+        (Some(_), _) => String::new(),
+        (None, Some(socket)) => format!("socket '{socket}'"),
+        (None, None) => format!("host '{host}', port {}", ports.first().unwrap_or(&3306)),
     }
 }
 
@@ -53,16 +93,22 @@ fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, Failure> {
     if verifies && !mysql.ssl_ca.is_empty() {
         url.parameters.push(("ssl-ca".to_owned(), mysql.ssl_ca.clone()));
     }
+    if mysql.ssl != SslMode::Disabled {
+        let own = [("ssl-cert", &mysql.ssl_cert), ("ssl-key", &mysql.ssl_key)];
+        let own = own.into_iter().filter(|(_, path)| !path.is_empty());
+        url.parameters.extend(own.map(|(name, path)| (name.to_owned(), path.clone())));
+    }
     Ok(url)
 }
 
 /// What would change the measurement if it were left out silently.
 fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), Failure> {
     let several = mysql.hosts.len() > 1 || mysql.ports.len() > 1 || mysql.sockets.len() > 1;
+    let is_chosen = mysql.ssl != SslMode::Disabled && !mysql.ssl_cipher.is_empty();
     let unsupported = [
         (several, "--mysql-host, --mysql-port, --mysql-socket", "several servers in turn"),
         (mysql.compression, "--mysql-compression", "compression"),
-        (mysql.dry_run, "--mysql-dry-run", "dry runs; --target=null: measures without a server"),
+        (is_chosen, "--mysql-ssl-cipher", "a choice of ciphers"),
         (mysql.debug, "--mysql-debug", "traces of the client library"),
     ];
     match unsupported.into_iter().find(|(is_asked, ..)| *is_asked) {
@@ -100,10 +146,13 @@ mod tests {
     use super::*;
     use dbtime_script::sysbench::options::Arguments;
 
-    fn of(arguments: &[&str]) -> Result<String, String> {
+    fn options(arguments: &[&str]) -> Options {
         let read = Arguments::read(arguments, |_| Err(String::new())).expect("arguments");
-        let options = read.options(Some(&[])).expect("options");
-        target(&options).map_err(|failure| format!("{failure:?}"))
+        read.options(Some(&[])).expect("options")
+    }
+
+    fn of(arguments: &[&str]) -> Result<String, String> {
+        target(&options(arguments)).map_err(|failure| format!("{failure:?}"))
     }
 
     #[test]
@@ -117,12 +166,31 @@ mod tests {
             of(&[&mysql[..], &["--mysql-host=db1", "--mysql-port=3307"]].concat()),
             Ok("mysql://u:p%2Fw@db1:3307/d?ssl-mode=disabled".to_owned())
         );
+        let encrypted =
+            ["--mysql-host=db1", "--mysql-ssl=on", "--mysql-ssl-cert=/c", "--mysql-ssl-key=/k"];
+        assert_eq!(
+            of(&[&mysql[..], &encrypted].concat()),
+            Ok("mysql://u:p%2Fw@db1:3306/d?ssl-mode=required&ssl-cert=/c&ssl-key=/k".to_owned())
+        );
         assert_eq!(
             of(&["--db-driver=pgsql", "--pgsql-host=/run/x", "--pgsql-user=u"]),
             Ok("postgres://u@:5432/sbtest?host=/run/x&sslmode=prefer".to_owned())
         );
         assert_eq!(of(&["--db-driver=sqlite", "--sqlite-db=/x.db"]), Ok("sqlite:/x.db".to_owned()));
         assert_eq!(of(&["--target=null:"]), Ok("null:".to_owned()));
+    }
+
+    #[test]
+    fn a_host_is_looked_for_once_and_one_that_is_not_there_is_nothing() {
+        let destination = Destination::default();
+        let lost = options(&["--mysql-host=no-such-host.invalid"]);
+        assert_eq!(destination.unreachable.get(), None, "nobody has looked yet");
+        let first = destination.target(&lost).map(|target| format!("{target:?}"));
+        let reason = destination.unreachable.get().cloned().unwrap_or_default();
+        assert!(reason.contains("no-such-host.invalid"), "{reason}");
+        let other = destination.target(&options(&["--mysql-host=127.0.0.1"]));
+        let found = [first, other.map(|target| format!("{target:?}"))].map(Result::ok);
+        assert_eq!(found[0], found[1], "it is not looked for again");
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use crate::commands::trace::fingerprints::{Fingerprints, by_fingerprint};
 use crate::commands::trace::wall_clock::WallClock;
 use crate::exit::Failure;
+use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{Totals, TracedTotals};
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::Capture;
 use dbtime_report::top::{LockParty, LockWait, LoginScene, Scene, Span};
 use std::collections::VecDeque;

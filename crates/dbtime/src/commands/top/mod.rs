@@ -9,7 +9,8 @@ use crate::cli::TopArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{Capture, HeldSignals, Stream, TracedServer};
 use dbtime_report::terminal::{cost_line, ledger_lines};
 use dbtime_report::top::{Scene, TopState, Wish};
@@ -39,11 +40,12 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         ..Stream::default()
     };
     // What it takes is gone once the watching begins.
-    let holders = Holders::connect(&args.login, args.raw_sql)?;
+    let mut holders = Holders::connect(&args.login, args.raw_sql)?;
     let held = HeldSignals::hold();
     let mut capture = Capture::attach(watched.servers(), &wanted)?;
     let stop = interrupt::quietly();
     drop(held);
+    holders.list_sessions(&capture, watched.servers());
     let feed = Feed::new(args.raw_sql, &mut capture)?;
     let notes = watched.left_out(&capture);
     let mut top = Top {

@@ -5,8 +5,9 @@ use super::holders::Holders;
 use super::wall_clock::WallClock;
 use crate::exit::Failure;
 use crate::screen;
+use dbtime_machine::now;
 use dbtime_model::lock_picture::LockPicture;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::Capture;
 use dbtime_report::{lock_summary, lock_tree, one_line};
 
@@ -27,7 +28,9 @@ pub(super) struct HolderNotes {
 
 impl HolderNotes {
     pub(super) fn new(holders: Holders) -> Self {
-        Self { holders, last: None, due: now(), notes: Vec::new() }
+        let mut new = Self { holders, last: None, due: now(), notes: Vec::new() };
+        new.show_notes();
+        new
     }
 
     /// As [`Holders::look`]; prints what is new.
@@ -35,12 +38,8 @@ impl HolderNotes {
         if !self.holders.look(capture)? {
             return Ok(());
         }
-        let scene = self.holders.scene();
-        for note in scene.notes.iter().filter(|note| !self.notes.contains(note)) {
-            screen::note(&one_line(note));
-        }
-        self.notes.clone_from(&scene.notes);
-        let Some(picture) = &scene.picture else {
+        self.show_notes();
+        let Some(picture) = &self.holders.scene().picture else {
             self.last = None;
             return Ok(());
         };
@@ -50,6 +49,15 @@ impl HolderNotes {
             (self.last, self.due) = (Some(picture.clone()), now() + BETWEEN_NOTES);
         }
         Ok(())
+    }
+
+    /// Prints what the login lacks, once.
+    fn show_notes(&mut self) {
+        let notes = &self.holders.scene().notes;
+        for note in notes.iter().filter(|note| !self.notes.contains(note)) {
+            screen::note(&one_line(note));
+        }
+        self.notes.clone_from(notes);
     }
 }
 

@@ -5,10 +5,11 @@ use super::fingerprints::Fingerprints;
 use crate::cli::LoginArgs;
 use crate::exit::Failure;
 use dbtime_lab::holders::HolderLogin;
+use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{Activity, LiveConnection};
-use dbtime_model::{MonoNanos, Nanos, now};
-use dbtime_observe::trace::Capture;
+use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::trace::{Capture, TracedServer};
 use dbtime_report::top::LoginScene;
 use std::sync::Arc;
 
@@ -74,6 +75,27 @@ impl Holders {
             is_new: true,
             is_late: false,
         })
+    }
+
+    /// Has connections from before the watching called as the server calls them: where it is known
+    /// which of the servers was asked. To be called once the watching has begun. A server that does
+    /// not answer is watched all the same.
+    pub(in crate::commands) fn list_sessions(
+        &mut self,
+        capture: &Capture,
+        servers: &[TracedServer],
+    ) {
+        let Some(login) = &mut self.login else { return };
+        let alike = servers.iter().filter(|server| server.protocol == login.protocol());
+        let [server] = alike.collect::<Vec<_>>()[..] else { return };
+        let asked = now();
+        match login.sessions() {
+            Ok(sessions) => capture.list_sessions(server.process, asked, sessions),
+            Err(error) => {
+                self.login = None;
+                self.lose(&error.to_string());
+            }
+        }
     }
 
     /// What there is to show.

@@ -2,10 +2,11 @@
 
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, ExecutedStatement, Fate, Ledger, Preemptor, QueryCache, TextState,
-    TraceCost, TracedRequest,
+    Blocker, ErrorCode, ExecutedStatement, Fate, Preemptor, QueryCache, RequestParts, TextState,
+    TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::net::SocketAddr;
@@ -28,7 +29,7 @@ struct Line<'a> {
     server_queue_us: Option<f64>,
     blocker: Option<BlockerOf<'a>>,
     preemptor: Option<PreemptorOf<'a>>,
-    files: Vec<FileOf<'a>>,
+    files: Vec<FileJson<'a>>,
     query_cache: QueryCache,
     command: String,
     executes: u32,
@@ -83,7 +84,7 @@ struct PreemptorOf<'a> {
 }
 
 #[derive(Serialize)]
-struct FileOf<'a> {
+pub(super) struct FileJson<'a> {
     kind: &'static str,
     name: Option<&'a str>,
     part: &'a str,
@@ -93,25 +94,31 @@ struct FileOf<'a> {
 
 #[derive(Serialize)]
 struct LastLine<'a> {
-    ledger: LedgerOf<'a>,
+    ledger: LedgerJson<'a>,
     cost: Option<TraceCost>,
 }
 
 /// Everything that adds up to what was started, also what follows from the rest: whoever reads it
 /// need not know how.
 #[derive(Serialize)]
-struct LedgerOf<'a> {
+pub(super) struct LedgerJson<'a> {
     #[serde(flatten)]
     counts: &'a Ledger,
     vanished: i64,
 }
 
+impl<'a> LedgerJson<'a> {
+    pub(super) fn of(counts: &'a Ledger) -> Self {
+        Self { counts, vanished: counts.vanished() }
+    }
+}
+
 /// The parts by their names.
-struct Parts<'a>(&'a TracedRequest);
+pub(super) struct Parts<'a>(pub(super) &'a RequestParts);
 
 impl Serialize for Parts<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let parts = self.0.parts.named();
+        let parts = self.0.named();
         let mut map = to.serialize_map(Some(parts.len()))?;
         for (name, part) in parts {
             map.serialize_entry(name, &part.as_micros())?;
@@ -139,7 +146,7 @@ pub(super) fn line(
         user: request.user(),
         database: request.database(),
         response_us: request.response().as_micros(),
-        parts_us: Parts(request),
+        parts_us: Parts(&request.parts),
         unexplained_us: request.unexplained_ns() as f64 / 1e3,
         other_call: request.parts.other_call,
         server_queue_us: request.server_queue.map(|queue| queue.as_micros()),
@@ -166,8 +173,7 @@ pub(super) fn line(
 /// # Errors
 /// None but a bug's.
 pub(super) fn last_line(ledger: &Ledger, cost: Option<TraceCost>) -> serde_json::Result<String> {
-    let ledger = LedgerOf { counts: ledger, vanished: ledger.vanished() };
-    serde_json::to_string(&LastLine { ledger, cost })
+    serde_json::to_string(&LastLine { ledger: LedgerJson::of(ledger), cost })
 }
 
 fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
@@ -208,13 +214,13 @@ fn preemptor_of(preemptor: &Preemptor) -> PreemptorOf<'_> {
     }
 }
 
-fn file_of(file: &FileWait) -> FileOf<'_> {
+pub(super) fn file_of(file: &FileWait) -> FileJson<'_> {
     let (kind, name) = match &file.file {
         FileName::Named(name) => ("named", Some(&**name)),
         FileName::Mapped => ("mapped", None),
         FileName::Others => ("others", None),
     };
-    FileOf { kind, name, part: &file.part, waits: file.count, wait_us: file.length.as_micros() }
+    FileJson { kind, name, part: &file.part, waits: file.count, wait_us: file.length.as_micros() }
 }
 
 #[cfg(test)]

@@ -11,9 +11,10 @@ use crate::cli::{ServersArgs, TraceArgs};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
+use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{Capture, HeldSignals, Left, Stream, TracedServer};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let mut watched = Watched::find(&args.servers)?;
     let names: Vec<String> = watched.servers().iter().map(|one| name(one, &args.servers)).collect();
     let stream = stream(args, &watched);
-    let holders = Holders::connect(&args.login, args.raw_sql)?;
+    let mut holders = Holders::connect(&args.login, args.raw_sql)?;
     // What is opened is opened with the rights of whoever asks for it: later there are none.
     let file = args.record.as_deref().map(NewFile::create).transpose()?;
     let clock = WallClock::new();
@@ -33,6 +34,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let stop = interrupt::install();
     drop(held);
     let (since, began) = (capture.since(), clock.time());
+    holders.list_sessions(&capture, watched.servers());
     let recording =
         file.map(|new| Recording::begin(new, args, (since, began.clone()), names.clone()));
     let recording = recording.transpose()?;
@@ -47,7 +49,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         holders: HolderNotes::new(holders),
     };
     watch.thrift = args.max_cost.map(|most| Thrift::new(most, stream.is_on, since));
-    watch.ticks = args.summary.then(|| Ticks::new(args.every, since));
+    watch.ticks = (args.summary && !args.json).then(|| Ticks::new(args.every, since));
     watched.left_out(&capture).iter().for_each(|note| screen::note(note));
     names.iter().for_each(|name| screen::note(&format!("watching {name}")));
     watch.view.begin(&began);
@@ -142,7 +144,7 @@ impl Watch<'_> {
 
     fn finish(mut self, args: &TraceArgs, capture: Capture) -> Result<Exit, Failure> {
         let length = now() - self.view.since;
-        let Left { requests, ledger, cost, totals } = capture.detach()?;
+        let Left { requests, ledger, cost, totals, attached } = capture.detach()?;
         let taken = self.take(requests);
         let added_up = self.thrift.as_ref().and_then(Thrift::added_up);
         let (clock, cost) = (self.clock.time(), Some(cost));
@@ -151,7 +153,9 @@ impl Watch<'_> {
         let recorded = taken.and_then(|()| recording.map_or(Ok(()), |file| file.end(&end)));
         let failed = recorded.err().map(Failure::tell);
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
-        let exit = if args.strict && !ledger.is_whole() { Exit::Invalid } else { Exit::Fine };
+        // Whoever waits for the report does not wait for this.
+        drop(attached);
+        let exit = if args.strict && !ledger.is_whole() { Exit::Undecided } else { Exit::Fine };
         Ok(failed.unwrap_or(exit))
     }
 }

@@ -7,6 +7,7 @@ mod json;
 pub(super) mod live;
 mod recording;
 mod replay;
+mod summary_json;
 mod thrift;
 pub(super) mod view;
 pub(super) mod wall_clock;

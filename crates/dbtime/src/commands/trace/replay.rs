@@ -25,19 +25,21 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
     while let Some(line) = reader.next().map_err(failed)? {
         match line {
             TraceLine::Begin(_) => {}
-            TraceLine::Request(request) if args.summary => ticks.take(&request, begin.since),
+            TraceLine::Request(request) if args.summary && !args.json => {
+                ticks.take(&request, begin.since);
+            }
             TraceLine::Request(request) => view.show(&[*request])?,
             TraceLine::End(end) => return finish(args, &view, &end, begin.step),
         }
     }
     let how = if reader.is_cut() { "in the middle of a line" } else { "without its ledger" };
     screen::note(&format!("{} ends {how}: what came behind is not known", file.display()));
-    Ok(Exit::Invalid)
+    Ok(Exit::Undecided)
 }
 
 fn finish(args: &TraceArgs, view: &View<'_>, end: &TraceEnd, step: Nanos) -> Result<Exit, Failure> {
     view.end(end, step)?;
-    Ok(if args.strict && !end.ledger.is_whole() { Exit::Invalid } else { Exit::Fine })
+    Ok(if args.strict && !end.ledger.is_whole() { Exit::Undecided } else { Exit::Fine })
 }
 
 fn refuse_what_was_not_recorded(args: &TraceArgs, begin: &TraceBegin) -> Result<(), Failure> {

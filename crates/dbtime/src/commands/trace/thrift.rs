@@ -1,7 +1,8 @@
 //! `--max-cost`: watching that takes too much does less.
 
 use crate::exit::Failure;
-use dbtime_model::{MonoNanos, Nanos, now};
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{Capture, Depth};
 use dbtime_report::percent;
 

@@ -1,7 +1,7 @@
 //! What is printed of requests, as they come or from a recording.
 
 use super::fingerprints::{Fingerprints, by_fingerprint, locks_by_fingerprint};
-use super::json;
+use super::{json, summary_json};
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
 use crate::screen;
@@ -47,7 +47,7 @@ impl<'a> View<'a> {
 
     /// What stands above all; `clock` is when the watching began.
     pub(super) fn begin(&self, clock: &str) {
-        if self.args.summary {
+        if self.args.summary && !self.args.json {
             screen::result(&format!("Tracing started at {clock}\n"));
         } else if self.has_lines() && !self.args.json {
             screen::result(&request_heading());
@@ -128,6 +128,11 @@ impl<'a> View<'a> {
             only_counted: end.added_up.map_or(Nanos::ZERO, |added_up| end.length - added_up),
             step,
         };
+        if self.args.summary && self.args.json {
+            let line = summary_json::summary(&report(), end).map_err(Failure::environment)?;
+            screen::json(&(line + "\n"));
+            return Ok(());
+        }
         if self.args.summary {
             screen::result(&format!("Tracing ended   at {}\n", end.clock));
             screen::result(&trace_summary(&report(), screen::wants_color()));

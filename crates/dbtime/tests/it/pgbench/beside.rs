@@ -180,3 +180,49 @@ fn the_same_seed_makes_the_same_statements() {
         }
     }
 }
+
+#[test]
+fn seeds_are_told_where_the_command_line_has_them() {
+    let stage = Stage::filled();
+    stage.sandbox.write("bad.sql", "\\set a random(\n");
+    for line in [
+        "-n -S -t 1 --rand=7",
+        "-n -S -t 1 --random-seed 7",
+        "-f bad.sql --random-seed=7",
+        "--random-seed=7 -f bad.sql",
+    ] {
+        let Some(original) = stage.original(line) else { return };
+        let ours = stage.run(&format!("--classic {line}"));
+        assert_eq!((ours.code, &ours.err), (original.code, &original.err), "{line}");
+    }
+}
+
+#[test]
+fn errors_point_into_the_statement() {
+    let stage = Stage::filled();
+    let wide = "x, ".repeat(40);
+    let inside = "DO $$ BEGIN PERFORM 1; PERFORM 1 + nothing_of_that_name; END $$";
+    let long = format!("SELECT 1,\n  {wide} 2,\n 3;\n");
+    let cases = [
+        ("short", "SELECT 1 FROM none_of_that_name;\n".to_owned()),
+        ("lines", "\n-- first\nSELECT 1,\n\t'é日本', nothing + 1;\n".to_owned()),
+        ("long", long),
+        ("far", format!("SELECT 1 AS {}, {} 2;\n", "y".repeat(55), wide)),
+        ("filled", "\\set a 12345\nSELECT :a, :a, nothing;\n".to_owned()),
+        ("inside", format!("{inside};\n")),
+    ];
+    for (name, script) in cases {
+        stage.sandbox.write(&format!("{name}.sql"), &script);
+        for mode in ["simple", "extended"] {
+            let line = format!("-n -t 1 -M {mode} -f {name}.sql");
+            let Some(original) = stage.original(&line) else { return };
+            let ours = stage.run(&format!("--classic {line}"));
+            assert_eq!((ours.code, &ours.err), (original.code, &original.err), "{line}");
+        }
+    }
+    stage.given.sql("DROP TABLE pgbench_branches CASCADE");
+    let Some(original) = stage.original("-n -t 1") else { return };
+    let ours = stage.run("--classic -n -t 1");
+    let caret = |ran: &Ran| ran.err.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(caret(&ours), caret(&original));
+}

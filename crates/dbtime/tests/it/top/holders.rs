@@ -2,57 +2,33 @@
 
 use super::*;
 use crate::given_server::PRODUCTS;
-use crate::raw_postgres::RawPostgres;
+use crate::lock_client::LockClient;
 
 const HOLD: &str = "UPDATE l SET n = 1 WHERE id = 1";
 const WAIT: &str = "UPDATE l SET n = 2 WHERE id = 1";
 
-/// What happens on a server while it is watched.
-enum Planted {
-    Mysql { holder: RawClient, waiters: Vec<RawClient> },
-    Postgres { holder: RawPostgres, waiters: Vec<RawPostgres> },
+/// Three that wait for one that does nothing.
+struct Planted {
+    holder: LockClient,
+    waiters: [LockClient; 3],
 }
 
 impl Planted {
-    /// Has three wait for one that does nothing.
     fn begin(product: Product, server: &GivenServer) -> Self {
-        if product == Product::Postgres {
-            let client = || RawPostgres::connect(server);
-            let mut holder = client();
-            holder.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
-            holder.query("INSERT INTO l VALUES (1, 0)");
-            holder.query("BEGIN");
-            holder.query(HOLD);
-            let mut waiters = vec![client(), client(), client()];
-            waiters.iter_mut().for_each(|waiter| waiter.ask(WAIT));
-            return Self::Postgres { holder, waiters };
-        }
-        let client = || {
-            let mut client = RawClient::connect(server);
-            client.query("USE d");
-            client
-        };
+        let client = || LockClient::connect(product, server);
         let mut holder = client();
-        holder.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
-        holder.query("INSERT INTO l VALUES (1, 0)");
-        holder.query("BEGIN");
-        holder.query(HOLD);
-        let mut waiters = vec![client(), client(), client()];
-        waiters.iter_mut().for_each(|waiter| waiter.ask(WAIT));
-        Self::Mysql { holder, waiters }
+        let table = "CREATE TABLE l (id INT PRIMARY KEY, n INT)";
+        for sql in [table, "INSERT INTO l VALUES (1, 0)", "BEGIN", HOLD] {
+            holder.query(sql);
+        }
+        let mut waiters = [client(), client(), client()];
+        waiters.iter_mut().for_each(|waiter| waiter.send(WAIT));
+        Self { holder, waiters }
     }
 
-    fn end(self) {
-        match self {
-            Self::Mysql { mut holder, mut waiters } => {
-                holder.query("COMMIT");
-                waiters.iter_mut().for_each(RawClient::answered);
-            }
-            Self::Postgres { mut holder, mut waiters } => {
-                holder.query("COMMIT");
-                waiters.iter_mut().for_each(|waiter| _ = waiter.answered());
-            }
-        }
+    fn end(mut self) {
+        self.holder.query("COMMIT");
+        self.waiters.iter_mut().for_each(LockClient::answered);
     }
 }
 

@@ -3,11 +3,14 @@
 use super::*;
 use crate::sandbox::Running;
 
-/// Asks for so many statements a second, for some seconds; it has begun when this returns.
+/// Some seconds of it, in which watching is reduced step by step.
+const STATEMENTS: u64 = 3500;
+
+/// Asks for so many statements a second, until it is ended; it has begun when this returns.
 fn load(sandbox: &Sandbox, server: &GivenServer) -> Running {
     let before = status(server, "Com_do");
     let running = sandbox.start(&format!(
-        "run --query 'DO 1' --rate 500/s --time 8s --warmup 0s --connections 2 \
+        "run --query 'DO 1' --rate 500/s --time 300s --warmup 0s --connections 2 \
          --protocol text --target '{}' --no-record",
         server.target()
     ));
@@ -20,14 +23,25 @@ fn load(sandbox: &Sandbox, server: &GivenServer) -> Running {
     panic!("the load does not begin");
 }
 
+/// Ends it after so many more statements; returns how many there were since `before`.
+fn end_after(statements: u64, before: u64, running: Running, server: &GivenServer) -> u64 {
+    let begun = Instant::now();
+    while status(server, "Com_do") < before + statements {
+        assert!(begun.elapsed() < Duration::from_secs(120), "the load does not go on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.interrupt();
+    running.end();
+    status(server, "Com_do") - before
+}
+
 #[test]
 fn what_costs_too_much_is_added_up_and_then_counted() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
     let running = load(&sandbox, &server);
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--max-cost 0.001%") else { return };
     let before = status(&server, "Com_do");
-    running.end().exits(0);
-    let done = status(&server, "Com_do") - before;
+    let done = end_after(STATEMENTS, before, running, &server);
     let (told, printed) = tracer.interrupted();
     let end: Value =
         printed.lines().last().and_then(|line| serde_json::from_str(line).ok()).expect("JSON");
@@ -52,7 +66,8 @@ fn what_is_not_dear_is_handed_on_and_sums_end_where_counting_begins() {
         let options = format!("{options} --max-cost 0.001%");
         let running = load(&sandbox, &server);
         let tracer = Tracer::start(&sandbox, &server, &options).expect("as before");
-        running.end().exits(0);
+        let before = status(&server, "Com_do");
+        end_after(STATEMENTS, before, running, &server);
         tracer.interrupt();
         let (_, out) = tracer.printed();
         assert!(out.contains("s behind that requests were only counted"), "{out}");

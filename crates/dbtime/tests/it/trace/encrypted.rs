@@ -122,15 +122,18 @@ fn a_client_that_reads_slowly_gets_as_many_bytes_and_rows() {
             Product::Postgres => "SELECT repeat(1::text, 15000000)",
             _ => "SELECT REPEAT(1, 15000000)",
         };
-        let client = sandbox.start(&format!(
-            "run --query '{query}' --time 3s --warmup 0s --connections 1 --protocol text \
-             --target '{}' --no-record",
+        let mut client = sandbox.start(&format!(
+            "run --query '{query}' --transactions 12 --time 100s --warmup 0s --connections 1 \
+             --protocol text --target '{}' --no-record",
             target(product, &server, true)
         ));
-        // Connecting takes some of that.
-        std::thread::sleep(Duration::from_millis(700));
-        for signal in [rustix::process::Signal::STOP, rustix::process::Signal::CONT].repeat(60) {
-            client.signal(signal);
+        // It stops reading every 20 ms until it has them all, from before it connects, and for
+        // longer than it takes the server to make an answer and to fill the buffers between them.
+        client.wait_until_it_catches_interrupts();
+        while !client.has_ended() {
+            client.signal(rustix::process::Signal::STOP);
+            std::thread::sleep(Duration::from_millis(100));
+            client.signal(rustix::process::Signal::CONT);
             std::thread::sleep(Duration::from_millis(20));
         }
         client.end();

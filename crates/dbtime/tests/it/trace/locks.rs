@@ -2,18 +2,12 @@
 
 use super::*;
 use crate::given_server::PRODUCTS;
-use crate::raw_postgres::RawPostgres;
+use crate::lock_client::LockClient;
 use std::thread;
 
 /// Unit: milliseconds. Not whole seconds: MariaDB looks around each second that it waits for
 /// metadata, and who lets go just then wakes nobody.
 const LENGTHS: [u64; 3] = [200, 1500, 3070];
-
-/// A client of either protocol.
-pub(super) enum LockClient {
-    Mysql(RawClient),
-    Postgres(RawPostgres),
-}
 
 /// How a holder lets go.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,61 +79,19 @@ const POSTGRES: [Lock; 4] = [
     },
 ];
 
-impl LockClient {
-    pub(super) fn connect(product: Product, server: &GivenServer) -> Self {
-        match product {
-            Product::Postgres => Self::Postgres(RawPostgres::connect(server)),
-            _ => {
-                let mut client = RawClient::connect(server);
-                client.query("USE d");
-                Self::Mysql(client)
-            }
+/// Ends what a holder has begun; one that is still there comes back.
+fn let_go(holder: LockClient, free: &str, release: Release) -> Option<LockClient> {
+    match (release, holder) {
+        (Release::Statement, mut client) => {
+            client.query(free);
+            return Some(client);
         }
+        (Release::HangUp, LockClient::Mysql(client)) => client.hang_up(),
+        (Release::Goodbye, LockClient::Postgres(client)) => client.terminate(),
+        // What is dropped says goodbye of MySQL's, and nothing of PostgreSQL's.
+        (_, client) => drop(client),
     }
-
-    pub(super) fn ask(&mut self, sql: &str) {
-        match self {
-            Self::Mysql(client) => client.ask(sql),
-            Self::Postgres(client) => client.ask(sql),
-        }
-    }
-
-    /// An answer without rows of MySQL's, or any of PostgreSQL's; also an error.
-    pub(super) fn answered(&mut self) {
-        match self {
-            Self::Mysql(client) => _ = client.packet(),
-            Self::Postgres(client) => _ = client.answered(),
-        }
-    }
-
-    pub(super) fn query(&mut self, sql: &str) {
-        self.ask(sql);
-        self.answered();
-    }
-
-    /// A statement that says which connection this is.
-    fn sign(&mut self, name: &str) {
-        let sql = match self {
-            Self::Mysql(_) => format!("DO '{name}'"),
-            Self::Postgres(_) => format!("SELECT '{name}'"),
-        };
-        self.query(&sql);
-    }
-
-    fn release(mut self, free: &str, release: Release) -> Option<Self> {
-        match (release, self) {
-            (Release::Statement, client) => {
-                self = client;
-                self.query(free);
-                return Some(self);
-            }
-            (Release::HangUp, Self::Mysql(client)) => client.hang_up(),
-            (Release::Goodbye, Self::Postgres(client)) => client.terminate(),
-            // What is dropped says goodbye of MySQL's, and nothing of PostgreSQL's.
-            (_, client) => drop(client),
-        }
-        None
-    }
+    None
 }
 
 /// A wait that was planted.
@@ -166,9 +118,9 @@ impl Planted {
             holder.query(&self.sql(sql));
         }
         let mut waiter = LockClient::connect(product, server);
-        waiter.ask(&self.sql(self.lock.wait));
+        waiter.send(&self.sql(self.lock.wait));
         thread::sleep(self.length);
-        let holder = holder.release(&self.sql(self.lock.free), self.release);
+        let holder = let_go(holder, &self.sql(self.lock.free), self.release);
         waiter.answered();
         drop(holder);
     }
@@ -256,7 +208,7 @@ fn nobody_is_named_who_let_nothing_go() {
         other.query("UPDATE l SET n = 2 WHERE id = 1 OR id = 3");
         other.query("BEGIN");
         other.query("UPDATE l SET n = 3 WHERE id = 2");
-        one.ask("UPDATE l SET n = 4 WHERE id = 2");
+        one.send("UPDATE l SET n = 4 WHERE id = 2");
         thread::sleep(Duration::from_millis(300));
         other.query("UPDATE l SET n = 5 WHERE id = 1");
         // The victim's transaction may be either; what the other holds it lets go.
@@ -320,9 +272,31 @@ fn sums_say_whose_locks_statements_waited_for() {
                 let replayed = sandbox.run(&format!("trace {} --summary", file.display()));
                 replayed.exits(0);
                 has_locks(&replayed.out, lock.name);
+                let line = format!("trace {} --summary --json", file.display());
+                is_the_same(&sandbox.run(&line).out, lock.name);
             }
         }
     }
+}
+
+/// The same of one JSON document.
+fn is_the_same(out: &str, lock: &str) {
+    let summary: Value = serde_json::from_str(out).expect("one document");
+    let waits = summary["lock_waits"].as_array().expect("waits");
+    let of = |wait: &&Value| wait["lock"] == lock && wait["count"] == 1;
+    let of_lock: Vec<&Value> = waits.iter().filter(of).collect();
+    let count = |name: &str, value: &str| {
+        let is_one = |wait: &&&Value| wait[name] == value && wait["wait_us"] == wait["longest_us"];
+        of_lock.iter().filter(is_one).count()
+    };
+    assert_eq!((of_lock.len(), count("holder", "client_left")), (3, 1), "{out}");
+    assert_eq!(count("holder_statement", "COMMIT"), 2, "{out}");
+    let sum = |name: &str| -> u64 {
+        let rows = summary["statements"].as_array().expect("statements").iter();
+        rows.map(|row| row[name].as_u64().expect("a count")).sum()
+    };
+    let all = &summary["all"];
+    assert!(all["count"] == sum("count") && all["errors"] == sum("errors"), "{out}");
 }
 
 /// Three tables had their own statement; each waited once, and one for a client that left.

@@ -169,3 +169,64 @@ fn servers_of_a_control_group_are_watched_and_filters_that_fit_nothing_refused()
     sandbox.run("trace --user ''").refused(2, &["1 to 63 bytes"]);
     sandbox.run("trace x.trace --record y.trace --db d").refused(2, &["--record"]);
 }
+
+/// Their greetings were sent before anybody looked: the server is asked once, and by the thread.
+#[test]
+fn connections_from_before_are_called_as_the_server_calls_them_where_there_is_a_login() {
+    let server = GivenServer::start(Product::MariaDb, &[]);
+    those_from_before_are_known(&server);
+    client_from_before_is_known_by_port(&server);
+}
+
+pub(super) fn those_from_before_are_known(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let mut before = [0, 1].map(|_| RawClient::connect(server));
+    let user = server.server.user();
+    let login = format!("--login '{}'", server.target_as(user, "", "d"));
+    for (options, is_known) in [("", false), (login.as_str(), true)] {
+        let Some(tracer) = Tracer::attach(&sandbox, server, options) else { return };
+        let mut after = RawClient::connect(server);
+        for client in before.iter_mut().chain([&mut after]) {
+            let sql = format!("DO 'number {}'", client.id);
+            client.query(&sql);
+        }
+        let ids: Vec<u64> = before.iter().map(|one| one.id).collect();
+        let new = after.id;
+        drop(after);
+        let seen = tracer.end();
+        let found = |id: u64| seen.one(&format!("DO 'number {id}'"));
+        assert_eq!(found(new)["server_id"], new, "{}", found(new));
+        for id in ids {
+            let one = found(id);
+            assert_eq!(one["server_id"].as_u64(), is_known.then_some(id), "{one}");
+            assert_eq!(one["user"].as_str(), is_known.then_some(user), "{one}");
+        }
+    }
+}
+
+/// Also where the server does not say which thread serves it.
+pub(super) fn client_from_before_is_known_by_port(server: &GivenServer) {
+    let sandbox = Sandbox::new();
+    let client = sandbox.start(&format!(
+        "run --query 'DO SLEEP(0.1)' --connections 1 --protocol text --warmup 0s --time 4s \
+         --target '{}?ssl-mode=DISABLED' --no-record",
+        server.target_tcp()
+    ));
+    let listed = "SELECT id FROM information_schema.processlist WHERE info LIKE 'DO SLEEP(0.1)%'";
+    let started = Instant::now();
+    let row = loop {
+        if let Some(row) = server.sql(listed).rows.pop() {
+            break row;
+        }
+        assert!(started.elapsed() < Duration::from_secs(10), "it never came");
+    };
+    let login = format!("--login '{}'", server.target_as(server.server.user(), "", "d"));
+    let Some(tracer) = Tracer::attach(&sandbox, server, &login) else { return };
+    std::thread::sleep(Duration::from_millis(500));
+    let seen = tracer.end();
+    client.end();
+    let of_client = seen.requests.iter().filter(|one| one["text"] == "DO SLEEP(0.1)");
+    let ids: Vec<String> = of_client.map(|one| one["server_id"].to_string()).collect();
+    let id = row[0].clone().expect("a number");
+    assert!(!ids.is_empty() && ids.iter().all(|one| *one == id), "{ids:?}, not {id}");
+}

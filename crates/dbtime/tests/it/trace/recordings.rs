@@ -3,10 +3,11 @@
 use super::*;
 use crate::written_trace::write_trace;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Ledger, Login, Preemptor, Protocol, QueryCache, RequestParts,
-    TextState, TracedRequest,
+    Blocker, ErrorCode, Fate, Login, Preemptor, Protocol, QueryCache, RequestParts, TextState,
+    TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::{MonoNanos, Nanos};
 use std::os::unix::fs::PermissionsExt;
 

@@ -127,15 +127,11 @@ fn a_client_that_wants_short_ends_has_the_same_rows() {
     ];
     let mut client = Command::new("mariadb");
     client.args([
-        "--no-defaults",
+        &*format!("--defaults-file={}", server.server.login_file().display()),
         "--delimiter=//",
-        "--user",
-        server.server.user(),
-        "--database",
-        "d",
-        "--socket",
+        "--database=d",
+        "--execute",
     ]);
-    client.arg(server.server.socket()).arg("--execute");
     let all = texts.map(|(text, _)| text).join("//");
     let out = client.arg(all).output().expect("it is installed");
     assert!(out.status.success(), "{out:?}");
@@ -157,6 +153,7 @@ fn a_client_that_knows_the_columns_has_the_same_rows() {
             "--db-driver=mysql".to_owned(),
             format!("--mysql-socket={socket}"),
             format!("--mysql-user={}", server.server.user()),
+            format!("--mysql-password={}", server.server.password().reveal()),
             "--mysql-db=d".to_owned(),
             "--tables=1".to_owned(),
             "--table-size=1000".to_owned(),

@@ -5,10 +5,16 @@ use super::*;
 use crate::given_server::PRODUCTS;
 use crate::raw_postgres::RawPostgres;
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a server is kept from running.
 const STOP: Duration = Duration::from_millis(400);
+
+/// How long somebody else has a CPU: not as long as a share is used up for.
+const TURN: Duration = Duration::from_millis(70);
+const MOST_TURNS: usize = 500;
 
 /// A control group of the tests' own that goes with this.
 struct ControlGroup(PathBuf);
@@ -135,7 +141,7 @@ fn a_server_that_is_frozen_is_stopped_and_not_pre_empted() {
     }
 }
 
-/// A fifth of a CPU, of which a busy statement uses all.
+/// A fifth of a CPU, of which a busy statement uses all; on whatever CPU it may go on.
 #[test]
 fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
     let Some(group) = ControlGroup::new("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us") else {
@@ -148,7 +154,7 @@ fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
         group.write("cpu.cfs_quota_us", "20000");
         group.write("cpu.cfs_period_us", "100000");
         let before = throttled(&group);
-        let busy = keep_busy(product, &server, &group);
+        let busy = with_turns(|| keep_busy(product, &server, &group));
         let known = (throttled(&group) - before) / 1e6;
         let seen = tracer.end();
         parts_add_up(&seen.requests);
@@ -160,6 +166,32 @@ fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
         assert!((0.85 * known..1.1 * known).contains(&part), "{known} {request}");
         assert_ne!(request["preemptor"]["thread"], 0, "{request}");
     }
+}
+
+/// While it runs somebody has each CPU in turn: who was throttled on one may go on on another.
+fn with_turns<T>(work: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    let usual = sched_getaffinity(None).expect("allowed");
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| usual.is_set(cpu)).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for &cpu in cpus.iter().cycle().take(MOST_TURNS) {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let mut one = CpuSet::new();
+                one.set(cpu);
+                sched_setaffinity(None, &one).expect("allowed");
+                let begun = Instant::now();
+                while begun.elapsed() < TURN {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        let result = work();
+        over.store(true, Ordering::Relaxed);
+        result
+    })
 }
 
 /// Has a server of the group execute something long; what that was.

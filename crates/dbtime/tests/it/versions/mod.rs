@@ -1,9 +1,11 @@
 //! Other versions of the servers, fetched by `scripts/versions.sh`: each is driven, and lets in by
-//! every way to log in that it has.
+//! every way to log in that it has. Tests that other tools come with are run too.
 
 mod loads;
 mod mysql_logins;
+mod pgbench_tests;
 mod postgres_logins;
+mod sysbench_suite;
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, count, counts_add_up};

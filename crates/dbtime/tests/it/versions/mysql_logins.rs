@@ -92,6 +92,10 @@ fn every_plugin_lets_the_right_one_in_and_no_other() {
     for version in speaking_mysql(true) {
         let given = version.start_with_plugins();
         for (plugin, user, identified) in ways(version.product) {
+            if *plugin == "sha256_password" && version.name.starts_with("mysql-5.6") {
+                version.lacks("a user made with sha256_password and a password in one statement");
+                continue;
+            }
             if version.has(&given, plugin) {
                 create(&given, user, &identified.replace('?', PASSWORD));
                 either_way(&given, user);

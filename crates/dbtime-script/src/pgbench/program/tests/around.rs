@@ -48,6 +48,7 @@ fn every_command_is_told_where_that_is_wanted() {
         "client 0 executing script \"e.sql\"",
         "client 0 executing \\set a",
         "client 0 sending SELECT 2;",
+        "client 0 receiving",
     ];
     assert_eq!(stage.said(), expected.map(|line| Notice::Info(line.to_owned())));
 }

@@ -1,8 +1,10 @@
 //! Errors: which are tried again, which abort a client, and what is said of them.
 
 use super::*;
+use crate::pgbench::Scripts;
 use crate::pgbench::builtin::Builtin;
 use crate::pgbench::dialect::{Dialect, Mode};
+use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_model::Nanos;
 
 /// A transaction whose second statement can fail.
@@ -69,6 +71,34 @@ fn tries_and_time_run_out() {
     let late = Settings { max_tries: 0, latency_limit: Some(Nanos(1)), ..Settings::default() };
     let log = Stage::new(TRANSACTION, late).play(&mut failing(9, conflict()));
     assert_eq!(log.len(), 4, "it is late after the first try: {log:?}");
+}
+
+#[test]
+fn an_error_is_told_as_the_databases_own_client_shows_it() {
+    let report = "ERROR:  division by zero\nCONTEXT:  unnamed portal with parameters: $1 = '1'";
+    let zero = failure(ErrorClass::Statement, "22012", "division by zero");
+    let mut stage = Stage::new(TRANSACTION, Settings::default());
+    stage.play(&mut failing(1, Failure { report: report.into(), ..zero }));
+    let place = "client 0 script 0 aborted in command 2 query 0";
+    assert_eq!(errors(&stage), [format!("{place}: {report}")]);
+}
+
+#[test]
+fn copy_is_refused_in_the_originals_words() {
+    let message = format!("COPY from stdin failed: {NO_COPY_DATA}");
+    let mut stage = Stage::new(TRANSACTION, Settings::default());
+    stage.play(&mut failing(1, failure(ErrorClass::Timeout, "57014", &message)));
+    assert_eq!(errors(&stage), ["COPY is not supported in pgbench, aborting"]);
+}
+
+#[test]
+fn too_many_parameters_are_told_before_anything_is_asked() {
+    let mut scripts = Scripts::default();
+    let sql = format!("SELECT{};", " :a".repeat(256));
+    scripts.add("e.sql", &sql, 1).expect("a script");
+    assert_eq!(scripts.check(Mode::Simple, Dialect::Postgres), Ok(()));
+    let error = scripts.check(Mode::Prepared, Dialect::Postgres).unwrap_err();
+    assert!(error.starts_with("statement has too many arguments (maximum is 255)"), "{error}");
 }
 
 #[test]

@@ -30,6 +30,20 @@ fn rows_are_kept_where_a_script_wants_them() {
 }
 
 #[test]
+fn a_row_without_columns_is_one_row() {
+    let mut answer = |_: &str| {
+        let mut results = Results::default();
+        results.begin_set();
+        results.end_row();
+        Ok(results)
+    };
+    let log = Stage::new("SELECT \\gset\nSELECT 1;", Settings::default()).play(&mut answer);
+    assert_eq!(log.last().map(String::as_str), Some("done"), "{log:?}");
+    let mut stage = Stage::new("DROP TABLE t \\gset", Settings::default());
+    assert_eq!(stage.play(&mut well).last().map(String::as_str), Some("quit other"));
+}
+
+#[test]
 fn aset_skips_what_is_empty() {
     let text = "SELECT 1 AS a \\; UPDATE t \\; SELECT 2 AS b \\aset\nSELECT :a, :b;";
     let log = Stage::new(text, Settings::default()).play(&mut well);

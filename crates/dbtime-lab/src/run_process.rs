@@ -1,0 +1,217 @@
+//! A run in a process of its own: what it pins, limits, allocates and catches ends with it, and so
+//! does a crash.
+//!
+//! The process is this program again. It reads the written form of the run from its standard input,
+//! and writes a [`RunEvent`] a line to its standard output.
+
+use crate::error::LabError;
+use crate::progress::Progress;
+use crate::run_event::{RunEvent, RunOutcome};
+use dbtime_engines::plan::Stop;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often is looked whether the run is to end.
+const STOP_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a process may take to clean up when everything is given up.
+const ABANDON_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The process of the present run.
+static PRESENT: Mutex<Option<Pid>> = Mutex::new(None);
+
+/// What a process of a run is started with.
+#[derive(Clone, Debug, Default)]
+pub struct RunProcess {
+    /// The program: this one.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables of its environment beside those of this process: passwords.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What it reads: the written form of the run.
+    pub document: String,
+}
+
+/// What became of such a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessResult {
+    /// How its run came out.
+    pub outcome: RunOutcome,
+    /// What it ended with.
+    pub exit_code: u8,
+}
+
+impl RunProcess {
+    /// Makes the run, and blocks until its process has ended; `stop` ends the run early.
+    ///
+    /// Errors: [`LabError::Target`] for a process that cannot be started, and
+    /// [`LabError::Crashed`] for one that ends without an outcome.
+    pub fn run(
+        &self,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &Stop,
+    ) -> Result<ProcessResult, LabError> {
+        let mut child = self.spawn().map_err(|error| {
+            LabError::Target(format!("the process of the run cannot be started: {error}"))
+        })?;
+        let pid = Pid::from_child(&child);
+        *present() = Some(pid);
+        let lines = child.stdout.take().map(BufReader::new);
+        let outcome = forwarding(pid, stop, || lines.and_then(|lines| outcome(lines, progress)));
+        let status = child.wait();
+        *present() = None;
+        let status = status.map_err(|error| LabError::Target(error.to_string()))?;
+        match (outcome, status.code()) {
+            (Some(outcome), Some(code)) => {
+                Ok(ProcessResult { outcome, exit_code: u8::try_from(code).unwrap_or(u8::MAX) })
+            }
+            _ if stop.is_set() => Err(LabError::Interrupted(crate::run::BEFORE_WINDOW)),
+            _ => Err(LabError::Crashed(end_of(status))),
+        }
+    }
+
+    fn spawn(&self) -> std::io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).envs(self.environment.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Signals from the terminal come by this process, and once.
+        let mut child = command.process_group(0).spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            // One that does not read it has ended, and its status tells.
+            let _ = input.write_all(self.document.as_bytes());
+        }
+        Ok(child)
+    }
+}
+
+/// Gives up the run that is under way: its process removes what it has made. Blocks until it has
+/// ended, for some seconds at most.
+pub(crate) fn abandon() {
+    let Some(pid) = *present() else { return };
+    // The second signal ends it at once.
+    let _ = kill_process(pid, Signal::INT);
+    let begun = Instant::now();
+    while is_running(pid) && begun.elapsed() < ABANDON_TIMEOUT {
+        std::thread::sleep(STOP_INTERVAL);
+    }
+}
+
+/// Whether it is there, and no zombie.
+fn is_running(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    let state = stat.ok().and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next());
+    state.is_some_and(|state| state != 'Z')
+}
+
+fn present() -> MutexGuard<'static, Option<Pid>> {
+    PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does some work, and meanwhile hands the wish to end on to a process.
+fn forwarding<T>(pid: Pid, stop: &Stop, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        let forward = move || {
+            while is_done.recv_timeout(STOP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if stop.is_set() {
+                    // It may have ended by itself.
+                    let _ = kill_process(pid, Signal::INT);
+                    return;
+                }
+            }
+        };
+        let forwarder = std::thread::Builder::new().name("signal".to_owned());
+        // Without a thread for it the run goes on to its end.
+        let forwarder = forwarder.spawn_scoped(scope, forward);
+        let result = work();
+        drop(done);
+        drop(forwarder);
+        result
+    })
+}
+
+/// Reads up to the outcome; `None` where the output ends before.
+fn outcome(
+    lines: BufReader<ChildStdout>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Option<RunOutcome> {
+    for line in lines.lines().map_while(Result::ok) {
+        match serde_json::from_str(&line) {
+            Ok(RunEvent::Progress(event)) => progress(event),
+            Ok(RunEvent::Outcome(outcome)) => return Some(outcome),
+            // Half a line of a process that was killed.
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+/// How a process ended, in words.
+fn end_of(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => match Signal::from_named_raw(signal) {
+            Some(name) => format!("was killed by signal {signal} ({name:?})"),
+            None => format!("was killed by signal {signal}"),
+        },
+        (None, Some(code)) => format!("ended with exit code {code} and told no outcome"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn shell(script: &str) -> RunProcess {
+        let arguments = ["-c", script].map(OsString::from).to_vec();
+        RunProcess { program: "sh".into(), arguments, ..RunProcess::default() }
+    }
+
+    #[test]
+    fn events_arrive_and_the_last_is_the_outcome() {
+        let process = shell(
+            "echo '{\"event\":\"server\",\"step\":\"starting\"}'; cat >&2; \
+             echo '{\"event\":\"failure\",\"exit_code\":3,\"text\":\"no\"}'; exit 3",
+        );
+        let seen = AtomicUsize::new(0);
+        let count = |_: Progress| {
+            seen.fetch_add(1, Ordering::Relaxed);
+        };
+        let result = process.run(&count, &Stop::default()).expect("it ran");
+        assert_eq!((result.exit_code, seen.load(Ordering::Relaxed)), (3, 1));
+        let failure = RunOutcome::Failure { exit_code: 3, text: "no".to_owned() };
+        assert_eq!(result.outcome, failure);
+    }
+
+    #[test]
+    fn a_crash_is_told() {
+        let quiet = |_: Progress| {};
+        for (script, cause) in
+            [("kill -9 $$", "killed by signal 9"), ("exit 70", "ended with exit code 70")]
+        {
+            let error = shell(script).run(&quiet, &Stop::default()).expect_err("it crashed");
+            assert!(error.to_string().contains(cause), "{error}");
+        }
+        let missing = RunProcess { program: "/not/there".into(), ..RunProcess::default() };
+        let error = missing.run(&quiet, &Stop::default()).expect_err("no such program");
+        assert!(error.to_string().contains("cannot be started"), "{error}");
+    }
+
+    #[test]
+    fn a_wish_to_end_is_handed_on() {
+        let process = shell("trap 'exit 5' INT; echo; while :; do sleep 0.01; done");
+        let stop = Stop::default();
+        stop.at(dbtime_machine::now());
+        let error = process.run(&|_| {}, &stop).expect_err("no outcome");
+        assert!(matches!(error, LabError::Interrupted(_)), "{error}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Who may log in to a private server: one user, by a password that is drawn for this server and
+//! is kept in files of its own folder alone.
+
+use super::product::Product;
+use crate::error::LabError;
+use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
+use dbtime_engines::secret::Secret;
+use dbtime_engines::server::Server;
+use dbtime_engines::verifier;
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// What is drawn for a password or a salt. Unit: bytes.
+const DRAWN: usize = 16;
+
+/// The one user of a private server, and the password.
+#[derive(Clone, Debug)]
+pub(super) struct PrivateLogin {
+    product: Product,
+    password: Secret,
+    salt: [u8; DRAWN],
+}
+
+impl PrivateLogin {
+    /// Draws a password from the system's randomness.
+    ///
+    /// Errors: the system has none.
+    pub(super) fn new(product: Product) -> Result<Self, LabError> {
+        let password = u128::from_ne_bytes(drawn()?);
+        let password = Secret::new(format!("{password:032x}"));
+        Ok(Self { product, password, salt: drawn()? })
+    }
+
+    /// The password.
+    pub(super) fn password(&self) -> &Secret {
+        &self.password
+    }
+
+    /// What a PostgreSQL server keeps of the password.
+    pub(super) fn scram_sha_256(&self) -> String {
+        verifier::scram_sha_256(&self.password, self.salt)
+    }
+
+    /// The server behind a socket, with this login.
+    pub(super) fn server(&self, socket: &Path) -> Box<dyn Server> {
+        let (user, password) = (self.product.database_user(), self.password.clone());
+        match self.product {
+            Product::Postgres => {
+                let target = PostgresTarget::local(socket, user, password, "postgres");
+                Box::new(PostgresServer::new(target))
+            }
+            Product::MariaDb | Product::MySql => {
+                Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
+            }
+        }
+    }
+
+    /// Writes the file by which the product's own clients log in.
+    pub(super) fn write(&self, path: &Path, socket: &Path, port: u16) -> io::Result<()> {
+        let (user, password) = (self.product.database_user(), self.password.reveal());
+        let text = match self.product {
+            Product::Postgres => format!("*:*:*:{user}:{password}\n"),
+            Product::MariaDb | Product::MySql => format!(
+                "[client]\nuser={user}\npassword={password}\nsocket={}\nport={port}\n",
+                socket.display()
+            ),
+        };
+        write_secret(path, &text)
+    }
+}
+
+/// Writes a file that nobody but its owner may read, from its first byte on.
+pub(super) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+fn drawn() -> Result<[u8; DRAWN], LabError> {
+    let mut bytes = [0; DRAWN];
+    // So few bytes come whole.
+    match getrandom(&mut bytes, GetRandomFlags::empty()) {
+        Ok(DRAWN) => Ok(bytes),
+        got => Err(LabError::Target(format!(
+            "the system gives no random bytes for the server's password: {got:?}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn each_server_has_a_password_of_its_own_that_only_its_owner_reads() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for product in Product::ALL {
+            let (one, other) = (PrivateLogin::new(product), PrivateLogin::new(product));
+            let (one, other) = (one.expect("drawn"), other.expect("drawn"));
+            assert_eq!(one.password.reveal().len(), 2 * DRAWN);
+            assert_ne!(one.password, other.password);
+            assert!(!format!("{one:?}").contains(one.password.reveal()));
+            let path = dir.path().join(product.login_file()).with_extension(product.word());
+            one.write(&path, Path::new("/run/x.sock"), 4711).expect("written");
+            assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, 0o600);
+            let text = fs::read_to_string(&path).expect("read");
+            assert!(text.contains(one.password.reveal()), "{text}");
+            // Nobody has put something else there before.
+            assert!(one.write(&path, Path::new("/run/x.sock"), 4711).is_err());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The machine under a load and beside it: its clocks and timers, how a thread waits for an
+//! instant, where its time went, which CPUs it keeps to, and samples of the machine as a whole.
+//!
+//! Only the model is below this crate. It knows nothing of loads, databases and other processes.
+#![deny(unsafe_code)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod clock;
+pub mod counter;
+mod cpu_list;
+pub mod cpus;
+pub mod environment;
+mod pinned_thread;
+pub mod ports;
+pub mod schedstat;
+pub mod switch_clock;
+#[expect(unsafe_code, reason = "the flag lies in memory that the kernel writes")]
+pub mod switch_flag;
+pub mod thread_clock;
+pub mod timer;
+pub mod usage;
+pub mod wait;
+
+pub use clock::now;
+pub use cpu_list::CpuList;
+pub use pinned_thread::PinnedThread;

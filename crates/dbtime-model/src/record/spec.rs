@@ -1,0 +1,290 @@
+//! The written form of a run: everything that it is made from, so that it can be kept, edited,
+//! handed to another process and run again.
+//!
+//! A value has the notation of the flag of its name: `"500/s"`, `"20s"`, `"p90<=5ms"`. What is left
+//! out has the flag's default. Passwords are never part of it.
+
+use super::AutoRate;
+use crate::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The version of the written form that this program writes.
+pub const SPEC_SCHEMA: u32 = 1;
+
+/// One run, as written down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSpec {
+    /// [`SPEC_SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// What is run.
+    pub workload: WorkloadSpec,
+    /// Against what, and how it is reached or started.
+    pub target: TargetSpec,
+    /// How the load is made.
+    pub load: LoadSpec,
+    /// What is measured.
+    pub window: WindowSpec,
+    /// Requirements beyond those of the workload, such as `p90<=5ms`.
+    pub limits: Vec<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self {
+            schema: SPEC_SCHEMA,
+            workload: WorkloadSpec::default(),
+            target: TargetSpec::default(),
+            load: LoadSpec::default(),
+            window: WindowSpec::default(),
+            limits: Vec::new(),
+            seed: 1,
+        }
+    }
+}
+
+/// What is run. Shape: at most one of `name`, `query` and `script`; none is `atm`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadSpec {
+    /// A shipped workload, or the path of a workload file.
+    pub name: Option<String>,
+    /// One statement.
+    pub query: Option<String>,
+    /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
+    pub script: Option<String>,
+    /// Its variables or options, `NAME=VALUE` each.
+    pub script_set: Vec<String>,
+    /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
+    pub scale: Option<u64>,
+    /// SHA-256 of the workload's or the script's text, in hexadecimal: a run of another text is
+    /// refused. `null`: whatever it is now. Files that the text names are not part of it.
+    pub sha256: Option<String>,
+}
+
+/// Against what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetSpec {
+    /// As `--target` takes it, without password.
+    pub url: String,
+    /// `prepared` or `text`; `null`: prepared.
+    pub protocol: Option<String>,
+    /// Whether statements go ahead of the answers to those before them.
+    pub pipeline: bool,
+    /// `lost` or `every-transaction`; `null`: lost.
+    pub reconnect: Option<String>,
+    /// How long the server may execute a statement; `null`: without a limit.
+    #[serde(with = "duration_text")]
+    pub statement_timeout: Option<Nanos>,
+    /// Settings of the private server, `NAME=VALUE` each.
+    pub server_set: Vec<String>,
+    /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
+    /// is everything whose name speaks of a secret.
+    pub server_env: Vec<String>,
+    /// CPUs that it keeps to, such as `0,2-3`.
+    pub server_cpus: Option<String>,
+    /// Folder in which its data folder is made.
+    pub server_data: Option<String>,
+}
+
+impl Default for TargetSpec {
+    fn default() -> Self {
+        Self {
+            url: "sqlite".to_owned(),
+            protocol: None,
+            pipeline: false,
+            reconnect: None,
+            statement_timeout: None,
+            server_set: Vec::new(),
+            server_env: Vec::new(),
+            server_cpus: None,
+            server_data: None,
+        }
+    }
+}
+
+/// How the load is made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadSpec {
+    /// `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `null`: a closed loop.
+    pub rate: Option<String>,
+    /// What `auto` is a share of, where that was measured before; `null`: the run measures it.
+    pub flat_out: Option<AutoRate>,
+    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `null`: steady.
+    pub arrivals: Option<String>,
+    /// Width of the jitter of steady arrivals; `null`: a tenth of the period.
+    #[serde(with = "duration_text")]
+    pub jitter: Option<Nanos>,
+    /// Clients of a closed loop, connections of an open one.
+    pub connections: Option<u32>,
+    /// Size of the worker pool; `null`: a worker or connection for each client.
+    pub workers: Option<u32>,
+    /// `10ms`, `exp:10ms`; `null`: the workload's own think times.
+    pub think: Option<String>,
+    /// `wait`, `drop` or `deadline:50ms`; `null`: wait.
+    pub on_backlog: Option<String>,
+    /// Shards of the event loop; `null`: chosen by what carries most.
+    pub shards: Option<u32>,
+    /// CPUs that the driver keeps to, such as `0,2-3`; `null`: all it may use.
+    pub client_cpus: Option<String>,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WindowSpec {
+    /// Load before the window.
+    #[serde(with = "duration_text")]
+    pub warmup: Option<Nanos>,
+    /// Length of the window; `null` with `transactions`: until they have ended.
+    #[serde(with = "duration_text")]
+    pub time: Option<Nanos>,
+    /// How many transactions are offered.
+    pub transactions: Option<u64>,
+    /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
+    /// auto.
+    pub budget: Option<String>,
+}
+
+/// What a file with the written form of a run holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpecDocument {
+    /// The run.
+    pub spec: RunSpec,
+    /// The command that it was made by, where the file is the record of a run.
+    pub command: Option<String>,
+}
+
+/// Why a text is no written form of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// No JSON, or a value of a wrong type.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// A field that there is none of, by its path.
+    #[error("there is no field `{0}`; `dbtime run --print-spec` shows all there are")]
+    Unknown(String),
+    /// Written by a later dbtime.
+    #[error("it has schema {0}, and this dbtime knows up to {SPEC_SCHEMA}: use a newer dbtime")]
+    Newer(u32),
+    /// The record of a run that holds none.
+    #[error("it is the record of a run without a spec; repeat that by its command: {0}")]
+    Missing(String),
+}
+
+impl SpecDocument {
+    /// Reads a written form, or a record (`run.json`) that holds one.
+    ///
+    /// # Errors
+    /// A field that is not known is refused in a written form, and ignored in a record.
+    pub fn read(text: &str) -> Result<Self, SpecError> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let command = value.get("command").and_then(|command| command.as_str());
+        let document = match (value.get("spec"), command) {
+            (Some(spec), _) if spec.is_object() => {
+                Self { spec: RunSpec::deserialize(spec)?, command: command.map(str::to_owned) }
+            }
+            (_, Some(command)) => return Err(SpecError::Missing(command.to_owned())),
+            (_, None) => Self { spec: strictly(text)?, command: None },
+        };
+        match document.spec.schema {
+            0..=SPEC_SCHEMA => Ok(document),
+            newer => Err(SpecError::Newer(newer)),
+        }
+    }
+}
+
+/// Reads what somebody may have written by hand.
+fn strictly(text: &str) -> Result<RunSpec, SpecError> {
+    let mut unknown = None;
+    let mut json = serde_json::Deserializer::from_str(text);
+    let spec = serde_ignored::deserialize(&mut json, |path| {
+        unknown.get_or_insert_with(|| path.to_string());
+    })?;
+    unknown.map_or(Ok(spec), |path| Err(SpecError::Unknown(path)))
+}
+
+/// Durations as people write them: `"20s"`.
+mod duration_text {
+    use crate::Nanos;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        length: &Option<Nanos>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        length.map(Nanos::exact).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Nanos>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| text.parse().map_err(Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<SpecDocument, String> {
+        SpecDocument::read(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        assert_eq!(read("{}").expect("a run of atm").spec, RunSpec::default());
+        let text = r#"{"workload":{"name":"atm"},"window":{"time":"20s"},"load":{"rate":"9/s"}}"#;
+        let spec = read(text).expect("a run").spec;
+        assert_eq!(spec.window.time, Some(Nanos::from_secs(20)));
+        assert_eq!(spec.load.rate.as_deref(), Some("9/s"));
+        assert_eq!(spec.target.url, "sqlite");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let unknown = read(r#"{"load":{"conections":4}}"#).expect_err("a typing error");
+        assert!(unknown.starts_with("there is no field `load.conections`"), "{unknown}");
+        let length = read(r#"{"window":{"time":"20 parsecs"}}"#).expect_err("no time");
+        assert!(length.contains("`parsecs` is no unit"), "{length}");
+        let newer = read(r#"{"schema":99}"#).expect_err("of a later dbtime");
+        assert!(newer.contains("schema 99") && newer.contains("newer"), "{newer}");
+        let old = read(r#"{"schema":1,"command":"dbtime run atm"}"#).expect_err("no spec in it");
+        assert!(old.ends_with("by its command: dbtime run atm"), "{old}");
+        assert!(read("").is_err());
+    }
+
+    #[test]
+    fn a_record_is_read_for_its_spec_and_may_know_more() {
+        let text = r#"{"command":"dbtime run","spec":{"seed":7,"later":1},"target":{"x":2}}"#;
+        let read = read(text).expect("a record");
+        assert_eq!((read.spec.seed, read.command.as_deref()), (7, Some("dbtime run")));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            seed: u64, ns in proptest::option::of(0..9_000_000_000_000_000_000u64), query: String,
+            connections: Option<u32>, limits in proptest::collection::vec(".*", 0..3),
+        ) {
+            let workload = WorkloadSpec { query: Some(query), ..WorkloadSpec::default() };
+            let window = WindowSpec { time: ns.map(Nanos), ..WindowSpec::default() };
+            let load = LoadSpec { connections, ..LoadSpec::default() };
+            let spec = RunSpec { workload, window, load, limits, seed, ..RunSpec::default() };
+            let text = serde_json::to_string(&spec).expect("it can be written");
+            prop_assert_eq!(read(&text).map(|read| read.spec), Ok(spec));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in r#"[{}\[\]":,a-z0-9 ]{0,60}|.*"#) {
+            let _ = read(&text);
+        }
+    }
+}

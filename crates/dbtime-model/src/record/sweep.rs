@@ -1,0 +1,220 @@
+//! A sweep: many runs in one folder, and `sweep.json`, which says which is which.
+//!
+//! The file is written anew after every run, so that a sweep that was ended has what there is.
+
+use super::folder::{ReadError, parent_of, read_run_record, read_text};
+use super::{CheckOutcome, CountsInfo, LatencyUs, RunRecord, file};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The version of `sweep.json` that this program writes.
+pub const SWEEP_SCHEMA: u32 = 1;
+
+/// One sweep, as in `sweep.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SweepRecord {
+    /// [`SWEEP_SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// Version of the program that wrote it.
+    pub dbtime: String,
+    /// The command that repeats it, without passwords.
+    pub command: String,
+    /// The folder it was given in, which relative paths are relative to.
+    pub directory: String,
+    /// When the sweep started, UTC, RFC 3339.
+    pub started_at: String,
+    /// How many runs were planned.
+    pub planned: u64,
+    /// Whether all of them were made or have failed: `false` while it goes on, and where it was
+    /// ended.
+    pub complete: bool,
+    /// The swept factors, in the order of the command line.
+    pub factors: Vec<String>,
+    /// The runs made so far, in the order they were made.
+    pub runs: Vec<SweepRun>,
+    /// Those that could not be made, likewise.
+    pub failed: Vec<FailedRun>,
+}
+
+/// A run of a sweep that could not be made, or crashed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailedRun {
+    /// Its number among all, from 1, in the order of time.
+    pub number: u64,
+    /// Which repetition it was, from 1.
+    pub round: u64,
+    /// Where its combination stands among all, from 0.
+    pub combination: u64,
+    /// The values of the factors it was to be made with.
+    pub factors: Vec<FactorValue>,
+    /// Cause and remedy.
+    pub reason: String,
+}
+
+/// A factor and its value in one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FactorValue {
+    /// The flag that is swept, without its dashes.
+    pub name: String,
+    /// Its value, without passwords.
+    pub value: String,
+}
+
+impl fmt::Display for FactorValue {
+    /// As on the command line: `workers=4`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
+}
+
+/// Factors as they are shown: `workers=4 rate=500/s`; `as given` where there are none.
+pub fn combination_text<'a>(factors: impl IntoIterator<Item = &'a FactorValue>) -> String {
+    let pairs: Vec<String> = factors.into_iter().map(FactorValue::to_string).collect();
+    if pairs.is_empty() { "as given".to_owned() } else { pairs.join(" ") }
+}
+
+/// One run of a sweep with the figures of its record that a table of runs needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SweepRun {
+    /// Its folder in that of the sweep.
+    pub folder: String,
+    /// Which repetition it is, from 1.
+    pub round: u64,
+    /// Where its combination stands among all, from 0.
+    pub combination: u64,
+    /// The values of the factors it was made with.
+    pub factors: Vec<FactorValue>,
+    /// When its load started, UTC, RFC 3339.
+    pub started_at: String,
+    /// offered = completed + failed + dropped + unfinished.
+    pub counts: CountsInfo,
+    /// Completed transactions per second of the window.
+    pub throughput_tps: f64,
+    /// The response, in microseconds.
+    pub response_us: LatencyUs,
+    /// Mean wait for somebody who is free, in microseconds.
+    pub queue_mean_us: f64,
+    /// Mean service time, in microseconds.
+    pub service_mean_us: f64,
+    /// CPU of the client per transaction, in microseconds; `null` when none was completed.
+    pub client_cpu_us_per_tx: Option<f64>,
+    /// User CPU of the server in percent of one CPU; `null` where there is none.
+    pub server_usr_pct: Option<f64>,
+    /// System CPU of the server, likewise.
+    pub server_sys_pct: Option<f64>,
+    /// Whether the figures can be trusted.
+    pub valid: bool,
+    /// How all limits came out; `null` where nothing was required.
+    pub limits: Option<CheckOutcome>,
+    /// The limits that were missed: `withdraw: p90 <= 5ms`.
+    pub missed: Vec<String>,
+}
+
+impl SweepRun {
+    /// What the record of a run says of it; its place in the sweep is the caller's to add.
+    pub fn from_record(record: &RunRecord) -> Self {
+        let server = record.server.as_ref();
+        let missed = record.checks().filter(|(_, check)| !check.passed);
+        Self {
+            started_at: record.started_at.clone(),
+            counts: record.counts,
+            throughput_tps: record.throughput_tps,
+            response_us: record.latency_us.response,
+            queue_mean_us: record.latency_us.queue.mean,
+            service_mean_us: record.latency_us.service.mean,
+            client_cpu_us_per_tx: record.client.cpu_us_per_tx,
+            server_usr_pct: server.map(|server| server.usr_pct),
+            server_sys_pct: server.map(|server| server.sys_pct),
+            valid: record.validity.valid,
+            limits: record.limits_outcome(),
+            missed: missed
+                .map(|(of, check)| format!("{of}: {} {}", check.metric, check.text))
+                .collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// A sweep as read from its folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sweep {
+    /// `sweep.json`.
+    pub record: SweepRecord,
+    /// Its runs with their `run.json`, those that are there.
+    pub runs: Vec<(SweepRun, RunRecord)>,
+    /// Folders of runs that are not there any more.
+    pub missing: Vec<String>,
+}
+
+/// Whether a folder is that of a sweep.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join(file::SWEEP).is_file()
+}
+
+/// The folder of a record that is named by it, or by its `run.json` or `sweep.json`.
+pub fn record_folder(path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match (name, parent_of(path)) {
+        (Some(file::RUN | file::SWEEP), Some(parent)) if path.is_file() => parent.to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// Reads the `sweep.json` of a sweep's folder.
+///
+/// Errors: as [`read_sweep`].
+pub fn read_sweep_record(folder: &Path) -> Result<SweepRecord, ReadError> {
+    let path = folder.join(file::SWEEP);
+    let text = read_text(&path)?;
+    super::folder::versioned(&text, &path, SWEEP_SCHEMA)
+}
+
+/// Reads a sweep with the records of all of its runs that are there, and no other file of theirs.
+///
+/// Errors: [`ReadError`] names the file, the line and what to do.
+pub fn read_sweep(folder: &Path) -> Result<Sweep, ReadError> {
+    let record = read_sweep_record(folder)?;
+    let (mut runs, mut missing) = (Vec::new(), Vec::new());
+    for run in &record.runs {
+        match read_run_record(&folder.join(&run.folder)) {
+            Ok(read) => runs.push((run.clone(), read)),
+            Err(ReadError::NotARun(_)) => missing.push(run.folder.clone()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Sweep { record, runs, missing })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Check, CheckOrigin, OperationSummary};
+
+    #[test]
+    fn limits_that_nobody_set_pass_nothing() {
+        let own = Check { origin: CheckOrigin::Dbtime, passed: true, ..Check::default() };
+        let of = |checks: &[Check]| {
+            let operation = OperationSummary { limits: checks.to_vec(), ..Default::default() };
+            let record = RunRecord { operations: vec![operation], ..RunRecord::default() };
+            SweepRun::from_record(&record).limits
+        };
+        assert_eq!(of(std::slice::from_ref(&own)), None);
+        let given = Check { origin: CheckOrigin::Given, ..own.clone() };
+        assert_eq!(of(&[own.clone(), given]), Some(CheckOutcome::Passed));
+        assert_eq!(of(&[Check { passed: false, ..own }]), Some(CheckOutcome::Failed));
+    }
+
+    #[test]
+    fn a_combination_of_nothing_is_as_given() {
+        let factor =
+            |name: &str, value: &str| FactorValue { name: name.into(), value: value.into() };
+        assert_eq!(combination_text([]), "as given");
+        let factors = [factor("workers", "4"), factor("rate", "500/s")];
+        assert_eq!(combination_text(&factors), "workers=4 rate=500/s");
+    }
+}

@@ -1,0 +1,74 @@
+//! What the kernel's side hands over, put together into requests.
+
+use super::TraceError;
+use super::blockers::Blockers;
+use super::layout::{FOR_LOCKS, RawRequest};
+use super::loading::map;
+use super::logins::login;
+use super::naming::Naming;
+use super::refusal::kernel;
+use super::sessions::Sessions;
+use dbtime_model::traced::TracedRequest;
+use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Where the ring puts what it hands over.
+#[derive(Default)]
+pub(super) struct Inbox {
+    pub(super) sessions: Sessions,
+    pub(super) blockers: Blockers,
+    pub(super) naming: Naming,
+    /// What nobody has taken yet.
+    pub(super) requests: Vec<TracedRequest>,
+    /// Records of the kernel's side that are no request of this version.
+    pub(super) strange: u64,
+}
+
+impl Inbox {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        if let Some((connection, login)) = login(bytes) {
+            return self.sessions.logged_in(connection, login);
+        }
+        let Some(mut raw) = RawRequest::read(bytes) else {
+            self.strange += 1;
+            return;
+        };
+        self.naming.name(&mut raw);
+        self.sessions.identify(&raw, false);
+        let request = match raw.flags & FOR_LOCKS {
+            0 => self.sessions.take(&raw),
+            _ => self.sessions.glimpse(&raw),
+        };
+        self.blockers.take(&raw, request, &mut self.requests);
+    }
+
+    /// What has come to an end, in the order of that; at the end of all everything.
+    pub(super) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
+        self.blockers.settle(is_end, &self.sessions, &mut self.requests);
+        // They are long: each is moved once.
+        self.requests.sort_by_cached_key(|request| request.end);
+        // The next time brings about as many: a list that grows moves all of them again and again.
+        let next = Vec::with_capacity(self.requests.len());
+        std::mem::replace(&mut self.requests, next)
+    }
+}
+
+/// The stream of the kernel's side, which goes to `inbox` whenever it is consumed.
+///
+/// # Errors
+/// The stream cannot be mapped.
+pub(super) fn ring(
+    object: &Object,
+    inbox: &Rc<RefCell<Inbox>>,
+) -> Result<RingBuffer<'static>, TraceError> {
+    let inbox = Rc::clone(inbox);
+    let stream = map(object, "stream")?;
+    let mut builder = RingBufferBuilder::new();
+    let added = builder.add(&stream, move |bytes| {
+        inbox.borrow_mut().put(bytes);
+        0
+    });
+    added.map_err(kernel)?;
+    builder.build().map_err(kernel)
+}

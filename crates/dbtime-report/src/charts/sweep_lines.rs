@@ -1,0 +1,268 @@
+//! A figure of the runs of a sweep over the factor with the most values; other factors make lines
+//! of their own.
+
+use super::axis::{Scale, plain_tick, time_tick};
+use super::svg::{Anchor, Svg};
+use crate::format::{clean, fit, rate, us};
+use crate::sweep_story::combination;
+use dbtime_model::Nanos;
+use dbtime_model::record::{SweepRun, combination_text};
+use dbtime_model::units::parse_rate;
+
+/// Lines of one chart; colours for more cannot be told apart.
+pub(crate) const MOST_LINES: usize = 6;
+
+/// A figure that is drawn.
+pub(crate) struct SweepChart {
+    /// Part of the ids in the page.
+    pub(crate) name: &'static str,
+    /// What stands above it.
+    pub(crate) title: &'static str,
+    of: fn(&SweepRun) -> f64,
+    is_time: bool,
+}
+
+/// The charts of a sweep, in reading order.
+pub(crate) const SWEEP_CHARTS: [SweepChart; 3] = [
+    SweepChart {
+        name: "sweep-throughput",
+        title: "Throughput, transactions per second",
+        of: |run| run.throughput_tps,
+        is_time: false,
+    },
+    SweepChart {
+        name: "sweep-mean",
+        title: "Mean response",
+        of: |run| run.response_us.mean,
+        is_time: true,
+    },
+    SweepChart {
+        name: "sweep-p99",
+        title: "99th percentile of the response",
+        of: |run| run.response_us.p99,
+        is_time: true,
+    },
+];
+
+const SIZE: (f64, f64) = (520.0, 300.0);
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 500.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 252.0;
+
+/// The runs of a sweep, ordered for drawing.
+pub(crate) struct SweepLines<'a> {
+    /// The factor that goes to the right; `None` where nothing was swept.
+    pub(crate) factor: Option<String>,
+    /// Its values, numbers in their order.
+    values: Vec<String>,
+    /// The other factors of each line, and its runs by the place of their value.
+    pub(crate) lines: Vec<(String, Vec<(usize, &'a SweepRun)>)>,
+}
+
+impl<'a> SweepLines<'a> {
+    /// Of the runs in which something was completed.
+    pub(crate) fn new(runs: &[&'a SweepRun]) -> Self {
+        let factor = widest(runs);
+        let mut lines = Self { values: values(runs, factor.as_deref()), factor, lines: Vec::new() };
+        for run in runs.iter().filter(|run| run.counts.completed > 0) {
+            let value = lines.factor.as_deref().map_or("", |name| value_of(run, name));
+            let Some(place) = lines.values.iter().position(|known| known == value) else {
+                continue;
+            };
+            let rest = run.factors.iter().filter(|f| Some(&f.name) != lines.factor.as_ref());
+            let name = combination_text(rest);
+            match lines.lines.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.push((place, run)),
+                None => lines.lines.push((name, vec![(place, run)])),
+            }
+        }
+        lines.lines.iter_mut().for_each(|(_, points)| points.sort_by_key(|(place, _)| *place));
+        lines
+    }
+
+    /// The chart; `None` without at least two points to compare.
+    pub(crate) fn draw(&self, chart: &SweepChart) -> Option<String> {
+        let points = self.lines.iter().map(|(_, points)| points.len()).sum::<usize>();
+        if points < 2 {
+            return None;
+        }
+        let shown = &self.lines[..self.lines.len().min(MOST_LINES)];
+        let all =
+            shown.iter().flat_map(|(_, points)| points.iter().map(|(_, run)| (chart.of)(run)));
+        let y = Scale::fitting(all, (BOTTOM, TOP));
+        let mut svg = Svg::new(chart.name, SIZE, chart.title, &self.described(chart));
+        self.grid(&mut svg, chart, &y);
+        for (index, (_, points)) in shown.iter().enumerate() {
+            let class = format!("line-{index}");
+            svg.path(&self.means(chart, points, &y), &class);
+            for (place, run) in points {
+                let value = (chart.of)(run);
+                let (x, y) = (self.x(*place), y.at(value));
+                let tip = format!("{}, {}: {}", run.folder, combination(run), figure(chart, value));
+                svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
+                svg.rect((x - 7.0, y - 7.0), (14.0, 14.0), "hit", &tip);
+            }
+        }
+        Some(svg.finish())
+    }
+
+    fn x(&self, place: usize) -> f64 {
+        LEFT + (place as f64 + 0.5) / self.values.len().max(1) as f64 * (RIGHT - LEFT)
+    }
+
+    /// A line through the means of repetitions.
+    fn means(
+        &self,
+        chart: &SweepChart,
+        points: &[(usize, &SweepRun)],
+        y: &Scale,
+    ) -> Vec<Option<(f64, f64)>> {
+        let mean = |runs: &[(usize, &SweepRun)]| {
+            let sum = runs.iter().map(|(_, run)| (chart.of)(run)).sum::<f64>();
+            Some((self.x(runs[0].0), y.at(sum / runs.len() as f64)))
+        };
+        points.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
+    }
+
+    fn grid(&self, svg: &mut Svg, chart: &SweepChart, y: &Scale) {
+        for tick in y.ticks() {
+            let at = y.at(tick);
+            svg.line((LEFT, at), (RIGHT, at), "grid");
+            let text = if chart.is_time { time_tick(tick) } else { plain_tick(tick) };
+            svg.text((LEFT - 6.0, at + 4.0), Anchor::End, "tick", &text);
+        }
+        svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
+        // Labels side by side: about nine signs of each, fewer labels where there are many.
+        let every = self.values.len().div_ceil(8).max(1);
+        for (place, value) in self.values.iter().enumerate().step_by(every) {
+            let text = fit(&clean(value), 12);
+            svg.text((self.x(place), BOTTOM + 18.0), Anchor::Middle, "tick", &text);
+        }
+        let factor = self.factor.as_deref().unwrap_or("runs");
+        let middle = (LEFT + RIGHT) / 2.0;
+        svg.text((middle, BOTTOM + 38.0), Anchor::Middle, "caption", &clean(factor));
+    }
+
+    /// The chart in words.
+    fn described(&self, chart: &SweepChart) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for (name, points) in self.lines.iter().take(MOST_LINES) {
+            let point = |(place, run): &(usize, &SweepRun)| {
+                format!("{}: {}", self.values[*place], figure(chart, (chart.of)(run)))
+            };
+            let points = points.iter().map(point).collect::<Vec<_>>().join(", ");
+            // One line needs no name.
+            words.push(if self.lines.len() > 1 { format!("{name} {points}") } else { points });
+        }
+        words.join("; ")
+    }
+}
+
+fn figure(chart: &SweepChart, value: f64) -> String {
+    if chart.is_time { us(value) } else { format!("{}/s", rate(value)) }
+}
+
+fn value_of<'a>(run: &'a SweepRun, factor: &str) -> &'a str {
+    run.factors.iter().find(|f| f.name == factor).map_or("", |f| f.value.as_str())
+}
+
+/// The factor with the most values, the first of equals.
+fn widest(runs: &[&SweepRun]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for factor in runs.iter().flat_map(|run| &run.factors) {
+        if !names.contains(&factor.name.as_str()) {
+            names.push(&factor.name);
+        }
+    }
+    let most = names.iter().map(|name| values(runs, Some(name)).len()).max()?;
+    let widest = names.into_iter().find(|name| values(runs, Some(name)).len() == most);
+    widest.map(str::to_owned)
+}
+
+/// The values of a factor: in the order of the runs, numbers in their own.
+fn values(runs: &[&SweepRun], factor: Option<&str>) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for run in runs {
+        let value = factor.map_or("", |name| value_of(run, name));
+        if !values.iter().any(|known| known == value) {
+            values.push(value.to_owned());
+        }
+    }
+    let is_of_all = |of: &SizeOf| values.iter().all(|value| of(value).is_some());
+    if let Some(of) = KINDS.into_iter().find(is_of_all) {
+        let size = |value: &String| of(value).unwrap_or(0.0);
+        values.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    }
+    values
+}
+
+/// How much a value is, where it is of this kind.
+type SizeOf = fn(&str) -> Option<f64>;
+
+/// Numbers, rates, durations.
+const KINDS: [SizeOf; 3] = [
+    |text| text.parse().ok(),
+    |text| parse_rate(text).ok(),
+    |text| text.parse().ok().map(|Nanos(ns)| ns as f64),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::FactorValue;
+
+    fn run(pairs: &[(&str, &str)], tps: f64) -> SweepRun {
+        let factor = |(name, value): &(&str, &str)| FactorValue {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let mut run = SweepRun {
+            factors: pairs.iter().map(factor).collect(),
+            throughput_tps: tps,
+            ..SweepRun::default()
+        };
+        run.counts.completed = 1;
+        run
+    }
+
+    #[test]
+    fn the_widest_factor_goes_to_the_right_and_the_others_make_lines() {
+        let runs: Vec<SweepRun> = ["40", "10", "4"]
+            .iter()
+            .flat_map(|w| ["on", "off"].map(|s| run(&[("sync", s), ("workers", w)], 5.0)))
+            .collect();
+        let runs: Vec<&SweepRun> = runs.iter().collect();
+        let lines = SweepLines::new(&runs);
+        assert_eq!(lines.factor.as_deref(), Some("workers"));
+        assert_eq!(lines.values, ["4", "10", "40"]);
+        let names: Vec<&str> = lines.lines.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["sync=on", "sync=off"]);
+        let drawn = lines.draw(&SWEEP_CHARTS[0]).expect("six points");
+        assert!(drawn.contains("line-1") && drawn.matches("class=\"hit\"").count() == 6);
+        assert!(SweepLines::new(&runs[..1]).draw(&SWEEP_CHARTS[0]).is_none());
+    }
+
+    #[test]
+    fn rates_and_durations_stand_in_their_order_whatever_their_unit() {
+        let ordered = |given: &[&str]| {
+            let runs: Vec<SweepRun> = given.iter().map(|value| run(&[("x", value)], 1.0)).collect();
+            values(&runs.iter().collect::<Vec<_>>(), Some("x"))
+        };
+        assert_eq!(ordered(&["2k/s", "90/m", "500/s"]), ["90/m", "500/s", "2k/s"]);
+        assert_eq!(ordered(&["1ms", "0", "500us"]), ["0", "500us", "1ms"]);
+        assert_eq!(ordered(&["10", "9", "-1.5"]), ["-1.5", "9", "10"]);
+        // What has no order keeps that of the runs.
+        assert_eq!(ordered(&["2k/s", "auto", "500/s"]), ["2k/s", "auto", "500/s"]);
+        assert_eq!(ordered(&["2k/s", "1ms"]), ["2k/s", "1ms"]);
+    }
+
+    #[test]
+    fn repetitions_are_points_of_one_line() {
+        let runs = [run(&[("workers", "1")], 4.0), run(&[("workers", "1")], 6.0)];
+        let lines = SweepLines::new(&runs.iter().collect::<Vec<_>>());
+        let y = Scale::linear(10.0, (100.0, 0.0));
+        let line = lines.means(&SWEEP_CHARTS[0], &lines.lines[0].1, &y);
+        assert_eq!(line.iter().map(|p| p.expect("a point").1).collect::<Vec<_>>(), [50.0]);
+    }
+}

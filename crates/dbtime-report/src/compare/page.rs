@@ -1,0 +1,97 @@
+//! A comparison as one HTML file.
+
+use super::NO_VERDICT;
+use super::run::{ComparedRun, RunComparison};
+use super::sweep::SweepComparison;
+use super::tables::{self, TextTable};
+use crate::charts::escape;
+use crate::facts::instant;
+use crate::html::{Head, HtmlCell, HtmlTable, frame};
+use std::fmt::Write;
+
+/// Two runs side by side as a self-contained page.
+///
+/// Shape: as [`crate::html::report`].
+pub fn runs_page(runs: &RunComparison) -> String {
+    let mut body = head("Two runs", &runs.unlike);
+    body += "<section><dl class=\"facts\">";
+    side("A", &runs.a, &mut body);
+    side("B", &runs.b, &mut body);
+    body += "</dl></section>\n";
+    no_verdict(&mut body);
+    tables::of_runs(runs).iter().for_each(|table| show(table, &mut body));
+    frame(&format!("{} and {}", runs.a.place, runs.b.place), &body)
+}
+
+/// Two sweeps side by side as a self-contained page: every combination whole.
+///
+/// Shape: as [`crate::html::report`].
+pub fn sweeps_page(sweeps: &SweepComparison) -> String {
+    let mut body = head("Two sweeps", &sweeps.unlike);
+    body += "<section><dl class=\"facts\">";
+    for (name, place) in [("A", &sweeps.a), ("B", &sweeps.b)] {
+        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(place));
+    }
+    body += "</dl></section>\n";
+    no_verdict(&mut body);
+    show(&tables::of_sweeps(sweeps), &mut body);
+    for (index, combination) in sweeps.combinations.iter().enumerate() {
+        let open = if index == 0 { " open=\"open\"" } else { "" };
+        let name = escape(&combination.name());
+        let _ = write!(body, "<details{open}><summary>{name}</summary>\n<dl class=\"facts\">");
+        side("A", &combination.runs.a, &mut body);
+        side("B", &combination.runs.b, &mut body);
+        body += "</dl>\n";
+        tables::of_runs(&combination.runs).iter().for_each(|table| show(table, &mut body));
+        body += "</details>\n";
+    }
+    frame(&format!("{} and {}", sweeps.a, sweeps.b), &body)
+}
+
+fn head(what: &str, unlike: &[String]) -> String {
+    let mut out = format!(
+        "<header><p class=\"kicker\">dbtime compare</p><h1>{what} side by side</h1></header>\n"
+    );
+    for sentence in unlike {
+        let sentence = escape(sentence);
+        let _ = writeln!(out, "<p class=\"callout invalid\">{sentence}</p>");
+    }
+    out
+}
+
+fn side(name: &str, run: &ComparedRun, out: &mut String) {
+    let invalid = run.invalid.as_ref().map_or(String::new(), |why| {
+        format!("<br/><strong class=\"bad\">NOT VALID: {}</strong>", escape(why))
+    });
+    let _ = write!(
+        out,
+        "<dt>{name}</dt><dd>{}, started {}, {}<br/>{}{invalid}</dd>",
+        escape(&run.headline),
+        escape(&instant(&run.started_at)),
+        escape(&run.place),
+        escape(&run.load),
+    );
+}
+
+fn no_verdict(out: &mut String) {
+    let _ = writeln!(out, "<p class=\"callout\">{}</p>", escape(NO_VERDICT));
+}
+
+fn show(table: &TextTable, out: &mut String) {
+    let head = |heading: &tables::Heading| match heading.is_figure {
+        true => Head::Figure(heading.text),
+        false => Head::Text(heading.text),
+    };
+    let mut shown = HtmlTable::new("", table.headings.iter().map(head).collect());
+    for row in &table.rows {
+        shown.row(row.iter().map(HtmlCell::text).collect());
+    }
+    let _ = writeln!(out, "<section><h2>{}</h2>", escape(table.title));
+    if !table.rows.is_empty() {
+        out.push_str(&shown.finish());
+    }
+    if !table.note.is_empty() {
+        let _ = write!(out, "<p class=\"dim note\">{}</p>", escape(&table.note));
+    }
+    out.push_str("</section>\n");
+}

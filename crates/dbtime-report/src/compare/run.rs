@@ -1,0 +1,264 @@
+//! Two runs: what is compared of them, each list in the order of what changed most.
+
+use super::SCHEMA;
+use super::figures::{FigurePair, FigureUnit};
+use super::setup::{self, SettingPair};
+use crate::means::Means;
+use crate::story;
+use dbtime_model::budget::Part;
+use dbtime_model::record::{
+    CountersInfo, OperationSummary, RunRecord, StatementSummary, TellingCounter,
+};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Which run one side is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRun {
+    /// Where its record is.
+    pub place: String,
+    /// When its load started, UTC, RFC 3339.
+    pub started_at: String,
+    /// What ran against what.
+    pub headline: String,
+    /// How the load was made.
+    pub load: String,
+    /// How its parts were measured, and how well they add up.
+    pub parts_measured: String,
+    /// Why its figures may be wrong; `null` where nothing speaks against them.
+    pub invalid: Option<String>,
+}
+
+/// An operation or a statement: several figures under one name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedItem {
+    /// Its name; of a statement behind that of its operation.
+    pub name: String,
+    /// Its figures: the first orders the list, by its difference.
+    pub figures: Vec<FigurePair>,
+}
+
+/// Two runs side by side, as `dbtime compare --json` prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunComparison {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// `run_comparison`.
+    pub kind: &'static str,
+    /// Always `null`: two single runs carry none.
+    pub verdict: Option<String>,
+    /// The first run.
+    pub a: ComparedRun,
+    /// The second.
+    pub b: ComparedRun,
+    /// Where they did not do the same: workload, target, load. Empty where they did.
+    pub unlike: Vec<String>,
+    /// The whole runs.
+    pub figures: Vec<FigurePair>,
+    /// The time budget, mean per transaction, the total last; empty unless both have one.
+    pub parts: Vec<FigurePair>,
+    /// By operation: time per transaction of any kind, share, mean, p99.
+    pub operations: Vec<ComparedItem>,
+    /// By statement: time per transaction, executions per transaction, mean, p99.
+    pub statements: Vec<ComparedItem>,
+    /// What the servers counted, per transaction, by the ratio; what one of two servers of the same
+    /// version did not count is 0 there, unless its record notes that counters were lost.
+    pub counters: Vec<FigurePair>,
+    /// What was set up differently.
+    pub settings: Vec<SettingPair>,
+    /// How many recorded settings are the same.
+    pub same_settings: u64,
+}
+
+impl RunComparison {
+    /// Two runs with the places of their records.
+    pub fn of([(place_a, a), (place_b, b)]: [(&str, &RunRecord); 2]) -> Self {
+        let (settings, same_settings) = setup::settings(a, b);
+        Self {
+            schema: SCHEMA,
+            kind: "run_comparison",
+            verdict: None,
+            a: ComparedRun::of(place_a, a),
+            b: ComparedRun::of(place_b, b),
+            unlike: setup::unlike(a, b),
+            figures: figures(a, b),
+            parts: parts(a, b),
+            operations: operations(a, b),
+            statements: statements(a, b),
+            counters: counters(a, b),
+            settings,
+            same_settings,
+        }
+    }
+}
+
+impl ComparedRun {
+    fn of(place: &str, record: &RunRecord) -> Self {
+        Self {
+            place: place.to_owned(),
+            started_at: record.started_at.clone(),
+            headline: story::headline(record),
+            load: story::load(&record.load),
+            parts_measured: parts_measured(record),
+            invalid: story::invalid(record),
+        }
+    }
+}
+
+fn parts_measured(record: &RunRecord) -> String {
+    let notes = [story::sampling(record), story::budget_error(record)];
+    notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn figures(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
+    let each = |name, unit, of: &dyn Fn(&RunRecord) -> Option<f64>| {
+        FigurePair::new(name, unit, [a, b].map(of))
+    };
+    let us = |name, of: fn(&RunRecord) -> f64| each(name, FigureUnit::Us, &|r| Some(of(r)));
+    let count = |name, of: fn(&RunRecord) -> u64| {
+        each(name, FigureUnit::Count, &|record| Some(of(record) as f64))
+    };
+    let number = FigureUnit::Number;
+    let mut all = vec![each("throughput per second", number, &|r| Some(r.throughput_tps))];
+    all.extend(
+        (a.load.rate_tps.is_some() && b.load.rate_tps.is_some())
+            .then(|| each("offered per second", number, &|record| record.load.rate_tps)),
+    );
+    all.extend([
+        us("response mean", |r| r.latency_us.response.mean),
+        us("response p50", |r| r.latency_us.response.p50),
+        us("response p90", |r| r.latency_us.response.p90),
+        us("response p99", |r| r.latency_us.response.p99),
+        us("response p99.9", |r| r.latency_us.response.p999),
+        us("response max", |r| r.latency_us.response.max),
+        us("service mean", |r| r.latency_us.service.mean),
+        us("service p99", |r| r.latency_us.service.p99),
+        us("queue mean", |r| r.latency_us.queue.mean),
+        us("lag mean", |r| r.latency_us.lag.mean),
+        each("client CPU per transaction", FigureUnit::Us, &|r| r.client.cpu_us_per_tx),
+    ]);
+    all.extend((a.server.is_some() && b.server.is_some()).then(|| {
+        let cpu = |record: &RunRecord| record.server.as_ref()?.cpu_us_per_tx;
+        each("server CPU per transaction", FigureUnit::Us, &cpu)
+    }));
+    all.extend([
+        each("round trips per transaction", number, &|r| r.round_trips_per_tx),
+        count("offered", |r| r.counts.offered),
+        count("completed", |r| r.counts.completed),
+        count("failed", |r| r.counts.failed),
+        count("dropped", |r| r.counts.dropped),
+        count("unfinished", |r| r.counts.unfinished),
+        count("retries", |r| r.counts.retries),
+    ]);
+    all
+}
+
+/// Every part that either run measured.
+fn parts(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
+    let (Some(a), Some(b)) = (&a.budget_us, &b.budget_us) else { return Vec::new() };
+    let means = [Means::from(a), Means::from(b)];
+    let pair = |part: Part| {
+        let unit = match part {
+            Part::Unexplained => FigureUnit::SignedUs,
+            _ => FigureUnit::Us,
+        };
+        FigurePair::new(part.name(), unit, [0, 1].map(|side: usize| means[side].get(part)))
+    };
+    let is_there = |pair: &FigurePair| {
+        let any = [pair.a, pair.b].into_iter().flatten().any(|us| us != 0.0);
+        any || pair.unit == FigureUnit::SignedUs
+    };
+    let mut all: Vec<FigurePair> = Part::ALL.into_iter().map(pair).filter(is_there).collect();
+    all.sort_by(|x, y| y.change().total_cmp(&x.change()));
+    all.push(FigurePair::new("total", FigureUnit::Us, [means[0].total, means[1].total]));
+    all
+}
+
+/// `items` of both sides under the names of either, most changed first.
+fn items<'a, T>(
+    sides: [&'a [T]; 2],
+    name: impl Fn(&'a T) -> String,
+    figures: impl Fn([Option<&'a T>; 2]) -> Vec<FigurePair>,
+) -> Vec<ComparedItem> {
+    let names: BTreeSet<String> = sides.iter().flat_map(|side| side.iter()).map(&name).collect();
+    let item = |wanted: String| {
+        let found = sides.map(|side| side.iter().find(|item| name(item) == wanted));
+        ComparedItem { figures: figures(found), name: wanted }
+    };
+    let mut all: Vec<ComparedItem> = names.into_iter().map(item).collect();
+    let change = |item: &ComparedItem| item.figures.first().map_or(0.0, FigurePair::change);
+    all.sort_by(|x, y| change(y).total_cmp(&change(x)));
+    all
+}
+
+fn operations(a: &RunRecord, b: &RunRecord) -> Vec<ComparedItem> {
+    let sides = [&a.operations[..], &b.operations[..]];
+    items(
+        sides,
+        |operation| operation.name.clone(),
+        |pair: [Option<&OperationSummary>; 2]| {
+            let each = |name, unit, of: fn(&OperationSummary) -> f64| {
+                FigurePair::new(name, unit, pair.map(|side| side.map(of)))
+            };
+            vec![
+                each("per transaction", FigureUnit::Us, |o| o.latency_us.response.mean * o.share),
+                each("share", FigureUnit::Percent, |o| o.share * 100.0),
+                each("mean", FigureUnit::Us, |o| o.latency_us.response.mean),
+                each("p99", FigureUnit::Us, |o| o.latency_us.response.p99),
+            ]
+        },
+    )
+}
+
+fn statements(a: &RunRecord, b: &RunRecord) -> Vec<ComparedItem> {
+    let completed = [a, b].map(|record| record.counts.completed);
+    let name =
+        |statement: &StatementSummary| format!("{}: {}", statement.operation, statement.name);
+    items([&a.statements[..], &b.statements[..]], name, |pair| {
+        let each = |side: usize| {
+            let statement = pair[side].filter(|_| completed[side] > 0);
+            statement.map(|statement| statement.count as f64 / completed[side] as f64)
+        };
+        let mean = |side: usize| pair[side].map(|statement| statement.latency_us.mean);
+        let time = [0, 1].map(|side| Some(each(side)? * mean(side)?));
+        vec![
+            FigurePair::new("per transaction", FigureUnit::Us, time),
+            FigurePair::new("executions", FigureUnit::Number, [each(0), each(1)]),
+            FigurePair::new("mean", FigureUnit::Us, [mean(0), mean(1)]),
+            FigurePair::new("p99", FigureUnit::Us, pair.map(|s| s.map(|s| s.latency_us.p99))),
+        ]
+    })
+}
+
+/// What tells most of what the servers counted, per transaction.
+fn counters(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
+    let sides = [a, b].map(|record| record.counters.as_ref());
+    let telling = sides.map(|info| info.map_or(&[][..], |info| &info.telling));
+    let names: BTreeSet<&str> =
+        telling.into_iter().flatten().map(|told| told.name.as_str()).collect();
+    // Another version may not have that counter.
+    let is_one_version = a.target.identity() == b.target.identity();
+    let whole = sides.map(|info| info.filter(|info| is_one_version && is_whole(info)));
+    let absent = whole.map(|info| info.map(|_| 0.0));
+    let pair = |name: &str| {
+        let found = telling.map(|side| side.iter().find(|told| told.name == name));
+        let unit = found.into_iter().flatten().next().map_or(FigureUnit::Number, |t| t.unit.into());
+        let each = |side: usize| found[side].map_or(absent[side], per_transaction);
+        FigurePair::new(name, unit, [each(0), each(1)])
+    };
+    let mut all: Vec<FigurePair> = names.into_iter().map(pair).collect();
+    all.sort_by(|x, y| y.change_of_ratio().total_cmp(&x.change_of_ratio()));
+    all
+}
+
+/// Whether a counter that is not among the telling ones counted nothing: those that were set to
+/// zero in the window are left out too, which is noted.
+fn is_whole(info: &CountersInfo) -> bool {
+    info.transactions > 0 && info.notes.is_empty()
+}
+
+fn per_transaction(told: &TellingCounter) -> Option<f64> {
+    // Milliseconds are shown as what they are of a transaction: microseconds.
+    let scale = if FigureUnit::from(told.unit) == FigureUnit::Us { 1e3 } else { 1.0 };
+    told.per_transaction.map(|each| each * scale)
+}

@@ -1,0 +1,122 @@
+//! What was set up differently, and whether two runs can be compared at all.
+
+use crate::format::{NONE, clean, count, fit, one_line, percent, rate, us};
+use crate::story;
+use dbtime_model::record::{RunRecord, StatementSummary};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most columns that are shown of a statement's text.
+const TEXT: usize = 60;
+
+/// A setting that differs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SettingPair {
+    /// As the page shows it.
+    pub name: String,
+    /// The first side's; `–` where it has none.
+    pub a: String,
+    /// The second's.
+    pub b: String,
+}
+
+/// Where the two did not do the same: workload, target, load. Sentences without a full stop.
+pub(super) fn unlike(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    let workload = |record: &RunRecord| {
+        let scale = record.workload.scale.max(1);
+        format!("{} at scale {}", story::workload_name(record), count(scale))
+    };
+    let target = |record: &RunRecord| {
+        let protocol = record.target.protocol.as_deref();
+        let protocol = protocol.map_or(String::new(), |name| format!(", statements {name}"));
+        clean(&format!("{}{protocol}", record.target.identity()))
+    };
+    let load = |record: &RunRecord| story::load(&record.load);
+    let [workloads, targets, loads] = [[a, b].map(workload), [a, b].map(target), [a, b].map(load)];
+    let mut sentences = Vec::new();
+    for (kind, [a, b], what) in [
+        ("WORKLOADS", workloads, ": their transactions are not the same work"),
+        ("TARGETS", targets, ""),
+        ("LOADS", loads, ""),
+    ] {
+        if a != b {
+            sentences.push(format!("DIFFERENT {kind}{what}. A: {a}; B: {b}"));
+        }
+    }
+    sentences.extend(other_texts(a, b));
+    sentences
+}
+
+/// Statements of one name with two texts: a query on the command line, a file that was changed.
+fn other_texts(a: &RunRecord, b: &RunRecord) -> Option<String> {
+    let is_same =
+        |[a, b]: [&StatementSummary; 2]| (&a.operation, &a.name) == (&b.operation, &b.name);
+    let pairs = a.statements.iter().flat_map(|a| b.statements.iter().map(move |b| [a, b]));
+    let other: Vec<_> =
+        pairs.filter(|pair| is_same(*pair) && pair[0].fingerprint != pair[1].fingerprint).collect();
+    let [a, b] = other.first()?.map(|statement| fit(&one_line(&statement.fingerprint), TEXT));
+    let more = match other.len() {
+        1 => String::new(),
+        n => format!(" ({} in all)", count(n as u64)),
+    };
+    Some(format!("DIFFERENT STATEMENTS of one name{more}. A: {a}; B: {b}"))
+}
+
+/// What was set up differently, and how many settings are the same.
+pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) {
+    let (a, b) = (described(a), described(b));
+    let names: BTreeSet<_> = a.keys().chain(b.keys()).collect();
+    let all = names.len();
+    let pair = |name: &&String| {
+        let [a, b] = [&a, &b].map(|map| map.get(*name).map_or(NONE, String::as_str).to_owned());
+        (a != b).then(|| SettingPair { name: (*name).clone(), a, b })
+    };
+    let differ: Vec<SettingPair> = names.iter().filter_map(pair).collect();
+    let same = (all - differ.len()) as u64;
+    (differ, same)
+}
+
+/// Everything that says how a run was set up, as text by name.
+fn described(record: &RunRecord) -> BTreeMap<String, String> {
+    let (load, environment, target) = (&record.load, &record.environment, &record.target);
+    let or = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
+    let mut map: BTreeMap<String, String> = [
+        ("workload", record.workload.name.clone()),
+        ("workload scale", count(record.workload.scale)),
+        ("target engine", record.target.identity()),
+        ("target url", target.url.clone()),
+        ("target protocol", or(target.protocol.clone())),
+        ("target TLS", or(target.tls.clone())),
+        ("target data", or(target.data_bytes.map(crate::format::bytes))),
+        ("load mode", load.mode.clone()),
+        (
+            "load rate",
+            or(load.rate.clone().or_else(|| load.rate_tps.map(|r| format!("{}/s", rate(r))))),
+        ),
+        ("load arrivals", load.arrivals.clone()),
+        ("load jitter", or(load.jitter_us.map(us))),
+        ("load connections", load.connections.to_string()),
+        ("load workers", or(load.workers.map(|n| n.to_string()))),
+        ("load shards", or(load.shards.map(|n| n.to_string()))),
+        ("load think", or(load.think.clone().or_else(|| load.think_us.map(us)))),
+        ("load on backlog", load.on_backlog.clone()),
+        ("load reconnect", or(load.reconnect.clone())),
+        ("load statement timeout", or(load.statement_timeout_us.map(us))),
+        ("load seed", load.seed.to_string()),
+        ("window warm-up", crate::format::seconds(record.window.warmup_s)),
+        ("window measured", crate::format::seconds(record.window.measure_s)),
+        ("machine kernel", environment.kernel.clone()),
+        ("machine host", environment.host.clone()),
+        ("machine CPUs", format!("{} {}", environment.cpus, environment.cpu_model)),
+        ("machine steal", percent(environment.steal_pct)),
+        ("machine foreign CPU", percent(environment.foreign_cpu_pct)),
+        ("dbtime", record.dbtime.clone()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    map.extend(
+        target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
+    );
+    map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
+    map
+}

@@ -1,0 +1,156 @@
+//! Two sweeps: their combinations side by side, most changed first, and the runs of each.
+
+use super::SCHEMA;
+use super::figures::{FigurePair, FigureUnit};
+use super::run::RunComparison;
+use crate::format::counted;
+use dbtime_model::record::{FactorValue, RunRecord, Sweep, SweepRun, combination_text};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A combination of factors that both sweeps have run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedCombination {
+    /// Its factors, in the order of their names.
+    pub factors: Vec<FactorValue>,
+    /// How many times it was run in either sweep.
+    pub repetitions: [usize; 2],
+    /// Throughput, mean response, 99th percentile: means over the repetitions.
+    pub figures: Vec<FigurePair>,
+    /// The runs: of several repetitions that with the middle throughput.
+    pub runs: RunComparison,
+}
+
+impl ComparedCombination {
+    /// The factors as they are shown.
+    pub(super) fn name(&self) -> String {
+        combination_text(&self.factors)
+    }
+
+    fn change(&self) -> f64 {
+        self.figures.iter().map(FigurePair::change_of_ratio).fold(0.0, f64::max)
+    }
+}
+
+/// Two sweeps side by side, as `dbtime compare --json` prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepComparison {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// `sweep_comparison`.
+    pub kind: &'static str,
+    /// Always `null`: single runs carry none.
+    pub verdict: Option<String>,
+    /// Where the first sweep is.
+    pub a: String,
+    /// Where the second is.
+    pub b: String,
+    /// Where the runs that stand side by side did not do the same: each sentence once, the first
+    /// six of them. Empty where they did.
+    pub unlike: Vec<String>,
+    /// What both have run, most changed first.
+    pub combinations: Vec<ComparedCombination>,
+    /// Combinations that only the first has: `rate=500/s workers=4`, or `as given` where nothing
+    /// was swept.
+    pub only_a: Vec<String>,
+    /// Combinations that only the second has, likewise.
+    pub only_b: Vec<String>,
+}
+
+impl SweepComparison {
+    /// Two sweeps with their places.
+    pub fn of([(place_a, a), (place_b, b)]: [(&str, &Sweep); 2]) -> Self {
+        let [in_a, in_b] = [a, b].map(combinations);
+        let in_both = in_a.iter().filter_map(|(key, runs)| Some((key, [runs, in_b.get(key)?])));
+        let places = [place_a, place_b];
+        let mut both: Vec<_> =
+            in_both.filter_map(|(key, sides)| compared(key, places, sides)).collect();
+        both.sort_by(|x, y| y.change().total_cmp(&x.change()));
+        let only = |these: &Combinations<'_>, others: &Combinations<'_>| {
+            let alone = these.keys().filter(|key| !others.contains_key(*key));
+            alone.map(combination_text).collect()
+        };
+        let mut unlike: Vec<String> = Vec::new();
+        for sentence in both.iter().flat_map(|combination| &combination.runs.unlike) {
+            if !unlike.contains(sentence) && unlike.len() < MOST_UNLIKE {
+                unlike.push(sentence.clone());
+            }
+        }
+        Self {
+            schema: SCHEMA,
+            kind: "sweep_comparison",
+            verdict: None,
+            a: place_a.to_owned(),
+            b: place_b.to_owned(),
+            unlike,
+            combinations: both,
+            only_a: only(&in_a, &in_b),
+            only_b: only(&in_b, &in_a),
+        }
+    }
+
+    /// What the table does not show.
+    pub(super) fn note(&self) -> String {
+        let mut notes = Vec::new();
+        if self.combinations.is_empty() {
+            notes.push("no combination is in both sweeps".to_owned());
+        }
+        for (name, only) in [("A", &self.only_a), ("B", &self.only_b)] {
+            if !only.is_empty() {
+                notes.push(format!("only in {name}: {}", crate::format::clean(&only.join("; "))));
+            }
+        }
+        let most = self.combinations.iter().flat_map(|c| c.repetitions).max().unwrap_or(0);
+        if most > 1 {
+            let runs = counted(most as u64, "repetition");
+            notes.push(format!("figures are means over up to {runs}"));
+        }
+        notes.join(". ")
+    }
+}
+
+/// Sentences on what differs; combinations differ from each other anyway.
+const MOST_UNLIKE: usize = 6;
+
+/// The runs of one combination, by their throughput.
+type Repetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
+
+/// The runs of a sweep by their factors in the order of their names.
+type Combinations<'a> = BTreeMap<Vec<FactorValue>, Repetitions<'a>>;
+
+fn combinations(sweep: &Sweep) -> Combinations<'_> {
+    let mut all = Combinations::new();
+    for whole in &sweep.runs {
+        let mut key = whole.0.factors.clone();
+        key.sort();
+        all.entry(key).or_default().push(whole);
+    }
+    for runs in all.values_mut() {
+        runs.sort_by(|x, y| x.0.throughput_tps.total_cmp(&y.0.throughput_tps));
+    }
+    all
+}
+
+fn compared(
+    key: &[FactorValue],
+    places: [&str; 2],
+    [a, b]: [&Repetitions<'_>; 2],
+) -> Option<ComparedCombination> {
+    let mean = |of: fn(&SweepRun) -> f64| {
+        [a, b].map(|side| side.iter().map(|(run, _)| of(run)).sum::<f64>() / side.len() as f64)
+    };
+    let figures = vec![
+        FigurePair::new("throughput", FigureUnit::Number, mean(|run| run.throughput_tps)),
+        FigurePair::new("mean", FigureUnit::Us, mean(|run| run.response_us.mean)),
+        FigurePair::new("p99", FigureUnit::Us, mean(|run| run.response_us.p99)),
+    ];
+    let [(run_a, record_a), (run_b, record_b)] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
+    let place = |place: &str, run: &SweepRun| format!("{place}/{}", run.folder);
+    let [place_a, place_b] = [place(places[0], run_a), place(places[1], run_b)];
+    Some(ComparedCombination {
+        factors: key.to_vec(),
+        repetitions: [a.len(), b.len()],
+        figures,
+        runs: RunComparison::of([(&place_a, record_a), (&place_b, record_b)]),
+    })
+}

@@ -1,0 +1,209 @@
+//! A comparison as tables of texts, which the terminal and the page both show.
+
+use super::figures::FigurePair;
+use super::run::{ComparedItem, RunComparison};
+use super::sweep::{ComparedCombination, SweepComparison};
+use crate::format::{NONE, clean, count};
+
+/// A heading: line breaks in it are for terminals. Figures stand right.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heading {
+    pub(super) text: &'static str,
+    pub(super) is_figure: bool,
+    pub(super) is_optional: bool,
+    /// Whether it goes on in the next line rather than being cut.
+    pub(super) wraps: bool,
+}
+
+/// A table with its title, or what there is to say instead.
+pub(super) struct TextTable {
+    pub(super) title: &'static str,
+    pub(super) headings: Vec<Heading>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// Below it.
+    pub(super) note: String,
+}
+
+const fn name(text: &'static str) -> Heading {
+    Heading { text, is_figure: false, is_optional: false, wraps: false }
+}
+
+/// What must not be cut, since rows would be alike.
+const fn wrapped(text: &'static str) -> Heading {
+    Heading { wraps: true, ..name(text) }
+}
+
+const fn figure(text: &'static str) -> Heading {
+    Heading { is_figure: true, ..name(text) }
+}
+
+const fn optional(text: &'static str) -> Heading {
+    Heading { is_optional: true, ..figure(text) }
+}
+
+/// The columns of a plain list of figures.
+const FIGURES: [Heading; 4] = [figure("A"), figure("B"), figure("B − A"), figure("B / A")];
+
+/// Everything that was compared of two runs.
+pub(super) fn of_runs(runs: &RunComparison) -> Vec<TextTable> {
+    let tables = [
+        list("Figures", "", &runs.figures, NONE),
+        parts(runs),
+        operations(&runs.operations),
+        statements(&runs.statements),
+        counters(&runs.counters),
+        settings(runs),
+    ];
+    tables.into_iter().filter(|table| !(table.rows.is_empty() && table.note.is_empty())).collect()
+}
+
+fn list(
+    title: &'static str,
+    first: &'static str,
+    figures: &[FigurePair],
+    missing: &str,
+) -> TextTable {
+    let row = |pair: &FigurePair| {
+        let [a, b] = pair.both().map(|text| if text == NONE { missing.to_owned() } else { text });
+        vec![clean(&pair.name), a, b, pair.difference_text(), pair.ratio_text()]
+    };
+    let headings = [name(first)].into_iter().chain(FIGURES).collect();
+    let rows = figures.iter().map(row).collect();
+    TextTable { title, headings, rows, note: String::new() }
+}
+
+fn parts(runs: &RunComparison) -> TextTable {
+    let title = "Where the time goes, mean per transaction, most changed first";
+    let mut table = list(title, "Part", &runs.parts, "not measured");
+    let notes = [&runs.a.parts_measured, &runs.b.parts_measured];
+    table.note = match table.rows.is_empty() {
+        true => "not both runs measured their budget (--no-budget)".to_owned(),
+        false if notes[0] == notes[1] => notes[0].clone(),
+        false => format!("A: {}. B: {}", notes[0], notes[1]),
+    };
+    table
+}
+
+/// The figure of this name.
+fn of<'a>(item: &'a ComparedItem, name: &str) -> Option<&'a FigurePair> {
+    item.figures.iter().find(|pair| pair.name == name)
+}
+
+/// Both texts of a figure.
+fn both(item: &ComparedItem, name: &str) -> [String; 2] {
+    of(item, name).map_or([NONE.to_owned(), NONE.to_owned()], FigurePair::both)
+}
+
+/// Both figures, their difference and ratio.
+fn whole(item: &ComparedItem, name: &str) -> [String; 4] {
+    let [a, b] = both(item, name);
+    let pair = of(item, name);
+    let difference = pair.map_or(NONE.to_owned(), FigurePair::difference_text);
+    [a, b, difference, pair.map_or(NONE.to_owned(), FigurePair::ratio_text)]
+}
+
+fn operations(items: &[ComparedItem]) -> TextTable {
+    let row = |item: &ComparedItem| {
+        let mut cells = vec![clean(&item.name)];
+        cells.extend(both(item, "share"));
+        cells.extend(whole(item, "mean"));
+        cells.extend(both(item, "p99"));
+        cells
+    };
+    TextTable {
+        title: "Operations, what changed a mean transaction most first",
+        headings: vec![
+            name("Operation"),
+            optional("Share\nA"),
+            optional("Share\nB"),
+            figure("Mean\nA"),
+            figure("Mean\nB"),
+            figure("\nB − A"),
+            figure("\nB / A"),
+            figure("p99\nA"),
+            figure("p99\nB"),
+        ],
+        rows: items.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
+
+fn statements(items: &[ComparedItem]) -> TextTable {
+    let row = |item: &ComparedItem| {
+        let [a, b, difference, _] = whole(item, "per transaction");
+        let mut cells = vec![clean(&item.name)];
+        cells.extend(both(item, "executions"));
+        cells.extend(both(item, "mean"));
+        cells.push(of(item, "mean").map_or(NONE.to_owned(), FigurePair::ratio_text));
+        cells.extend([a, b, difference]);
+        cells
+    };
+    TextTable {
+        title: "Statements, what changed a mean transaction most first",
+        headings: vec![
+            name("Statement"),
+            optional("Each tx\nA"),
+            optional("Each tx\nB"),
+            figure("Mean\nA"),
+            figure("Mean\nB"),
+            figure("\nB / A"),
+            figure("Per tx\nA"),
+            figure("Per tx\nB"),
+            figure("\nB − A"),
+        ],
+        rows: items.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
+
+fn counters(figures: &[FigurePair]) -> TextTable {
+    let title = "What the server counted, per transaction, largest ratio first";
+    list(title, "Counter", figures, NONE)
+}
+
+fn settings(runs: &RunComparison) -> TextTable {
+    let row = |pair: &super::SettingPair| vec![clean(&pair.name), clean(&pair.a), clean(&pair.b)];
+    let rows: Vec<Vec<String>> = runs.settings.iter().map(row).collect();
+    let note = match rows.is_empty() {
+        true => "nothing that is recorded of target, load, workload and machine".to_owned(),
+        false => {
+            format!("{} more recorded settings are the same in both", count(runs.same_settings))
+        }
+    };
+    TextTable {
+        title: "Differs",
+        headings: vec![name("Setting"), name("A"), name("B")],
+        rows,
+        note,
+    }
+}
+
+/// The combinations of two sweeps.
+pub(super) fn of_sweeps(sweeps: &SweepComparison) -> TextTable {
+    let row = |combination: &ComparedCombination| {
+        let mut cells = vec![clean(&combination.name())];
+        for figure in &combination.figures {
+            cells.extend(figure.both());
+            cells.push(figure.ratio_text());
+        }
+        cells
+    };
+    TextTable {
+        title: "Combinations, most changed first",
+        // Where there is no room for all, what changed stays, and by how much.
+        headings: vec![
+            wrapped("Combination"),
+            figure("tps\nA"),
+            figure("tps\nB"),
+            figure("tps\nB / A"),
+            optional("mean\nA"),
+            optional("mean\nB"),
+            optional("mean\nB / A"),
+            optional("p99\nA"),
+            figure("p99\nB"),
+            figure("p99\nB / A"),
+        ],
+        rows: sweeps.combinations.iter().map(row).collect(),
+        note: sweeps.note(),
+    }
+}

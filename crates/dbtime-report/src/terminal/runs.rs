@@ -1,0 +1,161 @@
+//! The table of the records there are.
+
+use super::style::{Ink, Page, PageStyle};
+use super::table::{Cell, Column, Table};
+use crate::facts::instant;
+use crate::format::{clean, count, counted, if_any, rate, us};
+use serde::Serialize;
+
+/// One record: a run, or a sweep of several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordLine {
+    /// Its folder.
+    pub folder: String,
+    /// When its load started, UTC, RFC 3339.
+    pub started_at: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Engine or product with its version.
+    pub target: String,
+    /// Offered rate as given; `null` in a closed loop, and of a sweep.
+    pub rate: Option<String>,
+    /// Runs of a sweep; `null` of a single run.
+    pub runs: Option<u64>,
+    /// Runs that were planned of it; `null` of a single run.
+    pub planned: Option<u64>,
+    /// Completed transactions per second; of a sweep those of its best run, which has
+    /// the most.
+    pub throughput_tps: Option<f64>,
+    /// 99th percentile of the response in microseconds; of a sweep that of the same run.
+    pub p99_us: Option<f64>,
+    /// Whether the figures can be trusted, of a sweep of all runs: not where there are
+    /// none.
+    pub valid: bool,
+    /// Why the record cannot be read; `null` where it can.
+    pub problem: Option<String>,
+}
+
+/// The records in the order given, a line each.
+///
+/// Shape: lines of at most `style.columns` columns, the last one ended.
+pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
+    let mut page = Page::plain(style);
+    let mut table = Table::new(vec![
+        Column::text("Started (UTC)").whole(),
+        Column::text("Workload"),
+        Column::text("Target").optional(),
+        Column::figure("Rate").optional(),
+        Column::figure("Per second").optional(),
+        Column::figure("p99").optional(),
+        Column::text("Figures").whole(),
+        Column::text("Record").whole(),
+    ]);
+    for record in records.iter().filter(|record| record.problem.is_none()) {
+        table.row(cells(record));
+    }
+    if !table.is_empty() {
+        page.table(&table);
+    }
+    if records.iter().any(|record| record.runs.is_some()) {
+        page.text(
+            "of sweeps: the run with the highest throughput; dbtime runs FOLDER lists all",
+            Ink::Dim,
+        );
+    }
+    if records.iter().any(is_short) {
+        page.text("N of M runs: a sweep that ended early or still goes on", Ink::Dim);
+    }
+    for record in records {
+        if let Some(problem) = &record.problem {
+            page.text(&format!("! {}", clean(problem)), Ink::Warn);
+        }
+    }
+    page.finish()
+}
+
+fn cells(record: &RecordLine) -> Vec<Cell> {
+    let rate_or_runs = match (record.runs, &record.rate) {
+        (Some(runs), _) if is_short(record) => {
+            format!("{} of {}", count(runs), counted(record.planned.unwrap_or(0), "run"))
+        }
+        (Some(runs), _) => counted(runs, "run"),
+        (None, Some(rate)) => clean(rate),
+        (None, None) => "closed".to_owned(),
+    };
+    vec![
+        minute(&record.started_at).into(),
+        clean(&record.workload).into(),
+        clean(&record.target).into(),
+        rate_or_runs.into(),
+        if_any(record.throughput_tps, rate).into(),
+        if_any(record.p99_us, us).into(),
+        match record.valid {
+            true => Cell::new("valid", Ink::Good),
+            false if record.runs == Some(0) => Cell::new("no runs", Ink::Bad),
+            false => Cell::new("NOT VALID", Ink::Bad),
+        },
+        clean(&record.folder).into(),
+    ]
+}
+
+/// Whether a sweep has fewer runs than were planned.
+fn is_short(record: &RecordLine) -> bool {
+    record.runs < record.planned
+}
+
+/// `2026-11-20 10:00`: the seconds are in the name of the record.
+fn minute(rfc3339: &str) -> String {
+    let started = instant(rfc3339);
+    let started = started.trim_end_matches(" UTC");
+    match started.rsplit_once(':') {
+        Some((minute, _)) if started.matches(':').count() == 2 => minute.to_owned(),
+        _ => started.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep() -> RecordLine {
+        RecordLine {
+            folder: "dbtime-runs/20261123-165655-oltp-read-write".to_owned(),
+            started_at: "2026-11-23T16:56:55.123Z".to_owned(),
+            workload: "oltp-read-write".to_owned(),
+            target: "10.11.14-MariaDB-0+deb12u2".to_owned(),
+            rate: None,
+            runs: Some(12),
+            planned: Some(12),
+            throughput_tps: Some(123_456.0),
+            p99_us: Some(123.4),
+            valid: true,
+            problem: None,
+        }
+    }
+
+    #[test]
+    fn where_there_is_little_room_date_and_record_stay_whole() {
+        for columns in [120, 100, 80] {
+            let style = PageStyle { columns, ..PageStyle::default() };
+            let text = records_table(&[sweep()], style);
+            assert!(text.contains(&sweep().folder), "{columns}: {text}");
+            assert!(text.contains("2026-11-23 16:56  "), "{columns}: {text}");
+            assert!(text.contains("valid"), "{columns}: {text}");
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_says_what_there_is_of_it() {
+        let style = PageStyle { columns: 160, ..PageStyle::default() };
+        let of = |runs, valid| {
+            let line = RecordLine { runs: Some(runs), valid, ..sweep() };
+            records_table(&[line], style)
+        };
+        assert!(of(12, true).contains(" 12 runs "), "{}", of(12, true));
+        let short = of(3, true);
+        assert!(short.contains("3 of 12 runs") && short.contains("ended early"), "{short}");
+        let none = of(0, false);
+        assert!(none.contains("0 of 12 runs") && none.contains("no runs"), "{none}");
+    }
+}

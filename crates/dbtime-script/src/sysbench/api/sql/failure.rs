@@ -1,0 +1,85 @@
+//! What has failed: what scripts learn of it, and what the driver says.
+
+use crate::sysbench::desk::{Ask, Desk, Slot};
+use crate::sysbench::failure::{Judged, STATELESS};
+use crate::sysbench::output::Priority;
+use crate::sysbench::settings::{Driver, Settings};
+use mlua::{Lua, LuaString, Result, Table};
+use std::rc::Rc;
+
+/// The code of MySQL's client for a host whose name stands for nothing.
+const UNKNOWN_HOST: u32 = 2005;
+
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    let on = Rc::clone(desk);
+    let cannot_connect = lua.create_function(move |_, ()| {
+        let settings = &on.setup.settings;
+        let slot = &mut *on.slot.borrow_mut();
+        let Some(message) = settings.unreachable.get() else { return Ok(false) };
+        slot.ask(Ask::Connect);
+        slot.failure = Some(Judged {
+            number: if settings.driver == Driver::Mysql { UNKNOWN_HOST } else { 0 },
+            state: if settings.driver == Driver::Mysql { STATELESS } else { "" }.to_owned(),
+            message: message.clone(),
+            is_ignorable: false,
+            is_lost: true,
+            wants_rollback: false,
+        });
+        Ok(true)
+    })?;
+    host.set("cannot_connect", cannot_connect)?;
+    let on = Rc::clone(desk);
+    let failure = lua.create_function(move |lua, ()| {
+        let slot = on.slot.borrow();
+        let failed = slot.failure.as_ref();
+        let failed = failed.ok_or_else(|| mlua::Error::runtime("nothing has failed"))?;
+        Ok((
+            failed.is_ignorable,
+            failed.is_lost,
+            failed.wants_rollback,
+            failed.number,
+            lua.create_string(&failed.state)?,
+            lua.create_string(&failed.message)?,
+        ))
+    })?;
+    host.set("failure", failure)?;
+    let on = Rc::clone(desk);
+    let log = lua.create_function(move |_, query: LuaString| {
+        let settings = &on.setup.settings;
+        let lines = said(&on.slot.borrow(), settings, &query.to_string_lossy());
+        lines.iter().for_each(|line| settings.output.log(Priority::Fatal, line));
+        Ok(())
+    })?;
+    host.set("log_failure", log)
+}
+
+/// What the driver says about a failure that ends the run.
+fn said(slot: &Slot, settings: &Settings, query: &str) -> Vec<String> {
+    let Some(Judged { number, message, .. }) = &slot.failure else { return Vec::new() };
+    let server = &settings.server;
+    match (settings.driver, slot.ask) {
+        (Driver::Pgsql, Ask::Connect) => {
+            vec![format!("Connection to database failed: {message}\n")]
+        }
+        (Driver::Pgsql, Ask::Prepare) => vec![format!("PQprepare() failed: ERROR:  {message}\n")],
+        (Driver::Pgsql, Ask::Execute) => vec![format!("PQexecPrepared() failed: 7 {message}")],
+        (Driver::Pgsql, _) => {
+            let failed = format!("PQexec() failed: 7 {message}");
+            vec![failed, format!("failed query was: {query}")]
+        }
+        (_, Ask::Connect) => {
+            let on = if server.is_empty() { String::new() } else { format!(" on {server}") };
+            let unable = format!("unable to connect to MySQL server{on}, aborting...");
+            vec![unable, format!("error {number}: {message}")]
+        }
+        (_, Ask::Prepare) => {
+            let failed = "mysql_stmt_prepare() failed".to_owned();
+            vec![failed, format!("MySQL error: {number} \"{message}\"")]
+        }
+        (_, ask) => {
+            let function =
+                if ask == Ask::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
+            vec![format!("{function}() returned error {number} ({message}) for query '{query}'")]
+        }
+    }
+}

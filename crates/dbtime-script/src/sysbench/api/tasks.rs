@@ -1,0 +1,44 @@
+//! What a main state is to do, and what came of it.
+
+use crate::sysbench::desk::Desk;
+use crate::sysbench::main_state::Task;
+use mlua::{IntoLua, Lua, LuaString, Result, Table, Value};
+use std::rc::Rc;
+
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+    let on = Rc::clone(desk);
+    let task = lua.create_function(move |lua, ()| {
+        let task = on.task.take().ok_or_else(|| mlua::Error::runtime("there is no task"))?;
+        described(lua, task)
+    })?;
+    host.set("task", task)?;
+    let on = Rc::clone(desk);
+    let answer = lua.create_function(move |_, answer: bool| {
+        on.answer.replace(Some(Ok(answer)));
+        Ok(())
+    })?;
+    host.set("answer", answer)?;
+    let on = Rc::clone(desk);
+    let refuse = lua.create_function(move |_, reason: LuaString| {
+        on.answer.replace(Some(Err(reason.to_string_lossy())));
+        Ok(())
+    })?;
+    host.set("refuse", refuse)
+}
+
+/// A task as `client.lua` takes it: its kind, a name, and what else it needs.
+fn described(lua: &Lua, task: Task) -> Result<(&'static str, Value, Value)> {
+    Ok(match task {
+        Task::Options(_) => ("options", Value::Nil, Value::Nil),
+        Task::Validate { name, text } => ("validate", name.into_lua(lua)?, text.into_lua(lua)?),
+        Task::Command(name) => ("command", name.into_lua(lua)?, Value::Nil),
+        Task::Function(name) => ("function", name.into_lua(lua)?, Value::Nil),
+        Task::Hook(name, figures) => {
+            let stat = lua.create_table()?;
+            for (name, figure) in figures {
+                stat.set(name, figure)?;
+            }
+            ("hook", name.into_lua(lua)?, Value::Table(stat))
+        }
+    })
+}

@@ -1,0 +1,254 @@
+//! The main state of a script: it runs the script's body once, and then the functions around a run,
+//! commands and report hooks, one after another as somebody wants them. What one of them sets is
+//! there for the next.
+//!
+//! ```text
+//!   MainState ── Task ──► MainProgram, a client of an engine ── Step ──► its connections
+//!             ◄─ answer ─
+//! ```
+//!
+//! Like every client it may use the database. It waits for tasks on its engine's thread, which is
+//! therefore to have no other client.
+
+use super::declared::{self, Declared};
+use super::desk::{Desk, Slot};
+use super::script::{ScriptError, Setup};
+use super::settings::{ScriptOptions, Settings};
+use super::state::{Reply, State, Wants, words};
+use super::visits::Visits;
+use dbtime_load::failure::Failure;
+use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
+use dbtime_load::results::Results;
+use dbtime_load::script::{Crew, Script};
+use dbtime_load::statement::Statement;
+use dbtime_model::ErrorClass;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a main state is to do.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Give the script its options.
+    Options(Box<ScriptOptions>),
+    /// Let the script look at the value of one of its options. The answer: whether it is right.
+    Validate {
+        /// The option, as the script declares it.
+        name: String,
+        /// What was given.
+        text: String,
+    },
+    /// A command, which the script has.
+    Command(String),
+    /// A global function. The answer: whether there is one.
+    Function(&'static str),
+    /// A function of `sysbench.hooks`, with its figures. The answer: whether there is one.
+    Hook(&'static str, Vec<(&'static str, f64)>),
+}
+
+/// What came of a task: what it says by itself, or why it failed.
+pub(super) type Answer = Result<bool, String>;
+
+/// What goes from a main state to whoever gives it its tasks.
+enum Told {
+    Declared(Declared),
+    Answer(Answer),
+}
+
+/// Gives a main state its tasks. Once this is dropped the state comes to its end.
+pub struct MainState {
+    tasks: Sender<Task>,
+    told: Receiver<Told>,
+}
+
+impl MainState {
+    /// Waits until the script's body has run. `None`: it has failed, which its engine says.
+    pub fn declared(&self) -> Option<Declared> {
+        match self.told.recv() {
+            Ok(Told::Declared(declared)) => Some(declared),
+            _ => None,
+        }
+    }
+
+    /// Has a task done. `None`: the state has come to its end before, and its engine says why.
+    ///
+    /// # Errors
+    /// Why the task failed.
+    pub fn answer(&self, task: Task) -> Option<Result<bool, ScriptError>> {
+        self.tasks.send(task).ok()?;
+        match self.told.recv() {
+            Ok(Told::Answer(answer)) => Some(answer.map_err(ScriptError::Lua)),
+            _ => None,
+        }
+    }
+}
+
+/// Where a main state gets its tasks and gives its answers.
+struct Seat {
+    tasks: Receiver<Task>,
+    told: Sender<Told>,
+}
+
+/// A script's main state, for an engine that drives one client of it, once.
+pub struct MainScript {
+    setup: Arc<Setup>,
+    tid: u32,
+    seat: Mutex<Option<Seat>>,
+    visits: Arc<Visits>,
+}
+
+impl std::fmt::Debug for MainScript {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MainScript").field("file", &self.setup.file).finish_non_exhaustive()
+    }
+}
+
+impl MainScript {
+    /// Finds the script; its options are yet to come, as a task. It sees the command of the
+    /// settings where there is one, and finds `tid` in `sysbench.tid`.
+    ///
+    /// # Errors
+    /// There is no such script.
+    pub fn new(
+        settings: Settings,
+        has_command: bool,
+        tid: u32,
+    ) -> Result<(Self, MainState), ScriptError> {
+        let mut setup = Setup::new(settings)?;
+        setup.command = setup.command.filter(|_| has_command);
+        let setup = Arc::new(setup);
+        let ((tasks, given), (tell, told)) = (channel(), channel());
+        let seat = Mutex::new(Some(Seat { tasks: given, told: tell }));
+        let script = Self { setup, tid, seat, visits: Arc::default() };
+        Ok((script, MainState { tasks, told }))
+    }
+
+    /// Whether what can be read of the script before it runs says how to get to a database, or
+    /// loads what may.
+    pub fn may_use_sql(&self) -> bool {
+        self.setup.source_says(&super::api::DATABASES)
+            || self.setup.source_says(&["require", "dofile", "loadfile"])
+    }
+}
+
+impl Script for MainScript {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
+        let desk = Desk::new(Arc::clone(&self.setup), Arc::clone(&self.visits));
+        let state = State::new(desk).map_err(|error| error.to_string())?;
+        let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(Box::new(MainCrew { made: Some((state, seat, self.tid)) }))
+    }
+
+    fn statements(&self) -> Vec<Statement> {
+        self.setup.book.statements()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.setup.trouble()
+    }
+
+    fn inside(&self) -> Vec<(u32, u64)> {
+        self.visits.inside().into_iter().collect()
+    }
+
+    fn connects(&self) -> bool {
+        true
+    }
+}
+
+struct MainCrew {
+    made: Option<(State, Option<Seat>, u32)>,
+}
+
+impl Crew for MainCrew {
+    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
+        let Some((state, Some(seat), tid)) = self.made.take() else {
+            return Err("the main state of a script is driven once, by one client".to_owned());
+        };
+        state.add(client, tid, "main").map_err(words)?;
+        let slot = Box::new(Slot::new(client, state.desk.setup.seed));
+        Ok(Box::new(MainProgram { state, seat, slot, is_open: false }))
+    }
+}
+
+struct MainProgram {
+    state: State,
+    seat: Seat,
+    slot: Box<Slot>,
+    /// Whether the body has run.
+    is_open: bool,
+}
+
+impl MainProgram {
+    fn go_on(&mut self, mut reply: Reply) -> Step<'_> {
+        loop {
+            match self.state.resume(&mut self.slot, reply) {
+                Wants::Ask => return self.slot.asks(&self.state.desk),
+                Wants::Sleep => return Step::Sleep(self.slot.sleep),
+                Wants::Ready if !self.is_open => return self.opened(),
+                Wants::Ready => {
+                    let answer = self.state.desk.answer.take().unwrap_or(Ok(true));
+                    // Nobody waits for it only when the next task does not come either.
+                    let _ = self.seat.told.send(Told::Answer(answer));
+                    if !self.next_task() {
+                        return Step::Done;
+                    }
+                    reply = Reply::Go;
+                }
+                _ => return Step::Quit { failed: Some(ErrorClass::Other), all: true },
+            }
+        }
+    }
+
+    fn opened(&mut self) -> Step<'_> {
+        self.is_open = true;
+        match declared::read(&self.state) {
+            Ok(declared) => {
+                let _ = self.seat.told.send(Told::Declared(declared));
+                Step::Done
+            }
+            Err(error) => {
+                self.state.desk.tell(&words(error), "");
+                Step::Quit { failed: Some(ErrorClass::Other), all: true }
+            }
+        }
+    }
+
+    /// Waits for a task and puts it on the desk. `false`: none comes any more.
+    fn next_task(&mut self) -> bool {
+        let Ok(task) = self.seat.tasks.recv() else { return false };
+        if let Task::Options(options) = &task {
+            // A state without memory for them says so when it is used.
+            let _ = self.state.give_options(options);
+        }
+        self.state.desk.task.replace(Some(task));
+        true
+    }
+}
+
+impl Program for MainProgram {
+    fn start(&mut self, _ticket: &Ticket) {}
+
+    fn resume(&mut self, event: Event<'_>) -> Step<'_> {
+        if matches!(event, Event::Started) && !self.next_task() {
+            return Step::Done;
+        }
+        self.go_on(Reply::Go)
+    }
+
+    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+        let reply = self.slot.replied(reply, &self.state.desk);
+        self.go_on(reply)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
+        (phase == Phase::Open && !self.is_open).then(|| self.go_on(Reply::Go))
+    }
+}
+
+impl Drop for MainProgram {
+    fn drop(&mut self) {
+        // The list of `report_json` is closed when the state that has begun it comes to its end.
+        let finish = self.state.own("finish_reports");
+        let _ = finish.ok().and_then(|finish| finish.as_function()?.call::<()>(()).ok());
+    }
+}

@@ -1,0 +1,155 @@
+//! From words to flags: what all commands have in common, added to what each says itself.
+
+use super::{Cli, headings};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+
+const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
+
+/// Commands whose flags are another tool's.
+const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
+
+/// Reads a whole command line, the program's name first.
+///
+/// Errors: what is wrong with it; also help and version, where they are wanted.
+pub(crate) fn parse<I, T>(words: I) -> Result<Cli, clap::Error>
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    // `dbtime run -V` is the version of dbtime.
+    let shown = |subcommand: Command| subcommand.display_name("dbtime").defer(with_whole_text);
+    let mut command = command().mut_subcommands(shown);
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// The whole grammar.
+pub(super) fn command() -> Command {
+    let is_own = |command: &Command| !FOREIGN.contains(&command.get_name());
+    with_help(Cli::command().mut_subcommands(|subcommand| match is_own(&subcommand) {
+        true => with_help(own(subcommand)),
+        false => subcommand,
+    }))
+}
+
+/// A command with flags of dbtime's own.
+fn own(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let command = command.mut_args(|arg| {
+        let arg = match headings::of(&name, arg.get_id().as_str()) {
+            Some(heading) => arg.help_heading(heading),
+            None => arg,
+        };
+        // `--rate -5/s` is a wrong rate, not a flag.
+        let takes_quantity = arg.get_value_names().is_some_and(|names| {
+            names.iter().any(|name| matches!(name.as_str(), "TIME" | "RATE" | "SECONDS"))
+        });
+        // So is `--seed -1` a wrong number.
+        let takes_number = arg
+            .get_value_names()
+            .is_some_and(|names| names.iter().any(|name| matches!(name.as_str(), "N" | "W")));
+        match arg.get_action().takes_values() {
+            true if takes_quantity => arg.allow_hyphen_values(true),
+            true if takes_number => arg.allow_negative_numbers(true),
+            _ => arg,
+        }
+    });
+    let after = match command.get_after_help() {
+        Some(text) if text.to_string().contains("Exit codes") => text.to_string(),
+        Some(text) => format!("{text}\n\n{SEE_EXIT_CODES}"),
+        None => SEE_EXIT_CODES.to_owned(),
+    };
+    command.after_help(after)
+}
+
+/// Lists of commands have the first line of what each is, its own help has all, in any form.
+fn with_whole_text(command: Command) -> Command {
+    match command.get_long_about().cloned() {
+        Some(whole) => command.about(whole).long_about(None),
+        None => command,
+    }
+}
+
+/// The grammar without what is for dbtime itself and for packagers: for completions and pages.
+pub(crate) fn public_command() -> Command {
+    let whole = command();
+    let public = whole.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    let root = Command::new("dbtime")
+        .about(whole.get_about().cloned().unwrap_or_default())
+        .after_help(whole.get_after_help().cloned().unwrap_or_default());
+    with_help(root.subcommands(public.cloned()))
+}
+
+/// Adds the flags that every command has, behind all others.
+fn with_help(command: Command) -> Command {
+    let flag = |name: &'static str, short: char| {
+        Arg::new(name).long(name).short(short).help_heading(headings::GENERAL)
+    };
+    let help = flag("help", 'h').action(ArgAction::Help).help("Print this help");
+    let version = flag("version", 'V').action(ArgAction::Version).help("Print the version");
+    command
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args([help, version])
+}
+
+/// A wrong command line in words, as dbtime writes its errors; `None` for help and version.
+pub(crate) fn complaint(error: &clap::Error) -> Option<String> {
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let text = error.render().to_string();
+    let words = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    (error.use_stderr() && !is_help).then(|| words.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(words: &str) -> clap::Error {
+        parse(words.split(' ')).expect_err(words)
+    }
+
+    #[test]
+    fn the_grammar_holds_together() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_wrong_quantity_is_no_flag() {
+        for (words, cause) in [
+            ("dbtime run --time -5s", "`-5s` is no duration: it is negative"),
+            ("dbtime run --seed -1", "invalid value '-1' for '--seed <N>'"),
+            ("dbtime run --workers -1", "invalid value '-1' for '--workers <W>'"),
+            ("dbtime ps -1", "`-1` is no duration: it is negative"),
+            ("dbtime counters --target sqlite:x --interval --json", "it has no number"),
+        ] {
+            let text = complaint(&refused(words)).expect("an error");
+            assert!(!text.contains("-- -"), "no tip that makes a word of it: {text}");
+            assert!(text.contains(cause) && !text.starts_with("error"), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_command_has_the_version_of_dbtime() {
+        for words in ["dbtime -V", "dbtime run -V", "dbtime ps --version"] {
+            let shown = refused(words);
+            assert_eq!(shown.to_string(), format!("dbtime {}\n", env!("CARGO_PKG_VERSION")));
+            assert!(complaint(&shown).is_none());
+        }
+    }
+
+    #[test]
+    fn help_is_the_same_by_any_name_and_fits() {
+        let names: Vec<String> =
+            command().get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        for name in names.iter().filter(|name| !FOREIGN.contains(&name.as_str())) {
+            let help = refused(&format!("dbtime {name} --help")).to_string();
+            assert_eq!(help, refused(&format!("dbtime {name} -h")).to_string());
+            let wide = help.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(wide, None, "dbtime {name} --help");
+        }
+    }
+}

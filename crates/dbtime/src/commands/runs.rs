@@ -1,0 +1,108 @@
+//! `dbtime runs`: the records there are, newest first.
+
+use crate::cli::RunsArgs;
+use crate::exit::{Exit, Failure};
+use crate::screen;
+use dbtime_model::record::{
+    ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record, read_sweep_record,
+    record_folder,
+};
+use dbtime_report::one_line;
+use dbtime_report::terminal::{RecordLine, records_table};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where runs go when nothing says where.
+pub(crate) const RECORDS: &str = "dbtime-runs";
+
+/// The version of the document that `--json` prints.
+const SCHEMA: u32 = 1;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct RecordList {
+    schema: u32,
+    /// The folder that was looked into.
+    folder: PathBuf,
+    /// Newest first; those that cannot be read last.
+    records: Vec<RecordLine>,
+}
+
+pub(crate) fn run(args: &RunsArgs) -> Result<Exit, Failure> {
+    let folder = args.folder.as_deref().map_or_else(|| RECORDS.into(), record_folder);
+    let mut records = match folder.is_dir() {
+        true => records(&folder)?,
+        // Nothing was run here yet.
+        false if args.folder.is_none() => Vec::new(),
+        false => return Err(Failure::environment(format!("{} is no folder", folder.display()))),
+    };
+    records.sort_by(|x, y| y.started_at.cmp(&x.started_at).then_with(|| x.folder.cmp(&y.folder)));
+    if args.json {
+        let list = RecordList { schema: SCHEMA, folder, records };
+        let json = serde_json::to_string_pretty(&list).map_err(Failure::environment)?;
+        screen::json(&(json + "\n"));
+    } else if records.is_empty() {
+        let place = one_line(&folder.display().to_string());
+        screen::result(&format!("no records in {place}: `dbtime run` leaves one\n"));
+    } else {
+        screen::result(&records_table(&records, screen::style()));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Every record in a folder, or the folder's own.
+fn records(folder: &Path) -> Result<Vec<RecordLine>, Failure> {
+    if folder.join(dbtime_model::record::file::RUN).is_file() {
+        return Ok(vec![line(folder)].into_iter().flatten().collect());
+    }
+    let failed = |error| Failure::environment(format!("cannot read {}: {error}", folder.display()));
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+    Ok(folders.filter_map(|path| line(&path)).collect())
+}
+
+/// The line of one folder; `None` where it holds no record.
+fn line(folder: &Path) -> Option<RecordLine> {
+    let read = match is_sweep(folder) {
+        true => read_sweep_record(folder).map(|sweep| of_sweep(&sweep, folder)),
+        false => read_run_record(folder).map(|record| of_run(&record)),
+    };
+    let line = match read {
+        Ok(line) => line,
+        Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_)) => return None,
+        Err(error) => RecordLine { problem: Some(error.to_string()), ..RecordLine::default() },
+    };
+    Some(RecordLine { folder: folder.display().to_string(), ..line })
+}
+
+fn of_run(record: &RunRecord) -> RecordLine {
+    let is_measured = record.counts.completed > 0;
+    RecordLine {
+        started_at: record.started_at.clone(),
+        workload: record.workload.name.clone(),
+        target: record.target.identity(),
+        rate: record.load.rate.clone().filter(|_| record.load.mode != "closed"),
+        throughput_tps: Some(record.throughput_tps),
+        p99_us: is_measured.then_some(record.latency_us.response.p99),
+        valid: record.validity.valid,
+        ..RecordLine::default()
+    }
+}
+
+/// The figures of its run with the highest throughput, under the workload and target of the first.
+fn of_sweep(sweep: &SweepRecord, folder: &Path) -> RecordLine {
+    let first = sweep.runs.first().and_then(|run| read_run_record(&folder.join(&run.folder)).ok());
+    let measured = sweep.runs.iter().filter(|run: &&SweepRun| run.counts.completed > 0);
+    let best = measured.max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
+    RecordLine {
+        started_at: sweep.started_at.clone(),
+        runs: Some(sweep.runs.len() as u64),
+        planned: Some(sweep.planned),
+        rate: None,
+        throughput_tps: best.map(|run| run.throughput_tps),
+        p99_us: best.map(|run| run.response_us.p99),
+        valid: !sweep.runs.is_empty() && sweep.runs.iter().all(|run| run.valid),
+        ..first.as_ref().map(of_run).unwrap_or_default()
+    }
+}

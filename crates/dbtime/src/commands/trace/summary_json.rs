@@ -1,0 +1,124 @@
+//! The sums of a trace as one JSON document. Times are microseconds; statements are without their
+//! literals.
+
+use super::json::{FileJson, LedgerJson, Parts, file_of};
+use dbtime_model::Nanos;
+use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::traced_ledger::TraceCost;
+use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
+use dbtime_report::terminal::{LockRelease, StatementLocks, TracedReport};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    length_us: f64,
+    only_counted_us: f64,
+    all: TotalsJson<'a>,
+    statements: Vec<StatementJson<'a>>,
+    lock_waits: Vec<LockWaitJson<'a>>,
+    preemptors: &'a [Preemption],
+    replaced: Option<&'a Replaced>,
+    ledger: LedgerJson<'a>,
+    cost: Option<TraceCost>,
+}
+
+#[derive(Serialize)]
+struct StatementJson<'a> {
+    text: &'a str,
+    #[serde(flatten)]
+    totals: TotalsJson<'a>,
+}
+
+#[derive(Serialize)]
+struct TotalsJson<'a> {
+    count: u64,
+    errors: u64,
+    executes: u64,
+    response_us: f64,
+    mean_us: Option<f64>,
+    p50_us: Option<f64>,
+    p90_us: Option<f64>,
+    p99_us: Option<f64>,
+    p999_us: Option<f64>,
+    max_us: f64,
+    parts_us: Parts<'a>,
+    server_queue_us: f64,
+    server_queue_known_of: u64,
+    files: Vec<FileJson<'a>>,
+}
+
+/// `holder` is how the lock was let go: `statement`, `client_left`, `unknown` or `nobody`.
+#[derive(Serialize)]
+struct LockWaitJson<'a> {
+    statement: &'a str,
+    lock: &'a str,
+    holder: &'static str,
+    holder_statement: Option<&'a str>,
+    holder_connections: &'a [String],
+    count: u64,
+    wait_us: f64,
+    longest_us: f64,
+}
+
+/// The document, without the end of its line.
+///
+/// # Errors
+/// None but a bug's.
+pub(super) fn summary(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Result<String> {
+    let mut rows: Vec<_> = report.statements.iter().filter(|(_, row)| row.count > 0).collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.response));
+    let all = report.totals.all();
+    serde_json::to_string(&SummaryJson {
+        length_us: report.length.as_micros(),
+        only_counted_us: report.only_counted.as_micros(),
+        all: totals(&all),
+        statements: rows
+            .iter()
+            .map(|(text, row)| StatementJson { text, totals: totals(row) })
+            .collect(),
+        lock_waits: report.locks.iter().map(lock_wait).collect(),
+        preemptors: &report.totals.preemptors,
+        replaced: report.totals.replaced.as_ref(),
+        ledger: LedgerJson::of(&end.ledger),
+        cost: end.cost,
+    })
+}
+
+fn totals(row: &Totals) -> TotalsJson<'_> {
+    let micros = |time: Option<Nanos>| time.map(|time| time.as_micros());
+    TotalsJson {
+        count: row.count,
+        errors: row.errors,
+        executes: row.executes,
+        response_us: row.response.as_micros(),
+        mean_us: micros(row.mean()),
+        p50_us: micros(row.quantile(0.5)),
+        p90_us: micros(row.quantile(0.9)),
+        p99_us: micros(row.quantile(0.99)),
+        p999_us: micros(row.quantile(0.999)),
+        max_us: row.longest.as_micros(),
+        parts_us: Parts(&row.parts),
+        server_queue_us: row.server_queue.as_micros(),
+        server_queue_known_of: row.queued,
+        files: row.files.iter().map(file_of).collect(),
+    }
+}
+
+fn lock_wait(wait: &StatementLocks) -> LockWaitJson<'_> {
+    let (holder, holder_statement) = match &wait.release {
+        LockRelease::Statement(text) => ("statement", Some(text.as_str())),
+        LockRelease::ClientLeft => ("client_left", None),
+        LockRelease::Unknown => ("unknown", None),
+        LockRelease::Nobody => ("nobody", None),
+    };
+    LockWaitJson {
+        statement: &wait.statement,
+        lock: &wait.lock,
+        holder,
+        holder_statement,
+        holder_connections: &wait.connections,
+        count: wait.count,
+        wait_us: wait.length.as_micros(),
+        longest_us: wait.longest.as_micros(),
+    }
+}

@@ -1,0 +1,210 @@
+//! What a run is at, and how far: the text of its progress, as a function of what is known and the
+//! time.
+
+use crate::live::rough;
+use dbtime_lab::Progress;
+use dbtime_lab::progress::SecondSeen;
+use dbtime_model::units::{human_ns, three_digits};
+use dbtime_model::{MonoNanos, Nanos};
+
+/// An estimate goes by at least so long a time.
+const FIRST_ESTIMATE: Nanos = Nanos::from_secs(1);
+
+/// How a run stands.
+pub(crate) struct Phase {
+    /// The latest that is known.
+    latest: Option<Progress>,
+    /// Since when it has been at this: the table, the search, the load.
+    since: MonoNanos,
+    /// Warm-up and whole length of the load, in seconds; `None` while unknown.
+    plan: (f64, Option<f64>),
+    /// Transactions wanted, where their number ends the load, and those that have ended.
+    transactions: Option<u64>,
+    ended: u64,
+}
+
+impl Phase {
+    /// Before anything is known.
+    pub(crate) fn new(at: MonoNanos) -> Self {
+        Self { latest: None, since: at, plan: (0.0, None), transactions: None, ended: 0 }
+    }
+
+    /// Takes what has become known at this instant.
+    pub(crate) fn advance(&mut self, progress: &Progress, at: MonoNanos) {
+        let goes_on = match (&self.latest, progress) {
+            (
+                Some(Progress::Loading { table: before, .. }),
+                Progress::Loading { table: present, .. },
+            ) => before == present,
+            (_, Progress::Second(_)) => true,
+            _ => false,
+        };
+        if !goes_on {
+            self.since = at;
+        }
+        match progress {
+            Progress::Started { warmup, measure, transactions, .. } => {
+                let length = measure.map(|measure| (*warmup + measure).as_secs());
+                self.plan = (warmup.as_secs(), length);
+                (self.transactions, self.ended) = (*transactions, 0);
+            }
+            Progress::Second(seen) => self.ended += seen.completed + seen.failed,
+            _ => {}
+        }
+        self.latest = Some(progress.clone());
+    }
+
+    /// What to show at this instant; on a terminal with a bar.
+    pub(crate) fn line(&self, with_bar: bool, at: MonoNanos) -> String {
+        let elapsed = at - self.since;
+        match &self.latest {
+            None => format!("preparing, {}", seconds(elapsed)),
+            Some(Progress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
+            Some(Progress::Loading { table, done, total }) => {
+                let bar = bar(with_bar, *done as f64, *total as f64);
+                let left = left(elapsed, *done as f64, *total as f64);
+                format!("loading {table}{bar} {done} of {total} rows{left}")
+            }
+            Some(Progress::FlatOut { length }) => {
+                let (done, total) = (elapsed.as_secs().min(length.as_secs()), length.as_secs());
+                let bar = bar(with_bar, done, total);
+                format!("finding the flat-out rate{bar} {done:.0} of {total:.0} s")
+            }
+            Some(Progress::Rate { flat_out_tps, offered_tps }) => format!(
+                "flat out {}/s, offering {}/s",
+                three_digits(*flat_out_tps),
+                three_digits(*offered_tps)
+            ),
+            Some(Progress::Started { .. } | Progress::Stuck { .. }) => {
+                format!("driving, {}", seconds(elapsed))
+            }
+            Some(Progress::Second(seen)) => self.second(seen, with_bar, elapsed),
+        }
+    }
+
+    fn second(&self, seen: &SecondSeen, with_bar: bool, elapsed: Nanos) -> String {
+        let (warmup, length) = self.plan;
+        let second = f64::from(seen.second) + 1.0;
+        let phase = match length {
+            _ if second <= warmup => "warm-up",
+            Some(length) if second > length => "rundown",
+            _ => "measuring",
+        };
+        let course = match (length, self.transactions) {
+            (_, Some(all)) => {
+                let (done, total) = (self.ended.min(all) as f64, all as f64);
+                let bar = bar(with_bar, done, total);
+                format!("{bar} {done} of {all} transactions{}", left(elapsed, done, total))
+            }
+            (Some(length), None) => {
+                let bar = bar(with_bar, second, length);
+                let left = rough(Nanos::from_secs_f64((length - second).max(0.0)));
+                format!("{bar} {second:.0} of {length:.0} s, {left} left")
+            }
+            (None, None) => format!(" {second:.0} s"),
+        };
+        let failed = match seen.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        format!(
+            "{phase}{course}, {}/s, p50 {}, p99 {}{failed}",
+            seen.completed,
+            human_ns(seen.p50.0 as f64),
+            human_ns(seen.p99.0 as f64),
+        )
+    }
+}
+
+fn seconds(length: Nanos) -> String {
+    format!("{} s", length.as_secs().floor())
+}
+
+/// What is left, by what is done.
+fn left(elapsed: Nanos, done: f64, total: f64) -> String {
+    if elapsed < FIRST_ESTIMATE || done <= 0.0 || done >= total {
+        return String::new();
+    }
+    let left = elapsed.as_secs() * (total - done) / done;
+    format!(", {} left", rough(Nanos::from_secs_f64(left)))
+}
+
+fn bar(is_wanted: bool, done: f64, total: f64) -> String {
+    const WIDTH: usize = 20;
+    if !is_wanted {
+        return String::new();
+    }
+    let share = if total > 0.0 { (done / total).clamp(0.0, 1.0) } else { 0.0 };
+    let full = (share * WIDTH as f64).round() as usize;
+    format!(" [{}{}]", "#".repeat(full), ".".repeat(WIDTH - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> MonoNanos {
+        MonoNanos(s * 1_000_000_000)
+    }
+
+    fn loading(table: &str, done: u64) -> Progress {
+        Progress::Loading { table: table.to_owned(), done, total: 1000 }
+    }
+
+    fn started(measure: Option<Nanos>, transactions: Option<u64>) -> Progress {
+        Progress::Started { at: at(0), warmup: Nanos::from_secs(3), measure, transactions }
+    }
+
+    fn second(second: u32) -> Progress {
+        let (p50, p99) = (Nanos::from_micros(200), Nanos::from_millis(3));
+        Progress::Second(SecondSeen { second, completed: 500, failed: 0, p50, p99 })
+    }
+
+    #[test]
+    fn loading_says_what_is_left_of_a_table() {
+        let mut phase = Phase::new(at(0));
+        phase.advance(&loading("a", 900), at(1));
+        phase.advance(&loading("b", 10), at(100));
+        assert_eq!(phase.line(false, at(100)), "loading b 10 of 1000 rows");
+        phase.advance(&loading("b", 250), at(110));
+        assert_eq!(phase.line(false, at(110)), "loading b 250 of 1000 rows, 30 s left");
+        let bar = "loading b [#####...............] 250 of 1000 rows, 30 s left";
+        assert_eq!(phase.line(true, at(110)), bar);
+    }
+
+    #[test]
+    fn a_load_says_what_is_left_of_warm_up_and_window() {
+        let mut phase = Phase::new(at(0));
+        phase.advance(&started(Some(Nanos::from_secs(20)), None), at(0));
+        assert_eq!(phase.line(false, at(1)), "driving, 1 s");
+        let line = |phase: &mut Phase, s| {
+            phase.advance(&second(s), at(u64::from(s) + 1));
+            phase.line(false, at(u64::from(s) + 1))
+        };
+        let figures = "500/s, p50 200 µs, p99 3.00 ms";
+        assert_eq!(line(&mut phase, 1), format!("warm-up 2 of 23 s, 21 s left, {figures}"));
+        assert_eq!(line(&mut phase, 9), format!("measuring 10 of 23 s, 13 s left, {figures}"));
+        assert_eq!(line(&mut phase, 23), format!("rundown 24 of 23 s, 0 s left, {figures}"));
+    }
+
+    #[test]
+    fn a_number_of_transactions_is_counted() {
+        let mut phase = Phase::new(at(0));
+        phase.advance(&started(None, Some(2000)), at(0));
+        phase.advance(&second(0), at(1));
+        let line = phase.line(true, at(1));
+        assert!(
+            line.contains(" [#####...............] 500 of 2000 transactions, 3 s left"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn what_brings_no_news_shows_its_time() {
+        let mut phase = Phase::new(at(0));
+        phase.advance(&Progress::Server { step: "starting MariaDB".to_owned() }, at(0));
+        assert_eq!(phase.line(true, at(12)), "starting MariaDB, 12 s");
+        phase.advance(&Progress::FlatOut { length: Nanos::from_secs(4) }, at(20));
+        assert_eq!(phase.line(false, at(23)), "finding the flat-out rate 3 of 4 s");
+    }
+}

@@ -1,0 +1,55 @@
+//! The written form of a run: made from flags, read from a file, and turned into what is run.
+
+mod flags;
+mod request;
+mod secrets;
+
+pub(crate) use request::{RunContext, for_server, request};
+pub(crate) use secrets::RunSecrets;
+
+use crate::cli::RunArgs;
+use crate::exit::Failure;
+use dbtime_model::record::{RunSpec, SpecDocument};
+use std::io::Read;
+use std::path::Path;
+
+/// The name that stands for standard input.
+const STDIN: &str = "-";
+
+/// The run that flags or a file describe, its passwords, and the command of the file's record.
+pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, Failure> {
+    let Some(path) = &args.spec else {
+        let (spec, secrets) = flags::of_flags(args)?;
+        return Ok(DescribedRun { spec, secrets, command: None });
+    };
+    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
+    let SpecDocument { spec, command } = read(path)?;
+    Ok(DescribedRun { spec, secrets, command })
+}
+
+/// A run as it was described.
+pub(crate) struct DescribedRun {
+    /// What is run.
+    pub(crate) spec: RunSpec,
+    /// Its passwords.
+    pub(crate) secrets: RunSecrets,
+    /// The command that it was made by, where a record describes it.
+    pub(crate) command: Option<String>,
+}
+
+/// Reads a written form, or a record that holds one; `-` is standard input, and a folder is that of
+/// a record.
+fn read(path: &Path) -> Result<SpecDocument, Failure> {
+    let is_stdin = path.as_os_str() == STDIN;
+    let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+    let in_folder = path.join(dbtime_model::record::file::RUN);
+    let text = if is_stdin {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(if path.is_dir() { &in_folder } else { path })
+    };
+    let text =
+        text.map_err(|error| Failure::usage(format!("--spec: {shown} cannot be read: {error}")))?;
+    SpecDocument::read(&text).map_err(|error| Failure::usage(format!("--spec {shown}: {error}")))
+}

@@ -1,0 +1,391 @@
+//! From the written form of a run to a request: everything that can be refused without touching a
+//! machine is refused here.
+
+use super::RunSecrets;
+use crate::exit::Failure;
+use crate::foreign::{self, ScriptFile};
+use dbtime_engines::server::ServerOptions;
+use dbtime_engines::socket::Reconnect;
+use dbtime_lab::{AUTO_SHARE_PCT, Detail, Load, PrivateOptions, RateChoice, RunRequest, Target};
+use dbtime_load::arrivals::Arrivals;
+use dbtime_load::queue::Backlog;
+use dbtime_load::workload::{Limit, Workload};
+use dbtime_model::Nanos;
+use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec};
+use sha2::{Digest, Sha256};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Window and warm-up when neither they nor a number of transactions are given.
+const TIME: Nanos = Nanos::from_secs(20);
+const WARMUP: Nanos = Nanos::from_secs(3);
+
+/// Clients or connections when none are given.
+const CONNECTIONS: u32 = 8;
+
+/// The workload when none is named.
+const WORKLOAD: &str = "atm";
+
+/// What belongs to a run beside its written form.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunContext {
+    /// Its passwords.
+    pub(crate) secrets: RunSecrets,
+    /// The command that repeats it.
+    pub(crate) command: String,
+    /// Where its record goes.
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// The request that a written form makes; with it goes that form, in which nothing is left out.
+pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest, Failure> {
+    let target: Target = context.secrets.put_into_url(&spec.target.url).parse()?;
+    let load = load(spec)?;
+    for_servers(spec, &target)?;
+    let server = server(&spec.target)?;
+    let (workload, sha256) = workload(spec, &load, &server)?;
+    let WindowSpec { transactions, budget, .. } = &spec.window;
+    let (warmup, time) = window(&spec.window)?;
+    let limit = |text: &String| Limit::parse(text).map_err(|error| named("--limit", &error));
+    let mut spec = RunSpec { window: spec.window.clone(), ..spec.clone() };
+    complete(&mut spec, &load, &server, target.is_server());
+    spec.workload.sha256 = sha256;
+    (spec.window.warmup, spec.window.time) = (Some(warmup), time);
+    Ok(RunRequest {
+        workload,
+        workload_given: name(&spec).to_owned(),
+        scale: spec.workload.scale,
+        target,
+        load,
+        server,
+        private: private(&spec.target, &context.secrets)?,
+        client_cpus: read("--client-cpus", spec.load.client_cpus.as_deref())?,
+        warmup,
+        time,
+        transactions: *transactions,
+        rundown: None,
+        budget: read("--budget-every", budget.as_deref())?.unwrap_or_default(),
+        limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
+        seed: spec.seed,
+        detail: Detail::Full,
+        out: context.out.clone(),
+        command: context.command.clone(),
+        spec: Some(spec),
+    })
+}
+
+/// Writes down what was left out, so that a later dbtime with other defaults makes the same run.
+fn complete(spec: &mut RunSpec, load: &Load, server: &ServerOptions, is_server: bool) {
+    if is_unnamed(spec) {
+        spec.workload.name = Some(WORKLOAD.to_owned());
+    }
+    if is_server {
+        spec.target.protocol = Some(server.protocol.to_string());
+        spec.target.reconnect = Some(server.reconnect.to_string());
+    }
+    spec.load.rate = load.rate.as_ref().map(ToString::to_string);
+    spec.load.arrivals = Some(load.arrivals.to_string());
+    spec.load.on_backlog = Some(load.backlog.to_string());
+    spec.load.connections = Some(load.connections);
+    spec.window.budget.get_or_insert_with(|| "auto".to_owned());
+}
+
+/// Reads a value that has the notation of a flag.
+fn read<T: FromStr<Err: Display>>(flag: &str, text: Option<&str>) -> Result<Option<T>, Failure> {
+    text.map(|text| text.parse().map_err(|error| named(flag, &error))).transpose()
+}
+
+fn named(flag: &str, error: &dyn Display) -> Failure {
+    Failure::usage(format!("{flag}: {error}"))
+}
+
+fn window(window: &WindowSpec) -> Result<(Nanos, Option<Nanos>), Failure> {
+    let is_counted = window.transactions.is_some();
+    let time = window.time.or((!is_counted).then_some(TIME));
+    if time == Some(Nanos::ZERO) {
+        return Err(Failure::usage("--time 0 measures nothing: give it a length such as 30s"));
+    }
+    let warmup = if is_counted { Nanos::ZERO } else { WARMUP };
+    Ok((window.warmup.unwrap_or(warmup), time))
+}
+
+fn server(target: &TargetSpec) -> Result<ServerOptions, Failure> {
+    Ok(ServerOptions {
+        protocol: read("--protocol", target.protocol.as_deref())?.unwrap_or_default(),
+        reconnect: read("--reconnect", target.reconnect.as_deref())?.unwrap_or_default(),
+        statement_timeout: target.statement_timeout,
+        pipeline: target.pipeline,
+    })
+}
+
+fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, Failure> {
+    let setting = |text: &String| pair("--server-set", text);
+    let variable = |text: &String| match text.contains('=') {
+        true => pair("--server-env", text),
+        false => Ok((text.clone(), secrets.variable(text)?)),
+    };
+    Ok(PrivateOptions {
+        settings: target.server_set.iter().map(setting).collect::<Result<_, _>>()?,
+        environment: target.server_env.iter().map(variable).collect::<Result<_, _>>()?,
+        cpus: read("--server-cpus", target.server_cpus.as_deref())?,
+        data: target.server_data.as_ref().map(PathBuf::from),
+    })
+}
+
+fn pair(flag: &str, text: &str) -> Result<(String, String), Failure> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(named(flag, &format!("`{text}` has no value: write NAME=VALUE"))),
+    }
+}
+
+/// Refuses what is said of a server where there is none.
+fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), Failure> {
+    let TargetSpec { pipeline, protocol, reconnect, statement_timeout, .. } = &spec.target;
+    let is_script = spec.workload.script.is_some();
+    let given = [
+        ("--pipeline", *pipeline, "every statement is answered at once"),
+        // A script has its own ways to prepare statements, which this chooses among.
+        ("--protocol", protocol.is_some() && !is_script, "nothing is sent"),
+        ("--reconnect", reconnect.is_some(), "no connection can be lost"),
+        ("--statement-timeout", statement_timeout.is_some(), "nobody ends statements"),
+    ];
+    let given = given.into_iter().find(|(_, is_given, _)| *is_given && !target.is_server());
+    if let Some((flag, _, why)) = given {
+        return Err(for_server(flag, why));
+    }
+    if spec.load.shards.is_some() && !target.has_shards() {
+        return Err(Failure::usage(
+            "--shards is for servers and null: here each connection has a thread of its own; \
+             leave it out, or use --workers",
+        ));
+    }
+    Ok(())
+}
+
+/// That a flag is for servers only.
+pub(crate) fn for_server(flag: &str, why: &str) -> Failure {
+    Failure::usage(format!(
+        "{flag} is for servers: here {why}; leave it out, or name a server as --target"
+    ))
+}
+
+/// Whether nothing says what is run.
+fn is_unnamed(spec: &RunSpec) -> bool {
+    let workload = &spec.workload;
+    workload.name.is_none() && workload.query.is_none() && workload.script.is_none()
+}
+
+/// How the command line names what is run.
+fn name(spec: &RunSpec) -> &str {
+    let workload = &spec.workload;
+    workload.name.as_deref().or(workload.script.as_deref()).unwrap_or(WORKLOAD)
+}
+
+/// What is run, and the hash of its text.
+fn workload(
+    spec: &RunSpec,
+    load: &Load,
+    server: &ServerOptions,
+) -> Result<(Workload, Option<String>), Failure> {
+    let what = &spec.workload;
+    let named = [&what.name, &what.query, &what.script].into_iter().flatten().count();
+    if named > 1 {
+        return Err(Failure::usage(
+            "a workload has one of name, query and script: leave out the others",
+        ));
+    }
+    if let Some(sql) = &what.query {
+        return Ok((Workload::from_sql(sql).map_err(Failure::usage)?, None));
+    }
+    let (workload, text) = match &what.script {
+        Some(path) => script(spec, Path::new(path), load, server)?,
+        None => {
+            let workload = Workload::find(name(spec)).map_err(Failure::usage)?;
+            let text = workload.source.clone();
+            (workload, text)
+        }
+    };
+    let digest = Sha256::digest(text.as_bytes());
+    let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    match &what.sha256 {
+        Some(written) if *written != sha256 => Err(Failure::usage(format!(
+            "{} is not what the spec was written for: its SHA-256 is {sha256}, and that of the spec \
+             {written}; restore it, or leave sha256 out of the spec",
+            name(spec)
+        ))),
+        _ => Ok((workload, Some(sha256))),
+    }
+}
+
+/// A script's workload, and its text.
+fn script(
+    spec: &RunSpec,
+    path: &Path,
+    load: &Load,
+    server: &ServerOptions,
+) -> Result<(Workload, String), Failure> {
+    if server.reconnect == Reconnect::EveryTransaction {
+        return Err(Failure::usage(
+            "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
+             and dbtime pgbench has -C",
+        ));
+    }
+    let variables = spec.workload.script_set.iter().map(|text| pair("--script-set", text));
+    let file = ScriptFile {
+        path,
+        variables: variables.collect::<Result<_, _>>()?,
+        target: &spec.target.url,
+        scale: spec.workload.scale,
+        protocol: server.protocol,
+        seed: spec.seed,
+    };
+    foreign::workload(&file, load)
+}
+
+fn load(spec: &RunSpec) -> Result<Load, Failure> {
+    let LoadSpec { jitter, connections, workers, shards, .. } = spec.load;
+    let think = read("--think", spec.load.think.as_deref())?;
+    let arrivals: Arrivals = read("--arrivals", spec.load.arrivals.as_deref())?.unwrap_or_default();
+    let backlog: Backlog =
+        read("--on-backlog", spec.load.on_backlog.as_deref())?.unwrap_or(Backlog::Wait);
+    let is_at_once = arrivals == Arrivals::AtOnce;
+    let given = rate(&spec.load)?;
+    let is_given = given.is_some();
+    let is_auto = is_unnamed(spec) && think.is_none() && !is_at_once;
+    let rate = given.or_else(|| is_auto.then_some(RateChoice::Auto(AUTO_SHARE_PCT)));
+    let is_closed = rate.is_none() && !is_at_once;
+    for (is_wrong, why) in [
+        (
+            is_at_once && spec.window.transactions.is_none(),
+            "--arrivals at-once needs --transactions: how many are due at the start?".to_owned(),
+        ),
+        (
+            is_at_once && is_given,
+            "--arrivals at-once takes no --rate: all transactions are due at the start".to_owned(),
+        ),
+        (
+            is_closed && backlog != Backlog::Wait,
+            format!("--on-backlog {backlog} needs --rate: in a closed loop nothing piles up"),
+        ),
+        (
+            is_closed && arrivals != Arrivals::default(),
+            format!("--arrivals {arrivals} needs --rate: a closed loop has no due instants"),
+        ),
+        (
+            think.is_some() && !is_closed,
+            "--think belongs to a closed loop: with --rate the schedule says when transactions are \
+             due"
+            .to_owned(),
+        ),
+    ] {
+        if is_wrong {
+            return Err(Failure::usage(why));
+        }
+    }
+    let arrivals = with_jitter(arrivals, jitter, rate.as_ref())?;
+    let usual = if is_closed { 1 } else { CONNECTIONS };
+    let connections = connections.or(workers).unwrap_or(usual);
+    Ok(Load { rate, arrivals, connections, workers, think, backlog, shards })
+}
+
+/// The rate that is written; a share of a rate that was found before is that.
+fn rate(load: &LoadSpec) -> Result<Option<RateChoice>, Failure> {
+    let choice = read("--rate", load.rate.as_deref())?;
+    Ok(match (choice, &load.flat_out) {
+        (Some(RateChoice::Auto(share_pct)), Some(found)) => {
+            let mut found = found.clone();
+            found.share_pct = share_pct;
+            Some(RateChoice::Found(found))
+        }
+        (choice, _) => choice,
+    })
+}
+
+fn with_jitter(
+    arrivals: Arrivals,
+    jitter: Option<Nanos>,
+    rate: Option<&RateChoice>,
+) -> Result<Arrivals, Failure> {
+    let arrivals = match (arrivals, jitter) {
+        (arrivals, None) => arrivals,
+        (Arrivals::Steady { .. }, jitter) if rate.is_some() => Arrivals::Steady { jitter },
+        _ => return Err(Failure::usage("--jitter belongs to steady arrivals: it needs --rate")),
+    };
+    if let Some(RateChoice::Given(rate)) = rate {
+        arrivals.check(rate).map_err(|why| named("--jitter", &why))?;
+    }
+    Ok(arrivals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{self, Command};
+    use crate::spec::flags::of_flags;
+    use dbtime_model::record::SpecDocument;
+
+    /// The request of a command line, and that of its written form.
+    fn both(line: &str) -> [RunRequest; 2] {
+        let Command::Run(args) = cli::parse(line.split(' ')).expect(line).command else {
+            panic!("a run: {line}")
+        };
+        let (spec, secrets) = of_flags(&args).expect(line);
+        let context = RunContext { secrets, ..RunContext::default() };
+        let first = request(&spec, &context).expect(line);
+        let text = serde_json::to_string(&first.spec).expect("it can be written");
+        let read = SpecDocument::read(&text).expect("a spec").spec;
+        let second = request(&read, &context).expect(line);
+        [first, second]
+    }
+
+    #[test]
+    fn what_is_written_down_is_the_same_run() {
+        for line in [
+            "dbtime run",
+            "dbtime run atm --rate 500/s --jitter 200us --workers 4 --limit p90<=5ms",
+            "dbtime run atm --connections 150 --think exp:10ms --target null:?service=1ms",
+            "dbtime run values1 --rate ramp:10/s..20/s --arrivals poisson --on-backlog drop",
+            "dbtime run report-scan --arrivals at-once --transactions 80 --workers 4",
+            "dbtime run --query VALUES(1) --time 2s --warmup 0s --no-budget --seed 7",
+            "dbtime run atm --target mysql://u@127.0.0.1/d --protocol text --pipeline --shards 2 \
+             --reconnect every-transaction --statement-timeout 2s --scale 10",
+            "dbtime run atm --target mariadb --server-set a=b=c --server-env A=1 --server-cpus 0 \
+             --server-data /x --client-cpus 0-1 --budget-every 16",
+        ] {
+            let [first, second] = both(&line.replace("             ", ""));
+            // What is run is a program; its text is in the written form.
+            assert_eq!(first.spec, second.spec, "{line}");
+            assert_eq!(format!("{first:?}"), format!("{second:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn passwords_stay_out_of_it() {
+        let line = "dbtime run values1 --target mysql://u:topsecret@127.0.0.1/d";
+        let [first, second] = both(line);
+        let written = serde_json::to_string(&first.spec).expect("it can be written");
+        assert!(
+            written.contains("mysql://u@127.0.0.1/d") && !written.contains("topsecret"),
+            "{written}"
+        );
+        assert_eq!(first.spec, second.spec);
+    }
+
+    #[test]
+    fn another_text_is_refused() {
+        let [run, _] = both("dbtime run values1");
+        let mut spec = run.spec.expect("it has one");
+        spec.workload.sha256 = Some("00".repeat(32));
+        let error = request(&spec, &RunContext::default()).expect_err("of another workload");
+        assert!(
+            error.words().contains("values1 is not what the spec was written for"),
+            "{error:?}"
+        );
+        spec.workload.sha256 = None;
+        spec.workload.query = Some("SELECT 1".to_owned());
+        let error = request(&spec, &RunContext::default()).expect_err("two workloads");
+        assert!(error.words().contains("one of name, query and script"), "{error:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The folder of a sweep: `sweep.json`, its table, its page.
+
+use crate::commands::report::write_whole;
+use crate::exit::Failure;
+use dbtime_lab::RecordedRun;
+use dbtime_lab::store::write_sweep;
+use dbtime_model::record::{
+    FactorValue, FailedRun, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
+};
+use std::path::{Path, PathBuf};
+
+/// Where a run stands in its sweep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SweepPlace {
+    /// From 1, in the order of time.
+    pub(super) number: usize,
+    /// Which repetition it is, from 0.
+    pub(super) round: usize,
+    /// Which combination, from 0.
+    pub(super) combination: usize,
+}
+
+/// What a sweep leaves, kept up to date while it goes on.
+pub(super) struct SweepFolder {
+    /// `None` with --no-record.
+    folder: Option<PathBuf>,
+    record: SweepRecord,
+}
+
+impl SweepFolder {
+    pub(super) fn new(
+        folder: Option<PathBuf>,
+        command: String,
+        factors: Vec<String>,
+        planned: usize,
+    ) -> Self {
+        let directory = std::env::current_dir().unwrap_or_default();
+        let record = SweepRecord {
+            schema: SWEEP_SCHEMA,
+            dbtime: env!("CARGO_PKG_VERSION").to_owned(),
+            command,
+            directory: directory.to_string_lossy().into_owned(),
+            started_at: jiff::Timestamp::now().to_string(),
+            planned: planned as u64,
+            factors,
+            ..SweepRecord::default()
+        };
+        Self { folder, record }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The runs so far.
+    pub(super) fn record(&self) -> &SweepRecord {
+        &self.record
+    }
+
+    /// Adds a run, and writes what there is.
+    pub(super) fn add(
+        &mut self,
+        run: &RecordedRun,
+        factors: Vec<FactorValue>,
+        place: SweepPlace,
+    ) -> Result<(), Failure> {
+        // What could not be recorded is not in the list.
+        if self.folder.is_some() && run.folder.is_none() {
+            return Ok(());
+        }
+        let folder = run.folder.as_deref().and_then(Path::file_name);
+        let folder = folder.map(|name| name.to_string_lossy().into_owned());
+        self.record.runs.push(SweepRun {
+            folder: folder.unwrap_or_else(|| format!("{:03}", place.number)),
+            round: place.round as u64 + 1,
+            combination: place.combination as u64,
+            factors,
+            ..SweepRun::from_record(&run.record)
+        });
+        self.write()
+    }
+
+    /// Adds a run that could not be made, and writes what there is.
+    pub(super) fn add_failed(&mut self, run: FailedRun) -> Result<(), Failure> {
+        self.record.failed.push(run);
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        let tried = self.record.runs.len() + self.record.failed.len();
+        self.record.complete = tried as u64 == self.record.planned;
+        match &self.folder {
+            Some(folder) => Ok(write_sweep(folder, &self.record)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the page of what there is, and says where everything is.
+    pub(super) fn finish(&self) -> Result<String, Failure> {
+        let is_there = |_: &&PathBuf| !self.record.runs.is_empty();
+        let Some(folder) = self.folder.as_ref().filter(is_there) else { return Ok(String::new()) };
+        let path = folder.join("report.html");
+        write_whole(&path, &dbtime_report::html::sweep_report(&read_sweep(folder)?))?;
+        let (records, report) = (folder.display(), path.display());
+        Ok(format!("\nRecords: {records}\nReport: {report}\n"))
+    }
+}

@@ -1,0 +1,52 @@
+//! What a package holds beside the program: completions and manual pages.
+
+use crate::sandbox::{Sandbox, names};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn a_shell_completes_commands_and_flags() {
+    let sandbox = Sandbox::new();
+    for (shell, named) in [
+        ("bash", &["complete -F _dbtime", "--on-backlog", "sysbench"][..]),
+        ("zsh", &["#compdef dbtime", "--on-backlog=", "'sysbench:"]),
+        ("fish", &["complete -c dbtime", "-l on-backlog", "-a \"sysbench\""]),
+    ] {
+        let script = sandbox.run(&format!("completions {shell}")).fine().prints(named).out;
+        assert!(!script.contains("trace-helper") && !script.contains("manual"), "{shell}");
+    }
+    sandbox.write(
+        "ask.sh",
+        "eval \"$1\"; COMP_WORDS=(dbtime run --on-b); COMP_CWORD=2
+        _dbtime dbtime --on-b run; echo ${COMPREPLY[@]}",
+    );
+    let script = sandbox.run("completions bash").out;
+    let asked = Command::new("bash").arg(sandbox.path("ask.sh")).arg(script).output();
+    assert_eq!(String::from_utf8_lossy(&asked.expect("a bash").stdout), "--on-backlog\n");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("man")).expect("a folder");
+    sandbox.run("manual man").fine();
+    let help = sandbox.run("--help").fine().out;
+    let commands = help.split("Commands:").nth(1).expect("commands").lines();
+    let commands = commands.take_while(|line| !line.starts_with("General"));
+    let commands = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| help.contains(&format!("\n  {name} ")) && *name != "help");
+    let mut pages: Vec<String> = commands.map(|name| format!("dbtime-{name}.1")).collect();
+    assert!(pages.len() > 10, "{pages:?}");
+    pages.push("dbtime.1".to_owned());
+    pages.sort();
+    assert_eq!(names(&sandbox.path("man")), pages);
+    let all = fs::read_to_string(sandbox.path("man/dbtime.1")).expect("a page");
+    assert!(all.contains("dbtime\\-run(1)") && !all.contains("dbtime\\-help(1)"), "{all}");
+    let run = fs::read_to_string(sandbox.path("man/dbtime-run.1")).expect("a page");
+    // The name is one line, or whatis(1) does not find it.
+    let name = run.lines().skip_while(|line| *line != ".SH NAME").nth(1).expect("a name");
+    assert!(name.ends_with("where the time of its transactions went"), "{name}");
+    assert!(run.contains("\\-\\-on\\-backlog") && run.contains("Examples:"), "{run}");
+    sandbox.run("manual absent").refused(3, &["dbtime: cannot write into absent"]);
+}

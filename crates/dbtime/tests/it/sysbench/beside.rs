@@ -1,0 +1,164 @@
+//! What scripts and their readers notice of a run, beside sysbench itself.
+
+use super::{figures, options, original, start, words};
+use crate::sandbox::{Ran, Sandbox, count};
+use dbtime_lab::servers::Product;
+use std::time::{Duration, Instant};
+
+const PAUSE: &str = "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'\n\
+                     function event() ffi.C.usleep(2000) end\n";
+
+/// The values of a name in the lines of a hook that prints all its figures.
+fn told(ran: &Ran, hook: &str, name: &str) -> Vec<f64> {
+    let lines = ran.out.lines().filter(|line| line.starts_with(hook));
+    let values = lines.filter_map(|line| line.split(&format!(" {name}=")).nth(1));
+    values.map(|rest| rest.split(' ').next().unwrap_or_default().parse().expect(name)).collect()
+}
+
+#[test]
+fn a_checkpoint_reports_what_there_was_since_the_last() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pause.lua", PAUSE);
+    let show = "local function show(name) return function(stat)
+          local all = {}
+          for key, value in pairs(stat) do all[#all + 1] = ' ' .. key .. '=' .. value end
+          io.write(name .. table.concat(all) .. '\\n')
+        end end
+        sysbench.hooks.report_intermediate = show('I')
+        sysbench.hooks.report_cumulative = show('C')\n";
+    sandbox.write("hooks.lua", &format!("{show}{PAUSE}"));
+    let times = "--time=3 --report-interval=1 --report-checkpoints=1,2 run";
+    let ours = sandbox.run(&format!("sysbench hooks.lua --classic {times}"));
+    let theirs = original(&sandbox, &format!("hooks.lua {times}"));
+    for (name, room) in [("events", 150.0), ("time_interval", 0.2), ("latency_sum", 0.3)] {
+        let (ours, theirs) = (told(&ours, "C", name), told(&theirs, "C", name));
+        assert_eq!((ours.len(), theirs.len()), (3, 3), "{name}");
+        let apart = ours.iter().zip(&theirs).map(|(one, other)| (one - other).abs());
+        assert!(apart.fold(0.0, f64::max) < room, "{name}: {ours:?} and {theirs:?}");
+    }
+    for ran in [&ours, &theirs] {
+        // The last interval may end with the run.
+        assert!(told(ran, "I", "queue_length").len() >= 2, "{ran:?}");
+        assert!(told(ran, "I", "concurrency").len() >= 2, "{ran:?}");
+        assert!(told(ran, "C", "queue_length").is_empty(), "{ran:?}");
+        let total = told(ran, "C", "time_total");
+        assert!((total[2] - 3.0).abs() < 0.2, "{ran:?}");
+    }
+    let plain = sandbox.run(&format!("sysbench pause.lua --classic {times}"));
+    let (events, seconds) = (figures(&plain.out)["total number of events"], 3.0);
+    assert!(events < 600.0 && plain.out.contains(&format!("{seconds:.1}")), "{plain:?}");
+}
+
+#[test]
+fn a_run_that_failed_in_an_event_has_its_done_all_the_same() {
+    let sandbox = Sandbox::new();
+    let done = "function done() print('done') end\n";
+    sandbox.write("event.lua", &format!("function event() error('no') end\n{done}"));
+    let init = "function thread_init() error('no') end\nfunction event() end\n";
+    sandbox.write("init.lua", &format!("{init}{done}"));
+    for (script, has_done) in [("event.lua", true), ("init.lua", false)] {
+        let ours = sandbox.run(&format!("sysbench --classic {script} run"));
+        let theirs = original(&sandbox, &format!("{script} run"));
+        assert_eq!((ours.code, theirs.code), (Some(1), Some(1)));
+        assert_eq!(words(&ours.out), words(&theirs.out), "{script}");
+        assert_eq!(ours.out.ends_with("done\n"), has_done, "{ours:?}");
+    }
+}
+
+#[test]
+fn a_script_ends_all_with_the_status_that_it_says() {
+    let sandbox = Sandbox::new();
+    let script = "local function leave() print('left') os.exit(tonumber(sysbench.opt.status)) end
+        sysbench.cmdline.options = { status = { 'what to end with', 0 } }
+        sysbench.cmdline.commands = { leave = { leave } }
+        function event() leave() end
+        function done() print('done') end";
+    sandbox.write("leave.lua", script);
+    for status in [0, 5] {
+        for command in ["leave", "run"] {
+            let line = format!("leave.lua --status={status} {command}");
+            let ours = sandbox.run(&format!("sysbench {line}"));
+            let theirs = original(&sandbox, &line);
+            assert_eq!((ours.code, theirs.code), (Some(status), Some(status)), "{ours:?}");
+            assert_eq!(words(&ours.out), words(&theirs.out), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_goes_wrong_at_the_end_of_threads_is_told_once() {
+    let sandbox = Sandbox::new();
+    let late = "function event() end\nfunction thread_done() error('late') end";
+    sandbox.write("late.lua", late);
+    let line = "late.lua --threads=4 --events=8 run";
+    let classic = sandbox.run(&format!("sysbench --classic {line}"));
+    assert_eq!(words(&classic.out), words(&original(&sandbox, line).out));
+    assert!(classic.out.contains("(last message repeated 3 times)"), "{classic:?}");
+    assert_eq!(classic.err, "");
+    let ours = sandbox.run(&format!("sysbench {line}"));
+    assert!(!ours.out.contains("traceback"), "{ours:?}");
+    assert_eq!(ours.err.matches("stack traceback:").count(), 1, "{ours:?}");
+}
+
+#[test]
+fn json_has_stdout_to_itself() {
+    let sandbox = Sandbox::new();
+    sandbox.write("echo.lua", "function event() os.execute('echo out') end");
+    let ran = sandbox.run("sysbench echo.lua --events=2 --rand-seed=77 --json run");
+    let json = ran.json();
+    assert_eq!(count(&json, "/load/seed"), 77);
+    assert_eq!(ran.err.matches("out\n").count(), 2, "{ran:?}");
+    let json = sandbox.run("sysbench echo.lua --events=1 --json run").json();
+    let seed = format!(" --rand-seed={}", count(&json, "/load/seed"));
+    let command = json["command"].as_str().expect("a command");
+    assert!(command.ends_with(&seed), "{command}");
+}
+
+#[test]
+fn an_interrupt_ends_init_too() {
+    let sandbox = Sandbox::new();
+    let slow = "function init() for _ = 1, 600 do ffi.C.usleep(100000) end end\n";
+    sandbox.write("slow.lua", &format!("{PAUSE}ffi = require('ffi')\n{slow}"));
+    let running = sandbox.start("sysbench slow.lua --time=1 run");
+    std::thread::sleep(Duration::from_millis(1000));
+    let begun = Instant::now();
+    running.interrupt();
+    let ran = running.end();
+    // Else it takes a minute.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{ran:?}");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(!ran.out.contains("Threads started!"), "{ran:?}");
+}
+
+#[test]
+fn what_fails_is_told_in_the_servers_words_with_what_was_sent() {
+    let sandbox = Sandbox::new();
+    let script = "function thread_init()
+          con = sysbench.sql.driver():connect()
+          st = con:prepare('INSERT INTO twice VALUES (?, ?)')
+          a, b = st:bind_create(sysbench.sql.type.INT), st:bind_create(sysbench.sql.type.VARCHAR, 9)
+          st:bind_param(a, b)
+        end
+        function sysbench.hooks.sql_error_ignorable(e)
+          print(e.sql_errno, e.sql_state, e.sql_errmsg)
+        end
+        function event() a:set(7) b:set('x') st:execute() end";
+    sandbox.write("twice.lua", script);
+    for product in [Product::MariaDb, Product::Postgres] {
+        let server = start(product);
+        let at = options(&server, product);
+        server.sql("CREATE TABLE twice (a INT NOT NULL CHECK (a < 5), b VARCHAR(9))");
+        for mode in ["disable", "auto"] {
+            let line = format!("twice.lua {at} --db-ps-mode={mode} --events=1 run");
+            let ours = sandbox.run(&format!("sysbench {line}"));
+            let theirs = original(&sandbox, &line);
+            assert_eq!((ours.code, theirs.code), (Some(1), Some(1)), "{ours:?}");
+            assert_eq!(words(&ours.out), words(&theirs.out), "{line}");
+        }
+        let fine = "con = sysbench.sql.driver():connect() con:query('SELECT 1')";
+        sandbox.write("fine.lua", &format!("function event() {fine} end"));
+        let ran = sandbox.run(&format!("sysbench fine.lua {at} --events=1 run"));
+        ran.exits(0);
+        assert!(!ran.out.contains("statements sent as"), "{ran:?}");
+    }
+}
