@@ -9,27 +9,18 @@
 #![allow(clippy::print_stdout)]
 
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
-use dbtime_model::series::Second;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::sync::Arc;
 
 const RUNS: usize = 7;
 
-struct Forget;
-
-impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
-    }
-}
-
-fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>) -> Driven {
+fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>) -> LoadResult {
     let plan = Plan {
         workload: Arc::new(Workload::find("values1").expect("shipped")),
         scale: 1,
@@ -48,10 +39,7 @@ fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>)
         pipelining: Pipelining::Off,
     };
     let service = service.map(|text| text.parse().expect("a think time"));
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
-    let started = |_: MonoNanos| {};
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
-    null::drive(&plan, NullTarget { service }, watcher, &Stop::default()).expect("driven")
+    null::drive(&plan, NullTarget { service }, &NoObserver, &Stop::default()).expect("driven")
 }
 
 /// Prints median, best and worst of a figure over several runs.
@@ -72,14 +60,15 @@ fn closed(name: &str, connections: u32, budget_every: u32) {
 }
 
 fn open(connections: u32, rate: f64) {
-    let runs: Vec<Driven> = (0..RUNS)
+    let runs: Vec<LoadResult> = (0..RUNS)
         .map(|_| {
             let open = Demand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson };
             drive(open, connections, 0, Some("exp:1ms"))
         })
         .collect();
     for (name, q) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
-        let lag = |run: &Driven| run.recorder.operations[0].latencies.lag.quantile(q).as_micros();
+        let lag =
+            |run: &LoadResult| run.recorder.operations[0].latencies.lag.quantile(q).as_micros();
         let name = format!("{rate} arrivals/s, {connections} connections: lag {name}");
         show(&name, "µs", runs.iter().map(lag).collect());
     }

@@ -8,7 +8,8 @@
 #![allow(clippy::print_stdout)]
 
 use dbtime_engines::loaded::LoadMarker;
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, Plan, Stop};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -17,8 +18,7 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
-use dbtime_model::series::Second;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use rusqlite::{Connection, Statement};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,15 +26,6 @@ use std::sync::Arc;
 const PAIRS: usize = 21;
 const WARMUP: Nanos = Nanos::from_millis(150);
 const SLICE: Nanos = Nanos::from_millis(400);
-
-struct Forget;
-
-impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
-    }
-}
 
 fn load(name: &str, folder: &Path) -> (Arc<Workload>, SqliteTarget) {
     let workload = Workload::find(name).expect("shipped");
@@ -73,9 +64,7 @@ fn engine(workload: &Arc<Workload>, target: &SqliteTarget, measure: Measure, eve
         pipelining: Pipelining::Off,
     };
     let database = SqlitePool::new(target.clone(), &workload.statements, 1, measure);
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
-    let started = |_: MonoNanos| {};
-    let driven = pool::drive(&plan, &database, sink, started, &Stop::default()).expect("driven");
+    let driven = pool::drive(&plan, &database, &NoObserver, &Stop::default()).expect("driven");
     driven.recorder.counts().completed as f64 / SLICE.as_secs()
 }
 

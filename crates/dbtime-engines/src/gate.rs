@@ -1,29 +1,36 @@
-//! Where the workers of a pool wait for each other before the load starts.
+//! The barrier between the phases of a load: its threads arrive, and the thread that drives them
+//! lets them into the next phase.
 
+use dbtime_model::RunPhase;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// Where workers wait, connected, until the load starts.
-pub(crate) struct Gate<E> {
+/// The barrier. `E` is why a load fails.
+pub(crate) struct PhaseGate<E> {
     state: Mutex<GateState<E>>,
     changed: Condvar,
 }
 
-pub(crate) struct GateState<E> {
-    pub(crate) connected: u32,
-    pub(crate) failed: Option<E>,
-    pub(crate) is_open: bool,
-    /// Workers whose load has ended.
-    pub(crate) ended: u32,
-    /// Whether they may go.
-    pub(crate) is_over: bool,
-    /// Whether a worker has panicked: nobody waits any more, and joining it tells.
+struct GateState<E> {
+    /// Threads that have arrived since the last phase.
+    arrived: u32,
+    /// The phase that all may be in.
+    phase: RunPhase,
+    failure: Option<E>,
+    /// Whether a thread has panicked: nobody waits any more, and joining it resumes the panic.
     has_panicked: bool,
 }
 
-/// Tells a gate when its thread panics.
-pub(crate) struct Attendance<'a, E>(&'a Gate<E>);
+impl<E> GateState<E> {
+    fn is_fine(&self) -> bool {
+        self.failure.is_none() && !self.has_panicked
+    }
+}
 
-impl<E> Drop for Attendance<'_, E> {
+/// Opens the gate for everybody when its thread panics.
+pub(crate) struct PanicGuard<'a, E>(&'a PhaseGate<E>);
+
+impl<E> Drop for PanicGuard<'_, E> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.change(|state| state.has_panicked = true);
@@ -31,42 +38,68 @@ impl<E> Drop for Attendance<'_, E> {
     }
 }
 
-impl<E> Gate<E> {
-    /// A gate that is shut, with nobody before it.
+impl<E> PhaseGate<E> {
+    /// A gate before [`RunPhase::Connected`], with nobody there.
     pub(crate) fn new() -> Self {
-        let state = GateState {
-            connected: 0,
-            failed: None,
-            is_open: false,
-            ended: 0,
-            is_over: false,
-            has_panicked: false,
-        };
+        let (phase, failure) = (RunPhase::Prepared, None);
+        let state = GateState { arrived: 0, phase, failure, has_panicked: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// A worker is there, until what this returns is dropped.
-    pub(crate) fn attend(&self) -> Attendance<'_, E> {
-        Attendance(self)
+    /// Watches over the thread that holds what this returns.
+    pub(crate) fn panic_guard(&self) -> PanicGuard<'_, E> {
+        PanicGuard(self)
     }
 
-    /// Changes the state and tells everybody.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut GateState<E>)) {
+    /// A thread has done what its phase is for.
+    pub(crate) fn arrive(&self) {
+        self.change(|state| state.arrived += 1);
+    }
+
+    /// Waits until so many threads have arrived, and does something every `interval` meanwhile.
+    /// Returns whether nothing has failed.
+    pub(crate) fn gather(&self, threads: u32, interval: Duration, meanwhile: impl Fn()) -> bool {
+        loop {
+            let pending = |state: &mut GateState<E>| state.is_fine() && state.arrived < threads;
+            let waited = self.changed.wait_timeout_while(lock(&self.state), interval, pending);
+            let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            if !state.is_fine() {
+                return false;
+            }
+            if !waited.timed_out() {
+                state.arrived = 0;
+                return true;
+            }
+            drop(state);
+            meanwhile();
+        }
+    }
+
+    /// Lets everybody into a phase.
+    pub(crate) fn enter(&self, phase: RunPhase) {
+        self.change(|state| state.phase = phase);
+    }
+
+    /// Waits until everybody may be in a phase. Returns whether nothing has failed.
+    pub(crate) fn wait_for(&self, phase: RunPhase) -> bool {
+        let pending = |state: &mut GateState<E>| state.is_fine() && state.phase < phase;
+        let state = self.changed.wait_while(lock(&self.state), pending);
+        state.unwrap_or_else(PoisonError::into_inner).is_fine()
+    }
+
+    /// The load fails: nobody waits any more.
+    pub(crate) fn fail(&self, failure: E) {
+        self.change(|state| state.failure = Some(failure));
+    }
+
+    /// Why the load failed, if it did.
+    pub(crate) fn into_failure(self) -> Option<E> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
+    }
+
+    fn change(&self, change: impl FnOnce(&mut GateState<E>)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
-    }
-
-    /// Waits until the state is as wanted. Returns whether nothing has failed until then.
-    pub(crate) fn wait(&self, wanted: impl Fn(&GateState<E>) -> bool) -> bool {
-        let is_fine = |state: &GateState<E>| state.failed.is_none() && !state.has_panicked;
-        let pending = |state: &mut GateState<E>| is_fine(state) && !wanted(state);
-        let guard = self.changed.wait_while(lock(&self.state), pending);
-        is_fine(&guard.unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Why the load never started, if it did not.
-    pub(crate) fn into_failure(self) -> Option<E> {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failed
     }
 }
 
@@ -79,16 +112,51 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
+    const INTERVAL: Duration = Duration::from_millis(1);
+
     #[test]
-    fn nobody_waits_for_a_worker_that_panicked() {
-        let gate = Gate::<()>::new();
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let gate = PhaseGate::<()>::new();
         std::thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                let _attendance = gate.attend();
+            let thread = scope.spawn(|| {
+                let _guard = gate.panic_guard();
                 panic!("on purpose");
             });
-            assert!(!gate.wait(|state| state.ended == 1));
-            assert!(worker.join().is_err());
+            assert!(!gate.gather(1, INTERVAL, || {}));
+            assert!(!gate.wait_for(RunPhase::Started));
+            assert!(thread.join().is_err());
         });
+    }
+
+    #[test]
+    fn nobody_waits_once_one_has_failed() {
+        let gate = PhaseGate::new();
+        gate.fail("refused");
+        assert!(!gate.gather(1, INTERVAL, || {}) && !gate.wait_for(RunPhase::Started));
+        assert_eq!(gate.into_failure(), Some("refused"));
+    }
+
+    #[test]
+    fn every_phase_is_for_all_threads() {
+        let (gate, threads) = (PhaseGate::<()>::new(), 3);
+        let order = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for phase in [RunPhase::Started, RunPhase::LoadEnded] {
+                        gate.arrive();
+                        assert!(gate.wait_for(phase));
+                        lock(&order).push(phase);
+                    }
+                });
+            }
+            for phase in [RunPhase::Started, RunPhase::LoadEnded] {
+                assert!(gate.gather(threads, INTERVAL, || {}));
+                gate.enter(phase);
+            }
+        });
+        let (order, half) = (order.into_inner().expect("no panic"), threads as usize);
+        assert!(order[..half].iter().all(|phase| *phase == RunPhase::Started), "{order:?}");
+        assert_eq!(order.len(), 2 * half);
     }
 }

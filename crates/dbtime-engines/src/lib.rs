@@ -8,10 +8,12 @@
 pub use dbtime_load::failure;
 pub use dbtime_model::shell;
 mod gate;
+mod load_threads;
 pub mod loaded;
 pub mod mysql;
 pub mod null;
 pub mod null_server;
+pub mod observer;
 mod percent;
 pub mod plan;
 pub mod pool;

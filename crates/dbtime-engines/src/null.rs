@@ -2,7 +2,8 @@
 //!
 //! It answers at once, or after a service time. Nothing leaves the process.
 
-use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::observer::LoadObserver;
+use crate::plan::{LoadResult, Plan, Stop};
 use crate::shard::{self, Answer, AnswerDelay, DriveError, Event, Happened, Made, Reactor};
 use dbtime_load::program::Value;
 use dbtime_load::random::{Stream, draw};
@@ -130,9 +131,9 @@ impl Reactor for NullReactor {
 pub fn drive(
     plan: &Plan,
     target: NullTarget,
-    watcher: Watcher<'_>,
+    observer: &dyn LoadObserver,
     stop: &Stop,
-) -> Result<Driven, DriveError> {
+) -> Result<LoadResult, DriveError> {
     let shard = AtomicU64::new(0);
     let make = |connections| {
         let reactor = NullReactor {
@@ -146,5 +147,5 @@ pub fn drive(
         };
         Ok(Made { reactor, up: connections, failure: None })
     };
-    shard::drive(plan, make, watcher, stop)
+    shard::drive(plan, make, observer, stop)
 }

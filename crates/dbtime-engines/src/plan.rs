@@ -9,7 +9,6 @@ use dbtime_load::think::Think;
 use dbtime_load::workload::Workload;
 use dbtime_model::budget::PartSet;
 use dbtime_model::recorder::Window;
-use dbtime_model::series::Second;
 use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -192,7 +191,7 @@ impl Plan {
 pub(crate) const ALWAYS_MEASURED: PartSet =
     PartSet::of(&[Part::Queue, Part::Lag, Part::Client, Part::Think, Part::Backoff]);
 
-/// What one thread brings back.
+/// The result of one thread.
 pub struct ThreadResult {
     /// What it recorded.
     pub recorder: Recorder,
@@ -210,8 +209,8 @@ pub struct ThreadResult {
     pub has_quit: bool,
 }
 
-/// What a run brings back.
-pub struct Driven {
+/// The result of a load.
+pub struct LoadResult {
     /// When the load started.
     pub start: MonoNanos,
     /// When its last transaction ended.
@@ -237,7 +236,7 @@ pub struct ThreadUse {
     pub driver: Nanos,
 }
 
-impl Driven {
+impl LoadResult {
     /// All threads together.
     pub fn gather(plan: &Plan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
         let measured =
@@ -252,25 +251,6 @@ impl Driven {
         let threads = threads.iter().map(used).collect();
         Self { start, ended, recorder, measured, threads, has_quit }
     }
-}
-
-/// Who watches a load go by.
-#[derive(Clone, Copy)]
-pub struct Watcher<'a> {
-    /// The sink of each thread; each is taken once.
-    pub sink: &'a dyn Fn(u32) -> Box<dyn SecondSink>,
-    /// Called when all that the load needs is there, and it has not begun.
-    pub ready: &'a dyn Fn(),
-    /// Called with the instant at which it starts.
-    pub started: &'a dyn Fn(MonoNanos),
-    /// Called when everything has ended and the connections are still there.
-    pub ended: &'a dyn Fn(),
-}
-
-/// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.
-pub trait SecondSink: Send {
-    /// Takes `full` and gives an empty second for the same thread.
-    fn swap(&mut self, full: Box<Second>) -> Box<Second>;
 }
 
 /// Says from outside that the run shall end now. Shared by all threads of a run.

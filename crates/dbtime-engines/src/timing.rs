@@ -9,7 +9,8 @@ use dbtime_model::{
 };
 
 use crate::failure::Failure;
-use crate::plan::{Sampling, SecondSink};
+use crate::observer::SecondSink;
+use crate::plan::Sampling;
 
 /// What reading the thread's clocks takes at most, when nothing comes in between.
 const LONGEST_READING: Nanos = Nanos::from_micros(2);

@@ -5,26 +5,17 @@ mod counting;
 use counting::ALLOCATIONS;
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, Plan, Stop};
 use dbtime_engines::pool;
 use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
-use dbtime_model::series::Second;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-struct Forget;
-
-impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
-    }
-}
 
 fn plan(workload: &str, transactions: u64) -> Plan {
     Plan {
@@ -46,10 +37,6 @@ fn plan(workload: &str, transactions: u64) -> Plan {
     }
 }
 
-fn sink(_: u32) -> Box<dyn SecondSink> {
-    Box::new(Forget)
-}
-
 /// Allocations of a run of 2000 transactions beyond those of a run of 1000, the least of a few
 /// tries: the test harness allocates too, now and then.
 fn growth(mut run: impl FnMut(u64)) -> u64 {
@@ -69,12 +56,10 @@ fn growth(mut run: impl FnMut(u64)) -> u64 {
 /// One test, so that nothing else allocates meanwhile.
 #[test]
 fn nothing_is_allocated_per_transaction() {
-    let started = |_: MonoNanos| {};
     for workload in ["values1", "point-select", "atm", "oltp-read-write", "tpcb"] {
         let grown = growth(|transactions| {
             let stop = Stop::default();
-            let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
-            null::drive(&plan(workload, transactions), NullTarget::default(), watcher, &stop)
+            null::drive(&plan(workload, transactions), NullTarget::default(), &NoObserver, &stop)
                 .expect("driven");
         });
         assert_eq!(grown, 0, "{workload} on null allocates");
@@ -97,7 +82,7 @@ fn nothing_is_allocated_per_transaction() {
         let database =
             SqlitePool::new(target.clone(), &plan.workload.statements, 1, Measure::Budget);
         let stop = Stop::default();
-        pool::drive(&plan, &database, sink, started, &stop).expect("a connection");
+        pool::drive(&plan, &database, &NoObserver, &stop).expect("a connection");
     });
     // SQLite's own allocator is the C library's and not counted here.
     assert_eq!(grown, 0, "atm on SQLite allocates");

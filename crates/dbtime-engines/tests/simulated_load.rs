@@ -1,6 +1,7 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, ThreadResult};
+use dbtime_engines::observer::SecondSink;
+use dbtime_engines::plan::{Demand, Plan, Stop, ThreadResult};
 use dbtime_engines::shard::{Answer, AnswerDelay, Event, Happened, Lines, Reactor, Shard};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
@@ -145,7 +146,7 @@ fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
             Shard::new(plan, (shard, start), ready, Box::new(Forget), &stop).run().0
         })
         .collect();
-    dbtime_engines::plan::Driven::gather(plan, start, shards).recorder
+    dbtime_engines::plan::LoadResult::gather(plan, start, shards).recorder
 }
 
 #[test]

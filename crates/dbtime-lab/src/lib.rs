@@ -5,31 +5,32 @@
 #![forbid(unsafe_code)]
 
 mod abandon;
+mod calibrate;
 mod checks;
 pub mod counters;
+mod drive;
 mod error;
 pub mod holders;
 mod judge;
 mod mark;
 mod measurement;
-mod monitor;
-mod once;
+mod observers;
+mod one_shot;
 pub mod progress;
 mod request;
 pub mod run;
 mod run_event;
 mod run_process;
 mod scratch;
+mod script_watchdog;
 pub mod servers;
-mod settle;
 pub mod store;
-mod stuck;
 mod summary;
 mod targets;
 
 pub use abandon::abandon;
 pub use error::LabError;
-pub use once::{command, operation};
+pub use one_shot::{command, operation};
 pub use progress::Progress;
 pub use request::{
     AUTO_SHARE_PCT, BudgetChoice, Detail, Load, PrivateOptions, RateChoice, RunRequest,

@@ -3,24 +3,25 @@
 use crate::checks;
 use crate::counters;
 use crate::judge::judge;
-use crate::monitor::Watched;
+use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::{self, Summary};
 use crate::targets::{Facts, Prepared};
-use dbtime_engines::plan::{Demand, Driven, Plan, Stop};
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
 use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
-use dbtime_model::Nanos;
 use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
-    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, MeasuringCost, Run,
-    RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
+    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, MeasuringCost,
+    PhaseTime, Run, RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo,
+    WorkloadInfo,
 };
 use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
 use dbtime_model::spans::union;
+use dbtime_model::{MonoNanos, Nanos, PhaseInstant};
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::time::SystemTime;
 
@@ -43,8 +44,8 @@ impl Measurement<'_> {
     /// The run, complete with its verdict.
     pub(crate) fn record(
         &self,
-        driven: Driven,
-        watched: Watched,
+        driven: LoadResult,
+        observed: RunObservation,
         facts: Facts,
         auto: Option<AutoRate>,
     ) -> Run {
@@ -64,7 +65,7 @@ impl Measurement<'_> {
             directory: directory(),
             started_at: timestamp(self.started),
             ended_at: timestamp(SystemTime::now()),
-            environment: self.environment(&watched),
+            environment: self.environment(&observed),
             workload: self.workload(),
             target: facts.target,
             load: self.load(auto, &window),
@@ -76,8 +77,8 @@ impl Measurement<'_> {
             latency_us,
             percentiles: summary.percentiles(),
             histogram: summary.histogram(),
-            client: self.client(&driven, &watched, &window),
-            server: server(&watched, &counts),
+            client: self.client(&driven, &observed, &window),
+            server: server(&observed, &counts),
             connections: self.prepared.is_remote().then(|| summary::connections(&driven)),
             ..RunRecord::default()
         };
@@ -92,7 +93,9 @@ impl Measurement<'_> {
             self.budget(&summary, driven.measured, &mut record);
         }
         record.window = window;
-        record.stalls = summary::spans(&driven, &summary::stalls(&driven, &watched.series));
+        record.phases =
+            observed.phases.iter().map(|phase| phase_time(phase, driven.start)).collect();
+        record.stalls = summary::spans(&driven, &summary::stalls(&driven, &observed.series));
         record.operations = summary.operations;
         record.statements = summary.statements;
         record.validity.warnings = facts.warnings;
@@ -101,12 +104,12 @@ impl Measurement<'_> {
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;
-        if let [Some(before), Some(after)] = &watched.counters {
+        if let Some((before, after)) = observed.counters.both() {
             // A server that was restarted in between has nothing to subtract.
             let recorded = counters::recorded(before, after, counts.completed).ok();
             (record.counters, counters) = recorded.unzip();
         }
-        let mut series: Vec<_> = watched.series.into_iter().map(SeriesRow::rounded).collect();
+        let mut series: Vec<_> = observed.series.into_iter().map(SeriesRow::rounded).collect();
         self.offered(&driven, &mut series);
         // What a server counted is added by whoever asked it.
         Run { record, series, counters, transactions: summary.transactions }
@@ -134,7 +137,7 @@ impl Measurement<'_> {
         }
     }
 
-    fn check(&self, driven: &Driven, all: &Latencies<u64>, record: &mut RunRecord) {
+    fn check(&self, driven: &LoadResult, all: &Latencies<u64>, record: &mut RunRecord) {
         let (own, extra) = (&self.request.workload.limits, &self.request.limits);
         let counts = driven.recorder.counts();
         let within = (driven.recorder.completed_within(), record.window.measure_s);
@@ -146,7 +149,7 @@ impl Measurement<'_> {
         }
     }
 
-    fn window(&self, driven: &Driven) -> WindowInfo {
+    fn window(&self, driven: &LoadResult) -> WindowInfo {
         let window = self.plan.window(driven.start);
         // A number of transactions, or an early end, closes the window with what ended last.
         let counted =
@@ -162,13 +165,13 @@ impl Measurement<'_> {
         }
     }
 
-    fn environment(&self, watched: &Watched) -> Environment {
-        let [begin, end] = &watched.machine;
+    fn environment(&self, observed: &RunObservation) -> Environment {
+        let (begin, end) = &observed.machine;
         let mut used = end.since(begin);
         if used.wall_s < SHORTEST_MACHINE {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
         }
-        if let [Some(begin), Some(end)] = &watched.server {
+        if let Some((begin, end)) = observed.server.both() {
             // The server is no stranger.
             let server = end.since(begin).busy_cpus() * 100.0;
             used.foreign_pct = (used.foreign_pct - server).max(0.0);
@@ -230,8 +233,13 @@ impl Measurement<'_> {
         }
     }
 
-    fn client(&self, driven: &Driven, watched: &Watched, window: &WindowInfo) -> ClientInfo {
-        let [begin, end] = &watched.machine;
+    fn client(
+        &self,
+        driven: &LoadResult,
+        observed: &RunObservation,
+        window: &WindowInfo,
+    ) -> ClientInfo {
+        let (begin, end) = &observed.machine;
         let used = end.since(begin);
         let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
         let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
@@ -248,7 +256,7 @@ impl Measurement<'_> {
     }
 
     /// Writes beside each second what was due in it.
-    fn offered(&self, driven: &Driven, series: &mut [SeriesRow]) {
+    fn offered(&self, driven: &LoadResult, series: &mut [SeriesRow]) {
         let Some(queue) = self.plan.open_queue(driven.start, 0, 1) else { return };
         let stopped = self.stop.instant();
         let mut offered = vec![0u64; series.len()];
@@ -265,8 +273,8 @@ impl Measurement<'_> {
 }
 
 /// What the server used in the window.
-fn server(watched: &Watched, counts: &Counts) -> Option<ServerInfo> {
-    let [Some(begin), Some(end)] = &watched.server else { return None };
+fn server(observed: &RunObservation, counts: &Counts) -> Option<ServerInfo> {
+    let (begin, end) = observed.server.both()?;
     let used = end.since(begin);
     let wall_s = used.wall.as_secs();
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
@@ -297,8 +305,14 @@ fn server(watched: &Watched, counts: &Counts) -> Option<ServerInfo> {
     })
 }
 
+/// An instant as the record has it.
+fn phase_time(instant: &PhaseInstant, start: MonoNanos) -> PhaseTime {
+    let after_ns = instant.at.0.cast_signed() - start.0.cast_signed();
+    PhaseTime { phase: instant.phase, at_s: after_ns as f64 / 1e9 }
+}
+
 /// Time inside all statements of the window.
-fn statement_wall(driven: &Driven) -> Nanos {
+fn statement_wall(driven: &LoadResult) -> Nanos {
     let of = |s: &StatementRecorder<u64>| s.service.mean_ns() * s.service.count() as f64;
     Nanos(driven.recorder.statements.iter().map(of).sum::<f64>() as u64)
 }

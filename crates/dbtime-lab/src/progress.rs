@@ -1,6 +1,6 @@
 //! What happens on the way of a run. Whoever receives it decides whether and how to show it.
 
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{Nanos, PhaseInstant};
 use serde::{Deserialize, Serialize};
 
 /// Something worth showing while a run goes on.
@@ -34,11 +34,8 @@ pub enum Progress {
         /// What will be offered.
         offered_tps: f64,
     },
-    /// The load has started.
-    Started {
-        /// The instant, by the machine's monotonic clock.
-        #[serde(rename = "at_us")]
-        at: MonoNanos,
+    /// The load is planned.
+    Planned {
         /// Load before the window.
         #[serde(rename = "warmup_us")]
         warmup: Nanos,
@@ -48,6 +45,8 @@ pub enum Progress {
         /// That number.
         transactions: Option<u64>,
     },
+    /// The run came to a phase.
+    Phase(PhaseInstant),
     /// A client's script has not come back for so long: it computes, loops or blocks.
     Stuck {
         /// The client's number.

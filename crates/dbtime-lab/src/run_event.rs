@@ -52,7 +52,7 @@ pub struct RecordedRun {
 mod tests {
     use super::*;
     use crate::progress::SecondSeen;
-    use dbtime_model::{MonoNanos, Nanos};
+    use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
 
     #[test]
     fn every_line_is_read_as_what_it_was() {
@@ -60,12 +60,15 @@ mod tests {
         let record = RecordedRun { folder: Some("r".into()), ..RecordedRun::default() };
         let events = [
             RunEvent::Progress(Progress::Server { step: "starting".to_owned() }),
-            RunEvent::Progress(Progress::Started {
-                at: MonoNanos(5_000),
+            RunEvent::Progress(Progress::Planned {
                 warmup: Nanos::ZERO,
                 measure: Some(Nanos::from_secs(1)),
                 transactions: None,
             }),
+            RunEvent::Progress(Progress::Phase(PhaseInstant {
+                phase: RunPhase::Started,
+                at: MonoNanos(5_000),
+            })),
             RunEvent::Progress(Progress::Second(SecondSeen::default())),
             RunEvent::Outcome(failure),
             RunEvent::Outcome(RunOutcome::Record(Box::new(record))),

@@ -73,7 +73,7 @@ impl RunProcess {
             (Some(outcome), Some(code)) => {
                 Ok(ProcessResult { outcome, exit_code: u8::try_from(code).unwrap_or(u8::MAX) })
             }
-            _ if stop.is_set() => Err(LabError::Interrupted(crate::run::BEFORE_WINDOW)),
+            _ if stop.is_set() => Err(LabError::Interrupted(crate::drive::BEFORE_WINDOW)),
             _ => Err(LabError::Crashed(end_of(status))),
         }
     }
@@ -208,7 +208,9 @@ mod tests {
 
     #[test]
     fn a_wish_to_end_is_handed_on() {
-        let process = shell("trap 'exit 5' INT; echo; while :; do sleep 0.01; done");
+        // A job of a shell without job control has this signal ignored, and its children have too.
+        let arguments = ["--default-signal=INT", "sleep", "60"].map(OsString::from).to_vec();
+        let process = RunProcess { program: "env".into(), arguments, ..RunProcess::default() };
         let stop = Stop::default();
         stop.at(dbtime_machine::now());
         let error = process.run(&|_| {}, &stop).expect_err("no outcome");

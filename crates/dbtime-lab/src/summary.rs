@@ -1,6 +1,6 @@
 //! From what the threads recorded to what the record says.
 
-use dbtime_engines::plan::Driven;
+use dbtime_engines::plan::LoadResult;
 use dbtime_load::workload::Workload;
 use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
@@ -29,7 +29,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Of what was driven.
-    pub(crate) fn new(driven: &Driven, workload: &Workload) -> Self {
+    pub(crate) fn new(driven: &LoadResult, workload: &Workload) -> Self {
         let recorder = &driven.recorder;
         let mut latencies = Latencies::default();
         let mut budget = Budget::default();
@@ -190,7 +190,7 @@ fn transactions(
 }
 
 /// What became of connections.
-pub(crate) fn connections(driven: &Driven) -> ConnectionsInfo {
+pub(crate) fn connections(driven: &LoadResult) -> ConnectionsInfo {
     let found = &driven.recorder.connections;
     let since = |at: MonoNanos| (at - driven.start).as_secs();
     let mut outages: Vec<OutageInfo> = together(driven.recorder.outages.clone())
@@ -210,14 +210,14 @@ pub(crate) fn connections(driven: &Driven) -> ConnectionsInfo {
 }
 
 /// Spans of the run, from the start of the load.
-pub(crate) fn spans(driven: &Driven, spans: &[TimeSpan]) -> Vec<SpanInfo> {
+pub(crate) fn spans(driven: &LoadResult, spans: &[TimeSpan]) -> Vec<SpanInfo> {
     let since = |at: MonoNanos| (at - driven.start).as_secs();
     spans.iter().map(|s| SpanInfo { from_s: since(s.from), until_s: since(s.until) }).collect()
 }
 
 /// Times in which transactions were due and none was completed, for more than ten times what the
 /// slowest of an ordinary second take. The driver's own standstills and outages are none of them.
-pub(crate) fn stalls(driven: &Driven, series: &[SeriesRow]) -> Vec<TimeSpan> {
+pub(crate) fn stalls(driven: &LoadResult, series: &[SeriesRow]) -> Vec<TimeSpan> {
     let recorder = &driven.recorder;
     let quiet = recorder.quiet.as_deref().unwrap_or_default();
     let without_service = intersection(quiet, &union(recorder.waiting.clone()));
@@ -273,7 +273,7 @@ fn together(mut outages: Vec<Outage>) -> Vec<Outage> {
 }
 
 /// Times to make a connection; `None` where none was made.
-pub(crate) fn connect_us(driven: &Driven) -> Option<LatencyUs> {
+pub(crate) fn connect_us(driven: &LoadResult) -> Option<LatencyUs> {
     let times = &driven.recorder.connections.times;
     (times.count() > 0).then(|| times.into())
 }
@@ -297,11 +297,11 @@ mod tests {
         TimeSpan { from: at(from_ms), until: at(until_ms) }
     }
 
-    fn driven(change: impl FnOnce(&mut Recorder<u64>)) -> Driven {
+    fn driven(change: impl FnOnce(&mut Recorder<u64>)) -> LoadResult {
         let window = Window { start: MonoNanos(0), end: MonoNanos(10_000_000_000) };
         let mut recorder = Recorder::new(window, 1, 1, 1);
         change(&mut recorder);
-        Driven {
+        LoadResult {
             start: MonoNanos(0),
             ended: window.end,
             recorder,

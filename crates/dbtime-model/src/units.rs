@@ -204,23 +204,42 @@ impl FromStr for Nanos {
         }
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
-        let value: f64 = number.parse().map_err(|_| refuse(Why::NoNumber))?;
         let scale = match unit.trim() {
-            "ns" => 1.0,
-            "us" | "µs" | "μs" => 1e3,
-            "ms" => 1e6,
-            "s" | "" => 1e9,
-            "m" | "min" => 60e9,
-            "h" => 3600e9,
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" | "" => 1_000_000_000,
+            "m" | "min" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
             other => return Err(refuse(Why::Unit(other.to_owned()))),
         };
-        let ns = value * scale;
+        let ns = scaled(number, scale).ok_or_else(|| refuse(Why::NoNumber))?;
         // 2^63 ns is 292 years: longer than any run, and safe to add to an instant.
-        if !ns.is_finite() || ns >= 9.2e18 {
-            return Err(refuse(Why::TooMuch));
-        }
-        Ok(Self(ns.round() as u64))
+        let fits = u64::try_from(ns).ok().filter(|ns| *ns < 1 << 63);
+        fits.map(Self).ok_or_else(|| refuse(Why::TooMuch))
     }
+}
+
+/// A decimal number times `scale`, rounded to a whole one; `None` for what is no number. Exact where
+/// a floating-point number is not: what was written is read.
+fn scaled(number: &str, scale: u64) -> Option<u128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let digits = |text: &str| -> Option<u128> {
+        text.bytes().try_fold(0u128, |value, digit| {
+            let digit = char::from(digit).to_digit(10)?;
+            // What is too large to be a duration stays so.
+            Some(value.saturating_mul(10).saturating_add(digit.into()))
+        })
+    };
+    digits(fraction)?;
+    // Eighteen of them are far below the smallest part of the largest unit.
+    let fraction = &fraction[..fraction.len().min(18)];
+    let base = 10u128.pow(fraction.len() as u32);
+    let part = (digits(fraction)? * u128::from(scale) + base / 2) / base;
+    Some(digits(whole)?.saturating_mul(scale.into()).saturating_add(part))
 }
 
 impl fmt::Display for Nanos {
@@ -343,6 +362,9 @@ mod tests {
     fn durations_are_seconds_or_have_a_unit() {
         assert_eq!("200us".parse(), Ok(Nanos(200_000)));
         assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
+        assert_eq!("24533566178.527333ms".parse(), Ok(Nanos(24_533_566_178_527_333)), "exact");
+        assert_eq!("0.0000000004s".parse(), Ok(Nanos(0)));
+        assert_eq!("0.0000000005s".parse(), Ok(Nanos(1)));
         assert_eq!("2m".parse(), Ok(Nanos::from_secs(120)));
         assert_eq!("0".parse(), Ok(Nanos::ZERO));
         assert_eq!("5".parse(), Ok(Nanos::from_secs(5)));
@@ -357,6 +379,8 @@ mod tests {
             ("1e3s", "`e3s` is no unit"),
             ("99999999999h", "it is too much"),
             ("1.2.3s", "it has no number"),
+            ("1.0000000000000000000.s", "it has no number"),
+            (".s", "it has no number"),
             ("1 fortnight", "`fortnight` is no unit"),
         ];
         for (bad, why) in refused {

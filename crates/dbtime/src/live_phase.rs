@@ -5,7 +5,7 @@ use crate::live::rough;
 use dbtime_lab::Progress;
 use dbtime_lab::progress::SecondSeen;
 use dbtime_model::units::{human_ns, three_digits};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
 
 /// An estimate goes by at least so long a time.
 const FIRST_ESTIMATE: Nanos = Nanos::from_secs(1);
@@ -37,13 +37,14 @@ impl Phase {
                 Progress::Loading { table: present, .. },
             ) => before == present,
             (_, Progress::Second(_)) => true,
+            (_, Progress::Phase(PhaseInstant { phase, .. })) => *phase != RunPhase::Started,
             _ => false,
         };
         if !goes_on {
             self.since = at;
         }
         match progress {
-            Progress::Started { warmup, measure, transactions, .. } => {
+            Progress::Planned { warmup, measure, transactions } => {
                 let length = measure.map(|measure| (*warmup + measure).as_secs());
                 self.plan = (warmup.as_secs(), length);
                 (self.transactions, self.ended) = (*transactions, 0);
@@ -51,7 +52,10 @@ impl Phase {
             Progress::Second(seen) => self.ended += seen.completed + seen.failed,
             _ => {}
         }
-        self.latest = Some(progress.clone());
+        // Of the phases the start of the load is news to those who wait.
+        if !matches!(progress, Progress::Phase(instant) if instant.phase != RunPhase::Started) {
+            self.latest = Some(progress.clone());
+        }
     }
 
     /// What to show at this instant; on a terminal with a bar.
@@ -75,7 +79,8 @@ impl Phase {
                 three_digits(*flat_out_tps),
                 three_digits(*offered_tps)
             ),
-            Some(Progress::Started { .. } | Progress::Stuck { .. }) => {
+            Some(Progress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
+            Some(Progress::Phase(_) | Progress::Stuck { .. }) => {
                 format!("driving, {}", seconds(elapsed))
             }
             Some(Progress::Second(seen)) => self.second(seen, with_bar, elapsed),
@@ -151,8 +156,12 @@ mod tests {
         Progress::Loading { table: table.to_owned(), done, total: 1000 }
     }
 
-    fn started(measure: Option<Nanos>, transactions: Option<u64>) -> Progress {
-        Progress::Started { at: at(0), warmup: Nanos::from_secs(3), measure, transactions }
+    fn planned(measure: Option<Nanos>, transactions: Option<u64>) -> Progress {
+        Progress::Planned { warmup: Nanos::from_secs(3), measure, transactions }
+    }
+
+    fn reached(phase: RunPhase, s: u64) -> Progress {
+        Progress::Phase(PhaseInstant { phase, at: at(s) })
     }
 
     fn second(second: u32) -> Progress {
@@ -175,8 +184,12 @@ mod tests {
     #[test]
     fn a_load_says_what_is_left_of_warm_up_and_window() {
         let mut phase = Phase::new(at(0));
-        phase.advance(&started(Some(Nanos::from_secs(20)), None), at(0));
-        assert_eq!(phase.line(false, at(1)), "driving, 1 s");
+        phase.advance(&planned(Some(Nanos::from_secs(20)), None), at(0));
+        assert_eq!(phase.line(false, at(1)), "connecting, 1 s");
+        phase.advance(&reached(RunPhase::Started, 2), at(2));
+        assert_eq!(phase.line(false, at(3)), "driving, 1 s");
+        phase.advance(&reached(RunPhase::WindowBegan, 3), at(3));
+        assert_eq!(phase.line(false, at(4)), "driving, 2 s");
         let line = |phase: &mut Phase, s| {
             phase.advance(&second(s), at(u64::from(s) + 1));
             phase.line(false, at(u64::from(s) + 1))
@@ -190,7 +203,7 @@ mod tests {
     #[test]
     fn a_number_of_transactions_is_counted() {
         let mut phase = Phase::new(at(0));
-        phase.advance(&started(None, Some(2000)), at(0));
+        phase.advance(&planned(None, Some(2000)), at(0));
         phase.advance(&second(0), at(1));
         let line = phase.line(true, at(1));
         assert!(

@@ -4,7 +4,8 @@ use super::admin::{MysqlAdmin, MysqlDialect};
 use super::facts;
 use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
-use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::observer::LoadObserver;
+use crate::plan::{LoadResult, Plan, Stop};
 use crate::server::{
     self, Admin, Asked, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
 };
@@ -99,9 +100,9 @@ impl Server for MysqlServer {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        watcher: Watcher<'_>,
+        observer: &dyn LoadObserver,
         stop: &Stop,
-    ) -> Result<Driven, DriveError> {
+    ) -> Result<LoadResult, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::BehindReads);
         let setup = self.setup(options.statement_timeout);
         let statements = &plan.workload.statements;
@@ -109,7 +110,7 @@ impl Server for MysqlServer {
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
         let sockets = Arc::new(sockets);
-        let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, watcher, stop)?;
+        let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |id| format!("KILL {id}"));
         Ok(driven)
     }

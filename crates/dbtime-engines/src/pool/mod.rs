@@ -9,16 +9,18 @@ mod call;
 mod worker;
 
 use crate::failure::Failure;
-use crate::gate::{Gate, lock};
-use crate::plan::{Demand, Driven, Plan, ScriptError, SecondSink, Stop, ThreadResult};
+use crate::gate::lock;
+use crate::load_threads::{self, LoadThreads};
+use crate::observer::{LoadObserver, SecondSink};
+use crate::plan::{Demand, LoadResult, Plan, ScriptError, Stop, ThreadResult};
 use around::{say_goodbye, set_up};
 use dbtime_load::program::Value;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
+use dbtime_load::session::Session;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
-use dbtime_machine::wait::precise_timers;
 use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::io;
@@ -117,8 +119,7 @@ enum Queue {
     Closed(ClosedQueue),
 }
 
-/// How often the workers are looked after, and how long a statement may take after an early end.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long a statement may take after an early end.
 const GRACE: Nanos = Nanos::from_secs(1);
 
 /// How long a worker sleeps at most before it looks whether the run was ended.
@@ -210,78 +211,76 @@ pub enum PoolError<E> {
 pub fn drive<D: Database>(
     plan: &Plan,
     database: &D,
-    sink: impl Fn(u32) -> Box<dyn SecondSink>,
-    started: impl Fn(MonoNanos),
+    observer: &dyn LoadObserver,
     stop: &Stop,
-) -> Result<Driven, PoolError<D::Error>> {
-    let gate = Gate::new();
-    let start = OnceLock::<Start>::new();
-    let threads = std::thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for id in 0..plan.servers {
-            let sink = sink(id);
-            let (gate, start) = (&gate, &start);
-            let work = move || -> Option<ThreadResult> {
-                let _attendance = gate.attend();
-                precise_timers();
-                let (mut connection, session) = match set_up(plan, id, database, stop) {
-                    Ok(ready) => ready,
-                    Err(error) => {
-                        gate.change(|state| state.failed = Some(error));
-                        return None;
-                    }
-                };
-                gate.change(|state| state.connected += 1);
-                if !gate.wait(|state| state.is_open) {
-                    return None;
-                }
-                let worker = Worker::new(id, (plan, start.get()?, stop), session, sink);
-                let (result, session) = worker.run(&mut connection);
-                say_goodbye(session, &mut connection);
-                database.disconnect(id, connection);
-                Some(result)
-            };
-            let named = std::thread::Builder::new().name(format!("worker {id}"));
-            match named.spawn_scoped(scope, work) {
-                Ok(worker) => workers.push(worker),
-                Err(source) => {
-                    let (worker, workers) = (id, plan.servers);
-                    let failed = PoolError::Thread { worker, workers, source };
-                    gate.change(|state| state.failed = Some(failed));
-                    break;
-                }
-            }
-        }
-        if gate.wait(|state| state.connected == plan.servers) {
-            let at = now();
-            let chosen = start.get_or_init(|| Start {
-                at,
-                shared: shared_queue(plan, at),
-                active: Active::new(plan.servers),
-            });
-            started(chosen.at);
-            gate.change(|state| state.is_open = true);
-        }
-        if let Some(start) = start.get() {
-            let late = plan.window(start.at).end + plan.rundown;
-            while !workers.iter().all(|worker| worker.is_finished()) {
-                std::thread::sleep(LOOK);
-                let present = now();
-                if present > late || present > stop.instant() + GRACE {
-                    database.interrupt();
-                }
-            }
-        }
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.flatten().collect::<Vec<_>>()
-    });
-    if let Some(error) = gate.into_failure() {
-        return Err(error);
+) -> Result<LoadResult, PoolError<D::Error>> {
+    let workers = WorkerThreads { plan, database, stop, start: OnceLock::new() };
+    load_threads::drive(plan, &workers, observer, stop)
+}
+
+/// The workers of a load, a thread each.
+struct WorkerThreads<'a, D> {
+    plan: &'a Plan,
+    database: &'a D,
+    stop: &'a Stop,
+    start: OnceLock<Start>,
+}
+
+impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
+    type Connected = (D::Connection, Session);
+    type Error = PoolError<D::Error>;
+
+    fn count(&self) -> u32 {
+        self.plan.servers
     }
-    let start = start.get().expect("set, for nothing failed").at;
-    Ok(Driven::gather(plan, start, threads))
+
+    fn name(&self, worker: u32) -> String {
+        format!("worker {worker}")
+    }
+
+    fn refused(&self, worker: u32, source: io::Error) -> Self::Error {
+        PoolError::Thread { worker, workers: self.plan.servers, source }
+    }
+
+    fn connect(&self, worker: u32) -> Result<Self::Connected, Self::Error> {
+        set_up(self.plan, worker, self.database, self.stop)
+    }
+
+    fn all_connected(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn share(&self, at: MonoNanos) {
+        let (shared, active) = (shared_queue(self.plan, at), Active::new(self.plan.servers));
+        self.start.get_or_init(|| Start { at, shared, active });
+    }
+
+    fn run(
+        &self,
+        worker: u32,
+        (mut connection, session): Self::Connected,
+        _: MonoNanos,
+        sink: Box<dyn SecondSink>,
+    ) -> (ThreadResult, Self::Connected) {
+        let start = self.start.get().expect("made before the load starts");
+        let worker = Worker::new(worker, (self.plan, start, self.stop), session, sink);
+        let (result, session) = worker.run(&mut connection);
+        (result, (connection, session))
+    }
+
+    /// Ends statements that would hold up the end.
+    fn supervise(&self, start: MonoNanos) {
+        let present = now();
+        let late = self.plan.window(start).end + self.plan.rundown;
+        if present > late || present > self.stop.instant() + GRACE {
+            self.database.interrupt();
+        }
+    }
+
+    fn disconnect(&self, worker: u32, (mut connection, session): Self::Connected) {
+        say_goodbye(session, &mut connection);
+        self.database.disconnect(worker, connection);
+    }
 }
 
 fn shared_queue(plan: &Plan, start: MonoNanos) -> Option<Shared> {

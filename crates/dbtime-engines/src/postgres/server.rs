@@ -4,7 +4,8 @@ use super::admin::{PostgresAdmin, PostgresDialect};
 use super::facts::Look;
 use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
-use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::observer::LoadObserver;
+use crate::plan::{LoadResult, Plan, Stop};
 use crate::server::{self, Admin, Asked, Dialect, Server, ServerError, ServerFacts, ServerOptions};
 use crate::shard::DriveError;
 use crate::socket::{self, Address};
@@ -73,15 +74,15 @@ impl Server for PostgresServer {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        watcher: Watcher<'_>,
+        observer: &dyn LoadObserver,
         stop: &Stop,
-    ) -> Result<Driven, DriveError> {
+    ) -> Result<LoadResult, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::Transaction);
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
         let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
-        let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, watcher, stop)?;
+        let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));
         Ok(driven)
     }

@@ -4,7 +4,8 @@ use super::admin::Admin;
 use super::dialect::Dialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
-use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::observer::LoadObserver;
+use crate::plan::{LoadResult, Plan, Stop};
 use crate::shard::DriveError;
 use crate::socket::Address;
 use dbtime_model::{ErrorClass, Nanos};
@@ -55,9 +56,9 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
         &self,
         plan: &Plan,
         options: &ServerOptions,
-        watcher: Watcher<'_>,
+        observer: &dyn LoadObserver,
         stop: &Stop,
-    ) -> Result<Driven, DriveError>;
+    ) -> Result<LoadResult, DriveError>;
 }
 
 /// How long a server is waited for when statements are ended.
@@ -65,7 +66,11 @@ const PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// Ends the statements that nobody waited for any more: a server goes on with them although their
 /// connections are closed, and would do so in the next run.
-pub(crate) fn end_statements(server: &dyn Server, driven: &Driven, end: impl Fn(u32) -> String) {
+pub(crate) fn end_statements(
+    server: &dyn Server,
+    driven: &LoadResult,
+    end: impl Fn(u32) -> String,
+) {
     let abandoned = &driven.recorder.connections.abandoned;
     if abandoned.is_empty() {
         return;

@@ -15,7 +15,8 @@ pub use lines::Lines;
 pub(crate) use phase::go_through;
 pub use reactor::{Answer, AnswerDelay, Event, Happened, Reactor};
 
-use crate::plan::{Plan, SecondSink, Stop, ThreadResult};
+use crate::observer::SecondSink;
+use crate::plan::{Plan, Stop, ThreadResult};
 use crate::timing::Ledger;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;

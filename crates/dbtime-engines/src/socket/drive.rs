@@ -3,7 +3,8 @@
 use super::protocol::Protocol;
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::plan::{Driven, Plan, Stop, Watcher};
+use crate::observer::LoadObserver;
+use crate::plan::{LoadResult, Plan, Stop};
 use crate::shard::{self, DriveError, Made};
 use std::sync::Arc;
 
@@ -16,9 +17,9 @@ pub fn drive<P: Protocol>(
     plan: &Plan,
     shared: &Arc<P::Shared>,
     settings: &Arc<SocketSettings>,
-    watcher: Watcher<'_>,
+    observer: &dyn LoadObserver,
     stop: &Stop,
-) -> Result<Driven, DriveError> {
+) -> Result<LoadResult, DriveError> {
     let make = |connections| {
         let (shared, settings) = (Arc::clone(shared), Arc::clone(settings));
         let mut reactor = SocketReactor::<P>::new(shared, settings, connections)
@@ -30,5 +31,5 @@ pub fn drive<P: Protocol>(
         };
         Ok(Made { reactor, up, failure })
     };
-    shard::drive(plan, make, watcher, stop)
+    shard::drive(plan, make, observer, stop)
 }

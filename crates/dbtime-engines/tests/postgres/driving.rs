@@ -1,7 +1,8 @@
 //! Driving a plan in a test.
 
 use crate::private::{settings, superuser};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Address, SocketSettings, drive};
@@ -9,20 +10,10 @@ use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
-use dbtime_model::series::Second;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Nobody looks at the seconds.
-pub(crate) struct Forget;
-
-impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
-    }
-}
-
 /// So many connections that ask for so many transactions.
 pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> Plan {
     Plan {
@@ -56,7 +47,11 @@ pub(crate) fn statement(sql: &str) -> String {
 }
 
 /// Drives with the superuser.
-pub(crate) fn run(plan: &Plan, settings: SocketSettings, protocol: StatementProtocol) -> Driven {
+pub(crate) fn run(
+    plan: &Plan,
+    settings: SocketSettings,
+    protocol: StatementProtocol,
+) -> LoadResult {
     let statements = &plan.workload.statements;
     let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
     drive_with(plan, &shared, settings)
@@ -66,15 +61,14 @@ pub(crate) fn drive_with(
     plan: &Plan,
     shared: &Arc<PostgresShared>,
     settings: SocketSettings,
-) -> Driven {
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
+) -> LoadResult {
     let stop = Stop::default();
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
-    drive::<PostgresProtocol>(plan, shared, &Arc::new(settings), watcher, &stop).expect("connected")
+    drive::<PostgresProtocol>(plan, shared, &Arc::new(settings), &NoObserver, &stop)
+        .expect("connected")
 }
 
 /// One connection that runs a workload's text once by both protocols; returns what came of it.
-pub(crate) fn once(address: &Address, text: &str) -> [Driven; 2] {
+pub(crate) fn once(address: &Address, text: &str) -> [LoadResult; 2] {
     [StatementProtocol::Text, StatementProtocol::Prepared].map(|protocol| {
         let plan = Plan { shards: 1, ..plan(workload(text), 1, 1) };
         let driven = run(&plan, settings(address.clone()), protocol);

@@ -1,9 +1,10 @@
 //! Who is let in, who is not, and what they are told.
 
-use crate::driving::{Forget, plan, statement, workload};
+use crate::driving::{plan, statement, workload};
 use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
 use dbtime_engines::failure::Failure;
-use dbtime_engines::plan::{SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::Stop;
 use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::StatementProtocol;
@@ -107,11 +108,9 @@ fn what_is_not_there_is_named() {
     let plan = plan(workload(&statement("SELECT 1")), 12, 400);
     let statements = &plan.workload.statements;
     let shared = PostgresShared::of_workload(superuser(), statements, StatementProtocol::Prepared);
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
     let sockets = Arc::new(settings(server.unix()));
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
     let stop = Stop::default();
-    let driven = drive::<PostgresProtocol>(&plan, &Arc::new(shared), &sockets, watcher, &stop);
+    let driven = drive::<PostgresProtocol>(&plan, &Arc::new(shared), &sockets, &NoObserver, &stop);
     let driven = driven.expect("some connected");
     let counts = driven.recorder.counts();
     assert!(counts.add_up() && counts.completed > 0 && counts.failed > 0, "{counts:?}");

@@ -1,8 +1,9 @@
 //! Servers that go away, and connections that somebody ends.
 
-use crate::driving::{Forget, plan, run, statement, workload};
+use crate::driving::{plan, run, statement, workload};
 use crate::private::{Server, is_there, settings, superuser};
-use dbtime_engines::plan::{Demand, Driven, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Reconnect, SocketSettings, drive};
@@ -18,7 +19,7 @@ fn driven_while(
     server: &mut Server,
     protocol: StatementProtocol,
     meanwhile: impl FnOnce(&mut Server),
-) -> Driven {
+) -> LoadResult {
     let plan = Plan {
         demand: Demand::Open {
             rate: "300/s".parse().expect("a rate"),
@@ -33,14 +34,11 @@ fn driven_while(
     let statements = &plan.workload.statements;
     let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
     let sockets = Arc::new(settings(server.unix()));
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forget) };
     let stop = Stop::default();
     let driven = thread::scope(|scope| {
         let (plan, stop) = (&plan, &stop);
-        let load = scope.spawn(move || {
-            let watcher = Watcher { sink: &sink, ready: &|| {}, started: &|_| {}, ended: &|| {} };
-            drive::<PostgresProtocol>(plan, &shared, &sockets, watcher, stop)
-        });
+        let load = scope
+            .spawn(move || drive::<PostgresProtocol>(plan, &shared, &sockets, &NoObserver, stop));
         thread::sleep(Duration::from_millis(1000));
         meanwhile(server);
         load.join().expect("no panic").expect("connected")

@@ -12,7 +12,8 @@ use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
 use dbtime_engines::loaded::Replacing;
-use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::observer::LoadObserver;
+use dbtime_engines::plan::{LoadResult, Plan, Stop};
 use dbtime_engines::server::{LoadedRows, Server};
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
@@ -88,9 +89,13 @@ pub(crate) trait Prepared: Sync {
     /// How many times the workload's base size its data has.
     fn scale(&self) -> u64;
 
-    /// Drives a load against it and blocks until it has ended. `ready` is called when all that it
-    /// needs is there and it has not begun.
-    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError>;
+    /// Drives a load against it and blocks until it has ended.
+    fn drive(
+        &self,
+        plan: &Plan,
+        observer: &dyn LoadObserver,
+        stop: &Stop,
+    ) -> Result<LoadResult, LabError>;
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.

@@ -5,7 +5,8 @@ use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::observer::LoadObserver;
+use dbtime_engines::plan::{LoadResult, Plan, Stop};
 use dbtime_engines::shard::DriveError;
 use dbtime_model::record::TargetInfo;
 
@@ -58,8 +59,13 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
-        let driven = null::drive(plan, self.null.target, watcher, stop);
+    fn drive(
+        &self,
+        plan: &Plan,
+        observer: &dyn LoadObserver,
+        stop: &Stop,
+    ) -> Result<LoadResult, LabError> {
+        let driven = null::drive(plan, self.null.target, observer, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error.to_string()),
             error => LabError::Target(error.to_string()),

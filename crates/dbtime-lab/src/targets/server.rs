@@ -9,7 +9,8 @@ use crate::request::{Detail, RunRequest};
 use crate::servers::PrivateServer;
 use dbtime_engines::loaded::{LoadMarker, Replacing};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget, MysqlTargetError};
-use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::observer::LoadObserver;
+use dbtime_engines::plan::{LoadResult, Plan, Stop};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget, TargetError};
 use dbtime_engines::server::{LoadedRows, Loader, Server, ServerError, ServerOptions};
 use dbtime_engines::shard::DriveError;
@@ -172,8 +173,13 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
-        let driven = self.server.drive(plan, &self.options, watcher, stop);
+    fn drive(
+        &self,
+        plan: &Plan,
+        observer: &dyn LoadObserver,
+        stop: &Stop,
+    ) -> Result<LoadResult, LabError> {
+        let driven = self.server.drive(plan, &self.options, observer, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error.to_string()),
             DriveError::Refused(failure) => {

@@ -8,7 +8,8 @@ use crate::progress::Progress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
 use dbtime_engines::loaded::{LoadMarker, Replacing};
-use dbtime_engines::plan::{Driven, Plan, Stop, Watcher};
+use dbtime_engines::observer::LoadObserver;
+use dbtime_engines::plan::{LoadResult, Plan, Stop};
 use dbtime_engines::pool::{self, PoolError};
 use dbtime_engines::server::LoadedRows;
 use dbtime_engines::sqlite::{
@@ -205,12 +206,16 @@ impl Prepared for Ready {
         self.scale
     }
 
-    fn drive(&self, plan: &Plan, watcher: Watcher<'_>, stop: &Stop) -> Result<Driven, LabError> {
-        (watcher.ready)();
+    fn drive(
+        &self,
+        plan: &Plan,
+        observer: &dyn LoadObserver,
+        stop: &Stop,
+    ) -> Result<LoadResult, LabError> {
         let statements = &plan.workload.statements;
         let measure = if plan.budget_every == 0 { Measure::Nothing } else { self.measure };
         let database = SqlitePool::new(self.target.clone(), statements, plan.servers, measure);
-        let driven = pool::drive(plan, &database, watcher.sink, watcher.started, stop);
+        let driven = pool::drive(plan, &database, observer, stop);
         let driven = driven.map_err(|error| match error {
             PoolError::Script(error) => LabError::Script(error.to_string()),
             error => LabError::Target(error.to_string()),

@@ -40,6 +40,7 @@ pub use sweep::{
 pub use sweep_csv::sweep_text;
 pub use validity::{Validity, Warning, WarningKind};
 
+use crate::RunPhase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -96,6 +97,8 @@ pub struct RunRecord {
     pub load: LoadInfo,
     /// What was measured.
     pub window: WindowInfo,
+    /// When the run came to each of its phases, in their order.
+    pub phases: Vec<PhaseTime>,
     /// `response` (from the due instant) or `service` (a closed loop has no due instant).
     pub basis: Basis,
     /// offered = completed + failed + dropped + unfinished.
@@ -317,6 +320,15 @@ pub struct WindowInfo {
     pub outside: u64,
     /// Whether Ctrl-C ended the run before its time.
     pub ended_early: bool,
+}
+
+/// When a run came to a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseTime {
+    /// The phase.
+    pub phase: RunPhase,
+    /// Seconds since the load started, negative before.
+    pub at_s: f64,
 }
 
 /// What `latency_us.response` starts from.

@@ -23,6 +23,33 @@ fn a_record_is_a_folder_of_open_formats() {
     assert!(log.lines().any(|line| line.starts_with("Tag=response,")), "{log}");
 }
 
+/// On a pool of threads, on shards, and where a number of transactions ends the window.
+#[test]
+fn every_run_goes_through_every_phase() {
+    let sandbox = Sandbox::new();
+    let timed = "--time 300ms --warmup 200ms --connections 2";
+    for (name, line) in [
+        ("pool", format!("run values1 --target sqlite {timed}")),
+        ("shards", format!("run values1 --target null {timed} --shards 2")),
+        ("counted", "run values1 --target null --transactions 50 --warmup 0s".to_owned()),
+    ] {
+        sandbox.run(&format!("{line} --out {name}")).fine();
+        let record = read_run(&sandbox.path(name)).expect("a whole record").record;
+        let phases: Vec<String> = record
+            .phases
+            .iter()
+            .map(|instant| serde_json::to_string(&instant.phase).expect("a name"))
+            .collect();
+        let all = "prepared connected started window_began window_ended load_ended disconnected";
+        assert_eq!(phases.join(" ").replace('"', ""), all, "{name}");
+        let at: Vec<f64> = record.phases.iter().map(|instant| instant.at_s).collect();
+        assert!(at.is_sorted() && at[0] < 0.0 && at[2] == 0.0, "{name}: {at:?}");
+        let window = &record.window;
+        assert!((at[3] - window.warmup_s).abs() < 1e-6, "{name}: {at:?}");
+        assert!((at[4] - at[3] - window.measure_s).abs() < 0.02, "{name}: {at:?} {window:?}");
+    }
+}
+
 #[test]
 fn a_record_is_never_overwritten() {
     let sandbox = Sandbox::new();

@@ -9,7 +9,7 @@ use crate::live::tell_stuck;
 use crate::screen;
 use dbtime_lab::store::Store;
 use dbtime_lab::{Finished, Progress, RunRequest};
-use dbtime_model::MonoNanos;
+use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::pgbench::options::Benchmark;
 use dbtime_script::pgbench::{PgbenchScript, report};
@@ -83,7 +83,7 @@ fn drive(
         });
         telling.map_err(Failure::environment)?;
         let progress = |progress: Progress| match progress {
-            Progress::Started { at, .. } => {
+            Progress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
                 if let Some(watch) = watch {
                     watch.begin(what, at);
                 }

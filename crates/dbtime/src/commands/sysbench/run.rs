@@ -10,7 +10,7 @@ use crate::{interrupt, screen};
 use dbtime_lab::store::Store;
 use dbtime_lab::{Finished, Progress, RunRequest};
 use dbtime_machine::now;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::sysbench::{Command, Task, report};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn drive(
             })
             .map_err(|error| broken(Failure::environment(error)))?;
         let progress = |progress: Progress| match progress {
-            Progress::Started { at, .. } => {
+            Progress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
                 (clock.say)(report::STARTED);
                 has_begun.store(true, Ordering::Relaxed);
                 // A clock that has failed listens no more; joining it tells why.

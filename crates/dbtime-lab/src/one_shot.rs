@@ -1,16 +1,16 @@
 //! Scripts that are run once and not measured: what makes tables, fills them, or clears them away.
 
+use crate::drive::{keep_to, new_plan};
 use crate::error::LabError;
 use crate::request::RunRequest;
-use crate::run::{keep_to, new_plan};
-use crate::stuck::watched;
+use crate::script_watchdog::with_watchdog;
 use crate::targets::{Prepared, Tell};
-use dbtime_engines::plan::{Demand, Plan, SecondSink, Stop, Watcher};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, Plan, Stop};
 use dbtime_load::script::Preparation;
 use dbtime_load::session::Retry;
 use dbtime_load::workload::{Operation, Workload};
-use dbtime_model::series::Second;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use std::sync::Arc;
 
 /// Runs a script's command: each client of the request once. Blocks until the last has ended;
@@ -70,23 +70,10 @@ fn once(
         budget_every: 0,
         ..plan.clone()
     };
-    let sink = |_| -> Box<dyn SecondSink> { Box::new(Forgotten) };
-    let started = |_: MonoNanos| {};
-    let watcher = Watcher { sink: &sink, ready: &|| {}, started: &started, ended: &|| {} };
-    watched(&plan, progress, || prepared.drive(&plan, watcher, stop))?;
+    with_watchdog(&plan, progress, || prepared.drive(&plan, &NoObserver, stop))?;
     match plan.script_trouble() {
         Some(trouble) => Err(LabError::Script(trouble.to_string())),
         None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),
         None => Ok(()),
-    }
-}
-
-/// Seconds that nobody looks at.
-struct Forgotten;
-
-impl SecondSink for Forgotten {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
-        full.reset(0);
-        full
     }
 }

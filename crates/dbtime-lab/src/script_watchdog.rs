@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often is looked.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the scripts are looked at.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A script that has not come back for so long is told, and again each time it has doubled.
-const PATIENCE: Nanos = Nanos::from_secs(3);
+/// A script that has not come back for so long is reported, and again each time that has doubled.
+const STUCK_AFTER: Nanos = Nanos::from_secs(3);
 
 /// Does something with a plan, and meanwhile tells of clients whose script does not come back.
-pub(crate) fn watched<T>(
+pub(crate) fn with_watchdog<T>(
     plan: &Plan,
     progress: &(dyn Fn(Progress) + Sync),
     work: impl FnOnce() -> T,
@@ -26,7 +26,7 @@ pub(crate) fn watched<T>(
         let (done, is_done) = channel::<()>();
         let watch = move || {
             let mut seen = HashMap::new();
-            while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 for (client, stuck) in look(&mut seen, &script.inside(), now()) {
                     progress(Progress::Stuck { client, length: stuck });
                 }
@@ -53,7 +53,7 @@ fn look(
     seen.retain(|client, (_, number, _)| inside.contains(&(*client, *number)));
     let mut stuck = Vec::new();
     for &(client, number) in inside {
-        let (since, _, tell_at) = seen.entry(client).or_insert((present, number, PATIENCE));
+        let (since, _, tell_at) = seen.entry(client).or_insert((present, number, STUCK_AFTER));
         let length = present - *since;
         if length >= *tell_at {
             *tell_at = Nanos(tell_at.0 * 2);

@@ -1,17 +1,18 @@
 //! What a run finds out before it starts: the rate the target carries flat out, how often its parts
 //! can be measured without weighing on it, and what that costs.
 
+use crate::drive::{BEFORE_WINDOW, NO_THINK, shards};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
-use crate::run::{BEFORE_WINDOW, NO_THINK, drive, shards};
+use crate::script_watchdog::with_watchdog;
 use crate::targets::Prepared;
-use dbtime_engines::plan::{Demand, Driven, Plan, Stop, probe_every};
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost};
 use dbtime_model::recorder::OperationRecorder;
-use std::io;
 
 /// How long the flat-out rate is measured, and how long the load runs up before.
 const FLAT_OUT: Nanos = Nanos::from_secs(3);
@@ -226,7 +227,7 @@ fn trial(
     warmup: Nanos,
     measure: Nanos,
     stop: &Stop,
-) -> Result<(Driven, f64), LabError> {
+) -> Result<(LoadResult, f64), LabError> {
     // Trials have numbers of their own: keys that must not repeat are all still to come.
     let trial = Plan {
         warmup,
@@ -238,8 +239,7 @@ fn trial(
         first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
-    let quiet = |_: Progress| {};
-    let (driven, _) = drive(&trial, prepared, Box::new(io::sink()), &quiet, stop)?;
+    let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, &NoObserver, stop))?;
     if let Some(trouble) = trial.script_trouble() {
         return Err(LabError::Script(trouble.to_string()));
     }

@@ -1,0 +1,145 @@
+//! The plan of a run's load, and how it is driven under its observers.
+
+use crate::error::LabError;
+use crate::observers::{
+    IntervalLog, Monitor, PhaseLog, RunObservation, RunObserver, ServerObserver, observer_thread,
+};
+use crate::progress::Progress;
+use crate::request::{Load, RateChoice, RunRequest};
+use crate::script_watchdog::with_watchdog;
+use crate::servers::check_online;
+use crate::targets::Prepared;
+use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::pipelining::Pipelining;
+use dbtime_load::think::Think;
+use dbtime_machine::cpus::usable_cpus;
+use dbtime_machine::{CpuList, PinnedThread};
+use dbtime_model::Nanos;
+use std::io;
+use std::sync::Arc;
+
+/// When a run was interrupted, where there is nothing to report.
+pub(crate) const BEFORE_WINDOW: &str = "before the window began: nothing was measured";
+
+/// How long waiting transactions are still served after the window, at most.
+const RUNDOWN: Nanos = Nanos::from_secs(5);
+
+/// Flat out means without the think times of a workload.
+pub(crate) const NO_THINK: Think = Think::Fixed(Nanos::ZERO);
+
+/// Keeps this thread, and all that it will start, to the CPUs of a run until that has ended.
+pub(crate) fn keep_to(cpus: &CpuList) -> Result<PinnedThread, LabError> {
+    check_online(cpus, "--client-cpus")?;
+    PinnedThread::new(cpus).map_err(|error| {
+        LabError::Target(format!("this process may not run on CPUs {cpus}: {error}"))
+    })
+}
+
+pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
+    let load = &request.load;
+    let workers = load.workers.unwrap_or(load.connections);
+    // In a closed loop more workers than clients would have nobody to serve.
+    let is_closed = load.rate.is_none() && load.arrivals != Arrivals::AtOnce;
+    let servers = if is_closed { workers.min(load.connections) } else { workers };
+    let demand = match &load.rate {
+        _ if load.arrivals == Arrivals::AtOnce => {
+            // All are due at the start, whatever the rate.
+            Demand::Open { rate: Rate::Constant(1.0), arrivals: load.arrivals }
+        }
+        None => Demand::Closed { clients: load.connections, think: load.think },
+        Some(RateChoice::Given(rate)) => {
+            Demand::Open { rate: rate.clone(), arrivals: load.arrivals }
+        }
+        // Flat out first; `settle::rate` knows more.
+        Some(RateChoice::Auto(_) | RateChoice::Found(_)) => {
+            Demand::Closed { clients: servers, think: Some(NO_THINK) }
+        }
+    };
+    let shards = shards(load, &demand, servers);
+    Plan {
+        workload: Arc::new(request.workload.clone()),
+        scale,
+        seed: request.seed,
+        first: 0,
+        demand,
+        backlog: load.backlog,
+        servers,
+        warmup: request.warmup,
+        measure: request.time,
+        transactions: request.transactions,
+        rundown: request.rundown.unwrap_or(RUNDOWN),
+        // What a script has begun is waited for, and nothing else is begun, as its tool does it.
+        late_start: if request.rundown.is_some() { Nanos::ZERO } else { RUNDOWN },
+        budget_every: 0,
+        shards,
+        pipelining: Pipelining::Off,
+    }
+}
+
+/// Few clients, each with a connection of its own, are best served by a thread for each CPU: their
+/// server processes need not all wait for one. A thread for each client costs more switches than
+/// that saves, and with more clients one thread finds several answers at each wake-up. Where
+/// connections are shared, shards are not: a transaction could wait in one while a connection of
+/// another is free.
+///
+/// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
+pub(crate) fn shards(load: &Load, demand: &Demand, servers: u32) -> u32 {
+    if let Some(shards) = load.shards {
+        return shards.clamp(1, servers.max(1));
+    }
+    let cpus = usable_cpus();
+    let is_tied = matches!(demand, Demand::Closed { clients, .. } if *clients == servers);
+    if is_tied && servers <= FEW { servers.min(cpus).max(1) } else { 1 }
+}
+
+/// So few clients are divided among the CPUs.
+const FEW: u32 = 8;
+
+/// The system refuses a thread.
+pub(crate) fn no_thread(error: io::Error) -> LabError {
+    LabError::Target(format!("no thread can be started: {error}"))
+}
+
+/// Drives a load under all observers of a run; blocks until all has ended.
+///
+/// Errors: the load could not be driven.
+pub(crate) fn drive_observed(
+    plan: &Plan,
+    prepared: &dyn Prepared,
+    log: IntervalLog<'_>,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<(LoadResult, RunObservation), LabError> {
+    let mut phases = PhaseLog::new(progress);
+    let mut monitor = Monitor::new(plan, log, progress);
+    let mut server = ServerObserver::new(plan, prepared);
+    let observers: Vec<&mut dyn RunObserver> = vec![&mut phases, &mut monitor, &mut server];
+    let result = drive_under(plan, prepared, observers, progress, stop)?;
+    let (instants, server) = (phases.into_instants(), server.into_observation());
+    let observation = monitor.into_observation(result.start, instants, server);
+    Ok((result, observation))
+}
+
+/// Drives a load on a thread of its own, and these observers on this one.
+fn drive_under<'o>(
+    plan: &Plan,
+    prepared: &dyn Prepared,
+    observers: Vec<&mut (dyn RunObserver + 'o)>,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Stop,
+) -> Result<LoadResult, LabError> {
+    let threads = if prepared.is_sharded() { plan.shards } else { plan.servers };
+    let (handle, observers) = observer_thread(plan, threads, observers, stop);
+    std::thread::scope(|scope| {
+        // The load has the other thread: connections of observers stay on the one that made them.
+        let load = move || {
+            let handle = handle;
+            with_watchdog(plan, progress, || prepared.drive(plan, &handle, stop))
+        };
+        let builder = std::thread::Builder::new().name("load".to_owned());
+        let load = builder.spawn_scoped(scope, load).map_err(no_thread)?;
+        observers.run();
+        load.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,81 @@
+//! Observers of a run: each sees every phase, on a thread that the load waits for between its
+//! phases and never within one.
+
+mod interval_log;
+mod monitor;
+mod observer_thread;
+mod phase_log;
+mod server_observer;
+
+pub(crate) use interval_log::IntervalLog;
+pub(crate) use monitor::Monitor;
+pub(crate) use observer_thread::observer_thread;
+pub(crate) use phase_log::PhaseLog;
+pub(crate) use server_observer::ServerObserver;
+
+use dbtime_machine::usage::MachineSample;
+use dbtime_model::counters::CounterSample;
+use dbtime_model::process::ServerSample;
+use dbtime_model::record::SeriesRow;
+use dbtime_model::series::Second;
+use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
+use std::io;
+
+/// An observer of a run.
+pub(crate) trait RunObserver {
+    /// The run came to `phase` at `at`. It goes on to the next phase when this returns, but for the
+    /// window, which the load keeps by itself.
+    fn reached(&mut self, phase: RunPhase, at: MonoNanos);
+
+    /// When [`RunObserver::tick`] is due next.
+    fn next_tick(&self) -> Option<MonoNanos> {
+        None
+    }
+
+    /// The instant has come.
+    fn tick(&mut self, _present: MonoNanos) {}
+
+    /// A thread of the load has handed over a second of its own.
+    fn second(&mut self, _second: &Second) {}
+}
+
+/// Samples at both ends of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WindowEdges<T> {
+    /// Where the window began.
+    pub(crate) began: Option<T>,
+    /// Where it ended.
+    pub(crate) ended: Option<T>,
+}
+
+impl<T> Default for WindowEdges<T> {
+    fn default() -> Self {
+        Self { began: None, ended: None }
+    }
+}
+
+impl<T> WindowEdges<T> {
+    /// Both, where both were taken.
+    pub(crate) fn both(&self) -> Option<(&T, &T)> {
+        self.began.as_ref().zip(self.ended.as_ref())
+    }
+}
+
+/// What the observers of a run have seen.
+pub(crate) struct RunObservation {
+    /// When the run came to each of its phases.
+    pub(crate) phases: Vec<PhaseInstant>,
+    /// A row per second.
+    pub(crate) series: Vec<SeriesRow>,
+    /// The machine at both ends of the window. Of a load that ended before, at its own.
+    pub(crate) machine: (MachineSample, MachineSample),
+    /// The server, where it can be seen.
+    pub(crate) server: WindowEdges<ServerSample>,
+    /// Its counters.
+    pub(crate) counters: WindowEdges<CounterSample>,
+    /// Why the interval log could not be written, if it could not.
+    pub(crate) log_error: Option<io::Error>,
+}
+
+#[cfg(test)]
+mod tests;

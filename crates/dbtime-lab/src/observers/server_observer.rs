@@ -1,0 +1,126 @@
+//! What a server has spent and counted over the measured window.
+
+use super::{RunObserver, WindowEdges};
+use crate::counters::Sampler;
+use crate::targets::Prepared;
+use dbtime_engines::plan::Plan;
+use dbtime_model::counters::CounterSample;
+use dbtime_model::process::ServerSample;
+use dbtime_model::{MonoNanos, Nanos, RunPhase};
+use dbtime_observe::process::{ServerGlance, ServerWatch};
+
+/// Samples a server at both ends of the window, and its CPU time every second. Of a server that
+/// cannot be seen nothing is known.
+pub(crate) struct ServerObserver<'a> {
+    plan: &'a Plan,
+    prepared: &'a dyn Prepared,
+    watch: Option<ServerWatch>,
+    sampler: Option<Box<dyn Sampler>>,
+    spent: WindowEdges<ServerSample>,
+    counted: WindowEdges<CounterSample>,
+    /// The CPU time at the start, at each full second of the load, and at its end.
+    glances: Vec<Option<ServerGlance>>,
+    start: Option<MonoNanos>,
+}
+
+/// What a server spent and counted.
+pub(crate) struct ServerObservation {
+    /// What its processes have spent.
+    pub(crate) spent: WindowEdges<ServerSample>,
+    /// Its counters.
+    pub(crate) counted: WindowEdges<CounterSample>,
+    /// Its CPU time at the start, at each full second of the load, and at its end.
+    pub(crate) glances: Vec<Option<ServerGlance>>,
+}
+
+impl<'a> ServerObserver<'a> {
+    /// An observer of the server behind a target, if there is one on this machine.
+    pub(crate) fn new(plan: &'a Plan, prepared: &'a dyn Prepared) -> Self {
+        let watch = prepared.server_pid().and_then(|pid| ServerWatch::new(pid).ok());
+        Self {
+            plan,
+            prepared,
+            watch,
+            sampler: None,
+            spent: WindowEdges::default(),
+            counted: WindowEdges::default(),
+            glances: Vec::new(),
+            start: None,
+        }
+    }
+
+    /// What was seen.
+    pub(crate) fn into_observation(self) -> ServerObservation {
+        let Self { spent, counted, glances, .. } = self;
+        ServerObservation { spent, counted, glances }
+    }
+
+    /// The window begins. Counting costs the server CPU time that is kept out of the window.
+    fn window_begins(&mut self) {
+        if self.spent.began.is_none() {
+            self.counted.began = self.count();
+            self.spent.began = self.spend();
+        }
+    }
+
+    /// The window ended at `at`. Sessions of PostgreSQL publish what they counted at the latest
+    /// when they end: what a load has counted that ended before its window is known only then.
+    fn window_ended(&mut self, at: MonoNanos) {
+        self.spent.ended = self.spend();
+        let planned = self.start.map(|start| self.plan.window(start).end);
+        if planned.is_some_and(|end| at >= end) {
+            self.counted.ended = self.count();
+        }
+    }
+
+    fn spend(&mut self) -> Option<ServerSample> {
+        self.watch.as_mut()?.sample().ok()
+    }
+
+    fn count(&mut self) -> Option<CounterSample> {
+        self.sampler.as_mut()?.sample().ok()
+    }
+
+    fn glance(&mut self) {
+        let glance = self.watch.as_mut().and_then(|watch| watch.glance().ok());
+        self.glances.push(glance);
+    }
+}
+
+impl RunObserver for ServerObserver<'_> {
+    fn reached(&mut self, phase: RunPhase, at: MonoNanos) {
+        match phase {
+            RunPhase::Prepared => {}
+            RunPhase::Connected => {
+                // Only now, so as to take no connection from the load.
+                self.sampler = self.prepared.sampler();
+                if self.plan.warmup == Nanos::ZERO {
+                    self.window_begins();
+                }
+            }
+            RunPhase::Started => {
+                self.start = Some(at);
+                self.glance();
+            }
+            RunPhase::WindowBegan => self.window_begins(),
+            RunPhase::WindowEnded => self.window_ended(at),
+            RunPhase::LoadEnded => {
+                self.glance();
+                self.start = None;
+            }
+            RunPhase::Disconnected => {
+                if self.counted.ended.is_none() {
+                    self.counted.ended = self.count();
+                }
+            }
+        }
+    }
+
+    fn next_tick(&self) -> Option<MonoNanos> {
+        Some(self.start? + Nanos::from_secs(self.glances.len() as u64))
+    }
+
+    fn tick(&mut self, _: MonoNanos) {
+        self.glance();
+    }
+}

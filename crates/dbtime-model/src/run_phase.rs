@@ -1,0 +1,35 @@
+//! The phases of a run.
+
+use crate::MonoNanos;
+use serde::{Deserialize, Serialize};
+
+/// How far a run has come. Every run goes through all of these in this order, unless it fails or is
+/// ended before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunPhase {
+    /// The target is there with its data, and the load is planned.
+    Prepared,
+    /// Every connection has been made or refused, and every script is ready. The load waits.
+    Connected,
+    /// The first transaction may be due.
+    Started,
+    /// The warm-up is over: what is due from here on is measured.
+    WindowBegan,
+    /// What is due from here on is not measured any more.
+    WindowEnded,
+    /// The last transaction has ended. The connections are still there.
+    LoadEnded,
+    /// The connections are closed.
+    Disconnected,
+}
+
+/// When a run came to a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseInstant {
+    /// The phase.
+    pub phase: RunPhase,
+    /// The instant, by the machine's monotonic clock.
+    #[serde(rename = "at_us")]
+    pub at: MonoNanos,
+}
