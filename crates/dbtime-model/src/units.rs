@@ -204,6 +204,9 @@ impl FromStr for Nanos {
         }
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
+        if scaled(number, 1).is_none() {
+            return Err(refuse(Why::NoNumber));
+        }
         let scale = match unit.trim() {
             "ns" => 1,
             "us" | "µs" | "μs" => 1_000,
