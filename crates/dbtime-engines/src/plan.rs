@@ -7,9 +7,8 @@ use dbtime_load::random::{Stream, draw};
 use dbtime_load::session::Session;
 use dbtime_load::think::Think;
 use dbtime_load::workload::Workload;
-use dbtime_model::budget::PartSet;
 use dbtime_model::recorder::Window;
-use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
+use dbtime_model::{MonoNanos, Nanos, Recorder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -187,16 +186,10 @@ impl Plan {
     }
 }
 
-/// The parts that every engine measures, from the instants alone.
-pub(crate) const ALWAYS_MEASURED: PartSet =
-    PartSet::of(&[Part::Queue, Part::Lag, Part::Client, Part::Think, Part::Backoff]);
-
 /// The result of one thread.
 pub struct ThreadResult {
     /// What it recorded.
     pub recorder: Recorder,
-    /// Which parts it measured on sampled transactions.
-    pub measured: PartSet,
     /// Its CPU time in the window.
     pub cpu: Nanos,
     /// Its run-queue wait in the window; `None` where the kernel hides it.
@@ -217,8 +210,6 @@ pub struct LoadResult {
     pub ended: MonoNanos,
     /// Everything recorded, all threads together.
     pub recorder: Recorder<u64>,
-    /// Which parts were measured on sampled transactions.
-    pub measured: PartSet,
     /// CPU, run-queue wait and driver time by thread.
     pub threads: Vec<ThreadUse>,
     /// Whether all clients have quit: nothing was driven after `ended`.
@@ -239,8 +230,6 @@ pub struct ThreadUse {
 impl LoadResult {
     /// All threads together.
     pub fn gather(plan: &Plan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
-        let measured =
-            threads.iter().fold(ALWAYS_MEASURED, |set, thread| set.with(thread.measured));
         let (operations, statements) =
             (plan.workload.operations.len(), plan.workload.statements.len());
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
@@ -249,7 +238,7 @@ impl LoadResult {
         let used = |t: &ThreadResult| ThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
         let has_quit = !threads.is_empty() && threads.iter().all(|thread| thread.has_quit);
         let threads = threads.iter().map(used).collect();
-        Self { start, ended, recorder, measured, threads, has_quit }
+        Self { start, ended, recorder, threads, has_quit }
     }
 }
 

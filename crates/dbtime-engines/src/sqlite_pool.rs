@@ -10,7 +10,7 @@ use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::statement::Statement;
 use dbtime_machine::thread_clock::ThreadTotals;
-use dbtime_model::budget::PartSet;
+use dbtime_model::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::sync::{Mutex, PoisonError};
 
@@ -62,6 +62,9 @@ impl Database for SqlitePool {
     fn disconnect(&self, _: u32, connection: PooledConnection) {
         let mut all = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         all.merge(&connection.figures);
+        // One behind the other: whoever closes last removes the write-ahead log, and of several
+        // that close at once none is the last.
+        drop(connection);
     }
 }
 

@@ -13,7 +13,6 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
-use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
     AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, MeasuringCost,
     PhaseTime, Run, RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo,
@@ -90,7 +89,7 @@ impl Measurement<'_> {
             false => Basis::Service,
         };
         if self.plan.budget_every > 0 {
-            self.budget(&summary, driven.measured, &mut record);
+            self.budget(&summary, &mut record);
         }
         record.window = window;
         record.phases =
@@ -116,7 +115,7 @@ impl Measurement<'_> {
     }
 
     /// What is known of the parts: where nothing was measured nothing, not even that it is zero.
-    fn budget(&self, summary: &Summary, measured: PartSet, record: &mut RunRecord) {
+    fn budget(&self, summary: &Summary, record: &mut RunRecord) {
         let (counts, sum) = (&record.counts, &summary.budget);
         let mean_all = record.latency_us.response.mean;
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
@@ -130,9 +129,10 @@ impl Measurement<'_> {
             method: self.prepared.budget_method(),
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,
+            partly_measured: sum.partly_measured().iter().collect(),
         });
         if sum.count > 0 {
-            record.budget_us = Some(BudgetUs::from_budget(sum, measured));
+            record.budget_us = Some(BudgetUs::from_budget(sum));
             record.budget_error = Some(sum.error());
         }
     }

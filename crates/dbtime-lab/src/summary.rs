@@ -2,7 +2,6 @@
 
 use dbtime_engines::plan::LoadResult;
 use dbtime_load::workload::Workload;
-use dbtime_model::budget::PartSet;
 use dbtime_model::record::{
     BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, OutageInfo, PercentilePoint, SeriesRow, SpanInfo, StatementSummary,
@@ -40,9 +39,9 @@ impl Summary {
         Self {
             latencies,
             budget,
-            operations: operations(recorder, driven.measured, workload),
-            statements: statements(recorder, driven.measured, workload),
-            transactions: transactions(recorder, driven.measured, driven.start, workload),
+            operations: operations(recorder, workload),
+            statements: statements(recorder, workload),
+            transactions: transactions(recorder, driven.start, workload),
         }
     }
 
@@ -84,23 +83,19 @@ impl Summary {
     }
 }
 
-fn budget_us(budget: &Budget, measured: PartSet) -> (Option<BudgetUs>, Option<f64>) {
+fn budget_us(budget: &Budget) -> (Option<BudgetUs>, Option<f64>) {
     if budget.count == 0 {
         return (None, None);
     }
-    (Some(BudgetUs::from_budget(budget, measured)), Some(budget.error()))
+    (Some(BudgetUs::from_budget(budget)), Some(budget.error()))
 }
 
-fn operations(
-    recorder: &Recorder<u64>,
-    measured: PartSet,
-    workload: &Workload,
-) -> Vec<OperationSummary> {
+fn operations(recorder: &Recorder<u64>, workload: &Workload) -> Vec<OperationSummary> {
     let offered = recorder.counts().offered.max(1) as f64;
     let weights: f64 = workload.operations.iter().map(|operation| operation.weight).sum();
     let both = recorder.operations.iter().zip(&workload.operations);
     both.map(|(recorded, operation)| {
-        let (budget_us, budget_error) = budget_us(&recorded.cells.total(), measured);
+        let (budget_us, budget_error) = budget_us(&recorded.cells.total());
         OperationSummary {
             name: operation.name.clone(),
             count: recorded.counts.completed,
@@ -111,7 +106,7 @@ fn operations(
             latency_us: (&recorded.latencies).into(),
             budget_us,
             budget_error,
-            budget_buckets: buckets(recorded, measured),
+            budget_buckets: buckets(recorded),
             think: think(recorded),
             limits: Vec::new(),
         }
@@ -119,13 +114,13 @@ fn operations(
     .collect()
 }
 
-fn buckets(recorded: &OperationRecorder<u64>, measured: PartSet) -> Vec<BudgetBucket> {
+fn buckets(recorded: &OperationRecorder<u64>) -> Vec<BudgetBucket> {
     let cells = recorded.cells.iter();
     cells
         .map(|(below, budget)| BudgetBucket {
             below_us: below.as_micros(),
             count: budget.count,
-            budget_us: BudgetUs::from_budget(budget, measured),
+            budget_us: BudgetUs::from_budget(budget),
         })
         .collect()
 }
@@ -140,18 +135,14 @@ fn think(recorded: &OperationRecorder<u64>) -> Option<ThinkSummary> {
     })
 }
 
-fn statements(
-    recorder: &Recorder<u64>,
-    measured: PartSet,
-    workload: &Workload,
-) -> Vec<StatementSummary> {
+fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSummary> {
     let statements = workload.executed_statements();
     let both = recorder.statements.iter().zip(&statements);
     // A ROLLBACK that never happened is no news.
     let executed = both.filter(|(recorded, _)| recorded.count > 0);
     executed
         .map(|(recorded, statement)| {
-            let (budget_us, budget_error) = budget_us(&recorded.budget, measured);
+            let (budget_us, budget_error) = budget_us(&recorded.budget);
             StatementSummary {
                 operation: workload.operations[statement.operation.0 as usize].name.clone(),
                 name: statement.name.clone(),
@@ -169,7 +160,6 @@ fn statements(
 
 fn transactions(
     recorder: &Recorder<u64>,
-    measured: PartSet,
     start: MonoNanos,
     workload: &Workload,
 ) -> Vec<TransactionRow> {
@@ -181,7 +171,7 @@ fn transactions(
             outcome: outcome(trace.sample.outcome).to_owned(),
             due_us: (trace.sample.due - start).as_micros(),
             retries: trace.sample.retries,
-            budget: BudgetUs::from_parts(&trace.parts, measured),
+            budget: BudgetUs::from_parts(&trace.parts),
         };
         rows.extend(recorded.gallery.slowest().iter().map(|trace| row("slowest", trace)));
         rows.extend(recorded.gallery.random().iter().map(|trace| row("random", trace)));
@@ -305,7 +295,6 @@ mod tests {
             start: MonoNanos(0),
             ended: window.end,
             recorder,
-            measured: PartSet::default(),
             threads: Vec::new(),
             has_quit: false,
         }

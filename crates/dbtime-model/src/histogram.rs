@@ -109,6 +109,21 @@ impl Histogram<u64> {
     }
 }
 
+impl Histogram<u64> {
+    /// What has come since it was `before`, of the same precision.
+    #[must_use]
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let mut since = self.clone();
+        since.clear();
+        for step in self.hdr.iter_recorded() {
+            let value = step.value_iterated_to();
+            let new = step.count_at_value().saturating_sub(before.hdr.count_at(value));
+            since.hdr.record_n(value, new).expect("the histogram has grown to this value before");
+        }
+        since
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,13 @@
 //! This crate knows nothing of threads, clocks, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
-pub mod budget;
+mod budget;
 pub mod counters;
+mod distribution;
 mod histogram;
 pub mod lock_picture;
 mod outcome;
+pub mod parts;
 pub mod plain_text;
 pub mod process;
 pub mod record;
@@ -31,9 +33,11 @@ mod traced_since;
 pub mod traced_totals;
 pub mod units;
 
-pub use budget::{Budget, BudgetCells, Part, Parts};
+pub use budget::{Budget, BudgetCells};
+pub use distribution::{Distribution, LogHistogram};
 pub use histogram::Histogram;
 pub use outcome::{ErrorClass, Outcome};
+pub use parts::{Part, PartSet, Parts};
 pub use recorder::Recorder;
 pub use run_phase::{PhaseInstant, RunPhase};
 pub use sample::{OperationId, Sample, StatementId};

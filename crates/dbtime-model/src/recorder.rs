@@ -2,13 +2,13 @@
 //!
 //! Nothing here is shared or locked, and nothing is allocated per transaction.
 
-use crate::budget::{Budget, BudgetCells, Parts};
 use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::sample::{OperationId, Sample, StatementId};
 use crate::spans::{TimeSpan, intersection};
 use crate::trace::{Gallery, Trace};
 use crate::units::{MonoNanos, Nanos};
+use crate::{Budget, BudgetCells, Parts};
 use hdrhistogram::Counter;
 use std::collections::BTreeMap;
 

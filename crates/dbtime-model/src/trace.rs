@@ -1,6 +1,6 @@
 //! Single transactions kept whole: the slowest and a random choice, with all their parts.
 
-use crate::budget::Parts;
+use crate::Parts;
 use crate::sample::Sample;
 
 /// How many of each kind are kept per operation.

@@ -1,7 +1,7 @@
 //! Requests that a server was seen to serve.
 
 use crate::traced_files::FileWait;
-use crate::{MonoNanos, Nanos};
+use crate::{MonoNanos, Nanos, Parts};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -92,8 +92,14 @@ pub struct TracedRequest {
     /// response.
     #[serde(rename = "server_queue_us", skip_serializing_if = "Option::is_none")]
     pub server_queue: Option<Nanos>,
-    /// Where the response went.
-    pub parts: RequestParts,
+    /// Where the response went, each part measured on its own.
+    ///
+    /// Source: the scheduler's own events, and the system call that a thread was in when it lost
+    /// the CPU.
+    pub parts: Parts,
+    /// The number of the last system call that is among [`Part::Other`](crate::Part::Other).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_call: Option<u16>,
     /// Its longest wait for a lock, and who let that go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
@@ -144,120 +150,6 @@ pub struct Login {
     /// The client's address and port; `None`: it comes by a Unix socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<SocketAddr>,
-}
-
-/// How many parts a request has.
-const PARTS: usize = 12;
-
-/// Where the time of a request went, each part measured on its own.
-///
-/// Source: the scheduler's own events, and the system call that a thread was in when it lost the
-/// CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RequestParts {
-    /// On a CPU.
-    #[serde(rename = "cpu_us", skip_serializing_if = "is_default")]
-    pub cpu: Nanos,
-    /// Runnable, but another thread had the CPU.
-    #[serde(rename = "runq_preempted_us", skip_serializing_if = "is_default")]
-    pub runq_preempted: Nanos,
-    /// Woken, and not yet on a CPU.
-    #[serde(rename = "runq_woken_us", skip_serializing_if = "is_default")]
-    pub runq_woken: Nanos,
-    /// Asleep for a lock or a condition.
-    #[serde(rename = "lock_us", skip_serializing_if = "is_default")]
-    pub lock: Nanos,
-    /// Asleep in reads of files, pages of mapped ones included.
-    #[serde(rename = "io_read_us", skip_serializing_if = "is_default")]
-    pub io_read: Nanos,
-    /// Asleep in writes to files.
-    #[serde(rename = "io_write_us", skip_serializing_if = "is_default")]
-    pub io_write: Nanos,
-    /// Asleep until files were on disk.
-    #[serde(rename = "sync_us", skip_serializing_if = "is_default")]
-    pub sync: Nanos,
-    /// Asleep for the client: one that does not read, or sends a file.
-    #[serde(rename = "net_us", skip_serializing_if = "is_default")]
-    pub net: Nanos,
-    /// Asleep because it wanted to.
-    #[serde(rename = "sleep_us", skip_serializing_if = "is_default")]
-    pub sleep: Nanos,
-    /// Asleep in another system call.
-    #[serde(rename = "other_us", skip_serializing_if = "is_default")]
-    pub other: Nanos,
-    /// The number of the last such call.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_call: Option<u16>,
-    /// Runnable, but its control group had used up its share of the CPUs.
-    #[serde(rename = "throttled_us", skip_serializing_if = "is_default")]
-    pub throttled: Nanos,
-    /// Stopped by a signal, a debugger or the freezer of control groups.
-    #[serde(rename = "stopped_us", skip_serializing_if = "is_default")]
-    pub stopped: Nanos,
-}
-
-impl RequestParts {
-    /// The parts with their names, in the order of reports.
-    pub fn named(&self) -> [(&'static str, Nanos); PARTS] {
-        [
-            ("cpu", self.cpu),
-            ("runq_preempted", self.runq_preempted),
-            ("runq_woken", self.runq_woken),
-            ("lock", self.lock),
-            ("io_read", self.io_read),
-            ("io_write", self.io_write),
-            ("sync", self.sync),
-            ("net", self.net),
-            ("sleep", self.sleep),
-            ("other", self.other),
-            ("throttled", self.throttled),
-            ("stopped", self.stopped),
-        ]
-    }
-
-    /// Adds another's parts.
-    pub fn add(&mut self, other: &Self) {
-        self.with(other).into_iter().for_each(|(part, more)| *part += more);
-        self.other_call = self.other_call.or(other.other_call);
-    }
-
-    /// What has come since they were `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        let mut since = *self;
-        since.with(before).into_iter().for_each(|(part, before)| *part = *part - before);
-        since
-    }
-
-    /// Each part beside another's.
-    fn with(&mut self, other: &Self) -> [(&mut Nanos, Nanos); PARTS] {
-        [
-            (&mut self.cpu, other.cpu),
-            (&mut self.runq_preempted, other.runq_preempted),
-            (&mut self.runq_woken, other.runq_woken),
-            (&mut self.lock, other.lock),
-            (&mut self.io_read, other.io_read),
-            (&mut self.io_write, other.io_write),
-            (&mut self.sync, other.sync),
-            (&mut self.net, other.net),
-            (&mut self.sleep, other.sleep),
-            (&mut self.other, other.other),
-            (&mut self.throttled, other.throttled),
-            (&mut self.stopped, other.stopped),
-        ]
-    }
-
-    /// All parts together.
-    pub fn sum(&self) -> Nanos {
-        Nanos(self.named().iter().map(|(_, part)| part.0).sum())
-    }
-
-    /// The longest part that is not CPU, if there is any.
-    pub fn longest_wait(&self) -> Option<(&'static str, Nanos)> {
-        let waits = self.named().into_iter().skip(1);
-        waits.max_by_key(|(_, part)| *part).filter(|(_, part)| *part > Nanos::ZERO)
-    }
 }
 
 /// The longest wait for a lock, and who let that go.
@@ -355,7 +247,7 @@ impl TracedRequest {
 
     /// What no part explains. Signed: negative where parts overlap. Unit: nanoseconds.
     pub fn unexplained_ns(&self) -> i64 {
-        self.response().0.cast_signed() - self.parts.sum().0.cast_signed()
+        self.response().signed() - self.parts.total()
     }
 }
 

@@ -13,10 +13,12 @@ use crate::traced_ledger::{Ledger, TraceCost};
 use crate::traced_totals::TracedTotals;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::io::{self, BufRead, Read, Write};
 
-/// The version that is written. Since 2 a blocker may have no thread.
-pub const VERSION: u32 = 2;
+/// The version that is written. Since 2 a blocker may have no thread; since 3 the call of `other`
+/// stands beside the parts and not among them.
+pub const VERSION: u32 = 3;
 
 /// The oldest that is read.
 const OLDEST: u32 = 1;
@@ -149,6 +151,7 @@ impl<W: Write> TraceWriter<W> {
 #[derive(Debug)]
 pub struct TraceReader<R> {
     from: R,
+    version: u32,
     number: u64,
     is_cut: bool,
 }
@@ -167,13 +170,14 @@ impl<R: BufRead> TraceReader<R> {
         struct Versioned {
             begin: Version,
         }
-        let mut reader = Self { from, number: 0, is_cut: false };
+        let mut reader = Self { from, version: VERSION, number: 0, is_cut: false };
         let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
         let versioned: Versioned =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
         if !(OLDEST..=VERSION).contains(&versioned.begin.version) {
             return Err(TraceFileError::Version(versioned.begin.version));
         }
+        reader.version = versioned.begin.version;
         match reader.parse(&line)? {
             TraceLine::Begin(begin) => Ok((begin, reader)),
             _ => Err(TraceFileError::NoRecording),
@@ -208,19 +212,32 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn parse(&self, line: &[u8]) -> Result<TraceLine, TraceFileError> {
-        serde_json::from_slice(line)
-            .map_err(|error| TraceFileError::Line { number: self.number, error: error.to_string() })
+        let read = match self.version {
+            VERSION => serde_json::from_slice(line),
+            _ => serde_json::from_slice(line).and_then(|line| serde_json::from_value(raised(line))),
+        };
+        read.map_err(|error| TraceFileError::Line { number: self.number, error: error.to_string() })
     }
+}
+
+/// A line of an older version as this one has it.
+fn raised(mut line: Value) -> Value {
+    if let Some(request) = line.get_mut("request").and_then(Value::as_object_mut) {
+        let call = request.get_mut("parts").and_then(Value::as_object_mut);
+        if let Some(call) = call.and_then(|parts| parts.remove("other_call")) {
+            request.insert("other_call".to_owned(), call);
+        }
+    }
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traced::{
-        Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, RequestParts, TextState,
-    };
+    use crate::traced::{Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, TextState};
     use crate::traced_files::{FileName, FileWait};
     use crate::traced_totals::{Preemption, Replaced, StatementName, StatementTotals, Totals};
+    use crate::{Part, Parts};
     use proptest::prelude::*;
 
     fn begin() -> TraceBegin {
@@ -256,7 +273,8 @@ mod tests {
             error: Some(ErrorCode::SqlState("42601".to_owned())),
             fate: Fate::Ended,
             server_queue: None,
-            parts: RequestParts { lock: Nanos(1), ..RequestParts::default() },
+            parts: Parts::traced(|index| Nanos(u64::from(index == 3))),
+            other_call: None,
             blocker: Some(Blocker {
                 thread: Some(4),
                 lock: Some("tuple".into()),
@@ -271,13 +289,14 @@ mod tests {
     }
 
     fn mapped() -> FileWait {
-        let part = "io_read".to_owned();
+        let part = Part::IoRead;
         FileWait { file: FileName::Mapped, part, count: 1, length: Nanos(5) }
     }
 
     fn end() -> TraceEnd {
-        let (fine, files) = ([0, 1].into_iter().collect(), vec![mapped()]);
-        let totals = Totals { count: 1, fine, files, ..Totals::default() };
+        let (responses, files) = ([0, 1].into_iter().collect(), vec![mapped()]);
+        let parts = Parts::traced(|_| Nanos::ZERO);
+        let totals = Totals { count: 1, parts, responses, files, ..Totals::default() };
         TraceEnd {
             length: Nanos(99),
             added_up: None,

@@ -1,6 +1,6 @@
 //! Waits of traced requests for files.
 
-use crate::Nanos;
+use crate::{Nanos, Part};
 use serde::{Deserialize, Serialize};
 
 /// Waits for a file, in one part of a response.
@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct FileWait {
     /// Which file.
     pub file: FileName,
-    /// Which part of the response they were: a name as in
-    /// [`RequestParts::named`](crate::traced::RequestParts::named).
-    pub part: String,
+    /// Which part of the response they were.
+    pub part: Part,
     /// Waits for the file.
     pub count: u64,
     /// How long in all.
@@ -67,26 +66,27 @@ fn like<'a>(waits: &'a mut [FileWait], wanted: &FileWait) -> Option<&'a mut File
 mod tests {
     use super::*;
 
-    fn wait(name: &str, part: &str, count: u64) -> FileWait {
+    fn wait(name: &str, part: Part, count: u64) -> FileWait {
         let file = FileName::Named(name.to_owned());
-        FileWait { file, part: part.to_owned(), count, length: Nanos(10 * count) }
+        FileWait { file, part, count, length: Nanos(10 * count) }
     }
 
     #[test]
     fn waits_for_one_file_in_one_part_are_together() {
-        let mut sums = vec![wait("log", "sync", 2)];
-        add_files(&mut sums, &[wait("log", "sync", 3), wait("log", "io_write", 1)]);
-        assert_eq!(sums, [wait("log", "sync", 5), wait("log", "io_write", 1)]);
-        let since = files_since(&sums, &[wait("log", "sync", 2), wait("log", "io_write", 1)]);
-        assert_eq!(since, [wait("log", "sync", 3)]);
+        let mut sums = vec![wait("log", Part::Sync, 2)];
+        add_files(&mut sums, &[wait("log", Part::Sync, 3), wait("log", Part::IoWrite, 1)]);
+        assert_eq!(sums, [wait("log", Part::Sync, 5), wait("log", Part::IoWrite, 1)]);
+        let since =
+            files_since(&sums, &[wait("log", Part::Sync, 2), wait("log", Part::IoWrite, 1)]);
+        assert_eq!(since, [wait("log", Part::Sync, 3)]);
     }
 
     #[test]
     fn a_file_that_has_lost_its_row_is_not_seen_again_as_others() {
-        let others = |count| FileWait { file: FileName::Others, ..wait("", "sync", count) };
-        let before = [wait("a", "sync", 5), wait("b", "sync", 7), others(1)];
-        let now = [wait("b", "sync", 2), others(14)];
+        let others = |count| FileWait { file: FileName::Others, ..wait("", Part::Sync, count) };
+        let before = [wait("a", Part::Sync, 5), wait("b", Part::Sync, 7), others(1)];
+        let now = [wait("b", Part::Sync, 2), others(14)];
         let since = files_since(&now, &before);
-        assert_eq!(since, [wait("b", "sync", 2), others(1)]);
+        assert_eq!(since, [wait("b", Part::Sync, 2), others(1)]);
     }
 }

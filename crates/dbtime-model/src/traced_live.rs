@@ -1,7 +1,7 @@
 //! Connections of watched servers as they are at some instant.
 
 use crate::traced::TracedRequest;
-use crate::{MonoNanos, Nanos};
+use crate::{MonoNanos, Nanos, Part};
 use std::borrow::Cow;
 
 /// What a connection is at.
@@ -20,9 +20,8 @@ pub struct LiveConnection {
 pub enum Activity {
     /// Nothing: its last request is over.
     Idle,
-    /// The request is under way, and this part of its response goes on: a name as in
-    /// [`RequestParts::named`](crate::traced::RequestParts::named).
-    In(&'static str),
+    /// The request is under way, and this part of its response goes on.
+    In(Part),
     /// It waits for a lock which the server calls so.
     Waiting(Cow<'static, str>),
     /// The request is under way, and that is all that is known.
@@ -37,12 +36,12 @@ impl LiveConnection {
 
     /// Whether it waits for a lock.
     pub fn waits_for_lock(&self) -> bool {
-        matches!(self.activity, Activity::Waiting(_) | Activity::In("lock"))
+        matches!(self.activity, Activity::Waiting(_) | Activity::In(Part::Lock))
     }
 
     /// How long its request has waited for locks, this one and those before; `None`: it waits for
     /// none now.
     pub fn lock_wait(&self) -> Option<Nanos> {
-        self.waits_for_lock().then_some(self.request.parts.lock)
+        self.waits_for_lock().then(|| self.request.parts.duration(Part::Lock))
     }
 }

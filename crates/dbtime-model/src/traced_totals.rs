@@ -1,14 +1,11 @@
 //! What traced statements come to in all: counts, parts and distributions, added up where they end.
 
-use crate::traced::{QueryCache, RequestParts};
+use crate::traced::QueryCache;
 use crate::traced_files::{FileWait, add_files, files_since};
-use crate::{Nanos, SparseCounts};
+use crate::{Distribution, LogHistogram, Nanos, Parts, SparseCounts};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Buckets to each power of two of the fine distribution.
-const FINENESS: u64 = 8;
 
 /// Buckets of the coarse distribution.
 pub const COARSE_BUCKETS: u32 = 40;
@@ -36,13 +33,14 @@ pub struct Totals {
     #[serde(default, rename = "server_queue_us")]
     pub server_queue: Nanos,
     /// Where their responses went.
-    pub parts: RequestParts,
+    pub parts: Parts,
     /// The files that they waited for, in no order. Of statements that share a text but not how
     /// they fared, one has them all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileWait>,
-    /// Responses in buckets, eight to each power of two nanoseconds.
-    pub fine: SparseCounts,
+    /// Responses.
+    #[serde(rename = "fine")]
+    pub responses: LogHistogram,
     /// Responses by powers of two microseconds: below 2 µs, below 4 µs, …; or by equal steps. The
     /// last holds all that is longer.
     pub coarse: SparseCounts,
@@ -58,9 +56,9 @@ impl Totals {
         self.executes += other.executes;
         self.queued += other.queued;
         self.server_queue += other.server_queue;
-        self.parts.add(&other.parts);
+        self.parts.add_all(&other.parts);
         add_files(&mut self.files, &other.files);
-        self.fine.add(&other.fine);
+        self.responses.merge(&other.responses);
         self.coarse.add(&other.coarse);
     }
 
@@ -68,20 +66,18 @@ impl Totals {
     /// of the highest bucket with something new in it, at most 12.5 % above.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let fine = self.fine.since(&before.fine);
-        let highest = fine.iter().next_back();
-        let longest = highest.map_or(0, |(bucket, _)| last_of(bucket));
+        let responses = self.responses.since(&before.responses);
         Self {
             count: self.count.saturating_sub(before.count),
             response: self.response - before.response,
             errors: self.errors.saturating_sub(before.errors),
-            longest: Nanos(longest).min(self.longest),
+            longest: responses.max().min(self.longest),
             executes: self.executes.saturating_sub(before.executes),
             queued: self.queued.saturating_sub(before.queued),
             server_queue: self.server_queue - before.server_queue,
             parts: self.parts.since(&before.parts),
             files: files_since(&self.files, &before.files),
-            fine,
+            responses,
             coarse: self.coarse.since(&before.coarse),
         }
     }
@@ -94,28 +90,9 @@ impl Totals {
     /// The response that a share of all stay at or below: the upper end of its bucket, at most
     /// 12.5 % above, and never above the longest. `None` where there is none.
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
-        let wanted = (self.count as f64 * share).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        let (bucket, _) = self.fine.iter().find(|(_, count)| {
-            seen += count;
-            seen >= wanted
-        })?;
-        Some(Nanos(last_of(bucket)).min(self.longest))
+        let is_known = self.responses.count() > 0;
+        is_known.then(|| self.responses.quantile(share).min(self.longest))
     }
-}
-
-/// Where a bucket begins.
-fn below(bucket: u64) -> u64 {
-    if bucket < FINENESS {
-        return bucket;
-    }
-    let (shift, step) = (bucket / FINENESS - 1, bucket % FINENESS);
-    (FINENESS + step) << shift
-}
-
-/// The longest that a bucket holds.
-fn last_of(bucket: u32) -> u64 {
-    below(u64::from(bucket) + 1).saturating_sub(1)
 }
 
 /// Who had the CPU while statements could have run.
@@ -255,16 +232,7 @@ impl TracedTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The kernel's side, in Rust (`fine_bucket` in
-    /// `crates/dbtime-observe/bpf/totals.bpf.h`).
-    fn bucket(value: u64) -> u32 {
-        let power = u64::from(value.max(1).ilog2());
-        if power < 3 {
-            return value as u32;
-        }
-        (((power - 2) * 8) + (value >> (power - 3) & 7)) as u32
-    }
+    use crate::distribution::tests::bucket;
 
     fn totals(lengths: &[u64]) -> Totals {
         let mut totals = Totals::default();
@@ -272,19 +240,10 @@ mod tests {
             totals.count += 1;
             totals.response.0 += length;
             totals.longest = totals.longest.max(Nanos(length));
-            totals.fine.add_to(bucket(length), 1);
+            totals.responses.add(bucket(length), 1);
             totals.coarse.add_to((length / 1000).max(1).ilog2(), 1);
         }
         totals
-    }
-
-    #[test]
-    fn a_bucket_begins_where_the_one_before_it_ends() {
-        for value in (0..100).chain((7..60).map(|power| (1 << power) + 12_345)) {
-            let at = u64::from(bucket(value));
-            assert!(below(at) <= value && value < below(at + 1), "{value}");
-            assert!(value < 8 || below(at + 1) - below(at) <= value / 8, "{value}");
-        }
     }
 
     #[test]
@@ -327,6 +286,6 @@ mod tests {
         let all = totals.all();
         assert_eq!((all.count, all.longest), (3, Nanos(4_000_000)));
         assert_eq!(all.coarse.iter().map(|(_, count)| count).sum::<u64>(), 3);
-        assert_eq!(all.fine.iter().map(|(_, count)| count).sum::<u64>(), 3);
+        assert_eq!(all.responses.count(), 3);
     }
 }

@@ -57,6 +57,21 @@ impl Nanos {
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
+
+    /// The duration in nanoseconds as a number that can be subtracted from.
+    #[inline]
+    pub fn signed(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+impl MonoNanos {
+    /// Nanoseconds from `other` until this instant, negative where that is the later one. A
+    /// difference of instants is a duration, and never negative.
+    #[inline]
+    pub fn signed_since(self, other: Self) -> i64 {
+        self.0.wrapping_sub(other.0).cast_signed()
+    }
 }
 
 impl Add for Nanos {

@@ -1,9 +1,7 @@
 //! What the line of a traced request costs. Budget: 1 µs. `cargo bench -p dbtime-report`
 
-use dbtime_model::traced::{
-    Fate, Preemptor, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
-};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::traced::{Fate, Preemptor, Protocol, QueryCache, TextState, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 use dbtime_report::terminal::{Shown, request_line};
 use divan::{Bencher, black_box};
 
@@ -12,11 +10,7 @@ fn main() {
 }
 
 fn request() -> TracedRequest {
-    let parts = RequestParts {
-        cpu: Nanos(48_123),
-        runq_preempted: Nanos(12_456),
-        ..RequestParts::default()
-    };
+    let parts = Parts::of(&[(Part::Cpu, 48_123), (Part::RunqPreempted, 12_456)]);
     TracedRequest {
         connection: 3,
         login: None,
@@ -39,6 +33,7 @@ fn request() -> TracedRequest {
         fate: Fate::Ended,
         server_queue: Some(Nanos(7_000)),
         parts,
+        other_call: None,
         blocker: None,
         preemptor: Some(Preemptor { thread: 7, name: "sh".to_owned(), length: Nanos(12_456) }),
         files: Vec::new(),

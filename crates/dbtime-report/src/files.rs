@@ -27,7 +27,7 @@ pub(crate) fn longest(totals: &Totals) -> Vec<&FileWait> {
 pub(crate) fn files_of(totals: &Totals) -> Vec<String> {
     let line = |wait: &FileWait| {
         let share = 100.0 * wait.length.0 as f64 / totals.response.0.max(1) as f64;
-        let (part, name) = (clean(&wait.part), file_name(wait));
+        let (part, name) = (wait.part.name().to_owned(), file_name(wait));
         (share >= 1.0)
             .then(|| format!("{part} of {name} {}, {} times", percent(share), count(wait.count)))
     };

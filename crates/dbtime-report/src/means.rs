@@ -4,7 +4,7 @@
 //! several of them come to together.
 
 use crate::format::finite;
-use dbtime_model::budget::{PART_COUNT, Part};
+use dbtime_model::parts::{PART_COUNT, Part};
 use dbtime_model::record::BudgetUs;
 
 /// Mean per transaction by part. Unit: microseconds; `None` when a part was not measured.
@@ -82,10 +82,12 @@ impl Means {
     /// The parts that were not measured.
     ///
     /// `server_and_wire` is one number for parts that could not be told apart: it is missing from
-    /// the list when those were measured, and they are when it was.
+    /// the list when those were measured, and they are when it was. Kinds of a part are missing
+    /// with the whole, and only then.
     pub(crate) fn not_measured(&self) -> Vec<Part> {
         let missing = |part: &Part| {
-            self.get(*part).is_none() && !matches!(part, Part::Unexplained | Part::ServerAndWire)
+            let is_figure = !matches!(part, Part::Unexplained | Part::ServerAndWire);
+            is_figure && part.whole().is_none() && self.get(*part).is_none()
         };
         Part::ALL.into_iter().filter(missing).collect()
     }

@@ -3,7 +3,7 @@
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
 use crate::means::Means;
 use crate::tail::{Slice, Tail};
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use dbtime_model::record::{
     Basis, BudgetMethod, CheckOrigin, CheckOutcome, LoadInfo, OperationSummary, RunRecord,
     ThinkSummary, Warning, WarningKind,
@@ -399,6 +399,15 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
             count(info.of)
         ),
     })
+}
+
+/// The parts that were measured on some of the sampled transactions only.
+pub(crate) fn partly_measured(record: &RunRecord) -> Option<String> {
+    let parts = &record.budget.as_ref()?.partly_measured;
+    let names: Vec<_> = parts.iter().map(|part| part.name()).collect();
+    let names = names.join(", ");
+    (!parts.is_empty())
+        .then(|| format!("{names} measured on some of them only: unexplained on the others"))
 }
 
 /// How well the parts add up on single transactions.

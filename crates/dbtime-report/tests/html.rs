@@ -147,7 +147,7 @@ fn the_page_says_what_the_terminal_says() {
         "Parts measured on 1 of 16 transactions (15,423 of 246,780",
         "offered 246,780 = completed 246,765 + failed 3 + dropped 0 + unfinished 12",
         "service, queue and lag: of the 246,768 that ended",
-        "Not measured: wire, server_queue, net, sleep",
+        "Not measured: wire, server_queue, throttled, stopped, net, sleep",
         "Time per op (nsec)",
         "Required 90th",
         "withdraw: commit",

@@ -119,7 +119,7 @@ fn invalid_runs_say_so_at_the_top() {
 #[test]
 fn unmeasured_parts_are_named_and_never_zero() {
     let text = plain(&fixtures::open());
-    assert!(text.contains("not measured: wire, server_queue, net, sleep"));
+    assert!(text.contains("not measured: wire, server_queue, throttled, stopped, net, sleep"));
     assert!(!text.contains("\n  wire "), "{text}");
     assert!(text.contains("\n  unexplained "));
     assert!(text.contains("parts measured on 1 of 16 transactions (15,423 of 246,780"));

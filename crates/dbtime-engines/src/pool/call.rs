@@ -59,6 +59,7 @@ impl Call<'_> {
         let statement = self.statement();
         let mut parts = Parts::default();
         let (result, sent, done) = if timing.sampled {
+            parts.measure(connection.measured());
             let handed_over = connection.is_disturbed().then(now);
             let (result, sent, done) = self.measured(connection, &mut parts);
             if let Some(handed_over) = handed_over {

@@ -21,7 +21,7 @@ use dbtime_load::results::Results;
 use dbtime_load::session::Session;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
-use dbtime_model::budget::PartSet;
+use dbtime_model::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};

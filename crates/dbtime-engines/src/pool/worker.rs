@@ -5,7 +5,7 @@ use super::{Active, Connection, GRACE, INTERRUPTED, Queue, Shared, Start};
 use crate::failure::Failure;
 use crate::gate::lock;
 use crate::observer::SecondSink;
-use crate::plan::{ALWAYS_MEASURED, Plan, Stop, ThreadResult};
+use crate::plan::{Plan, Stop, ThreadResult};
 use crate::timing::{Ledger, Timing};
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue};
@@ -89,14 +89,13 @@ impl<'a> Worker<'a> {
             connection.window_begins();
         }
         let (cpu, runq) = used.unwrap_or_else(|| connection.window_ended());
-        let measured = ALWAYS_MEASURED.with(connection.measured());
         let has_quit = left_by.is_some();
         match left_by {
             Some(ticket) => self.leave(&ticket),
             None => self.drain(self.stop.instant().min(self.end)),
         }
         let (recorder, driver, ended) = self.ledger.finish();
-        (ThreadResult { recorder, measured, cpu, runq, driver, ended, has_quit }, self.session)
+        (ThreadResult { recorder, cpu, runq, driver, ended, has_quit }, self.session)
     }
 
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
@@ -203,6 +202,7 @@ impl<'a> Worker<'a> {
         let mut goes_on = true;
         let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = Timing::new(ready, sampled);
+        timing.parts.measure(connection.measured());
         let ledger = &mut self.ledger;
         let session = &mut self.session;
         let mut action = session.start(ticket);

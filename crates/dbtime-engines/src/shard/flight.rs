@@ -4,7 +4,7 @@ use super::{Answer, AnswerDelay, Reactor};
 use crate::timing::{Executed, Ledger, Timing};
 use dbtime_load::program::Ticket;
 use dbtime_load::session::{Action, Session};
-use dbtime_model::{MonoNanos, Outcome, Part, Parts, Sample, StatementId};
+use dbtime_model::{MonoNanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
 use std::collections::VecDeque;
 
 /// What of a transaction is under way.
@@ -34,6 +34,7 @@ impl Flight {
     /// Begins the timing of a transaction that was ready at that instant.
     pub(super) fn begin(&mut self, ready: MonoNanos, is_sampled: bool) {
         self.timing = Timing::new(ready, is_sampled);
+        self.timing.parts.measure(PartSet::of(&[Part::ServerAndWire]));
     }
 
     /// Its statement had to wait for a connection: since `since` one was made, which was there, and

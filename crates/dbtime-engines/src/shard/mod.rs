@@ -22,7 +22,6 @@ use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
 use dbtime_load::session::{Action, Session};
-use dbtime_model::budget::PartSet;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
 use flight::{Flight, next};
 use std::cmp::Reverse;
@@ -478,7 +477,6 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let (recorder, _, ended) = self.ledger.finish();
         let result = ThreadResult {
             recorder,
-            measured: PartSet::of(&[Part::ServerAndWire]),
             cpu: spent.cpu,
             runq: spent.runq,
             driver: spent.driver,

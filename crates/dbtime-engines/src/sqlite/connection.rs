@@ -25,7 +25,7 @@ use super::vfs;
 use dbtime_load::program::Value;
 use dbtime_load::workload::placeholders;
 use dbtime_machine::thread_clock::ThreadClock;
-use dbtime_model::budget::PartSet;
+use dbtime_model::PartSet;
 use dbtime_model::{MonoNanos, Part, Parts, StatementId};
 use rusqlite::ffi;
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use dbtime_machine::counter::TimeStampCounter;
 use dbtime_machine::now;
 use dbtime_machine::switch_clock::{OffCpuTime, SwitchClock};
 use dbtime_machine::thread_clock::{ThreadClock, ThreadSpan};
-use dbtime_model::budget::PART_COUNT;
+use dbtime_model::parts::PART_COUNT;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -199,8 +199,10 @@ impl Context {
         }
         self.mode.set(Mode::Off);
         if self.booked.take() > 0 {
-            for (part, ns) in parts.0.iter_mut().zip(&self.parts) {
-                *part += ns.replace(0);
+            for (part, ns) in Part::ALL.into_iter().zip(&self.parts) {
+                if ns.get() != 0 {
+                    parts.add(part, ns.replace(0));
+                }
             }
         }
         done

@@ -155,5 +155,5 @@ fn loading_is_fast() {
     let mut connection = database.connect(0).expect("a connection");
     let last = [Value::Integer(100_000)];
     assert_eq!(connection.execute(FETCH, &last, false).expect("a row").rows, 1);
-    assert!(connection.measured() == dbtime_model::budget::PartSet::default());
+    assert!(connection.measured() == dbtime_model::PartSet::default());
 }

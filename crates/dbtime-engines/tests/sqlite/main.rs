@@ -7,3 +7,4 @@ mod atm;
 mod connection;
 mod identity;
 mod locks;
+mod pool;

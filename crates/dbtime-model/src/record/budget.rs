@@ -1,6 +1,6 @@
 //! The time budget of a run in `run.json`, and what stands beside it: layers, files, lock holders.
 
-use crate::budget::{Budget, Part, PartSet, Parts};
+use crate::{Budget, Part, Parts};
 use serde::{Deserialize, Serialize};
 
 /// Declares the parts as fields, so that the names in the file are written down once.
@@ -39,6 +39,10 @@ budget_us! {
     server_queue: ServerQueue,
     cpu: Cpu,
     runq: Runq,
+    runq_preempted: RunqPreempted,
+    runq_woken: RunqWoken,
+    throttled: Throttled,
+    stopped: Stopped,
     lock: Lock,
     io_read: IoRead,
     io_write: IoWrite,
@@ -51,25 +55,22 @@ budget_us! {
 }
 
 impl BudgetUs {
-    /// The means of `budget`, where `measured` says which parts are known.
-    pub fn from_budget(budget: &Budget, measured: PartSet) -> Self {
+    /// The means of `budget`.
+    pub fn from_budget(budget: &Budget) -> Self {
         let mean = |ns: i64| ns as f64 / 1e3 / budget.count.max(1) as f64;
-        Self::from_sums(&budget.sums, measured, mean, mean(budget.response_ns.cast_signed()))
+        Self::from_sums(&budget.sums, mean, mean(budget.response_ns.cast_signed()))
     }
 
     /// The parts of a single transaction.
-    pub fn from_parts(parts: &Parts, measured: PartSet) -> Self {
+    pub fn from_parts(parts: &Parts) -> Self {
         let us = |ns: i64| ns as f64 / 1e3;
-        Self::from_sums(parts, measured, us, us(parts.total()))
+        Self::from_sums(parts, us, us(parts.total()))
     }
 
-    fn from_sums(sums: &Parts, known: PartSet, to_us: impl Fn(i64) -> f64, total: f64) -> Self {
+    fn from_sums(sums: &Parts, to_us: impl Fn(i64) -> f64, total: f64) -> Self {
         let mut us = Self { total, ..Self::default() };
-        for part in Part::ALL {
-            us.set(
-                part,
-                (known.has(part) || part == Part::Unexplained).then(|| to_us(sums.get(part))),
-            );
+        for part in sums.measured().iter() {
+            us.set(part, Some(to_us(sums.get(part))));
         }
         us
     }
@@ -111,6 +112,9 @@ pub struct BudgetInfo {
     pub mean_off_pct: Option<f64>,
     /// What measuring costs; `null` where it was not tried out.
     pub cost: Option<MeasuringCost>,
+    /// The parts that were measured on some of them and not on others: of the others they are among
+    /// the remainder.
+    pub partly_measured: Vec<Part>,
 }
 
 /// How the parts inside statements are told apart.
@@ -219,10 +223,9 @@ mod tests {
 
     #[test]
     fn unmeasured_parts_are_null_and_the_rest_adds_up() {
-        let mut parts = Parts::default();
-        parts.add(Part::Cpu, 900_000);
+        let mut parts = Parts::of(&[(Part::Cpu, 900_000), (Part::Sync, 0)]);
         parts.close(Nanos(1_000_000));
-        let us = BudgetUs::from_parts(&parts, PartSet::of(&[Part::Cpu, Part::Sync]));
+        let us = BudgetUs::from_parts(&parts);
         assert_eq!((us.cpu, us.sync, us.wire), (Some(900.0), Some(0.0), None));
         assert_eq!(us.unexplained, Some(100.0));
         assert!((us.measured().map(|(_, us)| us).sum::<f64>() - us.total).abs() < 1e-9);

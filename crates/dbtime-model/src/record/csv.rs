@@ -1,7 +1,7 @@
 //! The comma-separated files of a run folder, as text in and out.
 
 use super::folder::{ReadError, SeriesRow, TransactionRow};
-use crate::budget::Part;
+use crate::Part;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;

@@ -227,7 +227,7 @@ mod tests {
 
     fn wait(file: &str, count: u64) -> FileWait {
         let file = FileName::Named(file.to_owned());
-        FileWait { file, part: "sync".to_owned(), count, length: Nanos(10 * count) }
+        FileWait { file, part: dbtime_model::Part::Sync, count, length: Nanos(10 * count) }
     }
 
     /// The catalogs of servers: of 1 the database 5 (`shop`) with `t`, of 2 the same with `u`.

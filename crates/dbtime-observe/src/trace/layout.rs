@@ -2,11 +2,9 @@
 
 use super::executed::{RawExecuted, executed, length_behind, portal};
 use super::sum_layout::{FILE_ROW, file_wait};
-use dbtime_model::Nanos;
-use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, RequestParts,
-};
+use dbtime_model::traced::{Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache};
 use dbtime_model::traced_files::FileWait;
+use dbtime_model::{Nanos, Part, Parts};
 
 /// Bytes of `struct request`.
 pub(super) const REQUEST: usize = 208;
@@ -66,7 +64,9 @@ pub(super) struct RawRequest<'a> {
     pub(super) server_queue: Option<u64>,
     /// Of PostgreSQL's those of the last command.
     pub(super) rows: Option<u64>,
-    pub(super) parts: RequestParts,
+    pub(super) parts: Parts,
+    /// The number of the last system call among [`Part::Other`].
+    pub(super) other_call: Option<u16>,
     /// Without the lock's name.
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
@@ -140,6 +140,7 @@ impl<'a> RawRequest<'a> {
             server_queue: Some(u64_at(head, 80)).filter(|length| *length != NOT_KNOWN),
             rows: Some(u64_at(head, 88)).filter(|rows| *rows != NOT_KNOWN),
             parts: parts(head),
+            other_call: (parts(head).get(Part::Other) > 0).then(|| u16_at(head, 70)),
             blocker: waits.and_then(blocker),
             blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
             blocker_wait: waits.map_or(0, |waits| u32_at(waits, 36)),
@@ -172,7 +173,7 @@ impl<'a> RawRequest<'a> {
 pub(super) struct Glance {
     pub(super) now: u64,
     pub(super) is_at_work: bool,
-    /// An index of `RequestParts::named`; their number: not known.
+    /// An index of [`Part::TRACED`]; their number: not known.
     pub(super) part: u32,
     pub(super) wait: u32,
 }
@@ -213,29 +214,8 @@ fn name<'a>(head: &[u8; REQUEST], rest: &'a [u8], text_length: usize) -> Option<
     rest.get(from..from + usize::from(head[77]))
 }
 
-fn parts(head: &[u8; REQUEST]) -> RequestParts {
-    let parts = parts_of(|index| Nanos(u64_at(head, 96 + 8 * index)));
-    let other_call = (parts.other > Nanos::ZERO).then(|| u16_at(head, 70));
-    RequestParts { other_call, ..parts }
-}
-
-/// In the order of `enum part`.
-pub(super) fn parts_of(part: impl Fn(usize) -> Nanos) -> RequestParts {
-    RequestParts {
-        cpu: part(0),
-        runq_preempted: part(1),
-        runq_woken: part(2),
-        lock: part(3),
-        io_read: part(4),
-        io_write: part(5),
-        sync: part(6),
-        net: part(7),
-        sleep: part(8),
-        other: part(9),
-        other_call: None,
-        throttled: part(10),
-        stopped: part(11),
-    }
+fn parts(head: &[u8; REQUEST]) -> Parts {
+    Parts::traced(|index| Nanos(u64_at(head, 96 + 8 * index)))
 }
 
 /// A `struct server`; a child of one is forgotten as it ends.
@@ -382,7 +362,7 @@ pub(super) mod tests {
         assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));
         let [file] = &request.files[..] else { panic!("{request:?}") };
         let named = dbtime_model::traced_files::FileName::Named("f".to_owned());
-        assert_eq!((&file.file, &*file.part), (&named, "sync"));
+        assert_eq!((&file.file, file.part), (&named, Part::Sync));
         assert_eq!((file.count, file.length), (2, Nanos(8)));
         let (request, rest) = RawRequest::split(rest).expect("two");
         assert_eq!((request.connection, request.files.len()), (4, 0));

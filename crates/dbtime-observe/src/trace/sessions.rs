@@ -287,6 +287,7 @@ fn request(
         fate: raw.fate,
         server_queue: raw.server_queue.map(Nanos),
         parts: raw.parts,
+        other_call: raw.other_call,
         blocker: raw.blocker.clone(),
         preemptor: raw.preemptor.clone(),
         files: raw.files.clone(),

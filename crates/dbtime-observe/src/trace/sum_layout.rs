@@ -1,12 +1,11 @@
 //! Sums and counts of the kernel's side, as `bpf/capture.h` lays them out.
 
 use super::heavy_rows::RowKey;
-use super::layout::{parts_of, query_cache, text_until_zero};
-use dbtime_model::Nanos;
-use dbtime_model::traced::RequestParts;
+use super::layout::{query_cache, text_until_zero};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals};
+use dbtime_model::{Nanos, Part, Parts};
 
 /// Bytes of a file's name.
 const FILE_NAME: usize = 40;
@@ -44,14 +43,14 @@ impl Tally {
 
     /// As waits for a file; `None` where it is none of this version.
     pub(super) fn of(self, file: &FileRow) -> Option<FileWait> {
-        let (part, _) = RequestParts::default().named().get(usize::from(file[PART])).copied()?;
+        let part = *Part::TRACED.get(usize::from(file[PART]))?;
         let name = match file[KIND] {
             NAMED_FILE => FileName::Named(text_until_zero(&file[..FILE_NAME])),
             1 => FileName::Mapped,
             _ => FileName::Others,
         };
         let Self { count, length } = self;
-        Some(FileWait { file: name, part: part.to_owned(), count, length })
+        Some(FileWait { file: name, part, count, length })
     }
 }
 
@@ -78,9 +77,9 @@ pub(super) fn totals(bytes: &[u8]) -> Totals {
         executes: at(4),
         queued: at(5),
         server_queue: Nanos(at(6)),
-        parts: parts_of(|index| Nanos(at(HEAD + index))),
+        parts: Parts::traced(|index| Nanos(at(HEAD + index))),
         files: Vec::new(),
-        fine: (0..FINE).map(|bucket| at(HEAD + PARTS + bucket)).collect(),
+        responses: (0..FINE).map(|bucket| at(HEAD + PARTS + bucket)).collect(),
         coarse: (0..COARSE).map(|bucket| at(HEAD + PARTS + FINE + bucket)).collect(),
     }
 }
@@ -200,10 +199,12 @@ mod tests {
         assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
         assert_eq!((read.longest, read.executes), (Nanos(3), 4));
         assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
-        assert_eq!((read.parts.cpu, read.parts.other), (Nanos(7), Nanos(16)));
-        assert_eq!((read.parts.throttled, read.parts.stopped), (Nanos(17), Nanos(18)));
-        assert_eq!((read.fine.of(0), read.coarse.of(0), read.coarse.of(39)), (19, 387, 426));
-        assert_eq!(totals(&numbers[..9]), Totals::default());
+        let part = |part| read.parts.get(part);
+        assert_eq!((part(Part::Cpu), part(Part::Other)), (7, 16));
+        assert_eq!((part(Part::Throttled), part(Part::Stopped)), (17, 18));
+        assert_eq!((read.responses.of(0), read.coarse.of(0), read.coarse.of(39)), (19, 387, 426));
+        let nothing = Totals { parts: Parts::traced(|_| Nanos::ZERO), ..Totals::default() };
+        assert_eq!(totals(&numbers[..9]), nothing);
         let row = preemption(b"sh\0\0", &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((row.name.as_deref(), row.count, row.length), (Some("sh"), 1, Nanos(9)));
         assert_eq!(preemption(&[0; 16], &[]).name, None);
@@ -227,7 +228,7 @@ mod tests {
             Some((shape, side, Tally::read(&[2, 0, 0, 0, 0, 0, 0, 0, 9]).of(&file)?))
         };
         let (shape, side, others) = read(&key).expect("a row");
-        assert_eq!((shape, side, others.file, &*others.part), (0, 1, FileName::Others, "sync"));
+        assert_eq!((shape, side, others.file, others.part), (0, 1, FileName::Others, Part::Sync));
         assert_eq!((others.count, others.length), (2, Nanos::ZERO));
         (key[0], key[SHAPE + KIND]) = (7, 1);
         let (shape, _, mapped) = read(&key).expect("a row");

@@ -3,9 +3,8 @@
 use super::layout::{Glance, RawRequest};
 use super::naming::Naming;
 use super::sessions::Sessions;
-use dbtime_model::MonoNanos;
-use dbtime_model::traced::RequestParts;
 use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::{MonoNanos, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -35,12 +34,11 @@ pub(super) fn connections(
 }
 
 fn activity(glance: &Glance, lock: impl FnOnce() -> Option<Cow<'static, str>>) -> Activity {
-    let parts = RequestParts::default().named();
-    match parts.get(glance.part as usize) {
+    match Part::TRACED.get(glance.part as usize) {
         _ if !glance.is_at_work => Activity::Idle,
         None => Activity::AtWork,
-        Some(("lock", _)) => lock().map_or(Activity::In("lock"), Activity::Waiting),
-        Some((name, _)) => Activity::In(name),
+        Some(Part::Lock) => lock().map_or(Activity::In(Part::Lock), Activity::Waiting),
+        Some(part) => Activity::In(*part),
     }
 }
 
@@ -71,10 +69,10 @@ mod tests {
         let found = connections(&said, &mut Sessions::default(), &mut Naming::default());
         let activities: Vec<&Activity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
-            Activity::In("cpu"),
+            Activity::In(Part::Cpu),
             Activity::Idle,
             Activity::Waiting("row lock".into()),
-            Activity::In("lock"),
+            Activity::In(Part::Lock),
             Activity::AtWork,
         ];
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());

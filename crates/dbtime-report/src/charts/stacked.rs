@@ -6,7 +6,7 @@
 use super::svg::{escape, num};
 use crate::format::{percent, signed_us, us};
 use crate::means::Means;
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use std::fmt::Write;
 
 /// How a bar is to be drawn.

@@ -5,7 +5,7 @@ use super::figures::{FigurePair, FigureUnit};
 use super::setup::{self, SettingPair};
 use crate::means::Means;
 use crate::story;
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use dbtime_model::record::{
     CountersInfo, OperationSummary, RunRecord, StatementSummary, TellingCounter,
 };

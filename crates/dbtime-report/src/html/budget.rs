@@ -6,7 +6,7 @@ use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::Means;
 use crate::story;
 use crate::tail::{self, Tail};
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
 use std::fmt::Write;
 
@@ -113,7 +113,12 @@ fn notes(record: &RunRecord, means: &Means, out: &mut String) {
     if !missing.is_empty() {
         notes.push(format!("Not measured: {}.", list(missing)));
     }
-    let how = [story::sampling(record), story::budget_error(record), story::measuring_cost(record)];
+    let how = [
+        story::sampling(record),
+        story::partly_measured(record),
+        story::budget_error(record),
+        story::measuring_cost(record),
+    ];
     notes.extend(how.into_iter().flatten().map(|how| {
         let mut how = how;
         how[..1].make_ascii_uppercase();

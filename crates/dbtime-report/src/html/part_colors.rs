@@ -4,7 +4,7 @@
 //! apart; kin share a hue and differ in lightness. Neighbours in a bar are also kept apart by a
 //! gap, and every figure is in the text besides.
 
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use std::fmt::Write;
 
 /// The fill and the ink upon it, on a light and on a dark page.
@@ -28,6 +28,10 @@ fn colors(part: Part) -> Colors {
         Part::ServerQueue => on_both("#b5dcf5", DARK_INK),
         Part::Cpu => on_both("#2ca888", DARK_INK),
         Part::Runq => on_both("#a8dccb", DARK_INK),
+        Part::RunqPreempted => on_both("#8fcbb8", DARK_INK),
+        Part::RunqWoken => on_both("#c3ebdf", DARK_INK),
+        Part::Throttled => on_both("#7d9c4f", DARK_INK),
+        Part::Stopped => on_both("#b9a3a3", DARK_INK),
         Part::Lock => on_both("#d9651a", DARK_INK),
         Part::IoRead => on_both("#f0e442", DARK_INK),
         Part::IoWrite => on_both("#e6a817", DARK_INK),

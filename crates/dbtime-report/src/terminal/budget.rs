@@ -7,7 +7,7 @@ use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::Means;
 use crate::story;
 use crate::tail::{self, Slice};
-use dbtime_model::budget::Part;
+use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
 
 /// How long the bar of a whole response is.
@@ -62,7 +62,12 @@ fn notes(record: &RunRecord, means: &Means, page: &mut Page) {
     if !missing.is_empty() {
         page.text(&format!("not measured: {}", list(missing)), Ink::Dim);
     }
-    let how = [story::sampling(record), story::budget_error(record), story::measuring_cost(record)];
+    let how = [
+        story::sampling(record),
+        story::partly_measured(record),
+        story::budget_error(record),
+        story::measuring_cost(record),
+    ];
     let how: Vec<_> = how.into_iter().flatten().collect();
     if !how.is_empty() {
         page.text(&how.join("; "), Ink::Dim);

@@ -5,7 +5,7 @@ use crate::format::{clean, count, fit, percent, us};
 use dbtime_model::traced::{Blocker, Fate, Protocol, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::units::three_digits;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, Part};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub fn request_line(
     line.gap(1).connection(request.server_id(), request.connection, 7);
     line.gap(1).number(request.thread.into(), 7);
     line.gap(1).time(request.response(), 8);
-    line.gap(1).time(request.parts.cpu, 8);
+    line.gap(1).time(request.parts.duration(Part::Cpu), 8);
     line.gap(2).wait(weighty_wait(request), 16);
     line.gap(1).with(10, |out| push_command(request, shown.command, out));
     match request.rows {
@@ -135,8 +135,8 @@ fn one_line(text: &str) -> String {
 /// What lock it waited for and who let that go, where the wait was most of its waiting.
 fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<String> {
     let blocker = request.blocker.as_ref()?;
-    let (name, _) = request.parts.longest_wait()?;
-    (name == "lock" && weighty_wait(request).is_some())
+    let (part, _) = request.parts.longest_wait()?;
+    (part == Part::Lock && weighty_wait(request).is_some())
         .then(|| format!("[{}]", blocker_text(blocker, blocker_shown)))
 }
 
@@ -172,11 +172,8 @@ fn blocker_text(blocker: &Blocker, statement: &str) -> String {
 /// The longest part that is not CPU, where it is of any weight.
 fn weighty_wait(request: &TracedRequest) -> Option<(&'static str, Nanos)> {
     const WEIGHT: u64 = 20;
-    let (name, length) = request.parts.longest_wait()?;
-    let name = match name {
-        "runq_preempted" | "runq_woken" => "runq",
-        other => other,
-    };
+    let (part, _) = request.parts.longest_wait()?;
+    let (name, length) = (part.whole().unwrap_or(part).name(), request.parts.duration(part));
     (length.0.saturating_mul(WEIGHT) >= request.response().0).then_some((name, length))
 }
 
@@ -262,7 +259,8 @@ pub fn cost_line(cost: &TraceCost, requests: u64, length: Nanos) -> String {
 mod tests {
     use super::*;
     use dbtime_model::Nanos;
-    use dbtime_model::traced::{BlockingTransaction, ErrorCode, QueryCache, RequestParts};
+    use dbtime_model::Parts;
+    use dbtime_model::traced::{BlockingTransaction, ErrorCode, QueryCache};
 
     fn request() -> TracedRequest {
         TracedRequest {
@@ -286,7 +284,8 @@ mod tests {
             error: Some(ErrorCode::Number(1146)),
             fate: Fate::Ended,
             server_queue: None,
-            parts: RequestParts { cpu: Nanos(30_000), lock: Nanos(20_000), ..Default::default() },
+            parts: Parts::of(&[(Part::Cpu, 30_000), (Part::Lock, 20_000)]),
+            other_call: None,
             blocker: None,
             preemptor: None,
             files: Vec::new(),

@@ -7,10 +7,10 @@ use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
-use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals, TracedTotals};
+use dbtime_model::{Nanos, Part};
 
 /// The longest bar of a distribution, in signs.
 const BAR: u64 = 40;
@@ -100,7 +100,7 @@ const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU me
 fn figures(row: &Totals) -> impl Iterator<Item = Cell> {
     let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros())).into();
     let longest = (row.count > 0).then_some(row.longest);
-    let cpu = row.parts.cpu.0.checked_div(row.count).map(Nanos);
+    let cpu = row.parts.duration(Part::Cpu).0.checked_div(row.count).map(Nanos);
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|share| row.quantile(share));
     [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
 }
@@ -175,11 +175,11 @@ fn executes(totals: &Totals) -> String {
 
 /// Where the time of statements went, largest first.
 fn waits(totals: &Totals) -> String {
-    let mut parts = totals.parts.named().to_vec();
-    parts.sort_by_key(|(_, part)| std::cmp::Reverse(*part));
+    let mut parts = Part::TRACED.map(|part| (part, totals.parts.get(part)));
+    parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
     let whole = totals.response.0.max(1) as f64;
-    let parts = parts.iter().map(|(name, part)| (name, 100.0 * part.0 as f64 / whole));
-    let weighty = parts.filter(|(_, share)| *share >= 0.5);
+    let shares = parts.iter().map(|(part, ns)| (part.name(), 100.0 * *ns as f64 / whole));
+    let weighty = shares.filter(|(_, share)| *share >= 0.5);
     weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
 }
 
@@ -196,19 +196,20 @@ fn parts(all: &Totals, page: &mut Page) {
     ]);
     let whole = all.response.0.max(1) as f64;
     let mean = |ns: f64| us(ns / 1e3 / all.count as f64);
-    for (name, part) in all.parts.named() {
-        if part > Nanos::ZERO {
-            let share = part.0 as f64 / whole;
+    for part in Part::TRACED {
+        let ns = all.parts.get(part);
+        if ns > 0 {
+            let share = ns as f64 / whole;
             let bar = "█".repeat((share * 20.0).round() as usize);
             table.row(vec![
-                name.into(),
-                mean(part.0 as f64).into(),
+                part.name().into(),
+                mean(ns as f64).into(),
                 percent(100.0 * share).into(),
                 bar.into(),
             ]);
         }
     }
-    let rest = all.response.0 as f64 - all.parts.sum().0 as f64;
+    let rest = all.response.0 as f64 - all.parts.total() as f64;
     let sign = if rest < 0.0 { "−" } else { "" };
     table.row(vec![
         "unexplained".into(),
@@ -255,7 +256,7 @@ fn preemptors(totals: &TracedTotals, page: &mut Page) {
 }
 
 fn files(all: &Totals, page: &mut Page) {
-    let names = |row: &FileWait| vec![file_name(row), clean(&row.part)];
+    let names = |row: &FileWait| vec![file_name(row), row.part.name().to_owned()];
     let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
     tallies("Waits for files", &["File", "Part"], rows, page);
 }
@@ -290,7 +291,7 @@ fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::traced::RequestParts;
+    use dbtime_model::Parts;
     use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{Replaced, StatementName, StatementTotals};
 
@@ -301,14 +302,13 @@ mod tests {
             longest: Nanos(200_000),
             queued: count,
             server_queue: Nanos(count * 3_000),
-            parts: RequestParts {
-                cpu: Nanos(count * 75_000),
-                lock: Nanos(count * 24_000),
-                ..RequestParts::default()
-            },
+            parts: Parts::of(&[
+                (Part::Cpu, Nanos(count * 75_000).signed()),
+                (Part::Lock, Nanos(count * 24_000).signed()),
+            ]),
             ..Totals::default()
         };
-        totals.fine.add_to(112, count);
+        totals.responses.add(112, count);
         coarse.iter().for_each(|&(power, count)| totals.coarse.add_to(power, count));
         let name = StatementName::Text(name.into());
         StatementTotals { was_preempted, totals, ..StatementTotals::nothing_of(name) }
@@ -336,7 +336,7 @@ mod tests {
             Preemption { name: Some("sysbench".into()), count: 3095, length: Nanos(95_000_000) };
         let log = FileWait {
             file: FileName::Named("ib_logfile0".into()),
-            part: "sync".into(),
+            part: Part::Sync,
             count: 1660,
             length: Nanos(12_200_000),
         };
@@ -351,7 +351,7 @@ mod tests {
             preemptors: vec![sysbench],
             replaced: None,
         };
-        let mapped = FileWait { file: FileName::Mapped, part: "io_read".into(), ..other };
+        let mapped = FileWait { file: FileName::Mapped, part: Part::IoRead, ..other };
         totals.statements[1].totals.files = vec![mapped, log];
         insta::assert_snapshot!(trace_summary(&report(&totals), false));
         totals.statements[0].cache = QueryCache::Hit;

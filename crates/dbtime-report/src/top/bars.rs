@@ -1,66 +1,65 @@
 //! Parts of a time as stacked bars. Each part has a colour and a letter, so that bars can be read
 //! without colours.
 
-use dbtime_model::Nanos;
-use dbtime_model::traced::RequestParts;
+use dbtime_model::{Nanos, Part, Parts};
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 /// How a part is drawn: its letter, its colour, and what it is called in the legend.
 struct Look {
-    part: &'static str,
+    part: Part,
     letter: char,
     color: Color,
 }
 
 const LOOKS: [Look; 12] = [
-    Look { part: "cpu", letter: 'C', color: Color::Green },
-    Look { part: "runq_preempted", letter: 'P', color: Color::Yellow },
-    Look { part: "runq_woken", letter: 'R', color: Color::LightYellow },
-    Look { part: "lock", letter: 'L', color: Color::Red },
-    Look { part: "io_read", letter: 'I', color: Color::Blue },
-    Look { part: "io_write", letter: 'W', color: Color::LightBlue },
-    Look { part: "sync", letter: 'S', color: Color::Magenta },
-    Look { part: "net", letter: 'N', color: Color::Cyan },
-    Look { part: "sleep", letter: 'Z', color: Color::DarkGray },
-    Look { part: "other", letter: 'O', color: Color::LightRed },
-    Look { part: "throttled", letter: 'T', color: Color::LightMagenta },
-    Look { part: "stopped", letter: 'X', color: Color::White },
+    Look { part: Part::Cpu, letter: 'C', color: Color::Green },
+    Look { part: Part::RunqPreempted, letter: 'P', color: Color::Yellow },
+    Look { part: Part::RunqWoken, letter: 'R', color: Color::LightYellow },
+    Look { part: Part::Lock, letter: 'L', color: Color::Red },
+    Look { part: Part::IoRead, letter: 'I', color: Color::Blue },
+    Look { part: Part::IoWrite, letter: 'W', color: Color::LightBlue },
+    Look { part: Part::Sync, letter: 'S', color: Color::Magenta },
+    Look { part: Part::Net, letter: 'N', color: Color::Cyan },
+    Look { part: Part::Sleep, letter: 'Z', color: Color::DarkGray },
+    Look { part: Part::Other, letter: 'O', color: Color::LightRed },
+    Look { part: Part::Throttled, letter: 'T', color: Color::LightMagenta },
+    Look { part: Part::Stopped, letter: 'X', color: Color::White },
 ];
 
 /// What stands for what no part explains.
 const UNEXPLAINED: char = '?';
 
 /// How a part is drawn.
-pub(super) fn style_of(part: &str, in_color: bool) -> Style {
+pub(super) fn style_of(part: Part, in_color: bool) -> Style {
     let look = LOOKS.iter().find(|look| look.part == part);
     let color = look.map_or(Color::Gray, |look| look.color);
     if in_color { Style::new().bg(color).fg(Color::Black) } else { Style::new() }
 }
 
 /// The letter of a part.
-pub(super) fn letter_of(part: &str) -> char {
+pub(super) fn letter_of(part: Part) -> char {
     LOOKS.iter().find(|look| look.part == part).map_or(UNEXPLAINED, |look| look.letter)
 }
 
 /// A bar of so many columns in which each part has its share of `whole`, which is all of it; the
 /// shares are those of the largest remainders, so that they fill the bar.
 pub(super) fn stacked(
-    parts: &RequestParts,
+    parts: &Parts,
     whole: Nanos,
     columns: usize,
     in_color: bool,
 ) -> Vec<Span<'static>> {
-    let named = parts.named();
-    let rest = whole - parts.sum();
-    let lengths: Vec<u64> = named.iter().map(|(_, part)| part.0).chain([rest.0]).collect();
-    let names = named.iter().map(|(name, _)| *name).chain(["unexplained"]);
+    let mut closed = *parts;
+    closed.close(whole);
+    let shown = Part::TRACED.into_iter().chain([Part::Unexplained]);
+    let lengths: Vec<u64> = shown.clone().map(|part| closed.duration(part).0).collect();
     let cells = shares(&lengths, columns);
-    let spans = names.zip(cells).filter(|(_, cells)| *cells > 0);
+    let spans = shown.zip(cells).filter(|(_, cells)| *cells > 0);
     spans
-        .map(|(name, cells)| {
-            let text: String = std::iter::repeat_n(letter_of(name), cells).collect();
-            Span::styled(text, style_of(name, in_color))
+        .map(|(part, cells)| {
+            let text: String = std::iter::repeat_n(letter_of(part), cells).collect();
+            Span::styled(text, style_of(part, in_color))
         })
         .collect()
 }
@@ -81,24 +80,20 @@ fn shares(lengths: &[u64], columns: usize) -> Vec<usize> {
 }
 
 /// Parts of which few have ever anything: there is no room for their letters on narrow screens.
-const RARE: [&str; 2] = ["throttled", "stopped"];
+const RARE: [Part; 2] = [Part::Throttled, Part::Stopped];
 
 /// What the letters mean that may be in bars of these parts.
-pub(super) fn legend(parts: &RequestParts, in_color: bool) -> Vec<Span<'static>> {
+pub(super) fn legend(parts: &Parts, in_color: bool) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    let named = parts.named();
-    let is_there = |look: &&Look| {
-        let has = named.iter().any(|(name, part)| *name == look.part && *part > Nanos::ZERO);
-        has || !RARE.contains(&look.part)
-    };
+    let is_there = |look: &&Look| parts.get(look.part) > 0 || !RARE.contains(&look.part);
     for look in LOOKS.iter().filter(is_there) {
         spans.push(Span::styled(look.letter.to_string(), style_of(look.part, in_color)));
         let word = match look.part {
-            "runq_preempted" => "pre-empted",
-            "runq_woken" => "runq",
-            "io_read" => "read",
-            "io_write" => "write",
-            word => word,
+            Part::RunqPreempted => "pre-empted",
+            Part::RunqWoken => "runq",
+            Part::IoRead => "read",
+            Part::IoWrite => "write",
+            part => part.name(),
         };
         spans.push(Span::raw(format!(" {word} ")));
     }
@@ -112,20 +107,19 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_it_should_be_and_its_parts_as_well() {
-        let parts = RequestParts { cpu: Nanos(60), lock: Nanos(30), ..RequestParts::default() };
+        let parts = Parts::of(&[(Part::Cpu, 60), (Part::Lock, 30)]);
         let bar = stacked(&parts, Nanos(100), 10, true);
         let text: String = bar.iter().map(|span| span.content.as_ref()).collect();
         assert_eq!(text, "CCCCCCLLL?");
         assert_eq!(bar[0].style.bg, Some(Color::Green));
         assert_eq!(stacked(&parts, Nanos(100), 10, false)[0].style, Style::new());
-        assert!(stacked(&RequestParts::default(), Nanos::ZERO, 10, true).is_empty());
+        assert!(stacked(&Parts::default(), Nanos::ZERO, 10, true).is_empty());
     }
 
     #[test]
     fn every_part_has_a_look() {
-        let names = RequestParts::default().named().map(|(name, _)| name);
-        assert_eq!(names, LOOKS.map(|look| look.part));
-        assert!(names.iter().all(|name| letter_of(name) != UNEXPLAINED));
+        assert_eq!(LOOKS.map(|look| look.part), Part::TRACED);
+        assert!(Part::TRACED.into_iter().all(|part| letter_of(part) != UNEXPLAINED));
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use super::scene::Scene;
 use super::state::TopState;
 use crate::format::us;
 use crate::terminal::connection_name;
+use dbtime_model::Part;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use ratatui::Frame;
@@ -50,7 +51,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut
     table(frame, area, state, heading(left(&head, columns)), &rows, |one| {
         let request = &one.request;
         let (since, cpu) = match one.is_at_work() {
-            true => (request.start, us(request.parts.cpu.as_micros())),
+            true => (request.start, us(request.parts.duration(Part::Cpu).as_micros())),
             false => (request.end, String::new()),
         };
         let length = us((one.at - since).as_micros());
@@ -95,10 +96,10 @@ fn client(request: &TracedRequest, columns: usize) -> String {
 fn doing(one: &LiveConnection) -> String {
     match &one.activity {
         Activity::Idle => "idle".to_owned(),
-        Activity::In("cpu") => "on a CPU".to_owned(),
-        Activity::In("runq_preempted") => "pre-empted".to_owned(),
-        Activity::In("runq_woken") => "waits for CPU".to_owned(),
-        Activity::In(part) => (*part).to_owned(),
+        Activity::In(Part::Cpu) => "on a CPU".to_owned(),
+        Activity::In(Part::RunqPreempted) => "pre-empted".to_owned(),
+        Activity::In(Part::RunqWoken) => "waits for CPU".to_owned(),
+        Activity::In(part) => part.name().to_owned(),
         Activity::Waiting(lock) => lock.to_string(),
         Activity::AtWork => "at work".to_owned(),
     }
@@ -107,7 +108,7 @@ fn doing(one: &LiveConnection) -> String {
 fn now_style(one: &LiveConnection, in_color: bool) -> ratatui::style::Style {
     match &one.activity {
         Activity::Idle | Activity::AtWork => ratatui::style::Style::new(),
-        Activity::In(part) => style_of(part, in_color),
-        Activity::Waiting(_) => style_of("lock", in_color),
+        Activity::In(part) => style_of(*part, in_color),
+        Activity::Waiting(_) => style_of(Part::Lock, in_color),
     }
 }

@@ -8,9 +8,9 @@ use crate::files::files_of;
 use crate::format::{count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use crate::terminal::connection_name;
-use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::Totals;
+use dbtime_model::{Nanos, Part};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -75,23 +75,27 @@ fn figures(totals: &Totals, span: &Span) -> String {
 }
 
 fn parts(totals: &Totals, columns: usize, in_color: bool) -> Vec<Line<'static>> {
-    let rest = totals.response - totals.parts.sum();
-    let all = totals.parts.named().into_iter().chain([("unexplained", rest)]);
-    let shown = all.filter(|(name, part)| part.0 > 0 || *name == "unexplained");
+    let mut closed = totals.parts;
+    closed.close(totals.response);
+    let all = Part::TRACED.into_iter().chain([Part::Unexplained]);
+    let shown = all.filter(|part| closed.get(*part) > 0 || *part == Part::Unexplained);
     let room = columns.saturating_sub(38).min(50) as f64;
     shown
-        .map(|(name, part)| {
-            let share = part.0 as f64 / totals.response.0.max(1) as f64;
-            let mean = Nanos(part.0.checked_div(totals.count).unwrap_or_default());
-            let cells = (share * room).round() as usize;
-            let letter = letter_of(name).to_string();
+        .map(|part| {
+            let ns = closed.get(part) as f64;
+            let share = ns / totals.response.0.max(1) as f64;
+            let mean_us = ns / 1e3 / totals.count.max(1) as f64;
+            let sign = if mean_us < 0.0 { "−" } else { "" };
+            let cells = (share.max(0.0) * room).round() as usize;
+            let letter = letter_of(part).to_string();
             Line::from(vec![
                 Piece::raw(format!(
-                    "  {name:<16} {} {} ",
-                    right(&us(mean.as_micros()), 9),
+                    "  {:<16} {} {} ",
+                    part.name(),
+                    right(&format!("{sign}{}", us(mean_us.abs())), 9),
                     right(&percent(100.0 * share), 7)
                 )),
-                Piece::styled(letter.repeat(cells), style_of(name, in_color)),
+                Piece::styled(letter.repeat(cells), style_of(part, in_color)),
             ])
         })
         .collect()
@@ -114,13 +118,14 @@ fn distribution(totals: &Totals, columns: usize) -> Vec<Line<'static>> {
 }
 
 fn slow_line(request: &TracedRequest) -> Line<'static> {
-    let waits = request.parts.named().into_iter().filter(|(_, part)| part.0 > 0);
-    let mut waits: Vec<(&str, Nanos)> = waits.collect();
-    waits.sort_by_key(|(_, part)| std::cmp::Reverse(*part));
-    let waits: Vec<String> = waits
+    let length = |part: Part| request.parts.duration(part);
+    let mut parts: Vec<Part> =
+        Part::TRACED.into_iter().filter(|part| length(*part).0 > 0).collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(length(*part)));
+    let waits: Vec<String> = parts
         .iter()
         .take(3)
-        .map(|(name, part)| format!("{name} {}", us(part.as_micros())))
+        .map(|part| format!("{} {}", part.name(), us(length(*part).as_micros())))
         .collect();
     let blocker = request.blocker.as_ref().and_then(|blocker| {
         let lock = blocker.lock.as_deref().unwrap_or("lock");

@@ -5,8 +5,8 @@ use super::rows::{heading, left, one_line, right, table};
 use super::scene::Span;
 use super::state::{Sort, TopState};
 use crate::format::{count, if_any, percent, rate, us};
-use dbtime_model::Nanos;
 use dbtime_model::traced_totals::Totals;
+use dbtime_model::{Nanos, Part};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span as Piece};
@@ -24,8 +24,10 @@ const CALLS: Figure = Figure { name: "Calls/s", columns: 8, told: calls };
 const MEAN: Figure = Figure { name: "Mean", columns: 8, told: |t, _| micros(t.mean()) };
 const P99: Figure = Figure { name: "p99", columns: 8, told: |t, _| micros(t.quantile(0.99)) };
 const MAX: Figure = Figure { name: "Max", columns: 8, told: |t, _| micros(Some(t.longest)) };
-const CPU: Figure = Figure { name: "CPU", columns: 8, told: |t, _| micros(Some(t.parts.cpu)) };
-const LOCK: Figure = Figure { name: "Lock", columns: 8, told: |t, _| micros(Some(t.parts.lock)) };
+const CPU: Figure =
+    Figure { name: "CPU", columns: 8, told: |t, _| micros(Some(t.parts.duration(Part::Cpu))) };
+const LOCK: Figure =
+    Figure { name: "Lock", columns: 8, told: |t, _| micros(Some(t.parts.duration(Part::Lock))) };
 const ERRORS: Figure = Figure { name: "Errors", columns: 6, told: |t, _| count(t.errors) };
 
 /// The width from which on there is room for what is less often wanted.
@@ -105,8 +107,8 @@ fn weight(totals: &Totals, sort: Sort) -> u64 {
         Sort::Calls => totals.count,
         Sort::Mean => nanos(totals.mean()),
         Sort::P99 => nanos(totals.quantile(0.99)),
-        Sort::Cpu => totals.parts.cpu.0,
-        Sort::Lock => totals.parts.lock.0,
+        Sort::Cpu => totals.parts.duration(Part::Cpu).0,
+        Sort::Lock => totals.parts.duration(Part::Lock).0,
         Sort::Errors => totals.errors,
     }
 }

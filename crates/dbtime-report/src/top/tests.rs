@@ -2,14 +2,12 @@
 
 use super::*;
 use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
-use dbtime_model::traced::{
-    Blocker, Fate, Login, Protocol, QueryCache, RequestParts, TextState, TracedRequest,
-};
+use dbtime_model::traced::{Blocker, Fate, Login, Protocol, QueryCache, TextState, TracedRequest};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, Totals};
-use dbtime_model::{MonoNanos, Nanos, SparseCounts};
+use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -17,9 +15,15 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 const MS: u64 = 1_000_000;
 
-fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
-    let (file, part) = (FileName::Mapped, "io_read".to_owned());
-    let read = FileWait { file, part, count, length: parts.cpu };
+/// Parts of so many milliseconds.
+fn parts(amounts: &[(Part, u64)]) -> Parts {
+    let ns: Vec<_> = amounts.iter().map(|(part, ms)| (*part, Nanos(ms * MS).signed())).collect();
+    Parts::of(&ns)
+}
+
+fn totals(count: u64, response: u64, parts: Parts) -> Totals {
+    let (file, part) = (FileName::Mapped, Part::IoRead);
+    let read = FileWait { file, part, count, length: parts.duration(Part::Cpu) };
     let mut totals = Totals {
         count,
         response: Nanos(response * MS),
@@ -30,10 +34,10 @@ fn totals(count: u64, response: u64, parts: RequestParts) -> Totals {
         server_queue: Nanos::ZERO,
         files: vec![read],
         parts,
-        fine: SparseCounts::default(),
+        responses: LogHistogram::default(),
         coarse: SparseCounts::default(),
     };
-    totals.fine.add_to(170, count);
+    totals.responses.add(170, count);
     totals.coarse.add_to(9, count);
     totals
 }
@@ -63,7 +67,8 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         error: None,
         fate: Fate::Ended,
         server_queue: None,
-        parts: RequestParts { cpu: Nanos(2 * MS), lock: Nanos(210 * MS), ..Default::default() },
+        parts: parts(&[(Part::Cpu, 2), (Part::Lock, 210)]),
+        other_call: None,
         blocker: Some(Blocker {
             thread: Some(6481),
             connection: Some(1),
@@ -83,8 +88,8 @@ fn party(connection: u64, server_id: Option<u64>, statement: &str) -> LockParty 
 }
 
 fn scene() -> Scene {
-    let update = RequestParts { cpu: Nanos(20 * MS), lock: Nanos(580 * MS), ..Default::default() };
-    let select = RequestParts { cpu: Nanos(90 * MS), io_read: Nanos(9 * MS), ..Default::default() };
+    let update = parts(&[(Part::Cpu, 20), (Part::Lock, 580)]);
+    let select = parts(&[(Part::Cpu, 90), (Part::IoRead, 9)]);
     let statements = vec![
         ("SELECT c FROM sbtest1 WHERE id=?".to_owned(), totals(9000, 100, select)),
         ("UPDATE t SET n = n + ? WHERE id = ?".to_owned(), totals(12, 600, update)),
@@ -112,7 +117,7 @@ fn scene() -> Scene {
         connections: vec![
             live(1, "COMMIT", Activity::Idle),
             live(2, "UPDATE t SET n = n + ?", Activity::Waiting("row lock".into())),
-            live(3, "SELECT\n\tc\u{1b}[31m", Activity::In("cpu")),
+            live(3, "SELECT\n\tc\u{1b}[31m", Activity::In(Part::Cpu)),
         ],
         lock_waits: vec![LockWait {
             waiter: party(2, Some(4711), "UPDATE t SET n = n + ?"),
@@ -225,7 +230,7 @@ fn a_login_names_who_holds_what_others_wait_for() {
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     insta::assert_snapshot!("blockers_login_80", terminal.backend());
     // One that the server's picture does not have yet is there all the same.
-    scene.connections[2].activity = Activity::In("lock");
+    scene.connections[2].activity = Activity::In(Part::Lock);
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
     assert!(screen.contains("Now: 1 waits for locks") && screen.contains("#3"), "{screen}");

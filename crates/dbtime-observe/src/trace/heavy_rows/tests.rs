@@ -1,6 +1,7 @@
 //! Rows beside a count that has room for all.
 
 use super::*;
+use dbtime_model::Part;
 use dbtime_model::traced_totals::TracedTotals;
 use proptest::prelude::*;
 
@@ -104,11 +105,12 @@ proptest! {
                 prop_assert!(named.filter(|file| sum_layout::is_named(file)).count() <= 16);
             }
         }
-        for (part, name) in [(4, "io_read"), (5, "io_write"), (6, "sync")] {
+        for (index, part) in [(4, Part::IoRead), (5, Part::IoWrite), (6, Part::Sync)] {
             let shown = rows.statements();
             let files = shown.iter().flat_map(|row| &row.totals.files);
-            let length = files.filter(|file| file.part == name).map(|file| file.length).sum();
-            prop_assert_eq!(exact[part], length);
+            let of_part = files.filter(|file| file.part == part);
+            let length = of_part.map(|file| file.length).sum();
+            prop_assert_eq!(exact[index], length);
         }
     }
 }

@@ -8,7 +8,7 @@ use dbtime_lab::holders::HolderLogin;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{Activity, LiveConnection};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, Part};
 use dbtime_observe::trace::{Capture, TracedServer};
 use dbtime_report::top::LoginScene;
 use std::sync::Arc;
@@ -202,8 +202,8 @@ fn known_of<'a>(known: &'a [Known], session: &ServerSession) -> Option<&'a Known
 fn waits(connections: &[LiveConnection], login: &HolderLogin, patience: Nanos) -> bool {
     let (protocol, is_exact) = (login.protocol(), login.shows_lock_waits());
     let waited = |one: &LiveConnection| {
-        let is_vague = !is_exact && one.activity == Activity::In("other");
-        one.lock_wait().or_else(|| is_vague.then_some(one.request.parts.other))
+        let is_vague = !is_exact && one.activity == Activity::In(Part::Other);
+        one.lock_wait().or_else(|| is_vague.then_some(one.request.parts.duration(Part::Other)))
     };
     let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
     of_it.filter_map(waited).any(|waited| waited >= patience)

@@ -1,12 +1,11 @@
 //! A request as a line of JSON, and the ledger as the last. Times are microseconds.
 
-use dbtime_model::MonoNanos;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, ExecutedStatement, Fate, Preemptor, QueryCache, RequestParts, TextState,
-    TracedRequest,
+    Blocker, ErrorCode, ExecutedStatement, Fate, Preemptor, QueryCache, TextState, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::{Ledger, TraceCost};
+use dbtime_model::{MonoNanos, Part, Parts};
 use dbtime_report::terminal::{Shown, command_cell};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::net::SocketAddr;
@@ -23,7 +22,7 @@ struct Line<'a> {
     user: Option<&'a str>,
     database: Option<&'a str>,
     response_us: f64,
-    parts_us: Parts<'a>,
+    parts_us: TracedParts<'a>,
     unexplained_us: f64,
     other_call: Option<u16>,
     server_queue_us: Option<f64>,
@@ -114,14 +113,13 @@ impl<'a> LedgerJson<'a> {
 }
 
 /// The parts by their names.
-pub(super) struct Parts<'a>(pub(super) &'a RequestParts);
+pub(super) struct TracedParts<'a>(pub(super) &'a Parts);
 
-impl Serialize for Parts<'_> {
+impl Serialize for TracedParts<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let parts = self.0.named();
-        let mut map = to.serialize_map(Some(parts.len()))?;
-        for (name, part) in parts {
-            map.serialize_entry(name, &part.as_micros())?;
+        let mut map = to.serialize_map(Some(Part::TRACED.len()))?;
+        for part in Part::TRACED {
+            map.serialize_entry(part.name(), &(self.0.get(part) as f64 / 1e3))?;
         }
         map.end()
     }
@@ -146,9 +144,9 @@ pub(super) fn line(
         user: request.user(),
         database: request.database(),
         response_us: request.response().as_micros(),
-        parts_us: Parts(&request.parts),
+        parts_us: TracedParts(&request.parts),
         unexplained_us: request.unexplained_ns() as f64 / 1e3,
-        other_call: request.parts.other_call,
+        other_call: request.other_call,
         server_queue_us: request.server_queue.map(|queue| queue.as_micros()),
         blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker, shown)),
         preemptor: request.preemptor.as_ref().map(preemptor_of),
@@ -220,7 +218,13 @@ pub(super) fn file_of(file: &FileWait) -> FileJson<'_> {
         FileName::Mapped => ("mapped", None),
         FileName::Others => ("others", None),
     };
-    FileJson { kind, name, part: &file.part, waits: file.count, wait_us: file.length.as_micros() }
+    FileJson {
+        kind,
+        name,
+        part: file.part.name(),
+        waits: file.count,
+        wait_us: file.length.as_micros(),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The sums of a trace as one JSON document. Times are microseconds; statements are without their
 //! literals.
 
-use super::json::{FileJson, LedgerJson, Parts, file_of};
+use super::json::{FileJson, LedgerJson, TracedParts, file_of};
 use dbtime_model::Nanos;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_ledger::TraceCost;
@@ -41,7 +41,7 @@ struct TotalsJson<'a> {
     p99_us: Option<f64>,
     p999_us: Option<f64>,
     max_us: f64,
-    parts_us: Parts<'a>,
+    parts_us: TracedParts<'a>,
     server_queue_us: f64,
     server_queue_known_of: u64,
     files: Vec<FileJson<'a>>,
@@ -97,7 +97,7 @@ fn totals(row: &Totals) -> TotalsJson<'_> {
         p99_us: micros(row.quantile(0.99)),
         p999_us: micros(row.quantile(0.999)),
         max_us: row.longest.as_micros(),
-        parts_us: Parts(&row.parts),
+        parts_us: TracedParts(&row.parts),
         server_queue_us: row.server_queue.as_micros(),
         server_queue_known_of: row.queued,
         files: row.files.iter().map(file_of).collect(),

@@ -3,12 +3,11 @@
 use super::*;
 use crate::written_trace::write_trace;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Login, Preemptor, Protocol, QueryCache, RequestParts, TextState,
-    TracedRequest,
+    Blocker, ErrorCode, Fate, Login, Preemptor, Protocol, QueryCache, TextState, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::Ledger;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 use std::os::unix::fs::PermissionsExt;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
@@ -158,7 +157,8 @@ fn full_of(text: &str) -> TracedRequest {
         error: Some(ErrorCode::SqlState(text.to_owned())),
         fate: Fate::Ended,
         server_queue: None,
-        parts: RequestParts::default(),
+        parts: Parts::traced(|_| Nanos::ZERO),
+        other_call: None,
         blocker: Some(Blocker {
             thread: Some(4),
             lock: Some(text.to_owned().into()),
@@ -167,7 +167,7 @@ fn full_of(text: &str) -> TracedRequest {
             ..Blocker::default()
         }),
         preemptor: Some(Preemptor { thread: 5, name: text.to_owned(), length }),
-        files: vec![FileWait { file, part: "sync".to_owned(), count: 1, length }],
+        files: vec![FileWait { file, part: Part::Sync, count: 1, length }],
         cache: QueryCache::NotAsked,
     }
 }

@@ -1,0 +1,49 @@
+//! Workers of a pool on one file.
+
+use super::atm::Bank;
+use dbtime_engines::observer::NoObserver;
+use dbtime_engines::plan::{Demand, Plan, Stop};
+use dbtime_engines::pool;
+use dbtime_engines::sqlite::Measure;
+use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_load::pipelining::Pipelining;
+use dbtime_load::queue::Backlog;
+use dbtime_load::workload::Workload;
+use dbtime_model::Nanos;
+use std::sync::Arc;
+
+const WORKERS: u32 = 8;
+
+fn plan() -> Plan {
+    Plan {
+        workload: Arc::new(Workload::from_sql("SELECT count(*) FROM account").expect("SQL")),
+        scale: 1,
+        seed: 1,
+        first: 0,
+        demand: Demand::Closed { clients: WORKERS, think: None },
+        backlog: Backlog::Wait,
+        servers: WORKERS,
+        warmup: Nanos::ZERO,
+        measure: None,
+        transactions: Some(64),
+        rundown: Nanos::ZERO,
+        late_start: Nanos::ZERO,
+        budget_every: 1,
+        shards: 1,
+        pipelining: Pipelining::Off,
+    }
+}
+
+/// SQLite removes its log as the last connection closes; all of them close at the end of the load.
+#[test]
+fn a_load_leaves_no_log_of_the_database() {
+    let bank = Bank::new(&[]);
+    for round in 0..200 {
+        let plan = plan();
+        let statements = &plan.workload.statements;
+        let database = SqlitePool::new(bank.target.clone(), statements, WORKERS, Measure::Budget);
+        pool::drive(&plan, &database, &NoObserver, &Stop::default()).expect("driven");
+        let log = bank.target.path.with_extension("db-wal");
+        assert!(!log.exists(), "round {round}: {}", log.display());
+    }
+}
