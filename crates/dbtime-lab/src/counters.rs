@@ -9,10 +9,10 @@ use crate::error::LabError;
 use dbtime_engines::server::{Admin, Asked, Server};
 use dbtime_machine::now;
 use dbtime_model::counters::{
-    CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, Product, Taken,
+    CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, Taken,
 };
 use dbtime_model::record::CountersInfo;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_observe::counters::{
     Cell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries, telling,
 };
@@ -47,18 +47,9 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabErro
     let version = login.query(server.dialect().version_query())?;
     let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
     let version = version.unwrap_or_default();
-    let (product, url) = (product_of(server, &version), Some(server.url()));
+    let (product, url) = (server.wire_protocol().product(&version), Some(server.url()));
     let source = CounterSource { product, version: Some(version), url };
     Ok(Box::new(ServerSampler::new(login, source)?))
-}
-
-/// Which product a server is that says this of its version.
-pub(crate) fn product_of(server: &dyn Server, version: &str) -> Product {
-    match server.engine() {
-        "postgres" => Product::Postgres,
-        _ if version.contains("MariaDB") => Product::Mariadb,
-        _ => Product::Mysql,
-    }
 }
 
 /// How long a server is waited for: one that does not answer must not hold a run up.

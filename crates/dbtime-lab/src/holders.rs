@@ -3,17 +3,15 @@
 //! What to ask and what answers mean is in `dbtime_observe::lock_waits`; here is the connection. It
 //! is made once and for all: whoever watches a server gives up the right to open another one.
 
-use crate::counters::product_of;
 use crate::error::LabError;
 use crate::targets::server_of;
 use dbtime_engines::failure::Failure;
 use dbtime_engines::server::{Admin, Server};
 use dbtime_engines::socket::Table;
 use dbtime_machine::now;
-use dbtime_model::counters::Product;
+use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
-use dbtime_model::traced::Protocol;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, WireProtocol};
 use dbtime_observe::counters::ServerVersion;
 use dbtime_observe::lock_waits::{
     LockSurvey, Refused, SurveyAnswer, listed_sessions, session_lists,
@@ -77,10 +75,10 @@ impl HolderLogin {
     }
 
     /// What its clients speak.
-    pub fn protocol(&self) -> Protocol {
+    pub fn protocol(&self) -> WireProtocol {
         match self.product {
-            Product::Postgres => Protocol::Postgres,
-            Product::Mysql | Product::Mariadb | Product::Sqlite => Protocol::Mysql,
+            Product::Postgres => WireProtocol::Postgres,
+            Product::Mysql | Product::Mariadb | Product::Sqlite => WireProtocol::Mysql,
         }
     }
 
@@ -172,7 +170,7 @@ fn identified(
     let sql = server.dialect().version_query();
     let (table, _) = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
     let version = table.value().unwrap_or_default();
-    let product = product_of(server, version);
+    let product = server.wire_protocol().product(version);
     let parsed = ServerVersion::parse(version).ok_or_else(|| {
         let product = product.title();
         LabError::Target(format!("`{version}` is no version of {product} that dbtime can read"))

@@ -38,4 +38,4 @@ pub use request::{
 pub use run::{Finished, find_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
 pub use run_process::{ProcessResult, RunProcess};
-pub use targets::{Dataset, Target};
+pub use targets::{Dataset, Target, TargetForm};

@@ -152,7 +152,8 @@ fn names(out: &Path) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::counters::{CounterSample, CounterSource, Product};
+    use dbtime_model::Product;
+    use dbtime_model::counters::{CounterSample, CounterSource};
 
     #[test]
     fn a_dropped_store_leaves_nothing() {

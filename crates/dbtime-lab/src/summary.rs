@@ -1,6 +1,7 @@
 //! From what the threads recorded to what the record says.
 
 use dbtime_engines::plan::LoadResult;
+use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
 use dbtime_model::record::{
     BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
@@ -146,7 +147,7 @@ fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSum
             StatementSummary {
                 operation: workload.operations[statement.operation.0 as usize].name.clone(),
                 name: statement.name.clone(),
-                fingerprint: statement.kind.fingerprint().to_owned(),
+                fingerprint: fingerprint_of(&statement.kind),
                 count: recorded.count,
                 rows: recorded.rows,
                 round_trips: recorded.round_trips,
@@ -156,6 +157,15 @@ fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSum
             }
         })
         .collect()
+}
+
+/// The text without its literals and parameters, as traces have it.
+fn fingerprint_of(statement: &StatementKind) -> String {
+    let pieces = statement.pieces();
+    let text = if pieces.is_empty() { statement.text().to_owned() } else { pieces.join("?") };
+    let mut fingerprint = String::new();
+    dbtime_sql::fingerprint(&text, &mut fingerprint);
+    fingerprint
 }
 
 fn transactions(

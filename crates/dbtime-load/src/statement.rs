@@ -34,11 +34,10 @@ pub enum StatementKind {
 }
 
 impl StatementKind {
-    /// The text with placeholders, as shown in reports.
-    pub fn fingerprint(&self) -> &str {
+    /// The text, with its parameters as `?1`, `?2`, …
+    pub fn text(&self) -> &str {
         match self {
-            Self::Begin { write: true } => "BEGIN (write)",
-            Self::Begin { write: false } => "BEGIN",
+            Self::Begin { .. } => "BEGIN",
             Self::Commit => "COMMIT",
             Self::Rollback => "ROLLBACK",
             Self::Sql(sql) => sql,

@@ -24,7 +24,7 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
             Step::Execute { statement, parameters, .. } => {
                 let statement = &workload.statements[statement.0 as usize];
                 let shown: Vec<String> = parameters.iter().map(shown).collect();
-                let sql = statement.kind.fingerprint().replace('\n', " ");
+                let sql = statement.kind.text().replace('\n', " ");
                 writeln!(text, "{}: {sql} [{}]", statement.name, shown.join(", ")).expect("text");
             }
             Step::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),

@@ -1,7 +1,7 @@
 //! Requests that a server was seen to serve.
 
 use crate::traced_files::FileWait;
-use crate::{MonoNanos, Nanos, Parts};
+use crate::{MonoNanos, Nanos, Parts, WireProtocol};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -59,7 +59,7 @@ pub struct TracedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<Arc<Login>>,
     /// What its client speaks.
-    pub protocol: Protocol,
+    pub protocol: WireProtocol,
     /// Its command in the protocol: a number of MySQL's, a message's first byte of PostgreSQL's.
     pub command: u8,
     /// PostgreSQL: how often it executes something; 0 elsewhere.
@@ -230,8 +230,8 @@ impl TracedRequest {
     /// What the server calls the connection, for KILL or `pg_terminate_backend`.
     pub fn server_id(&self) -> Option<u64> {
         match self.protocol {
-            Protocol::Postgres => Some(self.process.into()),
-            Protocol::Mysql => self.login.as_ref()?.id,
+            WireProtocol::Postgres => Some(self.process.into()),
+            WireProtocol::Mysql => self.login.as_ref()?.id,
         }
     }
 
@@ -249,16 +249,6 @@ impl TracedRequest {
     pub fn unexplained_ns(&self) -> i64 {
         self.response().signed() - self.parts.total()
     }
-}
-
-/// What servers and their clients speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Protocol {
-    /// MySQL and MariaDB.
-    Mysql,
-    /// PostgreSQL.
-    Postgres,
 }
 
 /// What a server calls an error.

@@ -234,10 +234,10 @@ fn raised(mut line: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traced::{Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache, TextState};
+    use crate::traced::{Blocker, ErrorCode, Fate, Preemptor, QueryCache, TextState};
     use crate::traced_files::{FileName, FileWait};
     use crate::traced_totals::{Preemption, Replaced, StatementName, StatementTotals, Totals};
-    use crate::{Part, Parts};
+    use crate::{Part, Parts, WireProtocol};
     use proptest::prelude::*;
 
     fn begin() -> TraceBegin {
@@ -262,7 +262,7 @@ mod tests {
             start: MonoNanos(nanos),
             first_sent: Some(MonoNanos(nanos + 1)),
             end: MonoNanos(nanos + 2),
-            protocol: Protocol::Postgres,
+            protocol: WireProtocol::Postgres,
             command: b'Q',
             length: 9,
             text: text.into(),

@@ -4,9 +4,10 @@
 //! the two of MariaDB lie a hundred transactions of five selects and an update, between the two of
 //! PostgreSQL 15 a hundred of pgbench.
 
+use dbtime_model::Product;
 use dbtime_model::counters::{
     CounterDocument, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue,
-    IntervalSource, Product, Taken,
+    IntervalSource, Taken,
 };
 use dbtime_observe::counters::{
     DifferenceError, FileError, ParseError, difference, parse, per_transaction_of, read, telling,

@@ -1,7 +1,7 @@
 //! What the line of a traced request costs. Budget: 1 µs. `cargo bench -p dbtime-report`
 
-use dbtime_model::traced::{Fate, Preemptor, Protocol, QueryCache, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Part, Parts};
+use dbtime_model::traced::{Fate, Preemptor, QueryCache, TextState, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use dbtime_report::terminal::{Shown, request_line};
 use divan::{Bencher, black_box};
 
@@ -21,7 +21,7 @@ fn request() -> TracedRequest {
         start: MonoNanos(12_345_678_901),
         first_sent: None,
         end: MonoNanos(12_345_739_480),
-        protocol: Protocol::Mysql,
+        protocol: WireProtocol::Mysql,
         command: 0x17,
         length: 23,
         text: "SELECT c FROM sbtest1 WHERE id=?".into(),

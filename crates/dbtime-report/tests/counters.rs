@@ -1,9 +1,10 @@
 //! The report of two samples of counters: golden, never wider than the terminal, and safe whatever
 //! a database calls its counters.
 
+use dbtime_model::Product;
 use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSource, CounterValue,
-    IntervalSource, Product,
+    IntervalSource,
 };
 use dbtime_report::terminal::{self, CounterOptions, PageStyle};
 use unicode_width::UnicodeWidthStr;

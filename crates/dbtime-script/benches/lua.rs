@@ -7,9 +7,9 @@ use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::script::{Crew, Script};
-use dbtime_model::{MonoNanos, OperationId};
+use dbtime_model::{MonoNanos, OperationId, SqlDialect};
 use dbtime_script::sysbench::options::{Compat, OptionValue};
-use dbtime_script::sysbench::{Driver, Output, Settings, SysbenchScript, declared_options};
+use dbtime_script::sysbench::{Output, Settings, SysbenchScript, declared_options};
 use dbtime_sql::fingerprint;
 use divan::{Bencher, black_box};
 
@@ -80,7 +80,7 @@ fn asks(step: Step<'_>, results: &mut Results) -> bool {
 
 fn own(name: &str) -> Settings {
     let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
-    Settings { seed: 1, ..Settings::new(path, Driver::Mysql) }
+    Settings { seed: 1, ..Settings::new(path, SqlDialect::Mysql) }
 }
 
 #[divan::bench(sample_size = 100)]
@@ -109,7 +109,8 @@ fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
     let name = "oltp_read_write";
     let silent = Output::new(|_| {});
     let Ok(declared) = declared_options(name, Some("run"), Compat::V1_0, silent) else { return };
-    let mut settings = Settings { seed: 1, threads: clients, ..Settings::new(name, Driver::Mysql) };
+    let mut settings =
+        Settings { seed: 1, threads: clients, ..Settings::new(name, SqlDialect::Mysql) };
     for option in declared.options.into_iter().flatten() {
         settings.options.values.insert(option.name, option.default);
     }

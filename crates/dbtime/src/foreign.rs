@@ -6,19 +6,16 @@
 use crate::exit::Failure;
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_lab::{Load, RunRequest, operation};
+use dbtime_lab::{Load, RunRequest, TargetForm, operation};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{Preparation, Script};
 use dbtime_load::workload::Workload;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, Product, SqlDialect};
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
-use dbtime_script::pgbench::{
-    Dialect, Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings,
-};
+use dbtime_script::pgbench::{Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings};
 use dbtime_script::sysbench::options::{Arguments, Compat, Options};
 use dbtime_script::sysbench::{
-    Command, Driver, Output, ScriptOptions, Settings as SysbenchSettings, SysbenchScript,
-    declared_options,
+    Command, Output, ScriptOptions, Settings as SysbenchSettings, SysbenchScript, declared_options,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -148,21 +145,18 @@ pub(crate) fn settings(script: &str, options: &Options, command: Command) -> Sys
         seed: general.random.seed.unsigned_abs(),
         compat: own.compat,
         memory_limit: MEMORY,
-        ..SysbenchSettings::new(script, Driver::Mysql)
+        ..SysbenchSettings::new(script, SqlDialect::Mysql)
     }
 }
 
-/// Which database sysbench's scripts are told of, by a target or the name of a driver.
-pub(crate) fn driver(target: &str) -> Driver {
-    match target.split([':', '?']).next().unwrap_or(target) {
-        "pgsql" | "postgres" | "postgresql" => Driver::Pgsql,
-        "sqlite" => Driver::Sqlite,
-        _ => Driver::Mysql,
-    }
+/// How the database of sysbench's scripts writes SQL, by a target or the name of a driver.
+pub(crate) fn driver(target: &str) -> SqlDialect {
+    let product = TargetForm::of(target).and_then(TargetForm::product);
+    product.or_else(|| Product::named(target)).map_or(SqlDialect::Mysql, Product::dialect)
 }
 
 /// What makes pgbench's tables on a target that is made for the run.
-fn tables(dialect: Dialect, scale: u64) -> Result<Arc<Loading>, Failure> {
+fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<Loading>, Failure> {
     let wanted = Initialization { dialect, scale, ..Initialization::default() };
     let steps = steps(DEFAULT_STEPS, &wanted).map_err(Failure::usage)?;
     Ok(Arc::new(Loading::new(steps, &wanted, |_| ())))
@@ -175,11 +169,8 @@ fn clients(load: &Load) -> u32 {
     if is_closed { workers.min(load.connections) } else { workers }
 }
 
-/// The language of a target's statements.
-pub(crate) fn dialect(target: &str) -> Dialect {
-    match target.split([':', '?']).next().unwrap_or(target) {
-        "mysql" | "mariadb" => Dialect::Mysql,
-        "sqlite" => Dialect::Sqlite,
-        _ => Dialect::Postgres,
-    }
+/// How the database of pgbench's scripts writes SQL.
+pub(crate) fn dialect(target: &str) -> SqlDialect {
+    let product = TargetForm::of(target).and_then(TargetForm::product);
+    product.map_or(SqlDialect::Postgres, Product::dialect)
 }

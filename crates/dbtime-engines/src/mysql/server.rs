@@ -12,7 +12,7 @@ use crate::server::{
 use crate::shard::DriveError;
 use crate::socket::{self, Address};
 use dbtime_load::pipelining::Pipelining;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
 
 /// MySQL or MariaDB.
@@ -53,8 +53,8 @@ impl std::fmt::Display for MysqlServer {
 }
 
 impl Server for MysqlServer {
-    fn engine(&self) -> &'static str {
-        "mysql"
+    fn wire_protocol(&self) -> WireProtocol {
+        WireProtocol::Mysql
     }
 
     fn url(&self) -> String {

@@ -10,7 +10,7 @@ use crate::server::{self, Admin, Asked, Dialect, Server, ServerError, ServerFact
 use crate::shard::DriveError;
 use crate::socket::{self, Address};
 use dbtime_load::pipelining::Pipelining;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, WireProtocol};
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ impl fmt::Display for PostgresServer {
 }
 
 impl Server for PostgresServer {
-    fn engine(&self) -> &'static str {
-        "postgres"
+    fn wire_protocol(&self) -> WireProtocol {
+        WireProtocol::Postgres
     }
 
     fn url(&self) -> String {

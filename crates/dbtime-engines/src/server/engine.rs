@@ -8,15 +8,15 @@ use crate::observer::LoadObserver;
 use crate::plan::{LoadResult, Plan, Stop};
 use crate::shard::DriveError;
 use crate::socket::Address;
-use dbtime_model::{ErrorClass, Nanos};
+use dbtime_model::{ErrorClass, Nanos, WireProtocol};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A server that can be loaded and driven. Its `Display` is the target as `--target` takes it,
 /// without password.
 pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
-    /// `mysql` or `postgres`.
-    fn engine(&self) -> &'static str;
+    /// What it speaks.
+    fn wire_protocol(&self) -> WireProtocol;
 
     /// As `--target` takes it, without its password and with what the environment added: for
     /// records. Messages, whose reader pastes it into a shell, show the server itself.

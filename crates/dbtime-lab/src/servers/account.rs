@@ -4,8 +4,9 @@
 //! every server runs as the user that its packages made for it, else as `nobody`. Started by
 //! anybody else it runs as that user.
 
-use super::product::Product;
+use super::product::ServerPackage;
 use crate::error::LabError;
+use dbtime_model::Product;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -2,8 +2,9 @@
 
 use super::ServerRequest;
 use super::launch::Launch;
-use super::product::{Identity, Product};
+use super::product::{Identity, ServerPackage};
 use crate::error::LabError;
+use dbtime_model::Product;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -96,7 +97,7 @@ type Other = (PathBuf, Result<Identity, String>);
 
 /// What to say when it is not there.
 fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[Other]) -> LabError {
-    let (product, word) = (request.product, request.product.word());
+    let (product, word) = (request.product, request.product.name());
     let told = |(binary, other): &Other| match other {
         Ok(identity) => format!("{} is {identity}", binary.display()),
         Err(why) => format!("{} {why}", binary.display()),
@@ -116,7 +117,7 @@ fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[Other]) -> 
     } else {
         listed(others.iter().map(told))
     };
-    let instead = others.iter().find_map(|(_, other)| Some(other.as_ref().ok()?.product.word()));
+    let instead = others.iter().find_map(|(_, other)| Some(other.as_ref().ok()?.product.name()));
     let remedy = match (&request.prefix, instead) {
         (Some(prefix), Some(other)) => format!("write --target {other}:{}", prefix.display()),
         (Some(_), None) => "name the folder that holds its bin or sbin".to_owned(),
@@ -140,7 +141,7 @@ fn of_prefix(product: Product, prefix: &Path) -> Result<Vec<PathBuf>, LabError> 
     let usage = |why: &str| {
         LabError::Usage(format!(
             "--target {}:{}: {why}; name the folder of an installation that holds its bin or sbin",
-            product.word(),
+            product.name(),
             prefix.display()
         ))
     };
@@ -278,12 +279,12 @@ mod tests {
         let dir = dir.path().canonicalize().expect("it is there");
         fs::write(dir.join("mariadbd"), "").expect("written");
         let folders = [dir.clone(), dir.join("missing")];
-        assert!(binaries(Product::MariaDb, &folders).is_empty());
+        assert!(binaries(Product::Mariadb, &folders).is_empty());
         let program = fs::Permissions::from_mode(0o755);
         fs::set_permissions(dir.join("mariadbd"), program).expect("ours");
         std::os::unix::fs::symlink("mariadbd", dir.join("mysqld")).expect("linked");
-        assert_eq!(binaries(Product::MariaDb, &folders), [dir.join("mariadbd")]);
-        assert_eq!(binaries(Product::MySql, &folders), [dir.join("mariadbd")]);
+        assert_eq!(binaries(Product::Mariadb, &folders), [dir.join("mariadbd")]);
+        assert_eq!(binaries(Product::Mysql, &folders), [dir.join("mariadbd")]);
     }
 
     #[test]
@@ -291,7 +292,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("libs")).expect("a folder");
         let binary = dir.path().join("bin/mysqld");
-        let mut request = ServerRequest::new(Product::MariaDb);
+        let mut request = ServerRequest::new(Product::Mariadb);
         let own = dir.path().join("libs").display().to_string();
         let of = |request: &ServerRequest| environment(request, &binary)[0].1.clone();
         assert!(of(&request).starts_with(&own));

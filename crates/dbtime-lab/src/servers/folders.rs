@@ -5,9 +5,10 @@
 //! place of its own.
 
 use super::account::Account;
-use super::product::Product;
+use super::product::ServerPackage;
 use crate::error::LabError;
 use crate::scratch::Scratch;
+use dbtime_model::Product;
 use std::io;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};

@@ -47,8 +47,8 @@ pub(super) fn probe(server: &dyn Server) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::super::login::PrivateLogin;
-    use super::super::product::Product;
     use super::*;
+    use dbtime_model::Product;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
 
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn a_server_that_starts_is_not_ready_yet() {
-        let login = PrivateLogin::new(Product::MariaDb).expect("drawn");
+        let login = PrivateLogin::new(Product::Mariadb).expect("drawn");
         assert_eq!(probe(&*login.server("/nowhere/s".as_ref())), Answer::NotYet);
-        for product in Product::ALL {
+        for product in Product::SERVERS {
             assert_eq!(answer(product, b""), Answer::NotYet);
         }
         let starting = b"E\0\0\0\x1dSFATAL\0VFATAL\0C57P03\0Mx\0\0";
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_server_that_refuses_gives_its_reason() {
         let full = b"\x0a\0\0\0\xff\x10\x04no room";
-        let Answer::Refused(why) = answer(Product::MySql, full) else { panic!("not refused") };
+        let Answer::Refused(why) = answer(Product::Mysql, full) else { panic!("not refused") };
         assert!(why.contains("no room"), "{why}");
         let gone = b"E\0\0\0\x20SFATAL\0VFATAL\0C3D000\0Mgone\0\0";
         let Answer::Refused(why) = answer(Product::Postgres, gone) else { panic!("not refused") };

@@ -1,13 +1,14 @@
 //! Who may log in to a private server: one user, by a password that is drawn for this server and
 //! is kept in files of its own folder alone.
 
-use super::product::Product;
+use super::product::ServerPackage;
 use crate::error::LabError;
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::Server;
 use dbtime_engines::verifier;
+use dbtime_model::Product;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io::{self, Write};
@@ -48,26 +49,24 @@ impl PrivateLogin {
     /// The server behind a socket, with this login.
     pub(super) fn server(&self, socket: &Path) -> Box<dyn Server> {
         let (user, password) = (self.product.database_user(), self.password.clone());
-        match self.product {
-            Product::Postgres => {
-                let target = PostgresTarget::local(socket, user, password, "postgres");
-                Box::new(PostgresServer::new(target))
-            }
-            Product::MariaDb | Product::MySql => {
-                Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
-            }
+        if self.product.speaks_mysql() {
+            Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
+        } else {
+            let target = PostgresTarget::local(socket, user, password, "postgres");
+            Box::new(PostgresServer::new(target))
         }
     }
 
     /// Writes the file by which the product's own clients log in.
     pub(super) fn write(&self, path: &Path, socket: &Path, port: u16) -> io::Result<()> {
         let (user, password) = (self.product.database_user(), self.password.reveal());
-        let text = match self.product {
-            Product::Postgres => format!("*:*:*:{user}:{password}\n"),
-            Product::MariaDb | Product::MySql => format!(
+        let text = if self.product.speaks_mysql() {
+            format!(
                 "[client]\nuser={user}\npassword={password}\nsocket={}\nport={port}\n",
                 socket.display()
-            ),
+            )
+        } else {
+            format!("*:*:*:{user}:{password}\n")
         };
         write_secret(path, &text)
     }
@@ -99,13 +98,13 @@ mod tests {
     #[test]
     fn each_server_has_a_password_of_its_own_that_only_its_owner_reads() {
         let dir = tempfile::tempdir().expect("a folder");
-        for product in Product::ALL {
+        for product in Product::SERVERS {
             let (one, other) = (PrivateLogin::new(product), PrivateLogin::new(product));
             let (one, other) = (one.expect("drawn"), other.expect("drawn"));
             assert_eq!(one.password.reveal().len(), 2 * DRAWN);
             assert_ne!(one.password, other.password);
             assert!(!format!("{one:?}").contains(one.password.reveal()));
-            let path = dir.path().join(product.login_file()).with_extension(product.word());
+            let path = dir.path().join(product.login_file()).with_extension(product.name());
             one.write(&path, Path::new("/run/x.sock"), 4711).expect("written");
             assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, 0o600);
             let text = fs::read_to_string(&path).expect("read");

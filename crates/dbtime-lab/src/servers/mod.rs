@@ -28,7 +28,6 @@ mod watchdog;
 
 pub use cpus::check_online;
 pub(crate) use processes::{is_inhabited, started_at};
-pub use product::Product;
 pub(crate) use watchdog::abandon;
 
 use crate::error::LabError;
@@ -37,7 +36,9 @@ use dbtime_engines::plan::Stop;
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::Server;
 use dbtime_machine::CpuList;
+use dbtime_model::Product;
 use process::Process;
+use product::ServerPackage;
 use site::{Audience, Site};
 use start::Started;
 use std::fs;

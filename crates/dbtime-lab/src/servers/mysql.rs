@@ -6,12 +6,13 @@
 
 use super::find::Installed;
 use super::launch::option;
-use super::product::Product;
+use super::product::ServerPackage;
 use super::settings::plain;
 use super::site::Site;
 use crate::error::LabError;
 use dbtime_engines::plan::Stop;
 use dbtime_engines::verifier;
+use dbtime_model::Product;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -62,7 +63,7 @@ pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
-    if identity.product == Product::MySql && identity.number >= (5, 7) {
+    if identity.product == Product::Mysql && identity.number >= (5, 7) {
         site.make_folder(&data)?;
         let mut arguments = common(site);
         arguments.push("--initialize-insecure".into());
@@ -88,7 +89,7 @@ pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
 pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
-    if identity.product == Product::MySql && identity.number >= (8, 0) {
+    if identity.product == Product::Mysql && identity.number >= (8, 0) {
         // It would listen on a fixed port and a fixed socket.
         arguments.push("--mysqlx=OFF".into());
     }
@@ -114,12 +115,12 @@ pub(super) fn close(site: &Site) -> String {
     let user = identity.product.database_user();
     let hash = verifier::mysql_native(site.login.password());
     match (identity.product, identity.number) {
-        (Product::MySql, (5, 7..) | (6.., _)) => {
+        (Product::Mysql, (5, 7..) | (6.., _)) => {
             let password = site.login.password().reveal();
             format!("ALTER USER '{user}'@'localhost' IDENTIFIED BY '{password}';\n")
         }
         // root has a row for each name of this machine.
-        (Product::MariaDb, (10, 4..) | (11.., _)) => format!(
+        (Product::Mariadb, (10, 4..) | (11.., _)) => format!(
             "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.plugin', \
              'mysql_native_password', '$.authentication_string', '{hash}') \
              WHERE User = '{user}';\nFLUSH PRIVILEGES;\n"
@@ -152,7 +153,7 @@ fn common(site: &Site) -> Vec<OsString> {
     arguments.push(option("datadir", site.folders.data()));
     arguments.push(option("tmpdir", temporary(site)));
     let identity = &site.installed.identity;
-    if identity.product == Product::MySql && identity.number >= (5, 7) {
+    if identity.product == Product::Mysql && identity.number >= (5, 7) {
         // The compiled-in folder may not be there, and then it does not start.
         arguments.push("--secure-file-priv=NULL".into());
     }

@@ -1,6 +1,7 @@
 //! How PostgreSQL's data folder is made and its server started: 9.6 and later.
 
 use super::launch::option;
+use super::product::ServerPackage;
 use super::site::Site;
 use crate::error::LabError;
 use dbtime_engines::plan::Stop;

@@ -2,7 +2,7 @@
 
 use super::find::Installed;
 use super::processes::{Shared, living_in, signal, status_line};
-use super::product::Product;
+use dbtime_model::Product;
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Child;

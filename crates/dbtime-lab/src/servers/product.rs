@@ -1,94 +1,58 @@
 //! What a server is, by what its binary says of itself: `mysqld` may be MariaDB.
 
+use dbtime_model::Product;
 use std::fmt;
 
-/// A database server that can be started privately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
-    /// MariaDB.
-    MariaDb,
-    /// MySQL and its close relatives, such as Percona Server.
-    MySql,
-    /// PostgreSQL.
-    Postgres,
-}
-
-impl Product {
-    /// Every product, in the order in which they are told.
-    pub const ALL: [Self; 3] = [Self::MariaDb, Self::MySql, Self::Postgres];
-
-    /// The word that `--target` takes for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::MariaDb => "mariadb",
-            Self::MySql => "mysql",
-            Self::Postgres => "postgres",
-        }
-    }
-
-    /// The product for a word of `--target`; `None` where it names none.
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|product| product.word() == word)
-    }
-
-    /// What its server's binary may be called.
-    pub(super) const fn binaries(self) -> &'static [&'static str] {
-        match self {
-            Self::MariaDb => &["mariadbd", "mysqld"],
-            Self::MySql => &["mysqld"],
-            Self::Postgres => &["postgres"],
-        }
-    }
+/// How a product is packaged, and what its servers are like when they are new. SQLite has none.
+pub(super) trait ServerPackage {
+    /// What the server's binary may be called.
+    fn binaries(self) -> &'static [&'static str];
 
     /// How to come by it where it is missing.
-    pub(super) const fn install_hint(self) -> &'static str {
+    fn install_hint(self) -> &'static str;
+
+    /// The user that packages of this product make for it.
+    fn system_user(self) -> &'static str;
+
+    /// The user that a private server lets in.
+    fn database_user(self) -> &'static str;
+
+    /// The file in a private server's folder by which the product's own clients log in.
+    fn login_file(self) -> &'static str;
+}
+
+impl ServerPackage for Product {
+    fn binaries(self) -> &'static [&'static str] {
         match self {
-            Self::MariaDb => "install it (Debian: apt-get install mariadb-server-core)",
-            Self::MySql => {
+            Self::Mariadb => &["mariadbd", "mysqld"],
+            Self::Mysql => &["mysqld"],
+            Self::Postgres => &["postgres"],
+            Self::Sqlite => &[],
+        }
+    }
+
+    fn install_hint(self) -> &'static str {
+        match self {
+            Self::Mariadb => "install it (Debian: apt-get install mariadb-server-core)",
+            Self::Mysql => {
                 "install MySQL's own server (a stable Debian has only MariaDB; \
                  unstable has mysql-server-core)"
             }
             Self::Postgres => "install it (Debian: apt-get install postgresql)",
+            Self::Sqlite => "it is part of dbtime",
         }
     }
 
-    /// The user that packages of this product make for it.
-    pub(super) const fn system_user(self) -> &'static str {
-        match self {
-            Self::MariaDb | Self::MySql => "mysql",
-            Self::Postgres => "postgres",
-        }
+    fn system_user(self) -> &'static str {
+        if self.speaks_mysql() { "mysql" } else { "postgres" }
     }
 
-    /// The user that a private server lets in.
-    pub(super) const fn database_user(self) -> &'static str {
-        match self {
-            Self::MariaDb | Self::MySql => "root",
-            Self::Postgres => "postgres",
-        }
+    fn database_user(self) -> &'static str {
+        if self.speaks_mysql() { "root" } else { "postgres" }
     }
 
-    /// The file in a private server's folder by which the product's own clients log in.
-    pub(super) const fn login_file(self) -> &'static str {
-        match self {
-            Self::MariaDb | Self::MySql => "client.cnf",
-            Self::Postgres => "pgpass",
-        }
-    }
-
-    /// Whether it speaks the protocol of MySQL.
-    pub const fn speaks_mysql(self) -> bool {
-        matches!(self, Self::MariaDb | Self::MySql)
-    }
-}
-
-impl fmt::Display for Product {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::MariaDb => "MariaDB",
-            Self::MySql => "MySQL",
-            Self::Postgres => "PostgreSQL",
-        })
+    fn login_file(self) -> &'static str {
+        if self.speaks_mysql() { "client.cnf" } else { "pgpass" }
     }
 }
 
@@ -111,7 +75,7 @@ impl Identity {
             Some((_, rest)) => {
                 let version = rest.split_whitespace().next()?;
                 let is_maria = line.to_ascii_lowercase().contains("mariadb");
-                (if is_maria { Product::MariaDb } else { Product::MySql }, version)
+                (if is_maria { Product::Mariadb } else { Product::Mysql }, version)
             }
             None => {
                 let rest = line.strip_prefix("postgres (")?;
@@ -145,36 +109,36 @@ mod tests {
 
     #[test]
     fn servers_are_known_by_what_they_say() {
-        use Product::{MariaDb, MySql, Postgres};
+        use Product::{Mariadb, Mysql, Postgres};
         for (line, product, version, number) in [
             (
                 "mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL Community Server - GPL)",
-                MySql,
+                Mysql,
                 "8.0.46",
                 (8, 0),
             ),
             (
                 "/usr/sbin/mysqld  Ver 9.7.4-2 for debian-linux-gnu on x86_64 ((Debian))",
-                MySql,
+                Mysql,
                 "9.7.4-2",
                 (9, 7),
             ),
-            ("/x/mysqld  Ver 5.5.9 for Linux on x86_64 (MySQL Community)", MySql, "5.5.9", (5, 5)),
+            ("/x/mysqld  Ver 5.5.9 for Linux on x86_64 (MySQL Community)", Mysql, "5.5.9", (5, 5)),
             (
                 "mysqld  Ver 5.6.23-72.1 for Linux on x86_64 (Percona Server (GPL), Release 72.1)",
-                MySql,
+                Mysql,
                 "5.6.23-72.1",
                 (5, 6),
             ),
             (
                 "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)",
-                MariaDb,
+                Mariadb,
                 "10.11.19-MariaDB-0+deb12u1",
                 (10, 11),
             ),
             (
                 "/usr/sbin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)",
-                MariaDb,
+                Mariadb,
                 "10.2.11-MariaDB",
                 (10, 2),
             ),
@@ -201,9 +165,9 @@ mod tests {
 
     #[test]
     fn every_product_has_its_word() {
-        for product in Product::ALL {
-            assert_eq!(Product::of_word(product.word()), Some(product));
+        for product in Product::SERVERS {
+            assert_eq!(Product::named(product.name()), Some(product));
         }
-        assert_eq!(Product::of_word("oracle"), None);
+        assert_eq!(Product::named("oracle"), None);
     }
 }

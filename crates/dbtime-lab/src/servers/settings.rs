@@ -97,7 +97,7 @@ pub(super) fn told(request: &ServerRequest) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::servers::Product;
+    use dbtime_model::Product;
 
     fn checked(settings: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<(), String> {
         let owned = |pairs: &[(&str, &str)]| {
@@ -106,7 +106,7 @@ mod tests {
         let request = ServerRequest {
             settings: owned(settings),
             environment: owned(environment),
-            ..ServerRequest::new(Product::MariaDb)
+            ..ServerRequest::new(Product::Mariadb)
         };
         check(&request).map_err(|error| error.to_string())
     }

@@ -9,10 +9,10 @@ use super::port;
 use super::postgres;
 use super::preload;
 use super::process::{LOOK, Process};
-use super::product::Product;
 use super::settings;
 use super::site::{Audience, INTERRUPTED, Site};
 use crate::error::LabError;
+use dbtime_model::Product;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -40,9 +40,10 @@ pub(super) struct Started {
 /// Makes the data folder.
 pub(super) fn make_data(site: &Site, audience: Audience<'_>) -> Result<(), LabError> {
     audience.tell(format!("{}: making its data folder", site.installed.identity));
-    match site.installed.identity.product {
-        Product::MariaDb | Product::MySql => mysql::make_data(site, audience.stop),
-        Product::Postgres => postgres::make_data(site, audience.stop),
+    if site.installed.identity.product.speaks_mysql() {
+        mysql::make_data(site, audience.stop)
+    } else {
+        postgres::make_data(site, audience.stop)
     }
 }
 

@@ -6,8 +6,11 @@ mod private;
 mod room;
 mod server;
 mod sqlite;
+mod target_form;
 
 use crate::counters::Sampler;
+pub use target_form::TargetForm;
+
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::request::RunRequest;
@@ -26,6 +29,7 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use target_form::FORMS;
 
 /// What the load is driven against.
 #[derive(Clone, Debug)]
@@ -157,60 +161,46 @@ pub(crate) struct Facts {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// The forms `--target` takes.
-const FORMS: [&str; 9] = [
-    "sqlite",
-    "sqlite:PATH",
-    "mariadb",
-    "mysql",
-    "postgres",
-    "mysql://USER@HOST/DATABASE",
-    "mariadb://USER@HOST/DATABASE",
-    "postgres://USER@HOST/DATABASE",
-    "null",
-];
-
 impl FromStr for Target {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
-        let scheme = text.split([':', '?']).next().unwrap_or(text);
-        let kind: Arc<dyn Kind> = match scheme {
-            "null" => Arc::new(null::Null::parse(text)?),
-            "sqlite" => Arc::new(sqlite::Sqlite::parse(text)?),
-            "mysql" | "mariadb" | "postgres" | "postgresql" if text.contains("://") => {
-                Arc::new(server::Given::parse(text)?)
-            }
-            "mysql" | "mariadb" | "postgres" => Arc::new(private::Private::parse(text)?),
-            _ => {
-                let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
-                let near =
-                    FORMS.iter().find(|f| strsim::damerau_levenshtein(&name(f), scheme) <= 2);
-                let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
-                return Err(LabError::Usage(format!(
-                    "`{}` is no target: write {}{hint}",
-                    without_password(text),
-                    FORMS.join(", ")
-                )));
-            }
+        let kind: Arc<dyn Kind> = match TargetForm::of(text) {
+            Some(TargetForm::Null) => Arc::new(null::Null::parse(text)?),
+            Some(TargetForm::Sqlite) => Arc::new(sqlite::Sqlite::parse(text)?),
+            Some(TargetForm::Server(product)) => Arc::new(server::Given::parse(text, product)?),
+            Some(TargetForm::Private(product)) => Arc::new(private::Private::parse(text, product)?),
+            None => return Err(no_target(text)),
         };
         Ok(Self(kind))
     }
+}
+
+/// A text that names none.
+fn no_target(text: &str) -> LabError {
+    let scheme = text.split([':', '?']).next().unwrap_or(text);
+    let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
+    let near = FORMS.iter().find(|form| strsim::damerau_levenshtein(&name(form), scheme) <= 2);
+    let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
+    LabError::Usage(format!(
+        "`{}` is no target: write {}{hint}",
+        without_password(text),
+        FORMS.join(", ")
+    ))
 }
 
 /// A server that is there, by its URL.
 ///
 /// Errors: [`LabError::Usage`] for anything else.
 pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
-    let schemes = ["mysql", "mariadb", "postgres", "postgresql"];
-    if !text.split_once("://").is_some_and(|(scheme, _)| schemes.contains(&scheme)) {
+    let Some(TargetForm::Server(product)) = TargetForm::of(text) else {
         return Err(LabError::Usage(format!(
             "`{}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
              (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)",
             without_password(text)
         )));
-    }
-    server::Given::parse(text).map(|given| given.server)
+    };
+    server::Given::parse(text, product).map(|given| given.server)
 }
 
 impl Target {

@@ -6,11 +6,12 @@ use super::{Dataset, Kind, Prepared, Tell, allow_files};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
-use crate::servers::{PrivateServer, Product, ServerRequest};
+use crate::servers::{PrivateServer, ServerRequest};
 use dbtime_engines::loaded::Replacing;
 use dbtime_engines::plan::Stop;
 use dbtime_engines::server::{Asked, Server};
 use dbtime_engines::server_url::without_password;
+use dbtime_model::Product;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,21 +27,20 @@ pub(super) struct Private {
 }
 
 impl Private {
-    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+    pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
         let (word, prefix) = match text.split_once(':') {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
             None => (text, None),
         };
         // What may hold a password was meant as a server that runs.
         let is_path = !text.ends_with(':') && without_password(text) == text;
-        let product = Product::of_word(word).filter(|_| is_path);
-        let product = product.ok_or_else(|| {
-            LabError::Usage(format!(
+        if !is_path {
+            return Err(LabError::Usage(format!(
                 "`{}` is no target: write {word} for a private server, {word}:/PREFIX for one \
                  installed there, or {word}://USER@HOST/DATABASE for one that runs",
                 without_password(text)
-            ))
-        })?;
+            )));
+        }
         Ok(Self { product, prefix, url: text.to_owned() })
     }
 
@@ -99,7 +99,7 @@ impl Kind for Private {
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
-        let word = self.product.word();
+        let word = self.product.name();
         Err(LabError::Usage(format!(
             "a private server lives for a run, whose record has its counters; name one that is \
              there: --target {word}://USER@HOST"
@@ -107,7 +107,7 @@ impl Kind for Private {
     }
 
     fn init(&self, _: &Dataset<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
-        let word = self.product.word();
+        let word = self.product.name();
         Err(LabError::Usage(format!(
             "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
              is loaded by run)"

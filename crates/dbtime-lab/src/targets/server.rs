@@ -17,8 +17,8 @@ use dbtime_engines::shard::DriveError;
 use dbtime_engines::socket::{Address, AddressError};
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
-use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
+use dbtime_model::{Nanos, Product};
 use dbtime_observe::process::{self, Which};
 use std::fs;
 use std::io;
@@ -47,9 +47,9 @@ pub(super) struct Ready {
 }
 
 impl Given {
-    pub(super) fn parse(text: &str) -> Result<Self, LabError> {
+    pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
-        let server: Arc<dyn Server> = if text.starts_with("postgres") {
+        let server: Arc<dyn Server> = if product == Product::Postgres {
             Arc::new(PostgresServer::new(PostgresTarget::parse(text, &variable)?))
         } else {
             Arc::new(MysqlServer::new(MysqlTarget::parse(text, variable)?))
@@ -191,7 +191,7 @@ impl Prepared for Ready {
 
     fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
         let unread = TargetInfo {
-            engine: self.server.engine().to_owned(),
+            engine: self.server.wire_protocol().name().to_owned(),
             url: self.url.clone(),
             // Such a script decides for each statement.
             protocol: plan.connects_first().then(|| self.options.to_string()),

@@ -257,7 +257,7 @@ impl Prepared for Ready {
                 "{} refuses statement `{}` ({}): {}",
                 target,
                 statement.name,
-                statement.kind.fingerprint(),
+                statement.kind.text(),
                 failure.message
             ))
         })?;

@@ -3,7 +3,8 @@
 use crate::live::{HERE, children, is_empty, not_tested, query, refused, start, until, with};
 use dbtime_engines::plan::Stop;
 use dbtime_lab::LabError;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -26,13 +27,13 @@ fn a_setting_that_the_server_does_not_know() {
 
 #[test]
 fn a_setting_that_is_dbtimes_own() {
-    let error = refused(&with(Product::MariaDb, "datadir", "/var/lib/mysql"));
+    let error = refused(&with(Product::Mariadb, "datadir", "/var/lib/mysql"));
     assert!(is_usage(&error) && error.to_string().contains("use --server-data"), "{error}");
 }
 
 #[test]
 fn mysql_where_there_is_only_mariadb() {
-    let error = refused(&ServerRequest::new(Product::MySql)).to_string();
+    let error = refused(&ServerRequest::new(Product::Mysql)).to_string();
     assert!(error.starts_with("there is no MySQL server here: "), "{error}");
     assert!(error.contains("/mariadbd is MariaDB 10."), "{error}");
     assert!(error.contains("; write --target mariadb, or name a MySQL with"), "{error}");
@@ -41,7 +42,7 @@ fn mysql_where_there_is_only_mariadb() {
 #[test]
 fn a_prefix_without_a_server() {
     let dir = tempfile::tempdir().expect("a folder");
-    for product in Product::ALL {
+    for product in Product::SERVERS {
         let prefix = Some(dir.path().to_owned());
         let error = refused(&ServerRequest { prefix, ..ServerRequest::new(product) }).to_string();
         assert!(error.starts_with(&format!("there is no {product} server here: ")), "{error}");
@@ -69,19 +70,19 @@ fn programs_that_are_something_else() {
         let prefix = Some(dir.path().to_owned());
         refused(&ServerRequest { prefix, ..ServerRequest::new(product) }).to_string()
     };
-    assert!(of(Product::MySql).contains("/mysqld says `bash 5.2` of itself"));
+    assert!(of(Product::Mysql).contains("/mysqld says `bash 5.2` of itself"));
     assert!(of(Product::Postgres).contains("/postgres says `nothing` of itself"));
     write("postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 19.1'\n");
     assert!(of(Product::Postgres).contains("there is no initdb beside "));
     write("mysqld", "#!/bin/sh\necho 'mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL)'\n");
-    let error = of(Product::MariaDb);
+    let error = of(Product::Mariadb);
     assert!(error.contains("/mysqld is MySQL 8.0.46; write --target mysql:/"), "{error}");
 }
 
 #[test]
 fn a_binary_by_its_own_path() {
     let prefix = Some(PathBuf::from("/usr/sbin/mysqld"));
-    let server = start(&ServerRequest { prefix, ..ServerRequest::new(Product::MariaDb) });
+    let server = start(&ServerRequest { prefix, ..ServerRequest::new(Product::Mariadb) });
     assert_eq!(server.binary(), Path::new("/usr/sbin/mariadbd"));
 }
 
@@ -92,7 +93,7 @@ fn a_library_that_cannot_be_loaded() {
     let bad = dir.path().join("bad.so");
     fs::write(&bad, "no library").expect("written");
     for (product, path) in [
-        (Product::MariaDb, bad.display().to_string()),
+        (Product::Mariadb, bad.display().to_string()),
         (Product::Postgres, "libnothing.so.9".to_owned()),
     ] {
         let environment = vec![("LD_PRELOAD".to_owned(), path.clone())];
@@ -102,7 +103,7 @@ fn a_library_that_cannot_be_loaded() {
         assert!(error.contains("ld.so: object"), "{error}");
     }
     let environment = vec![("LD_PRELOAD".to_owned(), "/nowhere/x.so".to_owned())];
-    let error = refused(&ServerRequest { environment, ..ServerRequest::new(Product::MariaDb) });
+    let error = refused(&ServerRequest { environment, ..ServerRequest::new(Product::Mariadb) });
     assert!(is_usage(&error) && error.to_string().contains("there is no file /nowhere/x.so"));
 }
 
@@ -122,7 +123,7 @@ fn a_port_that_is_taken() {
 #[test]
 fn cpus_that_this_machine_does_not_have() {
     let cpus = Some("0,1023".parse().expect("a list"));
-    let error = refused(&ServerRequest { cpus, ..ServerRequest::new(Product::MariaDb) });
+    let error = refused(&ServerRequest { cpus, ..ServerRequest::new(Product::Mariadb) });
     assert!(is_usage(&error) && error.to_string().contains("CPU 1023 is not there"), "{error}");
 }
 
@@ -196,7 +197,7 @@ fn killed_while_it_starts() {
     let place = tempfile::Builder::new().tempdir_in("/dev/shm").expect("a memory disk");
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
     let data = Some(place.path().to_owned());
-    let request = ServerRequest { data, ..ServerRequest::new(Product::MariaDb) };
+    let request = ServerRequest { data, ..ServerRequest::new(Product::Mariadb) };
     let error = std::thread::scope(|scope| {
         let starting = scope.spawn(|| refused(&request));
         let named = format!("--datadir={}", place.path().display());

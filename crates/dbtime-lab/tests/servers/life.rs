@@ -5,7 +5,8 @@ use crate::live::{
 };
 use dbtime_engines::plan::Stop;
 use dbtime_lab::Progress;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::fs;
 use std::sync::Mutex;
 
@@ -44,7 +45,7 @@ fn a_server_answers_and_leaves_nothing_but_its_log() {
 
 #[test]
 fn settings_reach_the_server_and_win() {
-    for (product, ask) in [(Product::MariaDb, "SELECT @@"), (Product::Postgres, "SHOW ")] {
+    for (product, ask) in [(Product::Mariadb, "SELECT @@"), (Product::Postgres, "SHOW ")] {
         let server = start(&ServerRequest {
             connections: Some(333),
             ..with(product, "max_connections", "77")
@@ -60,13 +61,13 @@ fn settings_reach_the_server_and_win() {
 
 #[test]
 fn a_setting_of_the_data_folder_holds_from_its_birth() {
-    let server = start(&with(Product::MariaDb, "innodb-page-size", "8192"));
+    let server = start(&with(Product::Mariadb, "innodb-page-size", "8192"));
     assert_eq!(query(&server, false, "SELECT @@innodb_page_size"), "8192");
 }
 
 #[test]
 fn the_system_is_left_alone() {
-    let server = start(&ServerRequest::new(Product::MariaDb));
+    let server = start(&ServerRequest::new(Product::Mariadb));
     let asked = "SELECT CONCAT_WS(' ', @@datadir, @@socket, @@pid_file, @@tmpdir, @@bind_address)";
     let told = query(&server, false, asked);
     let folder = server.socket().parent().expect("one").display().to_string();

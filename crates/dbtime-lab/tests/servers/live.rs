@@ -2,14 +2,15 @@
 
 use dbtime_engines::plan::Stop;
 use dbtime_lab::LabError;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// What Debian 12 has.
-pub(crate) const HERE: [Product; 2] = [Product::MariaDb, Product::Postgres];
+pub(crate) const HERE: [Product; 2] = [Product::Mariadb, Product::Postgres];
 
 /// Starts a server that must start.
 pub(crate) fn start(request: &ServerRequest) -> PrivateServer {

@@ -3,7 +3,8 @@
 //! Each test runs this very program a second time, as the one that starts a server and is killed.
 
 use crate::live::{HERE, children, is_alive, shared_memory, start, state, until};
-use dbtime_lab::servers::{Product, ServerRequest};
+use dbtime_lab::servers::ServerRequest;
+use dbtime_model::Product;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ const ROLE: &str = "DBTIME_TEST_STARTS";
 fn the_one_that_is_killed() {
     let Some(role) = std::env::var(ROLE).ok() else { return };
     let mut words = role.split(' ');
-    let product = words.next().and_then(Product::of_word).expect("a product");
+    let product = words.next().and_then(Product::named).expect("a product");
     let server = start(&ServerRequest::new(product));
     if words.next() == Some("paused") {
         server.pause();
@@ -47,7 +48,7 @@ fn second(role: &str) -> (Child, u32, PathBuf) {
 fn killed_with_its_server_running_or_paused() {
     for product in HERE {
         for how in ["running", "paused"] {
-            let (mut child, pid, folder) = second(&format!("{} {how}", product.word()));
+            let (mut child, pid, folder) = second(&format!("{} {how}", product.name()));
             let others = children(pid);
             let shared = shared_memory(&[&others[..], &[pid]].concat());
             assert_eq!(shared.is_empty(), product != Product::Postgres);
@@ -72,7 +73,7 @@ fn killed_while_the_data_folder_is_made() {
         let own = std::env::current_exe().expect("this program");
         let mut command = Command::new(own);
         command.args(["--exact", "orphans::the_one_that_is_killed"]);
-        command.env(ROLE, product.word()).env("TMPDIR", place.path()).stdout(Stdio::null());
+        command.env(ROLE, product.name()).env("TMPDIR", place.path()).stdout(Stdio::null());
         let mut child = command.spawn().expect("it starts");
         until("a data folder", || {
             let folders = fs::read_dir(place.path()).expect("a folder").flatten();

@@ -2,7 +2,8 @@
 
 use crate::live::{HERE, client, not_tested, query, start, with};
 use dbtime_engines::plan::Stop;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::fs;
 use std::process::{Command, Output};
 
@@ -84,7 +85,7 @@ fn statements_of_the_user_come_behind_the_password() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("init.sql");
     fs::write(&path, "CREATE DATABASE made_at_start;\n").expect("written");
-    let server = start(&with(Product::MariaDb, "init-file", &path.display().to_string()));
+    let server = start(&with(Product::Mariadb, "init-file", &path.display().to_string()));
     assert_eq!(query(&server, false, "SHOW DATABASES LIKE 'made%'"), "made_at_start");
     lets_no_stranger_in(&server);
 }

@@ -3,7 +3,8 @@
 use crate::live::{is_alive, query, refused, start, with};
 use crate::strangers::lets_no_stranger_in;
 use dbtime_engines::plan::Stop;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::path::{Path, PathBuf};
 
 /// Where they are: folders with names such as `postgres-18.0`.
@@ -55,7 +56,7 @@ fn every_version_lives() {
     for prefix in prefixes {
         let name = prefix.file_name().expect("a name").to_string_lossy().into_owned();
         let word = name.split('-').next().expect("a word");
-        let Some(product) = Product::of_word(word).filter(|_| !name.ends_with(".part")) else {
+        let Some(product) = Product::named(word).filter(|_| !name.ends_with(".part")) else {
             continue;
         };
         std::io::Write::write_all(&mut std::io::stderr(), format!("{name}\n").as_bytes())
@@ -64,5 +65,5 @@ fn every_version_lives() {
         refuses_and_obeys(product, &prefix);
         seen.push(product);
     }
-    assert!(Product::ALL.iter().all(|product| seen.contains(product)), "only {seen:?}");
+    assert!(Product::SERVERS.iter().all(|product| seen.contains(product)), "only {seen:?}");
 }

@@ -57,7 +57,8 @@ impl CounterDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::{CounterSource, CounterValue, Product};
+    use crate::Product;
+    use crate::counters::{CounterSource, CounterValue};
 
     fn sample() -> CounterSample {
         let source = CounterSource { product: Product::Mariadb, version: None, url: None };

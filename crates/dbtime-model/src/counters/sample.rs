@@ -1,44 +1,9 @@
 //! What a database said of its counters at one instant.
 
 use super::CounterValue;
+use crate::Product;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Whose counters they are. Records spell it in small letters: `mariadb`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Product {
-    /// MySQL and what calls itself so.
-    Mysql,
-    /// MariaDB.
-    Mariadb,
-    /// PostgreSQL.
-    Postgres,
-    /// SQLite.
-    Sqlite,
-}
-
-impl Product {
-    /// The name as people write it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Mysql => "MySQL",
-            Self::Mariadb => "MariaDB",
-            Self::Postgres => "PostgreSQL",
-            Self::Sqlite => "SQLite",
-        }
-    }
-
-    /// Whether its counters are those of `SHOW GLOBAL STATUS`.
-    pub(crate) fn has_global_status(self) -> bool {
-        matches!(self, Self::Mysql | Self::Mariadb)
-    }
-
-    /// Whether samples of both can be subtracted: counters of the same names mean the same.
-    pub fn is_comparable(self, other: Self) -> bool {
-        self == other || (self.has_global_status() && other.has_global_status())
-    }
-}
 
 /// Where a sample comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

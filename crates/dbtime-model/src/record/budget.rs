@@ -1,6 +1,6 @@
 //! The time budget of a run in `run.json`, and what stands beside it: layers, files, lock holders.
 
-use crate::{Budget, Part, Parts};
+use crate::{Budget, Part, PartSet, Parts};
 use serde::{Deserialize, Serialize};
 
 /// Declares the parts as fields, so that the names in the file are written down once.
@@ -69,7 +69,8 @@ impl BudgetUs {
 
     fn from_sums(sums: &Parts, to_us: impl Fn(i64) -> f64, total: f64) -> Self {
         let mut us = Self { total, ..Self::default() };
-        for part in sums.measured().iter() {
+        let remainder = PartSet::of(&[Part::Unexplained]);
+        for part in sums.measured().with(remainder).iter() {
             us.set(part, Some(to_us(sums.get(part))));
         }
         us

@@ -2,7 +2,7 @@
 //! what counts transactions, which of them tell most.
 
 use super::{global_status, postgres, sqlite};
-use dbtime_model::counters::Product;
+use dbtime_model::Product;
 use dbtime_model::record::CounterUnit;
 
 /// What is known of a database's counters.

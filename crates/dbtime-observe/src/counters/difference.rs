@@ -3,9 +3,10 @@
 use super::dialect::{Dialect, dialect, is_like};
 use super::global_status;
 use super::interval::{self, Life};
+use dbtime_model::Product;
 use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue, Counters,
-    Product, SCHEMA,
+    SCHEMA,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,8 @@
 
 use super::dialect::dialect;
 use super::{global_status, postgres};
-use dbtime_model::counters::{CounterSample, CounterValue, Counters, Product};
+use dbtime_model::Product;
+use dbtime_model::counters::{CounterSample, CounterValue, Counters};
 
 /// A cell of a row; `None` is NULL.
 pub type Cell = Option<String>;

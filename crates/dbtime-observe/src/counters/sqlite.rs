@@ -154,7 +154,8 @@ fn native(bytes: &[u8], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::counters::{CounterSource, Product};
+    use dbtime_model::Product;
+    use dbtime_model::counters::CounterSource;
 
     fn sample() -> CounterSample {
         CounterSample::new(CounterSource { product: Product::Sqlite, version: None, url: None })

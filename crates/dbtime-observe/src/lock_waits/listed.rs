@@ -4,7 +4,7 @@
 use super::SurveyAnswer;
 use super::rows;
 use crate::counters::ServerVersion;
-use dbtime_model::counters::Product;
+use dbtime_model::Product;
 use dbtime_model::lock_picture::ServerSession;
 
 /// Sessions that are read; further ones stay without ids.

@@ -3,7 +3,7 @@
 
 use super::{Brings, LockSource};
 use crate::counters::ServerVersion;
-use dbtime_model::counters::Product;
+use dbtime_model::Product;
 
 /// How long a login may wait, and that it is not let go because it is silent while nobody waits.
 pub(super) fn settings(product: Product, version: ServerVersion) -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 
 use super::{Brings, LockSource, MOST_CLAIMS, mysql, postgres, rows};
 use crate::counters::{Cell, ServerVersion};
-use dbtime_model::counters::Product;
+use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockClaim, LockPicture};
 use std::collections::BTreeSet;
 

@@ -9,7 +9,8 @@ use super::layout::{FOR_LOCKS, RawRequest};
 use super::lock_sums::{LockStatement, LockSums};
 use super::sessions::Sessions;
 use super::transactions::Transactions;
-use dbtime_model::traced::{BlockingTransaction, ErrorCode, Protocol, TracedRequest};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::{BlockingTransaction, ErrorCode, TracedRequest};
 use dbtime_model::traced_totals::LockWaitTotals;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -169,8 +170,8 @@ fn describe(
     blocker.statement = holder.map(|holder| Arc::clone(&holder.text));
     let of_session = || match request.protocol {
         // Its processes have one thread each.
-        Protocol::Postgres => blocker.thread.map(u64::from),
-        Protocol::Mysql => sessions.server_id(blocker.connection?),
+        WireProtocol::Postgres => blocker.thread.map(u64::from),
+        WireProtocol::Mysql => sessions.server_id(blocker.connection?),
     };
     blocker.server_id = holder.and_then(|holder| holder.server_id).or_else(of_session);
 }

@@ -23,11 +23,11 @@ use crate::process::Which;
 use dbtime_machine::clock::process_cpu;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::ServerSession;
-use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use libbpf_rs::{MapCore, MapFlags, Object};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -145,7 +145,7 @@ impl Capture {
 
     /// Children that servers have started since they were looked for, and before the kernel told.
     fn take_in_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
-        for server in servers.iter().filter(|one| one.protocol == Protocol::Postgres) {
+        for server in servers.iter().filter(|one| one.protocol == WireProtocol::Postgres) {
             let wanted = Wanted {
                 processes: vec![Which::Pid(server.process)],
                 protocol: Some(server.protocol),
@@ -219,7 +219,7 @@ impl Capture {
         let known = self.probes.attach(&mut self.helper, server);
         self.texts.add(&mut self.helper, self.probes.tellers.drain(..))?;
         self.portals.add(&mut self.helper, self.probes.portal_tellers.drain(..))?;
-        if server.protocol == Protocol::Postgres {
+        if server.protocol == WireProtocol::Postgres {
             self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
         name(&self.object, server, &known)?;

@@ -17,7 +17,8 @@ use super::tranches::tranches;
 use super::wait_event::wait_variable;
 use super::waits::wait_places;
 use super::walks;
-use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_live::LiveConnection;
 use std::collections::HashMap;
 use std::fs::File;
@@ -46,7 +47,7 @@ pub fn catalog(bytes: &[u8]) -> Vec<String> {
 pub fn program(file: &[u8]) {
     let Ok(program) = Program::parse(file) else { return };
     let Ok(any) = File::open("/dev/null") else { return };
-    for protocol in [Protocol::Mysql, Protocol::Postgres] {
+    for protocol in [WireProtocol::Mysql, WireProtocol::Postgres] {
         let _ = text_teller(protocol, &any, &program);
     }
     let _ = portal_teller(&any, &program);

@@ -5,7 +5,8 @@ use super::layout;
 use super::loading::map;
 use super::probes::Known;
 use super::refusal::kernel;
-use super::servers::{PROGRAMS, TracedServer, is_here};
+use super::servers::{TracedServer, is_here};
+use dbtime_model::WireProtocol;
 use libbpf_rs::{MapCore, MapFlags, Object};
 
 /// How often a thread left a request that it had answered and that is not known to be over.
@@ -36,7 +37,8 @@ pub(super) fn name(
 
 /// Tells the kernel's side what programs of servers are called.
 pub(super) fn name_programs(object: &Object) -> Result<(), TraceError> {
-    for (program, _) in PROGRAMS {
+    let protocols = [WireProtocol::Mysql, WireProtocol::Postgres];
+    for program in protocols.into_iter().flat_map(WireProtocol::programs) {
         let mut name = [0; 16];
         name[..program.len()].copy_from_slice(program.as_bytes());
         write(object, "programs", &name, &[1])?;

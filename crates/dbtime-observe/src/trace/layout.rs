@@ -2,9 +2,9 @@
 
 use super::executed::{RawExecuted, executed, length_behind, portal};
 use super::sum_layout::{FILE_ROW, file_wait};
-use dbtime_model::traced::{Blocker, ErrorCode, Fate, Preemptor, Protocol, QueryCache};
+use dbtime_model::traced::{Blocker, ErrorCode, Fate, Preemptor, QueryCache};
 use dbtime_model::traced_files::FileWait;
-use dbtime_model::{Nanos, Part, Parts};
+use dbtime_model::{Nanos, Part, Parts, WireProtocol};
 
 /// Bytes of `struct request`.
 pub(super) const REQUEST: usize = 208;
@@ -55,7 +55,7 @@ pub(super) struct RawRequest<'a> {
     pub(super) thread: u32,
     pub(super) statement: u32,
     pub(super) error: Option<ErrorCode>,
-    pub(super) protocol: Protocol,
+    pub(super) protocol: WireProtocol,
     pub(super) flags: u16,
     pub(super) command: u8,
     pub(super) executes: u16,
@@ -111,8 +111,8 @@ impl<'a> RawRequest<'a> {
         let (head, rest) = behind.split_first_chunk::<REQUEST>()?;
         let text_length = u32_at(head, 60) as usize;
         let protocol = match head[76] {
-            1 => Protocol::Mysql,
-            2 => Protocol::Postgres,
+            1 => WireProtocol::Mysql,
+            2 => WireProtocol::Postgres,
             _ => return None,
         };
         let request = Self {
@@ -190,12 +190,12 @@ impl Glance {
 }
 
 /// PostgreSQL's five signs have six bits each, from the sign `0`.
-fn error(head: &[u8; REQUEST], protocol: Protocol) -> Option<ErrorCode> {
+fn error(head: &[u8; REQUEST], protocol: WireProtocol) -> Option<ErrorCode> {
     let error = u32_at(head, 64);
     let sign = |index: u32| char::from(b'0' + (error >> (24 - 6 * index) & 63) as u8);
     (error > 0).then(|| match protocol {
-        Protocol::Mysql => ErrorCode::Number(error as u16),
-        Protocol::Postgres => ErrorCode::SqlState((0..5).map(sign).collect()),
+        WireProtocol::Mysql => ErrorCode::Number(error as u16),
+        WireProtocol::Postgres => ErrorCode::SqlState((0..5).map(sign).collect()),
     })
 }
 
@@ -220,7 +220,7 @@ fn parts(head: &[u8; REQUEST]) -> Parts {
 
 /// A `struct server`; a child of one is forgotten as it ends.
 pub(super) fn server(
-    protocol: Protocol,
+    protocol: WireProtocol,
     wait_event: u64,
     hears_tls: bool,
     is_child: bool,
@@ -229,8 +229,8 @@ pub(super) fn server(
     row[12] = u8::from(is_child);
     row[..8].copy_from_slice(&wait_event.to_ne_bytes());
     row[8] = match protocol {
-        Protocol::Mysql => 1,
-        Protocol::Postgres => 2,
+        WireProtocol::Mysql => 1,
+        WireProtocol::Postgres => 2,
     };
     row[14] = u8::from(hears_tls);
     row

@@ -1,7 +1,7 @@
 //! What a request says of statements, and what it means to those behind it.
 
 use super::layout::{FETCHES, NAMED, RawRequest};
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::frontend;
 
@@ -25,12 +25,14 @@ pub(super) enum Said {
 
 pub(super) fn said(raw: &RawRequest<'_>) -> Said {
     match (raw.protocol, raw.command) {
-        (Protocol::Postgres, _) if raw.flags & FETCHES != 0 => {
+        (WireProtocol::Postgres, _) if raw.flags & FETCHES != 0 => {
             Said::Reference(Reference::Portal(raw.portal.into()))
         }
-        (Protocol::Postgres, _) if raw.flags & NAMED != 0 => Said::Reference(name(raw)),
-        (Protocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => Said::Text,
-        (Protocol::Postgres, _) => Said::Nothing,
+        (WireProtocol::Postgres, _) if raw.flags & NAMED != 0 => Said::Reference(name(raw)),
+        (WireProtocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => {
+            Said::Text
+        }
+        (WireProtocol::Postgres, _) => Said::Nothing,
         (_, command::QUERY | command::STMT_PREPARE | INIT_DB) => Said::Text,
         (
             _,
@@ -59,13 +61,13 @@ pub(super) enum Meaning {
 pub(super) fn meaning(raw: &RawRequest<'_>) -> Meaning {
     let is_answered = raw.sends > 0 && raw.error.is_none();
     match (raw.protocol, raw.command) {
-        (Protocol::Postgres, frontend::PARSE | frontend::EXECUTE)
+        (WireProtocol::Postgres, frontend::PARSE | frontend::EXECUTE)
             if is_answered && raw.flags & (NAMED | FETCHES) == 0 =>
         {
             Meaning::Prepares(name(raw))
         }
-        (Protocol::Postgres, frontend::TERMINATE) => Meaning::Leaves,
-        (Protocol::Postgres, _) => Meaning::None,
+        (WireProtocol::Postgres, frontend::TERMINATE) => Meaning::Leaves,
+        (WireProtocol::Postgres, _) => Meaning::None,
         (_, command::STMT_PREPARE) if raw.reply == 0 && raw.sends > 0 => {
             Meaning::Prepares(Reference::Number(raw.statement))
         }

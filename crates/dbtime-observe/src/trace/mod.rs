@@ -83,7 +83,7 @@ pub use stream::{Depth, Stream};
 pub use terminal::BorrowedTerminal;
 
 use crate::process::ProcessError;
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use serde::{Deserialize, Serialize};
 
 /// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process
@@ -94,22 +94,22 @@ pub fn file_name(server: u32, file: &str) -> Option<String> {
 }
 
 /// What a command of a protocol is called.
-pub fn command_name(protocol: Protocol, command: u8) -> &'static str {
+pub fn command_name(protocol: WireProtocol, command: u8) -> &'static str {
     let name = match protocol {
-        Protocol::Mysql => dbtime_wire::mysql::command::name(command),
-        Protocol::Postgres => dbtime_wire::postgres::frontend::request_name(command),
+        WireProtocol::Mysql => dbtime_wire::mysql::command::name(command),
+        WireProtocol::Postgres => dbtime_wire::postgres::frontend::request_name(command),
     };
     name.unwrap_or("?")
 }
 
 /// Whether a command is one of those that are added up: it executes a statement.
-pub fn is_statement(protocol: Protocol, command: u8) -> bool {
+pub fn is_statement(protocol: WireProtocol, command: u8) -> bool {
     match protocol {
-        Protocol::Mysql => {
+        WireProtocol::Mysql => {
             use dbtime_wire::mysql::command::{QUERY, STMT_BULK_EXECUTE, STMT_EXECUTE};
             matches!(command, QUERY | STMT_EXECUTE | STMT_BULK_EXECUTE)
         }
-        Protocol::Postgres => {
+        WireProtocol::Postgres => {
             use dbtime_wire::postgres::frontend::{EXECUTE, FUNCTION_CALL, QUERY};
             matches!(command, QUERY | EXECUTE | FUNCTION_CALL)
         }

@@ -5,7 +5,8 @@ use super::layout::RawRequest;
 use super::locks::LockNames;
 use super::origins::Origins;
 use super::tranches::Tranches;
-use dbtime_model::traced::{Protocol, TracedRequest};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::TracedTotals;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -36,15 +37,15 @@ impl Naming {
     /// What the server of a request calls what that waits for, where it is a lock.
     pub(super) fn lock(&mut self, raw: &RawRequest<'_>, wait: u32) -> Option<Cow<'static, str>> {
         let server = match raw.protocol {
-            Protocol::Mysql => None,
-            Protocol::Postgres => self.origins.server(raw.connection, raw.process),
+            WireProtocol::Mysql => None,
+            WireProtocol::Postgres => self.origins.server(raw.connection, raw.process),
         };
         self.locks.lock(server, wait)
     }
 
     /// Names the files that a request has waited for.
     pub(super) fn name_files(&mut self, request: &mut TracedRequest, open: &mut Open<'_>) {
-        if request.protocol == Protocol::Postgres && !request.files.is_empty() {
+        if request.protocol == WireProtocol::Postgres && !request.files.is_empty() {
             let own = self.origins.server(request.connection, request.process);
             let servers = own.as_ref().map_or(self.origins.servers(), std::slice::from_ref);
             self.files.name_all(&mut request.files, servers, open);

@@ -16,7 +16,7 @@ use super::tls::{TlsLibrary, has_tls, tls_library};
 use super::tranches::{Tranches, tranches};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use rustix::fs::fstat;
 use std::collections::HashMap;
 use std::fs::File;
@@ -99,12 +99,12 @@ impl Probes {
             None => self.read(helper, server, file),
         };
         let event = match server.protocol {
-            Protocol::Mysql => Ok(0),
-            Protocol::Postgres => found.wait_variable.clone().and_then(|variable| {
+            WireProtocol::Mysql => Ok(0),
+            WireProtocol::Postgres => found.wait_variable.clone().and_then(|variable| {
                 helper.program_base(server.process).map(|base| wait_event(base, variable))
             }),
         };
-        let has_events = server.protocol == Protocol::Postgres && found.wait_variable.is_ok();
+        let has_events = server.protocol == WireProtocol::Postgres && found.wait_variable.is_ok();
         let tranches = has_events.then_some(found.tranches).transpose();
         let hears_tls = match found.has_tls {
             Ok(false) => self.hear_library(helper, server.process),
@@ -127,8 +127,8 @@ impl Probes {
         let found = Found {
             wait_variable: program.clone().and_then(wait_variable),
             tranches: program.clone().and_then(|program| match server.protocol {
-                Protocol::Mysql => Err("it has none".to_owned()),
-                Protocol::Postgres => tranches(program, &Constants::read(file)?).map(Arc::new),
+                WireProtocol::Mysql => Err("it has none".to_owned()),
+                WireProtocol::Postgres => tranches(program, &Constants::read(file)?).map(Arc::new),
             }),
             has_tls: program.and_then(|program| match has_tls(program) {
                 true => tls(&mut listener, &tls_library(program)?).map(|()| true),
@@ -165,12 +165,12 @@ impl Probes {
         let teller = program.clone().and_then(|p| text_teller(server.protocol, listener.file, p));
         let teller = self.given(TEXTS, teller.map(Some));
         self.tellers.extend(teller);
-        if server.protocol == Protocol::Postgres {
+        if server.protocol == WireProtocol::Postgres {
             let teller = program.clone().and_then(|p| portal_teller(listener.file, p));
             let teller = self.given(PORTALS, teller.map(Some));
             self.portal_tellers.extend(teller);
         }
-        if server.protocol == Protocol::Mysql {
+        if server.protocol == WireProtocol::Mysql {
             let waits = program.clone().and_then(|program| waits(listener, program));
             self.given(WAITS, waits);
         }

@@ -3,7 +3,7 @@
 
 use super::layout::RawRequest;
 use super::sessions::text_of;
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use dbtime_wire::{mysql::command, postgres::frontend};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -55,10 +55,10 @@ impl ReturningTexts {
 /// Whether it prepared a statement, or executes one of which the server told the text.
 fn may_return(request: &RawRequest<'_>) -> bool {
     let prepares = match (request.protocol, request.command) {
-        (Protocol::Mysql, command) => command == command::STMT_PREPARE,
-        (Protocol::Postgres, frontend::PARSE) => true,
+        (WireProtocol::Mysql, command) => command == command::STMT_PREPARE,
+        (WireProtocol::Postgres, frontend::PARSE) => true,
         // Without a name it is there until the next.
-        (Protocol::Postgres, _) => !request.name.is_empty(),
+        (WireProtocol::Postgres, _) => !request.name.is_empty(),
     };
     prepares || request.told().is_some()
 }

@@ -3,7 +3,7 @@
 use super::TraceError;
 use super::rights::{self, OTHERS};
 use crate::process::{Which, all, find, ports, sockets};
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
 use procfs::process::Process;
@@ -16,19 +16,6 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// The programs of servers, and what they speak.
-pub(super) const PROGRAMS: [(&str, Protocol); 4] = [
-    ("mariadbd", Protocol::Mysql),
-    ("mysqld", Protocol::Mysql),
-    ("mysqld-debug", Protocol::Mysql),
-    ("postgres", Protocol::Postgres),
-];
-
-/// What a program speaks, by its name.
-fn protocol_of(program: &str) -> Option<Protocol> {
-    PROGRAMS.iter().find(|(name, _)| *name == program).map(|(_, protocol)| *protocol)
-}
-
 /// A server that is to be watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedServer {
@@ -37,7 +24,7 @@ pub struct TracedServer {
     /// The name of its program.
     pub program: String,
     /// What it speaks.
-    pub protocol: Protocol,
+    pub protocol: WireProtocol,
     /// Its processes, itself first: PostgreSQL has one for each client, and more.
     pub processes: Vec<u32>,
     /// The TCP ports that it listens on, in order.
@@ -89,7 +76,7 @@ pub struct Wanted {
     /// Only these processes; nothing: every server that is found.
     pub processes: Vec<Which>,
     /// What they speak, where their program's name does not say.
-    pub protocol: Option<Protocol>,
+    pub protocol: Option<WireProtocol>,
     /// Only clients of these ports, and of no socket.
     pub ports: Vec<u16>,
     /// Only servers in this control group, or below it: its path, with the folder that control
@@ -177,7 +164,7 @@ fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
 
 fn is_called_a_server(process: u32) -> bool {
     let stat = Process::new(process.cast_signed()).and_then(|files| files.stat());
-    stat.is_ok_and(|stat| protocol_of(&stat.comm).is_some())
+    stat.is_ok_and(|stat| WireProtocol::of_program(&stat.comm).is_some())
 }
 
 fn hidden(process: u32, error: &ProcError) -> TraceError {
@@ -189,7 +176,10 @@ fn hidden(process: u32, error: &ProcError) -> TraceError {
 }
 
 /// The servers among processes that are meant, at least one.
-fn among(processes: Vec<u32>, protocol: Option<Protocol>) -> Result<Vec<TracedServer>, TraceError> {
+fn among(
+    processes: Vec<u32>,
+    protocol: Option<WireProtocol>,
+) -> Result<Vec<TracedServer>, TraceError> {
     let (mut servers, mut others) = (Vec::new(), Vec::new());
     for process in processes {
         match server(process, protocol) {
@@ -206,12 +196,14 @@ fn among(processes: Vec<u32>, protocol: Option<Protocol>) -> Result<Vec<TracedSe
 }
 
 /// What a process is as a server; `None` where it is none, or the child of one.
-fn server(process: u32, protocol: Option<Protocol>) -> Result<Option<TracedServer>, ProcError> {
+fn server(process: u32, protocol: Option<WireProtocol>) -> Result<Option<TracedServer>, ProcError> {
     let files = Process::new(process.cast_signed())?;
     let program = program(&files)?;
-    let Some(protocol) = protocol.or_else(|| protocol_of(&program)) else { return Ok(None) };
+    let Some(protocol) = protocol.or_else(|| WireProtocol::of_program(&program)) else {
+        return Ok(None);
+    };
     let mut processes = vec![process];
-    if protocol == Protocol::Postgres {
+    if protocol == WireProtocol::Postgres {
         let stat = files.stat()?;
         let parent = Process::new(stat.ppid).and_then(|parent| self::program(&parent));
         if parent.is_ok_and(|parent| parent == program) {
@@ -302,7 +294,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         let own = std::process::id();
-        let found = server(own, Some(Protocol::Mysql)).expect("readable").expect("told so");
+        let found = server(own, Some(WireProtocol::Mysql)).expect("readable").expect("told so");
         assert!(found.ports.contains(&port), "{found:?}");
         assert_eq!(server(own, None).expect("readable"), None, "its program's name says nothing");
         let wanted = Wanted { processes: vec![Which::Pid(own)], ..Wanted::default() };
@@ -329,9 +321,9 @@ mod tests {
         while Process::new(gone.cast_signed()).is_ok_and(|files| files.exe().is_ok()) {
             std::thread::yield_now();
         }
-        let found = among(vec![gone, own], Some(Protocol::Mysql)).expect("one is there");
+        let found = among(vec![gone, own], Some(WireProtocol::Mysql)).expect("one is there");
         assert_eq!(found.iter().map(|server| server.process).collect::<Vec<_>>(), [own]);
-        let refused = among(vec![gone], Some(Protocol::Mysql)).expect_err("none is there");
+        let refused = among(vec![gone], Some(WireProtocol::Mysql)).expect_err("none is there");
         assert_eq!(refused, TraceError::NoServer { process: gone });
         ended.wait().expect("it has ended");
     }

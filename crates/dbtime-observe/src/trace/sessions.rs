@@ -9,8 +9,8 @@ use super::executed::RawExecuted;
 use super::layout::{CUT, FETCHES, RawRequest, SEVERAL, UNREAD};
 use super::listed::ListedSessions;
 use super::meaning::{Meaning, Reference, Said, meaning, said};
-use dbtime_model::traced::{ExecutedStatement, Login, Protocol, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::traced::{ExecutedStatement, Login, TextState, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
@@ -299,13 +299,13 @@ fn request(
 fn rows(raw: &RawRequest<'_>) -> Option<u64> {
     let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
     let may_be_several = match (raw.protocol, raw.command) {
-        (Protocol::Mysql, _) => false,
-        (Protocol::Postgres, b'Q') => {
+        (WireProtocol::Mysql, _) => false,
+        (WireProtocol::Postgres, b'Q') => {
             let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
             raw.flags & (CUT | UNREAD) != 0 || has_semicolon(&raw.text[..end])
         }
         // What each of several had is known apart.
-        (Protocol::Postgres, _) => raw.executes > 1 && raw.executed.is_empty(),
+        (WireProtocol::Postgres, _) => raw.executes > 1 && raw.executed.is_empty(),
     };
     raw.rows.filter(|_| !may_be_several)
 }

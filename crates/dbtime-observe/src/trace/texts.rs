@@ -3,7 +3,7 @@
 
 use super::demand::Teller;
 use super::program::{BRANCH_TARGET, Program};
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use std::fs::File;
 
 /// MariaDB, and MySQL up to 5.6: what executes a prepared statement, of which the text lies where
@@ -29,17 +29,17 @@ const ACTIVITY: &str = "pgstat_report_activity";
 /// # Errors
 /// Why there is none, for people.
 pub(super) fn text_teller(
-    protocol: Protocol,
+    protocol: WireProtocol,
     file: &File,
     program: &Program,
 ) -> Result<Teller, String> {
     let entry = |name| program.place(name).map(|place| program.entry(place));
     let (listener, offset, cookie) = match protocol {
-        Protocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
-        Protocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
+        WireProtocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
+        WireProtocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
             ("on_execute", entry(EXECUTE)?, text_offset(program)?)
         }
-        Protocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
+        WireProtocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
     };
     Teller::new(file, listener, offset, cookie)
 }
@@ -125,9 +125,9 @@ mod tests {
         let program = program(code, &[(ACTIVITY, 2..7)]);
         let file = File::open("/proc/self/exe").expect("it runs");
         let find = |protocol| text_teller(protocol, &file, &program);
-        let teller = find(Protocol::Postgres).expect("found");
+        let teller = find(WireProtocol::Postgres).expect("found");
         assert_eq!((teller.listener, teller.offset), ("on_activity", 6));
-        let missing = find(Protocol::Mysql).expect_err("another's");
+        let missing = find(WireProtocol::Mysql).expect_err("another's");
         assert!(missing.contains("exports no"), "{missing}");
     }
 }

@@ -2,10 +2,10 @@
 
 use super::line::Line;
 use crate::format::{clean, count, fit, percent, us};
-use dbtime_model::traced::{Blocker, Fate, Protocol, TextState, TracedRequest};
+use dbtime_model::traced::{Blocker, Fate, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::units::three_digits;
-use dbtime_model::{MonoNanos, Nanos, Part};
+use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn push_command(request: &TracedRequest, name: &str, out: &mut String) {
     let digit = |four_bits: u8| char::from_digit(four_bits.into(), 16).unwrap_or('?');
     match request.protocol {
         // A recording may say anything.
-        Protocol::Postgres if request.command.is_ascii_graphic() => {
+        WireProtocol::Postgres if request.command.is_ascii_graphic() => {
             out.push(char::from(request.command));
         }
         _ => out.extend([digit(request.command >> 4), digit(request.command & 15)]),
@@ -273,7 +273,7 @@ mod tests {
             start: MonoNanos(1_010_071_000),
             first_sent: Some(MonoNanos(1_010_100_000)),
             end: MonoNanos(1_010_122_000),
-            protocol: Protocol::Mysql,
+            protocol: WireProtocol::Mysql,
             command: 3,
             length: 24,
             text: "SELECT  1\nFROM\tt\x1b[2J".into(),
@@ -324,7 +324,8 @@ mod tests {
              ERROR 1146 SELECT 1 FROM t\u{fffd}[2J…\n"
         );
         assert_eq!(line(Some(40)).chars().count(), 41);
-        let odd = TracedRequest { protocol: Protocol::Postgres, command: 0x1b, ..request.clone() };
+        let odd =
+            TracedRequest { protocol: WireProtocol::Postgres, command: 0x1b, ..request.clone() };
         assert_eq!(command_cell(&odd, "?"), "1b:?");
         let mut out = String::new();
         push_line("\x1b", &mut out);

@@ -2,12 +2,12 @@
 
 use super::*;
 use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
-use dbtime_model::traced::{Blocker, Fate, Login, Protocol, QueryCache, TextState, TracedRequest};
+use dbtime_model::traced::{Blocker, Fate, Login, QueryCache, TextState, TracedRequest};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, Totals};
-use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts};
+use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts, WireProtocol};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -56,7 +56,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         start: MonoNanos(1_000 * MS),
         first_sent: None,
         end: MonoNanos(1_212 * MS),
-        protocol: Protocol::Mysql,
+        protocol: WireProtocol::Mysql,
         command: 3,
         length: 24,
         text: text.into(),

@@ -2,7 +2,7 @@
 
 use super::client::{Awaits, Client};
 use super::command::{Kind, Length, Word};
-use super::dialect::{Dialect, Mode};
+use super::dialect::Mode;
 use super::evaluate::Scope;
 use super::expression::Expression;
 use super::meta::leading_int;
@@ -13,7 +13,7 @@ use super::program::Next;
 use super::shell;
 use super::value::Value;
 use dbtime_load::request::Piped;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, SqlDialect};
 
 impl Client {
     /// Runs a backslash command; `None`: the next one's turn.
@@ -141,7 +141,7 @@ impl Client {
     fn start_pipeline(&mut self, plan: &Plan) -> Option<Next> {
         let flaw = match plan.settings.mode {
             Mode::Simple => "cannot use pipeline mode with the simple query protocol",
-            _ if plan.settings.dialect != Dialect::Postgres => "only PostgreSQL has pipelines",
+            _ if plan.settings.dialect != SqlDialect::Postgres => "only PostgreSQL has pipelines",
             _ if self.in_pipeline => "already in pipeline mode",
             Mode::Extended => {
                 self.in_pipeline = true;

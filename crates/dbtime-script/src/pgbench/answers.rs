@@ -4,7 +4,7 @@
 use super::block::Effect;
 use super::client::{Awaits, Client};
 use super::command::{Keep, Kind};
-use super::dialect::{Dialect, Mode};
+use super::dialect::Mode;
 use super::notice::Notice;
 use super::plan::{Plan, lock};
 use super::program::Next;
@@ -12,7 +12,7 @@ use super::statistics::FailureKind;
 use dbtime_load::failure::{Failure, NO_COPY_DATA};
 use dbtime_load::results::{ResultSet, Results};
 use dbtime_machine::now;
-use dbtime_model::ErrorClass;
+use dbtime_model::{ErrorClass, SqlDialect};
 use std::ops::Range;
 
 impl Client {
@@ -231,7 +231,7 @@ impl Client {
             self.in_block = true;
         } else if is_alone && has(|effect| effect.leaves_open == Some(false)) {
             // COMMIT ends the block even when it fails, but for SQLite, where it can be repeated.
-            self.in_block &= plan.settings.dialect == Dialect::Sqlite;
+            self.in_block &= plan.settings.dialect == SqlDialect::Sqlite;
         }
     }
 
@@ -296,10 +296,10 @@ impl Client {
 
 /// The database's own words, as its own client shows them, with the place in the statement if its
 /// text is known.
-pub fn message(failure: &Failure, dialect: Dialect, sql: Option<&str>) -> String {
+pub fn message(failure: &Failure, dialect: SqlDialect, sql: Option<&str>) -> String {
     match dialect {
         _ if !failure.report.is_empty() => failure.report_in(sql),
-        Dialect::Postgres if failure.class != ErrorClass::Connection => {
+        SqlDialect::Postgres if failure.class != ErrorClass::Connection => {
             format!("ERROR:  {}", failure.own_words())
         }
         _ => failure.own_words().to_owned(),
@@ -307,12 +307,12 @@ pub fn message(failure: &Failure, dialect: Dialect, sql: Option<&str>) -> String
 }
 
 /// What kind of failure it is that can be tried again; `None`: it cannot.
-fn kind_of(failure: &Failure, dialect: Dialect) -> Option<FailureKind> {
+fn kind_of(failure: &Failure, dialect: SqlDialect) -> Option<FailureKind> {
     let is_deadlock = failure.state == "40P01" || matches!(&failure.code[..], "40P01" | "1213");
     match failure.class {
         ErrorClass::Conflict if is_deadlock => Some(FailureKind::Deadlock),
         ErrorClass::Conflict => Some(FailureKind::Serialization),
-        ErrorClass::Busy if dialect != Dialect::Postgres => Some(FailureKind::Serialization),
+        ErrorClass::Busy if dialect != SqlDialect::Postgres => Some(FailureKind::Serialization),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The three built-in scripts.
 
-use super::dialect::Dialect;
+use dbtime_model::SqlDialect;
 
 /// A built-in script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,9 +93,9 @@ impl Builtin {
     }
 
     /// Its text. `END` is COMMIT where the database knows no other.
-    pub fn text(&self, dialect: Dialect) -> String {
+    pub fn text(&self, dialect: SqlDialect) -> String {
         let line = |statement: &&'static str| match (*statement, dialect) {
-            (END, Dialect::Mysql | Dialect::Sqlite) => "COMMIT;\n".to_owned(),
+            (END, SqlDialect::Mysql | SqlDialect::Sqlite) => "COMMIT;\n".to_owned(),
             (other, _) => format!("{other}\n"),
         };
         self.statements.iter().map(line).collect()
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn every_script_can_be_read() {
         for script in BUILTINS {
-            for dialect in [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite] {
+            for dialect in [SqlDialect::Postgres, SqlDialect::Mysql, SqlDialect::Sqlite] {
                 let text = script.text(dialect);
                 let read = reader::parse(script.description, &text, &mut Names::default());
                 assert_eq!(read.expect("a script").commands.len(), script.statements.len());
-                let is_whole = dialect != Dialect::Postgres || !text.contains("COMMIT");
-                assert!(is_whole && (dialect == Dialect::Postgres || !text.contains("END")));
+                let is_whole = dialect != SqlDialect::Postgres || !text.contains("COMMIT");
+                assert!(is_whole && (dialect == SqlDialect::Postgres || !text.contains("END")));
             }
         }
     }

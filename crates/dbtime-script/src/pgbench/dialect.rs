@@ -1,26 +1,13 @@
 //! What differs between the databases that scripts run on, and how statements get there.
 
 use super::template::Placeholder;
+use dbtime_model::SqlDialect;
 
-/// The database that scripts run on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// PostgreSQL, for which scripts are written.
-    #[default]
-    Postgres,
-    /// MySQL and MariaDB.
-    Mysql,
-    /// SQLite.
-    Sqlite,
-}
-
-impl Dialect {
-    /// How it writes placeholders.
-    pub fn placeholder(self) -> Placeholder {
-        match self {
-            Self::Postgres => Placeholder::Numbered,
-            Self::Mysql | Self::Sqlite => Placeholder::Mark,
-        }
+/// How a dialect writes placeholders.
+pub(super) fn placeholder(dialect: SqlDialect) -> Placeholder {
+    match dialect {
+        SqlDialect::Postgres => Placeholder::Numbered,
+        SqlDialect::Mysql | SqlDialect::Sqlite => Placeholder::Mark,
     }
 }
 

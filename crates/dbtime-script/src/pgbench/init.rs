@@ -3,9 +3,9 @@
 //! Rows that are generated here and not by the server are told as [`Work::Load`]; how they get
 //! into a table is the loader's affair. Nothing here connects to anything.
 
-use super::dialect::Dialect;
 use super::rows::Table;
 use super::series;
+use dbtime_model::SqlDialect;
 
 /// The steps there are.
 const STEPS: &str = "dtgGvpf";
@@ -35,7 +35,7 @@ pub enum Partitions {
 #[derive(Clone, Debug)]
 pub struct Initialization {
     /// The database.
-    pub dialect: Dialect,
+    pub dialect: SqlDialect,
     /// Branches; each has 10 tellers and 100,000 accounts.
     pub scale: u64,
     /// How full pages are made. Unit: percent.
@@ -53,7 +53,7 @@ pub struct Initialization {
 impl Default for Initialization {
     fn default() -> Self {
         Self {
-            dialect: Dialect::Postgres,
+            dialect: SqlDialect::Postgres,
             scale: 1,
             fillfactor: 100,
             tablespace: None,
@@ -100,7 +100,7 @@ pub fn steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>, Stri
     }
     what.check()?;
     // SQLite can say only when a table is made what its columns refer to.
-    let refers = what.dialect == Dialect::Sqlite && letters.contains('f');
+    let refers = what.dialect == SqlDialect::Sqlite && letters.contains('f');
     let letters = letters.chars().filter(|letter| *letter != ' ');
     Ok(letters.map(|letter| what.step(letter, refers)).collect())
 }
@@ -117,11 +117,11 @@ impl Initialization {
             || self.tablespace.is_some()
             || self.index_tablespace.is_some()
             || self.unlogged;
-        if self.dialect != Dialect::Postgres && is_own {
+        if self.dialect != SqlDialect::Postgres && is_own {
             let what = "fillfactor, tablespaces and unlogged tables";
             return Err(format!("{what} are PostgreSQL's own: leave them out on other databases"));
         }
-        if self.dialect == Dialect::Sqlite && self.partitions.is_some() {
+        if self.dialect == SqlDialect::Sqlite && self.partitions.is_some() {
             return Err("SQLite has no partitions: leave --partitions out".to_owned());
         }
         Ok(())
@@ -150,9 +150,9 @@ impl Initialization {
     fn drop_tables(&self) -> Vec<String> {
         const ALL: &str = "pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers";
         match self.dialect {
-            Dialect::Postgres => vec![format!("drop table if exists {ALL}")],
+            SqlDialect::Postgres => vec![format!("drop table if exists {ALL}")],
             // The others want the tables that refer to others to go first.
-            Dialect::Mysql | Dialect::Sqlite => {
+            SqlDialect::Mysql | SqlDialect::Sqlite => {
                 let tables = ["history", "accounts", "tellers", "branches"];
                 tables.map(|table| format!("drop table if exists pgbench_{table}")).to_vec()
             }
@@ -162,13 +162,13 @@ impl Initialization {
     /// Empties the tables within the transaction that fills them, where the database can.
     fn empty(&self) -> Vec<String> {
         match self.dialect {
-            Dialect::Postgres => vec![
+            SqlDialect::Postgres => vec![
                 "begin".to_owned(),
                 "truncate table pgbench_accounts, pgbench_branches, pgbench_history, \
                  pgbench_tellers"
                     .to_owned(),
             ],
-            Dialect::Mysql | Dialect::Sqlite => {
+            SqlDialect::Mysql | SqlDialect::Sqlite => {
                 let tables = ["history", "accounts", "tellers", "branches"];
                 let delete = tables.map(|table| format!("delete from pgbench_{table}"));
                 std::iter::once("begin".to_owned()).chain(delete).collect()
@@ -187,15 +187,15 @@ impl Initialization {
     fn vacuum(&self) -> Vec<String> {
         let tables = ["branches", "tellers", "accounts", "history"];
         let verb = match self.dialect {
-            Dialect::Postgres => "vacuum analyze",
-            Dialect::Mysql => "analyze table",
-            Dialect::Sqlite => "analyze",
+            SqlDialect::Postgres => "vacuum analyze",
+            SqlDialect::Mysql => "analyze table",
+            SqlDialect::Sqlite => "analyze",
         };
         tables.map(|table| format!("{verb} pgbench_{table}")).to_vec()
     }
 
     fn primary_keys(&self) -> Vec<String> {
-        if self.dialect == Dialect::Sqlite {
+        if self.dialect == SqlDialect::Sqlite {
             return Vec::new();
         }
         let tablespace = match &self.index_tablespace {
@@ -211,13 +211,16 @@ impl Initialization {
 
     /// On SQLite they are there already.
     fn foreign_keys(&self) -> Vec<String> {
-        if self.dialect == Dialect::Sqlite {
+        if self.dialect == SqlDialect::Sqlite {
             return Vec::new();
         }
         REFERENCES
             .map(|(table, key, of)| {
-                let column =
-                    if self.dialect == Dialect::Mysql { format!("({key})") } else { String::new() };
+                let column = if self.dialect == SqlDialect::Mysql {
+                    format!("({key})")
+                } else {
+                    String::new()
+                };
                 format!(
                     "alter table pgbench_{table} add constraint pgbench_{table}_{key}_fkey \
                  foreign key ({key}) references pgbench_{of}{column}"

@@ -5,7 +5,6 @@
 //! reads a clock: whoever starts it listens.
 
 use super::answers::message;
-use super::dialect::Dialect;
 use super::init::{InitStep, Initialization, Work};
 use super::rows::Table;
 use dbtime_load::failure::Failure;
@@ -14,6 +13,7 @@ use dbtime_load::request::Request;
 use dbtime_load::results::Results;
 use dbtime_load::script::{Crew, Script};
 use dbtime_load::statement::Statement;
+use dbtime_model::SqlDialect;
 use std::fmt;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +51,7 @@ pub struct Loading(Arc<Job>);
 struct Job {
     steps: Vec<InitStep>,
     scale: u64,
-    dialect: Dialect,
+    dialect: SqlDialect,
     is_frozen: bool,
     tell: Box<Tell>,
     trouble: Mutex<Option<String>>,
@@ -139,7 +139,7 @@ impl Loader {
                     return self.ask(false);
                 }
                 Some(Work::Load(table)) if self.row < table.count(job.scale) as usize => {
-                    let copies = job.dialect == Dialect::Postgres;
+                    let copies = job.dialect == SqlDialect::Postgres;
                     if copies {
                         self.copy(*table)
                     } else {

@@ -48,7 +48,7 @@ mod value;
 mod variables;
 
 pub use answers::message;
-pub use dialect::{Dialect, Mode};
+pub use dialect::Mode;
 pub use loading::Loading;
 pub use notice::{Listener, Notice};
 pub use observer::{Observer, Seen};

@@ -1,17 +1,19 @@
 //! Variables as parameters of statements.
 
-use super::dialect::Dialect;
 use super::value::Value;
 use dbtime_load::program::Value as Parameter;
+use dbtime_model::SqlDialect;
 
 /// A parameter as the original sends it: everything is a text to PostgreSQL, a NULL too. The
 /// others are told of types, for they do not look into texts.
-pub(super) fn parameter(shown: Option<Result<Value, &str>>, dialect: Dialect) -> Parameter {
+pub(super) fn parameter(shown: Option<Result<Value, &str>>, dialect: SqlDialect) -> Parameter {
     let value = match shown {
         None => return Parameter::Null,
         Some(Ok(Value::Int(value))) => return Parameter::Integer(value),
-        Some(Err(text)) if dialect == Dialect::Postgres => return Parameter::Text(text.to_owned()),
-        Some(Ok(value)) if dialect == Dialect::Postgres => {
+        Some(Err(text)) if dialect == SqlDialect::Postgres => {
+            return Parameter::Text(text.to_owned());
+        }
+        Some(Ok(value)) if dialect == SqlDialect::Postgres => {
             let mut text = String::new();
             value.write(&mut text);
             return Parameter::Text(text);
@@ -39,7 +41,8 @@ mod tests {
     fn postgres_is_told_texts_and_the_others_are_told_values() {
         let (double, text) =
             (Some(Ok(Value::Double(0.5))), |text: &str| Parameter::Text(text.into()));
-        let of = |shown| (parameter(shown, Dialect::Postgres), parameter(shown, Dialect::Mysql));
+        let of =
+            |shown| (parameter(shown, SqlDialect::Postgres), parameter(shown, SqlDialect::Mysql));
         assert_eq!(of(None), (Parameter::Null, Parameter::Null));
         assert_eq!(of(Some(Ok(Value::Null))), (text("NULL"), Parameter::Null));
         assert_eq!(of(Some(Ok(Value::Int(7)))), (Parameter::Integer(7), Parameter::Integer(7)));

@@ -2,7 +2,7 @@
 
 use super::block::Effect;
 use super::command::{Kind, Script, Sql};
-use super::dialect::{Dialect, Mode};
+use super::dialect::{Mode, placeholder};
 use super::names::{Names, Slot};
 use super::random::Prng;
 use super::seeds::{self, Seeds};
@@ -11,7 +11,7 @@ use super::statistics::Statistics;
 use super::value::Value;
 use super::variables::Variables;
 use crate::book::Book;
-use dbtime_model::{OperationId, StatementId};
+use dbtime_model::{OperationId, SqlDialect, StatementId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all clients share.
@@ -115,9 +115,9 @@ impl Plan {
         if self.settings.mode == Mode::Simple {
             return Ok(Ready { statement, handle, sql: String::new(), effect });
         }
-        let with = sql.template.with(self.settings.dialect.placeholder());
+        let with = sql.template.with(placeholder(self.settings.dialect));
         let mut text = with.map_err(|complaint| complaint.to_string())?;
-        if self.settings.dialect != Dialect::Postgres {
+        if self.settings.dialect != SqlDialect::Postgres {
             // A prepared statement is one statement, and some servers take no semicolon behind it.
             text.truncate(text.trim_end().trim_end_matches(';').len());
         }

@@ -1,8 +1,8 @@
 //! The standard tables and their partitions, for each database.
 
-use super::dialect::Dialect;
 use super::init::{Initialization, Partitions, REFERENCES, quoted};
 use super::rows::Table;
+use dbtime_model::SqlDialect;
 
 /// From this scale on, account numbers need 64 bits.
 const BIG_SCALE: u64 = 20_000;
@@ -24,14 +24,14 @@ impl Initialization {
             .iter()
             .map(|(table, columns)| self.create_table(table, columns, refers))
             .collect();
-        if self.dialect == Dialect::Postgres {
+        if self.dialect == SqlDialect::Postgres {
             work.extend(self.create_partitions());
         }
         work
     }
 
     fn create_table(&self, table: &str, columns: &str, refers: bool) -> String {
-        if self.dialect != Dialect::Postgres {
+        if self.dialect != SqlDialect::Postgres {
             let mut keyed = self.with_key(table, columns);
             if refers {
                 keyed.push_str(&references(table));
@@ -62,9 +62,9 @@ impl Initialization {
     /// clustered tables and partitions want it there too, but can do without; it is added later.
     fn with_key(&self, table: &str, columns: &str) -> String {
         let key = match (self.dialect, table) {
-            (Dialect::Sqlite, "tellers") => "tid",
-            (Dialect::Sqlite, "accounts") => "aid",
-            (Dialect::Sqlite, "branches") => "bid",
+            (SqlDialect::Sqlite, "tellers") => "tid",
+            (SqlDialect::Sqlite, "accounts") => "aid",
+            (SqlDialect::Sqlite, "branches") => "bid",
             _ => return columns.to_owned(),
         };
         // Only `integer primary key` makes the number the row's own key.

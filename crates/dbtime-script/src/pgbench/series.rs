@@ -1,14 +1,16 @@
 //! Rows of the standard tables that the server makes itself, out of a series of numbers.
 
-use super::dialect::Dialect;
 use super::init::Initialization;
 use super::rows::Table;
+use dbtime_model::SqlDialect;
 
 /// The statement that fills a table.
 pub(super) fn insert(table: Table, what: &Initialization) -> String {
     let bid = match what.dialect {
-        Dialect::Mysql => format!("(n - 1) div {} + 1", table.per_branch()),
-        Dialect::Postgres | Dialect::Sqlite => format!("(n - 1) / {} + 1", table.per_branch()),
+        SqlDialect::Mysql => format!("(n - 1) div {} + 1", table.per_branch()),
+        SqlDialect::Postgres | SqlDialect::Sqlite => {
+            format!("(n - 1) / {} + 1", table.per_branch())
+        }
     };
     let (columns, values) = match table {
         Table::Branches => ("bid,bbalance", "n, 0".to_owned()),
@@ -18,9 +20,9 @@ pub(super) fn insert(table: Table, what: &Initialization) -> String {
     let count = table.count(what.scale);
     let insert = format!("insert into {}({columns}) select {values} from", table.name());
     match what.dialect {
-        Dialect::Postgres => format!("{insert} generate_series(1, {count}) as n"),
-        Dialect::Mysql => format!("{insert} {}", digits(count)),
-        Dialect::Sqlite => format!(
+        SqlDialect::Postgres => format!("{insert} generate_series(1, {count}) as n"),
+        SqlDialect::Mysql => format!("{insert} {}", digits(count)),
+        SqlDialect::Sqlite => format!(
             "with recursive series(n) as (select 1 union all select n + 1 from series \
              where n < {count}) {insert} series"
         ),

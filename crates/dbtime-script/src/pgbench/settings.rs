@@ -2,13 +2,13 @@
 
 use super::builtin::Builtin;
 use super::command::{Kind, Script};
-use super::dialect::{Dialect, Mode};
+use super::dialect::{Mode, placeholder};
 use super::loading::Loading;
 use super::names::Names;
 use super::notice::Listener;
 use super::observer::Observer;
 use super::reader;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, SqlDialect};
 use std::sync::Arc;
 
 /// Most scripts of a run.
@@ -46,7 +46,7 @@ impl Scripts {
         &mut self,
         script: Builtin,
         weight: u32,
-        dialect: Dialect,
+        dialect: SqlDialect,
     ) -> Result<(), String> {
         self.add(script.description, &script.text(dialect), weight)
     }
@@ -55,14 +55,14 @@ impl Scripts {
     ///
     /// # Errors
     /// The first that has too many parameters for it.
-    pub fn check(&self, mode: Mode, dialect: Dialect) -> Result<(), String> {
+    pub fn check(&self, mode: Mode, dialect: SqlDialect) -> Result<(), String> {
         let commands = self.scripts.iter().flat_map(|script| &script.commands);
         let statements = commands.filter_map(|command| match &command.kind {
             Kind::Sql(sql) if mode != Mode::Simple => Some(sql),
             _ => None,
         });
         for sql in statements {
-            sql.template.with(dialect.placeholder()).map_err(|complaint| complaint.to_string())?;
+            sql.template.with(placeholder(dialect)).map_err(|complaint| complaint.to_string())?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ pub struct Settings {
     /// How statements get to the database.
     pub mode: Mode,
     /// The database.
-    pub dialect: Dialect,
+    pub dialect: SqlDialect,
     /// Clients, that is connections.
     pub clients: u32,
     /// pgbench's threads, among which clients are dealt: each of them chooses scripts by its own
@@ -139,7 +139,7 @@ impl Default for Settings {
         Self {
             scripts: Scripts::default(),
             mode: Mode::Simple,
-            dialect: Dialect::Postgres,
+            dialect: SqlDialect::Postgres,
             clients: 1,
             threads: 1,
             seed: 0,
@@ -175,7 +175,7 @@ impl Settings {
         if self.clients == 0 || self.threads == 0 {
             return Err("there must be at least one client and one thread".to_owned());
         }
-        if self.mode == Mode::Extended && self.dialect != Dialect::Postgres {
+        if self.mode == Mode::Extended && self.dialect != SqlDialect::Postgres {
             let remedy = "use -M simple or -M prepared";
             return Err(format!("query mode \"extended\" is PostgreSQL's own: {remedy}"));
         }

@@ -3,9 +3,10 @@
 use super::options::{Compat, Declared as DeclaredOption, OptionType, OptionValue};
 use super::output::Output;
 use super::script::{ScriptError, Setup};
-use super::settings::{Driver, Settings};
+use super::settings::Settings;
 use super::state::{State, Wants, quiet, words};
 use super::{desk::Slot, state::Reply};
+use dbtime_model::SqlDialect;
 use mlua::{Function, Table, Value};
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ pub fn declared_options(
     compat: Compat,
     output: Output,
 ) -> Result<Declared, ScriptError> {
-    let settings = Settings { compat, output, ..Settings::new(path, Driver::Mysql) };
+    let settings = Settings { compat, output, ..Settings::new(path, SqlDialect::Mysql) };
     let mut setup = Setup::new(settings)?;
     setup.command = command.map(str::to_owned);
     read(&open(Arc::new(setup))?).map_err(lua_error)

@@ -6,7 +6,6 @@ use super::histogram::Histogram;
 use super::main_state::{Answer, Task};
 use super::random::Random;
 use super::script::Setup;
-use super::settings::Driver;
 use super::state::Reply;
 use super::stats::Counter;
 use super::visits::Visits;
@@ -14,7 +13,7 @@ use dbtime_load::failure::Failure;
 use dbtime_load::program::{Step, Value};
 use dbtime_load::request::Request;
 use dbtime_load::results::Results;
-use dbtime_model::{Nanos, OperationId, StatementId};
+use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
 use dbtime_sql::fingerprint;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -237,7 +236,7 @@ impl Desk {
 
     /// Whether the rows of prepared statements are wanted. On MySQL they cannot be fetched.
     pub(super) fn keeps_rows(&self) -> bool {
-        self.reads_rows.get() && self.setup.settings.driver == Driver::Pgsql
+        self.reads_rows.get() && self.setup.settings.driver == SqlDialect::Postgres
     }
 
     /// Counts a statement that answered.

@@ -1,9 +1,8 @@
 //! What a script is told of a failed statement, and what is done about it: the rules of sysbench's
 //! drivers.
 
-use super::settings::Driver;
 use dbtime_load::failure::Failure;
-use dbtime_model::ErrorClass;
+use dbtime_model::{ErrorClass, SqlDialect};
 
 /// Errors that `--mysql-ignore-errors` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +55,13 @@ const LOST: [u32; 4] = [2013, 2006, 2011, 2055];
 const NOT_MADE: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH", "ETIMEDOUT"];
 
 /// What the rules say about a failure.
-pub(super) fn judge(failure: &Failure, driver: Driver, ignored: &Ignored) -> Judged {
+pub(super) fn judge(failure: &Failure, driver: SqlDialect, ignored: &Ignored) -> Judged {
     let number = number(failure, driver);
     let is_lost = failure.class == ErrorClass::Connection || LOST.contains(&number);
     let (is_ignorable, wants_rollback) = match driver {
-        Driver::Mysql => (ignored.has(number), false),
-        Driver::Sqlite => (ignored.has(number), !failure.undone),
-        Driver::Pgsql => {
+        SqlDialect::Mysql => (ignored.has(number), false),
+        SqlDialect::Sqlite => (ignored.has(number), !failure.undone),
+        SqlDialect::Postgres => {
             let is_known = matches!(failure.state.as_str(), "40P01" | "40001" | "23505");
             (is_known, !is_lost)
         }
@@ -80,18 +79,18 @@ pub(super) fn judge(failure: &Failure, driver: Driver, ignored: &Ignored) -> Jud
 /// What MySQL's client calls the state of an error of its own.
 pub(super) const STATELESS: &str = "HY000";
 
-fn state(failure: &Failure, driver: Driver) -> &str {
-    let is_clients_own = driver == Driver::Mysql && failure.state.is_empty();
+fn state(failure: &Failure, driver: SqlDialect) -> &str {
+    let is_clients_own = driver == SqlDialect::Mysql && failure.state.is_empty();
     if is_clients_own { STATELESS } else { &failure.state }
 }
 
 /// The database's number, or that of MySQL that means the same.
-fn number(failure: &Failure, driver: Driver) -> u32 {
-    if let (Driver::Mysql, Ok(number)) = (driver, failure.code.parse()) {
+fn number(failure: &Failure, driver: SqlDialect) -> u32 {
+    if let (SqlDialect::Mysql, Ok(number)) = (driver, failure.code.parse()) {
         return number;
     }
     match (driver, failure.class) {
-        (Driver::Pgsql, _) => 0,
+        (SqlDialect::Postgres, _) => 0,
         (_, ErrorClass::Connection) if NOT_MADE.contains(&failure.code.as_str()) => 2003,
         (_, ErrorClass::Connection) => 2013,
         (_, ErrorClass::Busy) => 1205,
@@ -115,15 +114,16 @@ mod tests {
     #[test]
     fn listed_codes_are_ignored_and_others_are_not() {
         let listed = Ignored::parse("1213, 1020,1205");
-        let of = |code: &str| judge(&failure(ErrorClass::Other, code, ""), Driver::Mysql, &listed);
+        let of =
+            |code: &str| judge(&failure(ErrorClass::Other, code, ""), SqlDialect::Mysql, &listed);
         assert!(of("1213").is_ignorable && of("1205").is_ignorable);
         assert!(!of("1062").is_ignorable && !of("1213").wants_rollback);
         assert!(of("2006").is_lost && !of("2006").is_ignorable);
         let all = Ignored::parse("all");
-        assert!(judge(&failure(ErrorClass::Other, "1", ""), Driver::Mysql, &all).is_ignorable);
-        let lost = judge(&Failure::connection("ECONNRESET", "gone"), Driver::Mysql, &all);
+        assert!(judge(&failure(ErrorClass::Other, "1", ""), SqlDialect::Mysql, &all).is_ignorable);
+        let lost = judge(&Failure::connection("ECONNRESET", "gone"), SqlDialect::Mysql, &all);
         assert_eq!((lost.number, lost.is_lost, &*lost.state), (2013, true, "HY000"));
-        let absent = judge(&Failure::connection("ECONNREFUSED", "no"), Driver::Mysql, &all);
+        let absent = judge(&Failure::connection("ECONNREFUSED", "no"), SqlDialect::Mysql, &all);
         assert_eq!((absent.number, absent.is_lost), (2003, true));
     }
 
@@ -134,7 +134,7 @@ mod tests {
             own_length: 20,
             ..failure(ErrorClass::Connection, "1040", "08004")
         };
-        let judged = judge(&told, Driver::Mysql, &Ignored::parse(""));
+        let judged = judge(&told, SqlDialect::Mysql, &Ignored::parse(""));
         assert_eq!((&*judged.message, &*judged.state), ("Too many connections", "08004"));
     }
 
@@ -144,7 +144,8 @@ mod tests {
         for (state, is_ignorable) in
             [("40P01", true), ("40001", true), ("23505", true), ("42P01", false)]
         {
-            let judged = judge(&failure(ErrorClass::Other, state, state), Driver::Pgsql, &ignored);
+            let judged =
+                judge(&failure(ErrorClass::Other, state, state), SqlDialect::Postgres, &ignored);
             assert_eq!((judged.is_ignorable, judged.wants_rollback), (is_ignorable, true));
             assert_eq!((judged.number, judged.state.as_str()), (0, state));
         }
@@ -154,9 +155,9 @@ mod tests {
     fn a_busy_sqlite_is_a_lock_wait_that_timed_out() {
         let ignored = Ignored::parse("1213,1020,1205");
         let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "");
-        let judged = judge(&busy, Driver::Sqlite, &ignored);
+        let judged = judge(&busy, SqlDialect::Sqlite, &ignored);
         assert_eq!((judged.number, judged.is_ignorable, judged.wants_rollback), (1205, true, true));
         let constraint = failure(ErrorClass::Constraint, "SQLITE_CONSTRAINT", "");
-        assert!(!judge(&constraint, Driver::Sqlite, &ignored).is_ignorable);
+        assert!(!judge(&constraint, SqlDialect::Sqlite, &ignored).is_ignorable);
     }
 }

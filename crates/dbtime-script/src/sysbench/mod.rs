@@ -37,7 +37,7 @@ pub use declared::{Declared, DeclaredCommand, declared_options};
 pub use main_state::{MainScript, MainState, Task};
 pub use output::{Output, Priority};
 pub use script::{ScriptError, SysbenchScript};
-pub use settings::{Command, Driver, Exit, ScriptOptions, Settings};
+pub use settings::{Command, Exit, ScriptOptions, Settings, driver_name};
 
 #[cfg(test)]
 mod tests;

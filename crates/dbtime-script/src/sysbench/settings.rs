@@ -3,6 +3,7 @@
 use super::options::{Compat, OptionValue};
 use super::output::Output;
 use super::random::{Kind, Shape};
+use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,24 +54,11 @@ impl ScriptOptions {
     }
 }
 
-/// The database that the script talks to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
-    /// MySQL or MariaDB.
-    Mysql,
-    /// PostgreSQL.
-    Pgsql,
-    /// SQLite, which scripts take for MySQL (see [`super::sqlite`]).
-    Sqlite,
-}
-
-impl Driver {
-    /// What a script is told.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mysql | Self::Sqlite => "mysql",
-            Self::Pgsql => "pgsql",
-        }
+/// What a script is told of its driver. It takes SQLite for MySQL (see [`super::sqlite`]).
+pub fn driver_name(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Mysql | SqlDialect::Sqlite => "mysql",
+        SqlDialect::Postgres => "pgsql",
     }
 }
 
@@ -132,7 +120,7 @@ pub struct Settings {
     /// Its options.
     pub options: ScriptOptions,
     /// The database.
-    pub driver: Driver,
+    pub driver: SqlDialect,
     /// The server as messages name it, such as `socket '/run/s'`; empty where nothing is known.
     pub server: String,
     /// Why there is no way to the server, as soon as that is known: no connection is tried then.
@@ -166,7 +154,7 @@ impl Settings {
     }
 
     /// What sysbench does without options; what is printed is dropped.
-    pub fn new(path: impl Into<String>, driver: Driver) -> Self {
+    pub fn new(path: impl Into<String>, driver: SqlDialect) -> Self {
         Self {
             path: path.into(),
             source: None,

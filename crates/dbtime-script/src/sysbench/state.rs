@@ -6,7 +6,7 @@ use super::dispatch::Dispatch;
 use super::options::{Compat, OptionValue};
 use super::paths;
 use super::script::{ScriptError, Setup};
-use super::settings::{Command, ScriptOptions};
+use super::settings::{Command, ScriptOptions, driver_name};
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     host.set("package_path", paths::lua_path(&settings.data_dir))?;
     host.set("package_cpath", paths::lua_cpath())?;
     host.set("version", settings.compat.version())?;
-    host.set("driver_name", settings.driver.name())?;
+    host.set("driver_name", driver_name(settings.driver))?;
     host.set("prepares", setup.prepares)?;
     host.set("gives_results", settings.compat == Compat::V1_0)?;
     host.set("command", setup.command.as_deref())?;

@@ -10,12 +10,12 @@ mod stock;
 
 use super::options::Compat;
 use super::stats::Totals;
-use super::{Command, Driver, Output, Settings, SysbenchScript};
+use super::{Command, Output, Settings, SysbenchScript};
 use database::Database;
 use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
 use dbtime_load::results::Results;
 use dbtime_load::script::Script;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, SqlDialect};
 use std::sync::{Arc, Mutex};
 
 /// How a program came to rest.
@@ -102,7 +102,7 @@ impl Stage {
     }
 
     /// One of our own scripts.
-    fn own(name: &str, driver: Driver) -> Self {
+    fn own(name: &str, driver: SqlDialect) -> Self {
         Self::new(own(name, driver))
     }
 
@@ -155,7 +155,7 @@ impl Stage {
 }
 
 /// The settings of one of our own scripts.
-fn own(name: &str, driver: Driver) -> Settings {
+fn own(name: &str, driver: SqlDialect) -> Settings {
     let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
     Settings { compat: Compat::V1_1, ..Settings::new(path, driver) }
 }

@@ -2,8 +2,7 @@
 
 use super::login::LoginArgs;
 use clap::{Args, ValueEnum};
-use dbtime_model::Nanos;
-use dbtime_model::traced::Protocol;
+use dbtime_model::{Nanos, WireProtocol};
 use dbtime_observe::process::Which;
 use dbtime_observe::trace::Wanted;
 use std::path::PathBuf;
@@ -74,7 +73,7 @@ pub(crate) enum ServerKind {
     Postgres,
 }
 
-impl From<ServerKind> for Protocol {
+impl From<ServerKind> for WireProtocol {
     fn from(kind: ServerKind) -> Self {
         match kind {
             ServerKind::Mysql => Self::Mysql,

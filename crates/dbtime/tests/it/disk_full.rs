@@ -164,8 +164,7 @@ fn recorded_on_a_disk_of(
     use std::sync::atomic::{AtomicBool, Ordering};
 
     let (sandbox, is_over) = (Sandbox::new(), AtomicBool::new(false));
-    let server =
-        crate::given_server::GivenServer::start(dbtime_lab::servers::Product::MariaDb, &[]);
+    let server = crate::given_server::GivenServer::start(dbtime_model::Product::Mariadb, &[]);
     let line = format!(
         "dbtime trace -p {} --record disk/t.trace {options}; code=$?; \
          cp disk/t.trace kept.trace; (exit $code)",

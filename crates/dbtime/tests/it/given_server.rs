@@ -2,12 +2,13 @@
 
 use dbtime_engines::plan::Stop;
 use dbtime_engines::socket::Table;
-use dbtime_lab::servers::{PrivateServer, Product, ServerRequest};
+use dbtime_lab::servers::{PrivateServer, ServerRequest};
+use dbtime_model::Product;
 use std::fmt::Display;
 use std::path::Path;
 
 /// Servers of these products are installed wherever the tests run.
-pub(crate) const PRODUCTS: [Product; 2] = [Product::MariaDb, Product::Postgres];
+pub(crate) const PRODUCTS: [Product; 2] = [Product::Mariadb, Product::Postgres];
 
 /// A server with a database `d`.
 pub(crate) struct GivenServer {

@@ -3,7 +3,7 @@
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::raw_postgres::RawPostgres;
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 
 pub(crate) enum LockClient {
     Mysql(RawClient),

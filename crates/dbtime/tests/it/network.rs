@@ -4,7 +4,7 @@ use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
 use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Wire};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -141,7 +141,7 @@ fn a_network_that_is_cut_is_an_outage_and_not_the_end() {
 fn a_slow_network_slows_what_is_sent_over_it() {
     let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Some(space) = Namespace::new() else { return };
-    let product = Product::MariaDb;
+    let product = Product::Mariadb;
     let given = GivenServer::start(product, &[]);
     let at = relay(space.address, given.server.port(), Duration::ZERO);
     let slow = ["qdisc", "add", "dev", &space.outside, "root", "tbf", "rate", "8mbit"];

@@ -2,7 +2,7 @@
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
@@ -60,7 +60,7 @@ fn another_service_on_the_port_is_named() {
 
 #[test]
 fn the_other_kind_of_database_is_named() {
-    let given = GivenServer::start(Product::MariaDb, &[]);
+    let given = GivenServer::start(Product::Mariadb, &[]);
     for mode in ["disable", "prefer"] {
         let port = given.server.port();
         let ran = run(&format!("postgres://u@127.0.0.1:{port}/d?sslmode={mode}"));

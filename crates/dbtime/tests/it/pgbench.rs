@@ -4,7 +4,7 @@ mod beside;
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, names};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::fs;
 
 /// A PostgreSQL that runs, and a sandbox beside it.
@@ -170,7 +170,7 @@ fn what_cannot_be_run_ends_in_1() {
 #[test]
 fn other_databases_run_the_same_scripts() {
     let sandbox = Sandbox::new();
-    let given = GivenServer::start(Product::MariaDb, &[]);
+    let given = GivenServer::start(Product::Mariadb, &[]);
     for target in ["sqlite:t.db".to_owned(), given.target()] {
         let line = format!("pgbench --classic --target '{target}'");
         sandbox.run(&format!("{line} -i")).tells(&["100000 of 100000 tuples (100%)"]).exits(0);

@@ -4,7 +4,7 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
 use dbtime_engines::plan::Stop;
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::time::{Duration, Instant};
 
 /// Counts two of few rows up, in any order: many deadlocks.
@@ -126,7 +126,7 @@ fn a_server_that_goes_takes_whole_transactions_with_it() {
 #[test]
 fn reads_that_may_end_their_transaction_let_nothing_go_ahead() {
     let settings = [("transaction_isolation", "SERIALIZABLE")];
-    let (given, sandbox) = tally(Product::MariaDb, &settings);
+    let (given, sandbox) = tally(Product::Mariadb, &settings);
     let run = format!("run tally.toml --target '{}' --transactions 5 --no-record", given.target());
     let told = ["--pipeline cannot be used", "every SELECT locks", "leave out --pipeline"];
     sandbox.run(&format!("{run} --pipeline")).refused(2, &told);

@@ -2,14 +2,14 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 
 #[test]
 fn a_private_server_is_started_loaded_driven_and_gone() {
     for product in PRODUCTS {
         for protocol in ["prepared", "text"] {
             let sandbox = Sandbox::new();
-            let word = product.word();
+            let word = product.name();
             let json = sandbox
                 .run(&format!(
                     "run point-select --target {word} --protocol {protocol} --connections 4 \
@@ -234,7 +234,7 @@ fn flags_of_private_servers_are_for_private_servers() {
 
 #[test]
 fn no_password_leaves_the_command_line() {
-    let given = GivenServer::start(Product::MariaDb, &[]);
+    let given = GivenServer::start(Product::Mariadb, &[]);
     given.sql("CREATE USER 'u'@'%' IDENTIFIED BY 'top-secret'");
     let sandbox = Sandbox::new();
     let target = given.target_as("u", ":top-secret", "");
@@ -290,7 +290,7 @@ fn a_hundred_transactions_show_what_they_cost_the_server() {
 
 #[test]
 fn refused_connections_are_tried_again_while_others_are_busy() {
-    let given = GivenServer::start(Product::MariaDb, &[("max_connections", "10")]);
+    let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);
     let json = Sandbox::new()
         .run(&format!(
             "run values1 --target '{}' --connections 20 --time 3s --warmup 0s --no-record --json",

@@ -5,7 +5,7 @@ mod beside;
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox, count, number};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
@@ -57,7 +57,7 @@ fn figures(report: &str) -> BTreeMap<String, f64> {
 #[test]
 fn stock_scripts_do_what_they_do_under_sysbench() {
     let sandbox = Sandbox::new();
-    for product in [Product::MariaDb, Product::Postgres] {
+    for product in [Product::Mariadb, Product::Postgres] {
         let server = start(product);
         let at = options(&server, product);
         let table = "--tables=2 --table-size=500";
@@ -130,9 +130,9 @@ fn compare(script: &str, ours: &str, theirs: &str) {
 #[test]
 fn sqlite_holds_the_same_rows_as_a_server() {
     let sandbox = Sandbox::new();
-    let server = start(Product::MariaDb);
+    let server = start(Product::Mariadb);
     let table = "--tables=1 --table-size=300 --rand-seed=7";
-    let at = options(&server, Product::MariaDb);
+    let at = options(&server, Product::Mariadb);
     sandbox.run(&format!("sysbench oltp_read_write {at} {table} prepare")).exits(0);
     let lite = "--db-driver=sqlite --sqlite-db=t.db";
     sandbox.run(&format!("sysbench oltp_read_write {lite} {table} prepare")).fine();
@@ -169,9 +169,9 @@ fn every_function_works_on_every_engine() {
         ran.exits(0);
         assert_eq!(figures(&ran.out)["transactions"], 3.0, "{ran:?}");
     };
-    for product in [Product::MariaDb, Product::Postgres] {
+    for product in [Product::Mariadb, Product::Postgres] {
         let server = start(product);
-        let multiple = if product == Product::MariaDb { "--multiple=on" } else { "" };
+        let multiple = if product == Product::Mariadb { "--multiple=on" } else { "" };
         run(&format!("{} {multiple}", options(&server, product)));
     }
     sandbox.write("api.db", "");
@@ -320,8 +320,8 @@ fn a_script_that_never_comes_back_is_told() {
 #[test]
 fn a_server_that_dies_ends_the_run_with_its_words() {
     let sandbox = Sandbox::new();
-    let server = start(Product::MariaDb);
-    let at = options(&server, Product::MariaDb);
+    let server = start(Product::Mariadb);
+    let at = options(&server, Product::Mariadb);
     sandbox.run(&format!("sysbench oltp_point_select {at} --table-size=100 prepare")).exits(0);
     let line = format!("oltp_point_select {at} --table-size=100 --threads=2 --time=4 run");
     let running = sandbox.start(&format!("sysbench --classic {line}"));
@@ -361,7 +361,7 @@ end
 fn scripts_for_older_versions_do_what_they_do_under_sysbench() {
     let sandbox = Sandbox::new();
     sandbox.write("old.lua", OLD);
-    for product in [Product::MariaDb, Product::Postgres] {
+    for product in [Product::Mariadb, Product::Postgres] {
         let server = start(product);
         let at = options(&server, product);
         for script in ["--test=old.lua", "old.lua"] {

@@ -2,7 +2,7 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;

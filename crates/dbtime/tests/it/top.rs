@@ -6,7 +6,7 @@ mod holders;
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::sandbox::{Sandbox, words};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -190,7 +190,7 @@ fn pipe_between(top: Pid, helper: Pid) -> File {
 
 #[test]
 fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
     let (mut client, mut sleeper) = (RawClient::connect(&server), RawClient::connect(&server));
     (0..1009).for_each(|_| client.query("DO 1"));
@@ -219,7 +219,7 @@ fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
 
 #[test]
 fn it_ends_with_a_signal_or_its_server_and_leaves_the_terminal_as_it_was() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(screen) = Screen::open(&sandbox, &server) else { return };
     screen.signal(Signal::TERM);
     assert_eq!(screen.ended().0, Some(0));
@@ -232,7 +232,7 @@ fn it_ends_with_a_signal_or_its_server_and_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn one_that_is_killed_leaves_the_terminal_as_it_was() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     for signal in [Signal::KILL, Signal::ABORT] {
         let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
         assert!(!screen.is_canonical());
@@ -255,7 +255,7 @@ fn one_that_is_killed_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn one_that_is_killed_leaves_the_terminal_as_it_was_to_its_shell() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(mut screen) = Screen::open_in_shell(&sandbox, &server) else { return };
     let top = child_of(Pid::from_child(&screen.child));
     let helper = child_of(top);

@@ -26,7 +26,7 @@ mod wakes;
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::sandbox::Sandbox;
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

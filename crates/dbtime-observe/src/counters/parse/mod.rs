@@ -9,9 +9,8 @@ mod psql;
 
 use super::rows::{Cell, add_rows};
 use super::{global_status, postgres};
-use dbtime_model::counters::{
-    CounterDocument, CounterSample, CounterSource, DocumentError, Product,
-};
+use dbtime_model::Product;
+use dbtime_model::counters::{CounterDocument, CounterSample, CounterSource, DocumentError};
 use grid::Grid;
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,6 +1,7 @@
 //! The statements of the steps, as pgbench 15.18 sends them and as the other databases need them.
 
 use super::*;
+use dbtime_model::SqlDialect;
 
 fn sql(letters: &str, what: &Initialization) -> Vec<String> {
     let steps = steps(letters, what).expect("steps that there are");
@@ -71,10 +72,10 @@ fn the_server_can_make_the_rows_itself() {
     let of = |dialect| sql("G", &Initialization { dialect, scale: 2, ..Initialization::default() });
     let tellers = "insert into pgbench_tellers(tid,bid,tbalance) \
                    select n, (n - 1) / 10 + 1, 0 from generate_series(1, 20) as n";
-    assert_eq!(of(Dialect::Postgres)[3], tellers);
-    let on_sqlite = of(Dialect::Sqlite);
+    assert_eq!(of(SqlDialect::Postgres)[3], tellers);
+    let on_sqlite = of(SqlDialect::Sqlite);
     assert!(on_sqlite[6].ends_with("select n, (n - 1) / 10 + 1, 0 from series"), "{on_sqlite:?}");
-    let on_mysql = &of(Dialect::Mysql)[6];
+    let on_mysql = &of(SqlDialect::Mysql)[6];
     assert!(
         on_mysql
             .contains("select n, (n - 1) div 10 + 1, 0 from (select t0.d * 1 + t1.d * 10 + 1 as n")
@@ -88,18 +89,18 @@ fn the_others_get_what_they_can_do() {
         |dialect, letters| sql(letters, &Initialization { dialect, ..Initialization::default() });
     let accounts = "create table pgbench_accounts(aid integer primary key not null,bid int,\
                     abalance int,filler char(84))";
-    assert_eq!(of(Dialect::Sqlite, "t")[2], accounts);
-    assert!(of(Dialect::Sqlite, "pf").is_empty());
+    assert_eq!(of(SqlDialect::Sqlite, "t")[2], accounts);
+    assert!(of(SqlDialect::Sqlite, "pf").is_empty());
     let teller = "foreign key (bid) references pgbench_branches(bid))";
-    assert!(of(Dialect::Sqlite, "tf")[1].ends_with(teller), "with the table or never");
-    assert_eq!(of(Dialect::Sqlite, "v")[0], "analyze pgbench_branches");
-    assert_eq!(of(Dialect::Mysql, "v")[0], "analyze table pgbench_branches");
+    assert!(of(SqlDialect::Sqlite, "tf")[1].ends_with(teller), "with the table or never");
+    assert_eq!(of(SqlDialect::Sqlite, "v")[0], "analyze pgbench_branches");
+    assert_eq!(of(SqlDialect::Mysql, "v")[0], "analyze table pgbench_branches");
     let key = "alter table pgbench_history add constraint pgbench_history_aid_fkey \
                foreign key (aid) references pgbench_accounts(aid)";
-    assert_eq!(of(Dialect::Mysql, "f")[4], key);
-    assert_eq!(of(Dialect::Mysql, "d")[0], "drop table if exists pgbench_history");
+    assert_eq!(of(SqlDialect::Mysql, "f")[4], key);
+    assert_eq!(of(SqlDialect::Mysql, "d")[0], "drop table if exists pgbench_history");
     let parts = |partitions| Initialization {
-        dialect: Dialect::Mysql,
+        dialect: SqlDialect::Mysql,
         partitions: Some(partitions),
         ..Initialization::default()
     };
@@ -117,14 +118,14 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refused("", Initialization::default()), "no initialization steps specified");
     let error = refused("dx", Initialization::default());
     assert!(error.starts_with("unrecognized initialization step \"x\""), "{error}");
-    let dialect = Dialect::Mysql;
+    let dialect = SqlDialect::Mysql;
     let error =
         refused("t", Initialization { dialect, fillfactor: 80, ..Initialization::default() });
     assert!(error.contains("leave them out"), "{error}");
     let error = refused("t", Initialization { fillfactor: 5, ..Initialization::default() });
     assert_eq!(error, "fillfactor must be in range 10..100, not 5");
     let sqlite = Initialization {
-        dialect: Dialect::Sqlite,
+        dialect: SqlDialect::Sqlite,
         partitions: Some(Partitions::Hash(2)),
         ..Initialization::default()
     };

@@ -2,9 +2,9 @@
 
 use super::super::init;
 use super::*;
-use dbtime_model::ErrorClass;
+use dbtime_model::{ErrorClass, SqlDialect};
 
-fn loading(dialect: Dialect, letters: &str) -> (Loading, Arc<Mutex<Vec<String>>>) {
+fn loading(dialect: SqlDialect, letters: &str) -> (Loading, Arc<Mutex<Vec<String>>>) {
     let what = Initialization { dialect, ..Initialization::default() };
     let steps = init::steps(letters, &what).expect("steps");
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -46,7 +46,7 @@ fn walk(script: &Loading) -> Vec<(String, usize)> {
 
 #[test]
 fn rows_are_copied_to_postgresql() {
-    let (script, told) = loading(Dialect::Postgres, "g");
+    let (script, told) = loading(SqlDialect::Postgres, "g");
     let asked = walk(&script);
     let start = ["begin", "truncate table", "copy pgbench_branches", "copy pgbench_tellers"];
     for (expected, (sql, _)) in start.iter().zip(&asked) {
@@ -69,7 +69,7 @@ fn rows_are_copied_to_postgresql() {
 
 #[test]
 fn others_get_rows_by_insert() {
-    let (script, told) = loading(Dialect::Sqlite, "tg");
+    let (script, told) = loading(SqlDialect::Sqlite, "tg");
     let asked = walk(&script);
     let has = |text: &str| asked.iter().filter(|(sql, _)| sql.starts_with(text)).count();
     assert_eq!(has("create table"), 4);
@@ -86,7 +86,7 @@ fn others_get_rows_by_insert() {
 
 #[test]
 fn a_failure_ends_it_and_names_the_statement() {
-    let (script, _) = loading(Dialect::Postgres, "d");
+    let (script, _) = loading(SqlDialect::Postgres, "d");
     let mut program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
     program.resume(Event::Started);
     let failure = Failure::connection("08006", "it is gone");

@@ -4,8 +4,8 @@ mod failure;
 mod prepared;
 
 use crate::sysbench::desk::{Ask, Desk};
-use crate::sysbench::settings::Driver;
 use crate::sysbench::sqlite;
+use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -41,8 +41,8 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 /// The text as the database wants it.
 fn spoken<'a>(desk: &Desk, sql: &'a str) -> Cow<'a, str> {
     match desk.setup.settings.driver {
-        Driver::Sqlite => sqlite::rewritten(sql),
-        Driver::Mysql | Driver::Pgsql => Cow::Borrowed(sql),
+        SqlDialect::Sqlite => sqlite::rewritten(sql),
+        SqlDialect::Mysql | SqlDialect::Postgres => Cow::Borrowed(sql),
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::declared_options;
 use super::super::options::{OptionType, OptionValue};
 use super::super::stats::Counter;
 use super::*;
+use dbtime_model::SqlDialect;
 
 fn set(settings: &mut Settings, name: &str, value: OptionValue) {
     settings.options.values.insert(name.to_owned(), value);
@@ -15,14 +16,14 @@ fn text(value: &str) -> OptionValue {
 
 #[test]
 fn sql_works_on_every_database() {
-    for driver in [Driver::Mysql, Driver::Pgsql, Driver::Sqlite] {
+    for driver in [SqlDialect::Mysql, SqlDialect::Postgres, SqlDialect::Sqlite] {
         let mut settings = own("api_sql", driver);
-        set(&mut settings, "multiple", OptionValue::Bool(driver == Driver::Mysql));
+        set(&mut settings, "multiple", OptionValue::Bool(driver == SqlDialect::Mysql));
         let stage = Stage::new(settings);
         let client = stage.run(2);
         let database = &client.database;
         let (insert, third) = match driver {
-            Driver::Pgsql => {
+            SqlDialect::Postgres => {
                 ("execute INSERT INTO dbtime_api VALUES ($1, $2)", "$1, $2, $3, $4, $5")
             }
             _ => ("execute INSERT INTO dbtime_api VALUES (?, ?)", "?, ?, ?, ?, ?"),
@@ -34,21 +35,21 @@ fn sql_works_on_every_database() {
         let line = database.log.iter().find(|line| line.starts_with(&texts)).expect("it was sent");
         assert!(line.ends_with("', 2.0, -1, NULL]"), "{line}");
         // Of PostgreSQL sysbench makes no connection anew.
-        let connected = if driver == Driver::Pgsql { 3 } else { 4 };
+        let connected = if driver == SqlDialect::Postgres { 3 } else { 4 };
         assert_eq!(database.count("connect"), connected);
     }
 }
 
 #[test]
 fn random_numbers_and_histograms_work() {
-    let stage = Stage::own("api_rand", Driver::Mysql);
+    let stage = Stage::own("api_rand", SqlDialect::Mysql);
     stage.run(1);
     assert!(stage.printed().contains("5.456 |****************************************"));
 }
 
 #[test]
 fn the_environment_is_that_of_sysbench_and_each_client_has_its_own() {
-    let mut settings = own("api_environment", Driver::Mysql);
+    let mut settings = own("api_environment", SqlDialect::Mysql);
     settings.threads = 2;
     let folder = format!("{}/tests/lua", env!("CARGO_MANIFEST_DIR"));
     set(&mut settings, "folder", text(&folder));
@@ -81,7 +82,7 @@ fn the_environment_is_that_of_sysbench_and_each_client_has_its_own() {
 #[test]
 fn a_script_may_have_its_own_loop() {
     for stops in [true, false] {
-        let mut settings = own("thread_run", Driver::Mysql);
+        let mut settings = own("thread_run", SqlDialect::Mysql);
         set(&mut settings, "stops", OptionValue::Bool(stops));
         let stage = Stage::new(settings.clone());
         let client = stage.run(3);
@@ -102,7 +103,7 @@ fn a_script_may_have_its_own_loop() {
 
 #[test]
 fn the_globals_of_old_scripts_work() {
-    let mut settings = own("legacy", Driver::Mysql);
+    let mut settings = own("legacy", SqlDialect::Mysql);
     for (name, value) in
         [("oltp_size", "7"), ("alone", ""), ("mysql_table_engine", "myisam"), ("help", "")]
     {
@@ -123,12 +124,12 @@ fn the_globals_of_old_scripts_work() {
 
 #[test]
 fn options_are_declared_with_their_types() {
-    let path = own("reports", Driver::Mysql).path;
+    let path = own("reports", SqlDialect::Mysql).path;
     let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));
     let declared = declared.expect("it is fine");
     assert_eq!(declared.options, None);
     assert_eq!(declared.functions, ["init", "event"]);
-    let path = own("options", Driver::Mysql).path;
+    let path = own("options", SqlDialect::Mysql).path;
     let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));
     let options = declared.expect("it is fine").options.expect("there are some");
     let kinds: Vec<_> = options.iter().map(|o| (o.name.as_str(), o.kind)).collect();
@@ -161,7 +162,8 @@ fn commands_are_run_by_name() {
         ),
         ("fail", quit(Some(ErrorClass::Other)), "FATAL: `sysbench.cmdline.call_command' function"),
     ] {
-        let settings = Settings { command: command(name, true), ..own("commands", Driver::Mysql) };
+        let settings =
+            Settings { command: command(name, true), ..own("commands", SqlDialect::Mysql) };
         let stage = Stage::new(settings);
         let mut client = stage.client();
         assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
@@ -173,13 +175,13 @@ fn commands_are_run_by_name() {
 #[test]
 fn statements_without_rows_give_what_the_version_gives() {
     for compat in [Compat::V1_0, Compat::V1_1] {
-        Stage::new(Settings { compat, ..own("results", Driver::Mysql) }).run(1);
+        Stage::new(Settings { compat, ..own("results", SqlDialect::Mysql) }).run(1);
     }
 }
 
 #[test]
 fn a_statement_that_a_script_forgets_is_closed_before_the_next_is_prepared() {
-    let client = Stage::own("forgotten", Driver::Mysql).run(5);
+    let client = Stage::own("forgotten", SqlDialect::Mysql).run(5);
     let log = &client.database;
     // Two of thread_init, and one each event; the result still holds the last but one.
     assert_eq!((log.count("prepare"), log.count("close")), (7, 1 + 3), "{:#?}", log.log);
@@ -188,7 +190,7 @@ fn a_statement_that_a_script_forgets_is_closed_before_the_next_is_prepared() {
 
 #[test]
 fn one_state_holds_thousands_of_clients() {
-    let stage = Stage::own("events", Driver::Mysql);
+    let stage = Stage::own("events", SqlDialect::Mysql);
     let mut clients = stage.clients(9000);
     for client in &mut clients {
         assert_eq!(client.phase(Phase::Open), Some(Rest::Done));

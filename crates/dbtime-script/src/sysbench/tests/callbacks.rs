@@ -1,6 +1,7 @@
 //! `string.gsub` and `table.sort` with functions of the script's: as those of C, and able to wait.
 
 use super::*;
+use dbtime_model::SqlDialect;
 use mlua::Lua;
 
 const OURS: &str = include_str!("../lua/callbacks.lua");
@@ -108,7 +109,7 @@ fn lists_are_sorted_as_c_sorts_them_down_to_the_order_of_equals() {
 
 #[test]
 fn functions_that_are_called_back_may_ask_the_database() {
-    let stage = Stage::own("callbacks", Driver::Mysql);
+    let stage = Stage::own("callbacks", SqlDialect::Mysql);
     stage.run(1);
     assert_eq!(stage.printed(), "[a] [b]\t2\t1 2 3\n");
     assert_eq!(stage.totals().queries(), 4);

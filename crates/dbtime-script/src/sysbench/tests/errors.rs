@@ -3,11 +3,12 @@
 use super::super::options::OptionValue;
 use super::super::stats::Counter;
 use super::*;
+use dbtime_model::SqlDialect;
 
 const FATAL: Rest = Rest::Quit { failed: Some(ErrorClass::Other), all: true };
 
 fn failing(place: &str) -> Settings {
-    let mut settings = own("failing", Driver::Mysql);
+    let mut settings = own("failing", SqlDialect::Mysql);
     settings.argv.push(place.to_owned());
     settings
 }
@@ -99,7 +100,7 @@ fn a_connection_that_cannot_be_made_ends_the_run() {
 }
 
 /// The script that is restarted, opened.
-fn restarted(driver: Driver, hook: bool) -> (Stage, Client) {
+fn restarted(driver: SqlDialect, hook: bool) -> (Stage, Client) {
     let mut settings = own("restart", driver);
     settings.options.values.insert("hook".to_owned(), OptionValue::Bool(hook));
     let stage = Stage::new(settings);
@@ -114,7 +115,7 @@ fn ignored(stage: &Stage) -> [u64; 2] {
 
 #[test]
 fn a_deadlock_starts_the_event_again() {
-    let (stage, mut client) = restarted(Driver::Mysql, false);
+    let (stage, mut client) = restarted(SqlDialect::Mysql, false);
     client.database.fail("execute UPDATE", "1213", "40001");
     client.database.fail("query COMMIT", "1205", "HY000");
     assert_eq!((client.event(), client.program.retries()), (Rest::Done, 2));
@@ -129,10 +130,10 @@ fn a_deadlock_starts_the_event_again() {
 
 #[test]
 fn postgres_rolls_back_before_it_starts_again() {
-    for driver in [Driver::Pgsql, Driver::Sqlite] {
+    for driver in [SqlDialect::Postgres, SqlDialect::Sqlite] {
         let (stage, mut client) = restarted(driver, false);
         client.database.fail("execute UPDATE", "40P01", "40P01");
-        if driver == Driver::Sqlite {
+        if driver == SqlDialect::Sqlite {
             client.database.failures[0].1.class = ErrorClass::Busy;
         }
         assert_eq!(client.event(), Rest::Done);
@@ -150,7 +151,7 @@ fn postgres_rolls_back_before_it_starts_again() {
 
 #[test]
 fn a_lost_connection_is_made_again_where_that_is_ignored() {
-    let mut settings = own("restart", Driver::Mysql);
+    let mut settings = own("restart", SqlDialect::Mysql);
     let all = OptionValue::List(vec!["all".to_owned()]);
     settings.options.values.insert("mysql_ignore_errors".to_owned(), all);
     let stage = Stage::new(settings);
@@ -166,7 +167,7 @@ fn a_lost_connection_is_made_again_where_that_is_ignored() {
 
 #[test]
 fn other_errors_end_the_run_unless_the_hook_has_a_word() {
-    let (stage, mut client) = restarted(Driver::Mysql, true);
+    let (stage, mut client) = restarted(SqlDialect::Mysql, true);
     client.database.fail("execute UPDATE", "1062", "23000");
     assert_eq!(client.event(), Rest::Done);
     assert_eq!(ignored(&stage), [1, 0]);
@@ -182,7 +183,7 @@ fn other_errors_end_the_run_unless_the_hook_has_a_word() {
 
 #[test]
 fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
-    let (_stage, mut client) = restarted(Driver::Mysql, false);
+    let (_stage, mut client) = restarted(SqlDialect::Mysql, false);
     let (operation, due) = (OperationId(0), MonoNanos(0));
     client.program.start(&Ticket { index: 0, operation, due, client: 0 });
     assert!(matches!(client.program.resume(Event::Started), Step::Ask { .. }));
@@ -191,7 +192,7 @@ fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
 
 #[test]
 fn nobody_is_inside_lua_between_events() {
-    let stage = Stage::own("events", Driver::Mysql);
+    let stage = Stage::own("events", SqlDialect::Mysql);
     stage.run(5);
     assert_eq!(stage.script.inside(), []);
 }
@@ -205,7 +206,7 @@ function event()
   con:bulk_insert_done()
 end";
     let source = Some(source.into());
-    let stage = Stage::new(Settings { source, ..Settings::new("-", Driver::Mysql) });
+    let stage = Stage::new(Settings { source, ..Settings::new("-", SqlDialect::Mysql) });
     let mut client = stage.client();
     assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
     client.database.fail("query INSERT", "1146", "42S02");

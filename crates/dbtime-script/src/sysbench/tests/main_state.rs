@@ -3,6 +3,7 @@
 use super::super::options::OptionValue;
 use super::super::{Declared, MainScript, MainState, ScriptError, Task};
 use super::*;
+use dbtime_model::SqlDialect;
 use std::thread::JoinHandle;
 
 const FIGURES: [(&str, f64); 12] = [
@@ -74,7 +75,7 @@ impl Main {
 
 /// A script that is in no file.
 fn written(source: &str) -> Settings {
-    Settings { source: Some(source.into()), ..Settings::new("-", Driver::Mysql) }
+    Settings { source: Some(source.into()), ..Settings::new("-", SqlDialect::Mysql) }
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_body_that_fails_and_wrong_declarations_end_it() {
 
 #[test]
 fn options_are_validated_by_the_script() {
-    let main = Main::start(own("options", Driver::Mysql), 0, None);
+    let main = Main::start(own("options", SqlDialect::Mysql), 0, None);
     let is_right = |name: &str, text: &str| {
         let task = Task::Validate { name: name.to_owned(), text: text.to_owned() };
         main.does(task).expect("it is fine")
@@ -167,7 +168,7 @@ fn hooks_report_where_init_has_been() {
              err/s 0.50 reconn/s: 0.00\n",
         ),
     ] {
-        let main = Main::start(own("reports", Driver::Mysql), 4, None);
+        let main = Main::start(own("reports", SqlDialect::Mysql), 4, None);
         main.give("report", report);
         assert_eq!(main.does(Task::Function("init")), Ok(true));
         let hook = |name| main.does(Task::Hook(name, FIGURES.to_vec()));
@@ -198,7 +199,7 @@ fn the_json_report_is_a_list_that_ends_with_its_state() {
     "errors": 0.50,
     "reconnects": 0.00
   }"#;
-    let main = Main::start(own("reports", Driver::Mysql), 4, None);
+    let main = Main::start(own("reports", SqlDialect::Mysql), 4, None);
     main.give("report", "json");
     for _ in 0..2 {
         let hook = Task::Hook("report_intermediate", FIGURES.to_vec());

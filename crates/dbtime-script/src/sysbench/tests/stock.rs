@@ -4,13 +4,14 @@
 use super::super::declared_options;
 use super::super::options::{OptionType, OptionValue};
 use super::*;
+use dbtime_model::SqlDialect;
 use std::path::Path;
 
 fn is_installed() -> bool {
     Path::new("/usr/share/sysbench/oltp_common.lua").is_file()
 }
 
-fn settings(name: &str, driver: Driver) -> Settings {
+fn settings(name: &str, driver: SqlDialect) -> Settings {
     let mut settings = Settings::new(name, driver);
     let declared = declared_options(name, Some("run"), Compat::V1_0, Output::new(|_| {}))
         .unwrap_or_else(|error| panic!("{error}"));
@@ -31,7 +32,7 @@ fn read_write_has_twenty_statements_an_event() {
     if !is_installed() {
         return;
     }
-    for driver in [Driver::Mysql, Driver::Pgsql, Driver::Sqlite] {
+    for driver in [SqlDialect::Mysql, SqlDialect::Postgres, SqlDialect::Sqlite] {
         let stage = Stage::new(settings("oltp_read_write", driver));
         let client = stage.run(10);
         assert_eq!(counts(&stage), [140, 40, 20]);
@@ -47,7 +48,7 @@ fn without_prepared_statements_the_values_are_in_the_text() {
     if !is_installed() {
         return;
     }
-    let mut settings = settings("oltp_read_write", Driver::Mysql);
+    let mut settings = settings("oltp_read_write", SqlDialect::Mysql);
     let mode = OptionValue::Text("disable".to_owned());
     settings.options.values.insert("db_ps_mode".to_owned(), mode);
     let stage = Stage::new(settings);
@@ -74,7 +75,7 @@ fn every_script_runs() {
         ("select_random_points", [1, 0, 0]),
         ("select_random_ranges", [1, 0, 0]),
     ] {
-        let stage = Stage::new(settings(name, Driver::Mysql));
+        let stage = Stage::new(settings(name, SqlDialect::Mysql));
         stage.run(1);
         assert_eq!(counts(&stage), wanted, "{name}");
     }
@@ -85,7 +86,7 @@ fn bulk_inserts_are_sent_when_they_are_full() {
     if !is_installed() {
         return;
     }
-    let stage = Stage::new(settings("bulk_insert", Driver::Mysql));
+    let stage = Stage::new(settings("bulk_insert", SqlDialect::Mysql));
     let client = stage.run(100_000);
     // Some 13 bytes a row: two full statements and the rest.
     assert_eq!(client.database.count("query INSERT INTO sbtest1 VALUES(1,1),(2,2)"), 1);
@@ -101,7 +102,7 @@ fn commands_run_once_and_quit() {
     }
     let quit = Rest::Quit { failed: None, all: false };
     for (name, parallel) in [("prepare", true), ("cleanup", false)] {
-        let mut settings = settings("oltp_read_write", Driver::Sqlite);
+        let mut settings = settings("oltp_read_write", SqlDialect::Sqlite);
         settings.command = command(name, parallel);
         let stage = Stage::new(settings);
         let mut client = stage.client();
@@ -142,7 +143,7 @@ fn clients_draw_keys_of_their_own() {
     if !is_installed() {
         return;
     }
-    let stage = Stage::new(settings("oltp_point_select", Driver::Mysql));
+    let stage = Stage::new(settings("oltp_point_select", SqlDialect::Mysql));
     let mut clients = stage.clients(2);
     let mut logs = Vec::new();
     for client in &mut clients {
@@ -153,6 +154,6 @@ fn clients_draw_keys_of_their_own() {
         logs.push(client.database.log.clone());
     }
     assert_ne!(logs[0], logs[1]);
-    let again = Stage::new(settings("oltp_point_select", Driver::Mysql));
+    let again = Stage::new(settings("oltp_point_select", SqlDialect::Mysql));
     assert_eq!(again.run(20).database.log[..logs[0].len()], logs[0]);
 }

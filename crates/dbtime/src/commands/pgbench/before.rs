@@ -6,9 +6,10 @@ use crate::exit::Failure;
 use crate::screen;
 use dbtime_load::failure::Failure as Refusal;
 use dbtime_load::results::Results;
+use dbtime_model::SqlDialect;
 use dbtime_script::pgbench::options::{Benchmark, PartitionMethod, Partitions, Source, Vacuum};
 use dbtime_script::pgbench::survey::Reply;
-use dbtime_script::pgbench::{Dialect, Survey, message};
+use dbtime_script::pgbench::{Survey, message};
 use std::sync::Arc;
 
 /// What is known of the database.
@@ -64,13 +65,13 @@ fn uninitialized(job: &Job) -> String {
 fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
     let dialect = job.place.dialect;
     let mut questions = vec![match dialect {
-        Dialect::Postgres => "show server_version",
-        Dialect::Mysql => "select version()",
-        Dialect::Sqlite => "select sqlite_version()",
+        SqlDialect::Postgres => "show server_version",
+        SqlDialect::Mysql => "select version()",
+        SqlDialect::Sqlite => "select sqlite_version()",
     }];
     if has_builtin(what) {
         questions.push(BRANCHES);
-        questions.extend((dialect == Dialect::Postgres).then_some(PARTITIONS));
+        questions.extend((dialect == SqlDialect::Postgres).then_some(PARTITIONS));
     }
     questions.into_iter().map(str::to_owned).collect()
 }
@@ -120,13 +121,13 @@ pub(super) fn vacuum(job: &Job, how: Vacuum) -> Result<(), Failure> {
 }
 
 /// What tidies up the small tables, and the accounts.
-fn statements(dialect: Dialect) -> ([&'static str; 3], &'static str) {
+fn statements(dialect: SqlDialect) -> ([&'static str; 3], &'static str) {
     match dialect {
-        Dialect::Postgres => (
+        SqlDialect::Postgres => (
             ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"],
             "vacuum analyze pgbench_accounts",
         ),
-        Dialect::Mysql => (
+        SqlDialect::Mysql => (
             [
                 "analyze table pgbench_branches",
                 "analyze table pgbench_tellers",
@@ -134,7 +135,7 @@ fn statements(dialect: Dialect) -> ([&'static str; 3], &'static str) {
             ],
             "analyze table pgbench_accounts",
         ),
-        Dialect::Sqlite => (
+        SqlDialect::Sqlite => (
             ["analyze pgbench_branches", "analyze pgbench_tellers", "delete from pgbench_history"],
             "analyze pgbench_accounts",
         ),
@@ -153,7 +154,7 @@ fn tidied(job: &Job, notice: &str, statements: &[&str]) -> Result<(), Failure> {
 }
 
 /// What is told of a statement that has failed where that does not matter.
-fn ignored(refusal: &Refusal, dialect: Dialect, sql: &str) -> String {
+fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str) -> String {
     let text = message(refusal, dialect, Some(sql));
     super::as_error(&format!("{text}\ndetail: (ignoring this error and continuing anyway)"))
 }
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_failure_has_words() {
-        let told = |refusal| ignored(&refusal, Dialect::Postgres, "vacuum pgbench_tellers");
+        let told = |refusal| ignored(&refusal, SqlDialect::Postgres, "vacuum pgbench_tellers");
         let lost = told(Refusal::connection("closed", "the server closed the connection"));
         assert!(lost.starts_with("pgbench: error: the server closed the connection\n"), "{lost}");
         let unsent = told(Refusal::statement("08P01", "08P01", "too long"));

@@ -4,12 +4,12 @@ use super::{INITIALIZE, Job};
 use crate::exit::Failure;
 use crate::screen;
 use dbtime_machine::now;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, SqlDialect};
+use dbtime_script::pgbench::Loading;
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, Partitions, steps};
 use dbtime_script::pgbench::loading::Told;
 use dbtime_script::pgbench::options::{Initialize, PartitionMethod, Step};
 use dbtime_script::pgbench::rows::Table;
-use dbtime_script::pgbench::{Dialect, Loading};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,7 +42,7 @@ pub(super) fn run(job: &Job, what: &Initialize) -> Result<(), Failure> {
 }
 
 /// What makes the tables of a target that is made for a run.
-pub(super) fn of_run(dialect: Dialect, scale: u64) -> Result<Loading, Failure> {
+pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<Loading, Failure> {
     let wanted = Initialization { dialect, scale, ..Initialization::default() };
     loading(DEFAULT_STEPS, &wanted, Pace::Quiet).map(|(loading, _)| loading)
 }

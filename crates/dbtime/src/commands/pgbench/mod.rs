@@ -17,9 +17,10 @@ use dbtime_engines::plan::Stop;
 use dbtime_lab::{LabError, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
+use dbtime_model::SqlDialect;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::pgbench::options::{self, Asked, Benchmark, HELP, Initialize, list_builtins};
-use dbtime_script::pgbench::{Dialect, builtin::Builtin, report};
+use dbtime_script::pgbench::{builtin::Builtin, report};
 use std::sync::Arc;
 use target::Place;
 
@@ -75,7 +76,7 @@ fn as_error(text: &str) -> String {
 }
 
 fn show_script(script: Builtin) -> Result<Exit, Failure> {
-    let text = script.text(Dialect::Postgres);
+    let text = script.text(SqlDialect::Postgres);
     let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
     told(screen::beside, &text)
 }

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::foreign;
 use dbtime_engines::server_url::ServerUrl;
-use dbtime_script::pgbench::Dialect;
+use dbtime_model::SqlDialect;
 use dbtime_script::pgbench::options::{Common, Connection};
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(super) struct Place {
     /// The target's text, its password included: for the lab's eyes only.
     pub(super) target: String,
-    pub(super) dialect: Dialect,
+    pub(super) dialect: SqlDialect,
     /// Whether the target is there before the run and after it.
     pub(super) is_given: bool,
     /// The file that it is, where it is one.
@@ -74,7 +74,7 @@ impl Place {
         url.parameters.push(name);
         let database = url.database.clone().or_else(|| url.parameter("dbname"));
         let database = database.or_else(|| usual_database(&url)).unwrap_or_default();
-        let (target, dialect) = (url.written(), Dialect::Postgres);
+        let (target, dialect) = (url.written(), SqlDialect::Postgres);
         Ok(Self { target, dialect, is_given: true, file: None, database })
     }
 }
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn other_databases_are_targets() {
         let place = of(&["--target=sqlite:/x.db?synchronous=off"]).expect("a place");
-        assert_eq!((place.dialect, place.is_given), (Dialect::Sqlite, true));
+        assert_eq!((place.dialect, place.is_given), (SqlDialect::Sqlite, true));
         assert_eq!(place.database, "/x.db");
         let place = of(&["--target=mariadb"]).expect("a place");
-        assert_eq!((place.dialect, place.is_given), (Dialect::Mysql, false));
+        assert_eq!((place.dialect, place.is_given), (SqlDialect::Mysql, false));
         assert!(!of(&["--target=sqlite"]).expect("a place").is_given);
         assert!(of(&["--target=sqlite", "d"]).is_err());
     }

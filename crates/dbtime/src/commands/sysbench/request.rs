@@ -7,20 +7,22 @@ use crate::{interrupt, secrets};
 use dbtime_lab::{RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, SqlDialect};
 use dbtime_script::sysbench::options::{General, OptionValue, Options, is_of_dbtime};
-use dbtime_script::sysbench::{Command, Driver, Exit, ScriptOptions, Settings, SysbenchScript};
+use dbtime_script::sysbench::{
+    Command, Exit, ScriptOptions, Settings, SysbenchScript, driver_name,
+};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The database that a script is told of.
-fn driver(options: &Options) -> Driver {
+fn driver(options: &Options) -> SqlDialect {
     foreign::driver(options.own.target.as_deref().unwrap_or(&options.database.driver))
 }
 
 /// The options as a script sees them.
 pub(super) fn script_options(options: &Options) -> ScriptOptions {
-    let name = OptionValue::Text(driver(options).name().to_owned());
+    let name = OptionValue::Text(driver_name(driver(options)).to_owned());
     let mut values = options.exported.clone();
     values.insert("db_driver".to_owned(), name);
     ScriptOptions { values, are_globals: options.are_globals }

@@ -2,7 +2,7 @@
 
 use super::{figures, options, original, start, words};
 use crate::sandbox::{Ran, Sandbox, count};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::time::{Duration, Instant};
 
 const PAUSE: &str = "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'\n\
@@ -144,7 +144,7 @@ fn what_fails_is_told_in_the_servers_words_with_what_was_sent() {
         end
         function event() a:set(7) b:set('x') st:execute() end";
     sandbox.write("twice.lua", script);
-    for product in [Product::MariaDb, Product::Postgres] {
+    for product in [Product::Mariadb, Product::Postgres] {
         let server = start(product);
         let at = options(&server, product);
         server.sql("CREATE TABLE twice (a INT NOT NULL CHECK (a < 5), b VARCHAR(9))");

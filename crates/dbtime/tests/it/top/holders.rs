@@ -88,12 +88,12 @@ fn without_a_login_it_is_shown_who_waits_and_what_would_help() {
 /// A server that answers nothing must not stop the screen.
 #[test]
 fn a_server_that_stands_still_does_not_stop_the_screen() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let login = format!("--login '{}'", server.target());
     let Some(mut screen) = Screen::open_with(&sandbox, &server, &login) else { return };
     screen.press("3");
     screen.wait_for(&["Times"]);
-    let planted = Planted::begin(Product::MariaDb, &server);
+    let planted = Planted::begin(Product::Mariadb, &server);
     screen.shows(&["KILL ID"], Duration::from_secs(3));
     let server_pid = Pid::from_raw(server.server.pid().cast_signed()).expect("a process");
     kill_process(server_pid, Signal::STOP).expect("it is there");

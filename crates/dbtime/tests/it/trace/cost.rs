@@ -37,7 +37,7 @@ fn end_after(statements: u64, before: u64, running: Running, server: &GivenServe
 
 #[test]
 fn what_costs_too_much_is_added_up_and_then_counted() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let running = load(&sandbox, &server);
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--max-cost 0.001%") else { return };
     let before = status(&server, "Com_do");
@@ -56,7 +56,7 @@ fn what_costs_too_much_is_added_up_and_then_counted() {
 
 #[test]
 fn what_is_not_dear_is_handed_on_and_sums_end_where_counting_begins() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::start(&sandbox, &server, "--max-cost 10000%") else { return };
     RawClient::connect(&server).query("DO 1");
     tracer.interrupt();

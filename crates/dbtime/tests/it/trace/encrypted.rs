@@ -82,11 +82,11 @@ pub(super) fn same_as_not_encrypted(product: Product, server: &GivenServer) {
 
 #[test]
 fn an_answer_says_as_much_and_is_as_long() {
-    let (_certificates, server) = start(Product::MariaDb);
+    let (_certificates, server) = start(Product::Mariadb);
     let sandbox = Sandbox::new();
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
     for is_encrypted in [true, false] {
-        let target = target(Product::MariaDb, &server, is_encrypted);
+        let target = target(Product::Mariadb, &server, is_encrypted);
         for query in ["SELECT SLEEP(0.05)", "SELECT REPEAT(\"x\", 100000)", "SELECT nothing"] {
             let line = format!(
                 "run --query '{query}' --transactions 3 --connections 1 --protocol text \

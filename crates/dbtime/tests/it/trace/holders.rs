@@ -284,7 +284,7 @@ fn what_a_login_may_not_see_is_named() {
 
 #[test]
 fn a_login_that_is_refused_is_spoken_of_before_the_watching() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let pid = server.server.pid();
     let trace = |login: &str| sandbox.run(&format!("trace -p {pid} --login '{login}'"));
     trace(&server.target_tcp_as("nobody", ":wrong")).refused(3, &["cannot connect to", "1045"]);

@@ -104,7 +104,7 @@ fn connections_have_the_servers_number_and_their_clients_address() {
 
 #[test]
 fn a_connection_may_turn_to_another_database_and_user() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     server.sql("CREATE USER app");
     server.sql("CREATE DATABASE other");
     server.sql("GRANT ALL ON *.* TO app");
@@ -141,7 +141,7 @@ fn a_connection_may_turn_to_another_database_and_user() {
 
 #[test]
 fn who_was_there_before_is_unknown_and_says_so() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let mut client = RawClient::connect(&server);
     let options = format!("--user {}", server.server.user());
     let Some(tracer) = Tracer::start(&sandbox, &server, &options) else { return };
@@ -155,7 +155,7 @@ fn who_was_there_before_is_unknown_and_says_so() {
 
 #[test]
 fn servers_of_a_control_group_are_watched_and_filters_that_fit_nothing_refused() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", server.server.pid()));
     let groups = groups.expect("readable");
     let own = groups.lines().next().and_then(|line| line.rsplit(':').next()).expect("one");
@@ -173,7 +173,7 @@ fn servers_of_a_control_group_are_watched_and_filters_that_fit_nothing_refused()
 /// Their greetings were sent before anybody looked: the server is asked once, and by the thread.
 #[test]
 fn connections_from_before_are_called_as_the_server_calls_them_where_there_is_a_login() {
-    let server = GivenServer::start(Product::MariaDb, &[]);
+    let server = GivenServer::start(Product::Mariadb, &[]);
     those_from_before_are_known(&server);
     client_from_before_is_known_by_port(&server);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_sleep_is_no_lock_and_a_client_that_does_not_read_is_the_net() {
-    a_sleep_is_no_lock(&GivenServer::start(Product::MariaDb, &[]));
+    a_sleep_is_no_lock(&GivenServer::start(Product::Mariadb, &[]));
 }
 
 pub(super) fn a_sleep_is_no_lock(server: &GivenServer) {
@@ -36,7 +36,7 @@ pub(super) fn a_sleep_is_no_lock(server: &GivenServer) {
 
 #[test]
 fn a_row_lock_is_waited_for_until_its_holder_commits_and_the_holder_is_named() {
-    the_holder_of_a_row_is_named(&GivenServer::start(Product::MariaDb, &[]));
+    the_holder_of_a_row_is_named(&GivenServer::start(Product::Mariadb, &[]));
 }
 
 pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
@@ -66,7 +66,7 @@ pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
 #[test]
 fn waits_for_other_commits_have_names() {
     for settings in [&[][..], &BINLOG] {
-        waits_for_commits_have_names(&GivenServer::start(Product::MariaDb, settings));
+        waits_for_commits_have_names(&GivenServer::start(Product::Mariadb, settings));
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
 
 #[test]
 fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
@@ -138,7 +138,7 @@ fn what_lies_in_the_socket_before_it_is_read_is_the_queue_and_no_part_of_the_res
     ];
     let pool = [&requests::POOL[..], &small].concat();
     for settings in [&[][..], &pool] {
-        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, settings));
         let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
         let mut client = RawClient::connect(&server);
         let mut busy = [(); 5].map(|()| RawClient::connect(&server));
@@ -190,7 +190,7 @@ impl Drop for Hog {
 #[test]
 fn who_has_the_cpu_is_named() {
     let sandbox = Sandbox::new();
-    let server = GivenServer::start(Product::MariaDb, &[]);
+    let server = GivenServer::start(Product::Mariadb, &[]);
     let cpu = rustix::thread::sched_getaffinity(None).expect("CPUs");
     let only = (0..1024).find(|cpu_number| cpu.is_set(*cpu_number)).expect("a CPU");
     let mut set = rustix::thread::CpuSet::new();

@@ -3,11 +3,11 @@
 use super::*;
 use crate::written_trace::write_trace;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Login, Preemptor, Protocol, QueryCache, TextState, TracedRequest,
+    Blocker, ErrorCode, Fate, Login, Preemptor, QueryCache, TextState, TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::Ledger;
-use dbtime_model::{MonoNanos, Nanos, Part, Parts};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use std::os::unix::fs::PermissionsExt;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
@@ -33,7 +33,7 @@ fn shown(sandbox: &Sandbox, line: &str) -> String {
 
 #[test]
 fn a_recording_has_every_request_and_every_view() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(out) = recorded(&sandbox, &server, "--raw-sql --summary --strict") else { return };
     let file = sandbox.path("it.trace");
     let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
@@ -60,7 +60,7 @@ fn a_recording_has_every_request_and_every_view() {
 
 #[test]
 fn literals_are_not_recorded_unless_they_are_wanted() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(out) = recorded(&sandbox, &server, "") else { return };
     assert!(!out.contains("Statement") && out.contains("1,012 started"), "{out}");
     let bytes = std::fs::read_to_string(sandbox.path("it.trace")).expect("a file");
@@ -83,7 +83,7 @@ fn literals_are_not_recorded_unless_they_are_wanted() {
 
 #[test]
 fn a_recording_that_was_cut_short_is_shown_up_to_there() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(_) = recorded(&sandbox, &server, "") else { return };
     let bytes = std::fs::read(sandbox.path("it.trace")).expect("a file");
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
@@ -144,7 +144,7 @@ fn full_of(text: &str) -> TracedRequest {
         login: Some(
             Login { user: text.to_owned(), database: text.to_owned(), ..Login::default() }.into(),
         ),
-        protocol: Protocol::Postgres,
+        protocol: WireProtocol::Postgres,
         command: b'Q',
         executes: 0,
         statements: Vec::new(),

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn every_request_is_seen_once_by_text_prepared_and_ahead_of_answers() {
-    each_is_seen_once(&GivenServer::start(Product::MariaDb, &[]));
+    each_is_seen_once(&GivenServer::start(Product::Mariadb, &[]));
 }
 
 pub(super) fn each_is_seen_once(server: &GivenServer) {
@@ -33,7 +33,7 @@ pub(super) fn each_is_seen_once(server: &GivenServer) {
 
 #[test]
 fn a_statement_that_was_prepared_before_has_its_text_from_the_server() {
-    the_server_tells_texts(&GivenServer::start(Product::MariaDb, &[]));
+    the_server_tells_texts(&GivenServer::start(Product::Mariadb, &[]));
 }
 
 pub(super) fn the_server_tells_texts(server: &GivenServer) {
@@ -60,7 +60,7 @@ pub(super) fn the_server_tells_texts(server: &GivenServer) {
 #[test]
 fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
     for settings in [&[][..], &POOL] {
-        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, settings));
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, settings));
         let run = |target: &str, protocol: &str| {
             let line = format!(
                 "run --query 'SELECT 4711' --connections 16 --transactions 5003 \
@@ -93,7 +93,7 @@ fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
 
 #[test]
 fn a_pool_of_threads_is_shown_when_it_has_answered() {
-    a_pool_shows_answers(&GivenServer::start(Product::MariaDb, &POOL));
+    a_pool_shows_answers(&GivenServer::start(Product::Mariadb, &POOL));
 }
 
 /// A server with a pool of threads.
@@ -125,7 +125,7 @@ pub(super) fn a_pool_shows_answers(server: &GivenServer) {
 
 #[test]
 fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
     client.query("DO SLEEP(0.05)");
@@ -149,7 +149,7 @@ fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
 
 #[test]
 fn what_is_under_way_at_either_end_is_accounted_for() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let (mut early, mut late) = (RawClient::connect(&server), RawClient::connect(&server));
     early.ask("DO SLEEP(4)");
     std::thread::sleep(Duration::from_millis(100));
@@ -167,7 +167,7 @@ fn what_is_under_way_at_either_end_is_accounted_for() {
 
 #[test]
 fn a_client_that_does_not_wait_leaves_an_aborted_request() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
     client.ask("DO SLEEP(0.3)");
@@ -181,7 +181,7 @@ fn a_client_that_does_not_wait_leaves_an_aborted_request() {
 
 #[test]
 fn clients_that_go_without_a_word_are_no_trouble_and_those_of_other_sockets_are_not_seen() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
     let mut client = RawClient::connect(&server);
     client.query("DO 1");
@@ -203,7 +203,7 @@ fn clients_that_go_without_a_word_are_no_trouble_and_those_of_other_sockets_are_
 
 #[test]
 fn a_flood_into_a_tiny_buffer_is_counted_to_the_unit() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--buffer 4 --strict") else { return };
     let before = status(&server, "Com_do");
     tracer.signal(rustix::process::Signal::STOP);
@@ -223,12 +223,12 @@ fn a_flood_into_a_tiny_buffer_is_counted_to_the_unit() {
 #[test]
 fn a_server_that_starts_again_is_followed_from_its_first_request() {
     let sandbox = Sandbox::new();
-    let first = GivenServer::start(Product::MariaDb, &[]);
+    let first = GivenServer::start(Product::Mariadb, &[]);
     // Those of other tests have the same name.
     let options = "-p mariadbd --json --raw-sql --match 4713";
     let Some(tracer) = Tracer::start(&sandbox, &first, options) else { return };
     drop(first);
-    let second = GivenServer::start(Product::MariaDb, &[]);
+    let second = GivenServer::start(Product::Mariadb, &[]);
     for target in [second.target_tcp(), second.target()] {
         let line = format!(
             "run --query 'DO 4713' --transactions {MANY} --connections 3 --protocol text \
@@ -246,7 +246,7 @@ fn a_server_that_starts_again_is_followed_from_its_first_request() {
 
 #[test]
 fn it_ends_with_its_server() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
     client.query("DO 1");
@@ -260,7 +260,7 @@ fn it_ends_with_its_server() {
 
 #[test]
 fn filters_and_lines_show_what_is_wanted() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let options = "--command query --match 'do ' --slow 20ms -n 1";
     let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
     let mut client = RawClient::connect(&server);

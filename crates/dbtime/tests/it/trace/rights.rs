@@ -59,7 +59,7 @@ fn has_no_rights(tracer: u32) {
 
 #[test]
 fn what_reads_has_no_rights_and_what_has_them_ends_with_it() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else {
         return;
     };
@@ -74,7 +74,7 @@ fn what_reads_has_no_rights_and_what_has_them_ends_with_it() {
 
 #[test]
 fn a_helper_that_is_killed_costs_nothing_that_was_seen() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);
     client.query("DO 1");
@@ -116,7 +116,7 @@ fn rights_that_are_missing_are_named_and_others_are_enough() {
     if !geteuid().is_root() {
         return; // it takes root to become somebody else
     }
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     tracer.end();
     let server = server.server.pid();

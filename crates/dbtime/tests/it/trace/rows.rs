@@ -13,7 +13,7 @@ fn rows(seen: &Seen, command: &str, text: &str) -> Vec<Option<u64>> {
 
 #[test]
 fn rows_of_mariadb_are_counted_by_packets_and_told_of_changes() {
-    of_packets_and_changes(&GivenServer::start(Product::MariaDb, &LARGE));
+    of_packets_and_changes(&GivenServer::start(Product::Mariadb, &LARGE));
 }
 
 /// One row is larger than a packet.
@@ -113,7 +113,7 @@ fn rows_are_the_same_to_other_clients_and_in_tls() {
 
 #[test]
 fn a_client_that_wants_short_ends_has_the_same_rows() {
-    let server = GivenServer::start(Product::MariaDb, &[]);
+    let server = GivenServer::start(Product::Mariadb, &[]);
     let sandbox = Sandbox::new();
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
     let texts = [
@@ -145,7 +145,7 @@ fn a_client_that_wants_short_ends_has_the_same_rows() {
 /// The library that sysbench uses has definitions of columns sent once for each prepared statement.
 #[test]
 fn a_client_that_knows_the_columns_has_the_same_rows() {
-    let server = GivenServer::start(Product::MariaDb, &[]);
+    let server = GivenServer::start(Product::Mariadb, &[]);
     let sandbox = Sandbox::new();
     let sysbench = |script: &str, command: &str| {
         let socket = server.server.socket().display();

@@ -102,7 +102,7 @@ fn was_stopped(requests: &[Value]) {
 
 #[test]
 fn a_server_that_a_signal_stops_is_stopped_and_not_pre_empted() {
-    let server = GivenServer::start(Product::MariaDb, &[]);
+    let server = GivenServer::start(Product::Mariadb, &[]);
     let pid = Pid::from_raw(server.server.pid().cast_signed()).expect("a process");
     let requests = stopped(&server, || {
         kill_process(pid, Signal::STOP).expect("it is there");
@@ -122,7 +122,7 @@ fn a_server_that_is_frozen_is_stopped_and_not_pre_empted() {
     let mut tried = 0;
     for (mount, file, [freeze, thaw]) in ways {
         let Some(group) = ControlGroup::new(mount, file) else { continue };
-        let server = GivenServer::start(Product::MariaDb, &[]);
+        let server = GivenServer::start(Product::Mariadb, &[]);
         group.takes(&server);
         let requests = stopped(&server, || {
             group.write(file, freeze);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_summary_counts_every_statement_and_a_histogram_too() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     for options in ["--summary --every 300ms", "--histogram"] {
         let Some(tracer) = Tracer::start(&sandbox, &server, options) else { return };
         let mut client = RawClient::connect(&server);
@@ -45,7 +45,7 @@ fn a_summary_counts_every_statement_and_a_histogram_too() {
 #[test]
 fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     const LIGHT: u64 = 8_000;
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
     let Some(tracer) = Tracer::start(&sandbox, &server, "--record it.trace --summary") else {
         return;
@@ -97,7 +97,7 @@ pub(super) fn calls(summary: &str, statement: &str) -> u64 {
 
 #[test]
 fn statements_are_added_up_by_their_shape_and_what_was_prepared_by_its_text() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let mut early = RawClient::connect(&server);
     let old = early.prepare("DO ?*8");
     let Some(tracer) = Tracer::start(&sandbox, &server, "--summary") else { return };
@@ -138,7 +138,7 @@ fn dbtime_count(number: u64) -> String {
 fn what_becomes_heavy_behind_thousands_of_others_has_a_row_of_its_own() {
     const LIGHT: u64 = 16_000;
     const HEAVY: u64 = 3_000;
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let mut client = RawClient::connect(&server);
     let options = "--record it.trace --summary";
     let Some(tracer) = Tracer::start(&sandbox, &server, options) else { return };
@@ -188,7 +188,7 @@ fn recorded_end(sandbox: &Sandbox) -> Value {
 
 #[test]
 fn answers_from_the_query_cache_are_told_from_those_that_were_not_there() {
-    hits_are_told_from_misses(&GivenServer::start(Product::MariaDb, &CACHES));
+    hits_are_told_from_misses(&GivenServer::start(Product::Mariadb, &CACHES));
 }
 
 /// A server with a query cache.
@@ -233,7 +233,7 @@ pub(super) fn hits_are_told_from_misses(server: &GivenServer) {
 
 #[test]
 fn equal_steps_take_a_view_that_shows_them() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::MariaDb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     sandbox.run("trace --step 1ms").refused(2, &["--summary", "--histogram"]);
     sandbox.run("trace --histogram --step 1500ns").refused(2, &["whole microseconds"]);
     let Some(tracer) = Tracer::start(&sandbox, &server, "--histogram --step 10ms") else { return };
@@ -247,4 +247,24 @@ fn equal_steps_take_a_view_that_shows_them() {
         row.and_then(|row| row.split_whitespace().last()).unwrap_or_else(|| panic!("{out}"))
     };
     assert_eq!((row("20000 |"), row(">= 390000 |")), ("1", "1"), "{out}");
+}
+
+/// The fingerprint is the way from a statement of a run to the same one of a trace.
+#[test]
+fn a_run_and_a_trace_have_the_same_fingerprints() {
+    for product in [Product::Mariadb, Product::Postgres] {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+        let target = server.target();
+        sandbox.run(&format!("init oltp-read-write --target '{target}'")).fine();
+        let Some(tracer) = Tracer::start(&sandbox, &server, "--summary --json") else { return };
+        let line = format!("run oltp-read-write --target '{target}' --transactions 20 --warmup 0s");
+        let json = sandbox.run(&format!("{line} --no-record --json")).fine().json();
+        tracer.interrupt();
+        let (_, out) = tracer.printed();
+        let statements = json["statements"].as_array().expect("a list");
+        assert!(statements.len() > 8, "{json}");
+        for statement in statements {
+            assert!(out.contains(&statement["fingerprint"].to_string()), "{statement}: {out}");
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn holders_of_rows_are_named_in_every_version_of_mysql() {
 fn waits_for_other_commits_have_names_in_every_version_of_mariadb() {
     each(true, |version| {
         // Before, most of them are within InnoDB, which shows nothing of itself.
-        let shows_them = version.product == Product::MariaDb && version.number() >= vec![10, 6];
+        let shows_them = version.product == Product::Mariadb && version.number() >= vec![10, 6];
         match shows_them {
             true => parts::waits_for_commits_have_names(&version.start(&parts::BINLOG)),
             false => version.lacks("waits for other commits that can be found"),
@@ -87,7 +87,7 @@ fn rows_of_every_version_are_counted() {
 fn caches_and_pools_of_every_version_are_known() {
     each(true, |version| {
         match version.product {
-            Product::MariaDb => requests::a_pool_shows_answers(&version.start(&requests::POOL)),
+            Product::Mariadb => requests::a_pool_shows_answers(&version.start(&requests::POOL)),
             _ => version.lacks("a pool of threads"),
         }
         match version.name.starts_with("mysql-9") {

@@ -21,7 +21,7 @@ fn every_version_is_driven_over_either_protocol() {
 
 fn drive(version: &Version, workload: &str, protocol: &str) {
     let sandbox = Sandbox::new();
-    let target = format!("{}:{}", version.product.word(), version.prefix.display());
+    let target = format!("{}:{}", version.product.name(), version.prefix.display());
     let json = sandbox
         .run(&format!(
             "run {workload} --target '{target}' --protocol {protocol} --connections 4 --time 1s \

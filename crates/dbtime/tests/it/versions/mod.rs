@@ -9,7 +9,7 @@ mod sysbench_suite;
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, count, counts_add_up};
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use std::path::PathBuf;
 
 /// Where they are: folders with names such as `postgres-18.0`.
@@ -32,12 +32,12 @@ fn versions() -> Vec<Version> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let version = |prefix: PathBuf| {
         let name = prefix.file_name()?.to_str()?.to_owned();
-        let product = Product::of_word(name.split('-').next()?)?;
+        let product = Product::named(name.split('-').next()?)?;
         (!name.ends_with(".part")).then_some(Version { name, product, prefix })
     };
     let mut found: Vec<Version> = entries.filter_map(|entry| version(entry.path())).collect();
-    found.sort_by_key(|version| (version.product.word(), version.number()));
-    for product in Product::ALL {
+    found.sort_by_key(|version| (version.product.name(), version.number()));
+    for product in Product::SERVERS {
         assert!(found.iter().any(|version| version.product == product), "no {product}");
     }
     found

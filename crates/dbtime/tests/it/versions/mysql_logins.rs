@@ -3,7 +3,7 @@
 use super::{PASSWORD, Version, lets_in, refuses, speaking_mysql};
 use crate::given_server::GivenServer;
 use crate::tls::Certificates;
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 
 /// Where installations keep plugins.
 const PLUGINS: [&str; 3] = ["usr/lib/mysql/plugin", "lib/plugin", "lib/mysql/plugin"];
@@ -73,7 +73,7 @@ fn plain(given: &GivenServer, user: &str, login: &str) -> String {
 /// The plugins a product has had, users for them, and how these are made: `?` is the password.
 fn ways(product: Product) -> &'static [(&'static str, &'static str, &'static str)] {
     match product {
-        Product::MariaDb => &[
+        Product::Mariadb => &[
             ("mysql_native_password", "native", "IDENTIFIED BY '?'"),
             ("ed25519", "ed25519", "IDENTIFIED VIA ed25519 USING PASSWORD('?')"),
             ("parsec", "parsec", "IDENTIFIED VIA parsec USING PASSWORD('?')"),
@@ -111,7 +111,7 @@ fn the_name_of_the_user_lets_in_through_the_socket() {
     for version in speaking_mysql(true) {
         let given = version.start_with_plugins();
         let (plugin, by) = match version.product {
-            Product::MariaDb => ("unix_socket", "VIA unix_socket"),
+            Product::Mariadb => ("unix_socket", "VIA unix_socket"),
             _ => ("auth_socket", "WITH auth_socket"),
         };
         if !version.has(&given, plugin) {
@@ -131,7 +131,7 @@ fn the_name_of_the_user_lets_in_through_the_socket() {
 /// it over every way, until it is told to forget.
 #[test]
 fn sha2_learns_the_password_over_tls_and_knows_it_from_its_cache() {
-    for version in speaking_mysql(true).filter(|version| version.product == Product::MySql) {
+    for version in speaking_mysql(true).filter(|version| version.product == Product::Mysql) {
         let probe = version.start(&[]);
         if !version.has(&probe, "caching_sha2_password") {
             continue;

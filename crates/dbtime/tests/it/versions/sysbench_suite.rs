@@ -7,7 +7,7 @@
 use super::say;
 use crate::given_server::GivenServer;
 use crate::sandbox::Sandbox;
-use dbtime_lab::servers::Product;
+use dbtime_model::Product;
 use regex::Regex;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -85,7 +85,7 @@ fn sysbenchs_own_tests_print_what_they_print_under_sysbench() {
 
 impl Suite {
     fn new(source: PathBuf) -> Self {
-        let mysql = GivenServer::start(Product::MariaDb, &[]);
+        let mysql = GivenServer::start(Product::Mariadb, &[]);
         for sql in [
             "CREATE DATABASE sbtest",
             "CREATE USER IF NOT EXISTS root@localhost",

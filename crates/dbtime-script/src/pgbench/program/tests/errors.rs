@@ -3,9 +3,9 @@
 use super::*;
 use crate::pgbench::Scripts;
 use crate::pgbench::builtin::Builtin;
-use crate::pgbench::dialect::{Dialect, Mode};
+use crate::pgbench::dialect::Mode;
 use dbtime_load::failure::NO_COPY_DATA;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, SqlDialect};
 
 /// A transaction whose second statement can fail.
 const TRANSACTION: &str = "\\set r random(1, 1000000)\nBEGIN;\nUPDATE t SET a = :r;\nEND;";
@@ -96,8 +96,8 @@ fn too_many_parameters_are_told_before_anything_is_asked() {
     let mut scripts = Scripts::default();
     let sql = format!("SELECT{};", " :a".repeat(256));
     scripts.add("e.sql", &sql, 1).expect("a script");
-    assert_eq!(scripts.check(Mode::Simple, Dialect::Postgres), Ok(()));
-    let error = scripts.check(Mode::Prepared, Dialect::Postgres).unwrap_err();
+    assert_eq!(scripts.check(Mode::Simple, SqlDialect::Postgres), Ok(()));
+    let error = scripts.check(Mode::Prepared, SqlDialect::Postgres).unwrap_err();
     assert!(error.starts_with("statement has too many arguments (maximum is 255)"), "{error}");
 }
 
@@ -121,17 +121,17 @@ fn each_database_has_its_own_conflicts() {
         (log.len(), total.deadlock_failures, total.serialization_failures)
     };
     let deadlock = failure(ErrorClass::Conflict, "40P01", "deadlock detected");
-    assert_eq!(tried(Dialect::Postgres, deadlock), (7, 1, 0));
+    assert_eq!(tried(SqlDialect::Postgres, deadlock), (7, 1, 0));
     let undone = Failure {
         code: "1213".to_owned(),
         state: "40001".to_owned(),
         undone: true,
         ..failure(ErrorClass::Conflict, "", "Deadlock found")
     };
-    assert_eq!(tried(Dialect::Mysql, undone), (5, 1, 0), "it needs no rollback");
+    assert_eq!(tried(SqlDialect::Mysql, undone), (5, 1, 0), "it needs no rollback");
     let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "database is locked");
-    assert_eq!(tried(Dialect::Sqlite, busy.clone()), (7, 0, 1));
-    assert_eq!(tried(Dialect::Postgres, busy), (3, 0, 0), "the client is aborted");
+    assert_eq!(tried(SqlDialect::Sqlite, busy.clone()), (7, 0, 1));
+    assert_eq!(tried(SqlDialect::Postgres, busy), (3, 0, 0), "the client is aborted");
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn a_failed_commit_is_over_but_on_sqlite() {
     let log = |dialect, fails: &mut Answer<'_>| {
         Stage::new(TRANSACTION, Settings { dialect, ..Settings::default() }).play(fails)
     };
-    assert_eq!(log(Dialect::Postgres, &mut fails)[3..], ["failed conflict"]);
+    assert_eq!(log(SqlDialect::Postgres, &mut fails)[3..], ["failed conflict"]);
     let expected = ["query ROLLBACK", "failed conflict"];
-    assert_eq!(log(Dialect::Sqlite, &mut fails)[3..], expected);
+    assert_eq!(log(SqlDialect::Sqlite, &mut fails)[3..], expected);
 }
 
 #[test]
@@ -276,13 +276,13 @@ fn settings_have_to_go_together() {
         let mut settings = Settings::default();
         settings
             .scripts
-            .add_builtin(Builtin::SELECT_ONLY, weight, Dialect::Sqlite)
+            .add_builtin(Builtin::SELECT_ONLY, weight, SqlDialect::Sqlite)
             .expect("a script");
         settings
     };
     assert_eq!(of(with(0)), "total script weight must not be zero");
     let mode = Mode::Extended;
-    let error = of(Settings { mode, dialect: Dialect::Mysql, ..with(1) });
+    let error = of(Settings { mode, dialect: SqlDialect::Mysql, ..with(1) });
     assert!(error.ends_with("use -M simple or -M prepared"), "{error}");
     let variables = vec![("1a".to_owned(), "2".to_owned())];
     let error = of(Settings { variables, ..with(1) });

@@ -1,7 +1,8 @@
 //! The ways through a script that a recorded run does not show.
 
 use super::*;
-use crate::pgbench::dialect::{Dialect, Mode};
+use crate::pgbench::dialect::Mode;
+use dbtime_model::SqlDialect;
 
 #[test]
 fn values_are_filled_in_or_sent_along() {
@@ -9,9 +10,9 @@ fn values_are_filled_in_or_sent_along() {
     let of = |mode, dialect| Settings { mode, dialect, ..Settings::default() };
     let log = Stage::new(text, Settings::default()).play(&mut well);
     assert_eq!(log, ["query SELECT 1.5, :b, 0;", "done"]);
-    let log = Stage::new(text, of(Mode::Extended, Dialect::Postgres)).play(&mut well);
+    let log = Stage::new(text, of(Mode::Extended, SqlDialect::Postgres)).play(&mut well);
     assert_eq!(log, ["with SELECT $1, $2, $3;\t1.5\t\\N\t0", "done"]);
-    let mut stage = Stage::new(text, of(Mode::Prepared, Dialect::Mysql));
+    let mut stage = Stage::new(text, of(Mode::Prepared, SqlDialect::Mysql));
     let execute = "execute 0\t1.5\t\\N\t0";
     assert_eq!(stage.play(&mut well), ["prepare 0 SELECT ?, ?, ?", execute, "done"]);
     assert_eq!(stage.play(&mut well), [execute, "done"], "prepared once");
@@ -79,7 +80,7 @@ fn pipelines_are_prepared_before_they_start() {
     let log = Stage::new(text, settings(Mode::Extended)).play(&mut well);
     assert_eq!(log[0], "pipeline with BEGIN;|with SELECT $1;\t0|sync|with END;");
     let names: Vec<_> = stage.script.statements().into_iter().map(|s| s.kind).collect();
-    let last = names.last().map(|kind| kind.fingerprint().to_owned());
+    let last = names.last().map(|kind| kind.text().to_owned());
     assert_eq!(last.as_deref(), Some("SELECT 1;"));
     assert_eq!(stage.script.statement(0, 5).map(|id| id.0), Some(3), "the pipeline");
     assert_eq!(stage.script.statement(0, 0), None);

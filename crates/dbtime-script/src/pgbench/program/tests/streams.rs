@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::pgbench::builtin::Builtin;
-use crate::pgbench::dialect::{Dialect, Mode};
+use crate::pgbench::dialect::Mode;
+use dbtime_model::SqlDialect;
 
 /// The statements of every client: `client: statement`, parameters behind tabs.
 fn streams(settings: Settings, transactions: usize) -> String {
@@ -101,7 +102,7 @@ fn scripts_are_chosen_alike() {
 #[test]
 fn the_built_in_script_is_the_same() {
     let mut settings = settings(1, 1, 123_456_789, &[]);
-    settings.scripts.add_builtin(Builtin::TPCB_LIKE, 1, Dialect::Postgres).expect("a script");
+    settings.scripts.add_builtin(Builtin::TPCB_LIKE, 1, SqlDialect::Postgres).expect("a script");
     settings.scale = 2;
     same(&streams(settings, 4), include_str!("../../testdata/tpcb.txt"));
 }

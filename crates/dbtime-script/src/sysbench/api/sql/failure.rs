@@ -3,7 +3,8 @@
 use crate::sysbench::desk::{Ask, Desk, Slot};
 use crate::sysbench::failure::{Judged, STATELESS};
 use crate::sysbench::output::Priority;
-use crate::sysbench::settings::{Driver, Settings};
+use crate::sysbench::settings::Settings;
+use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
 
@@ -18,8 +19,8 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         let Some(message) = settings.unreachable.get() else { return Ok(false) };
         slot.ask(Ask::Connect);
         slot.failure = Some(Judged {
-            number: if settings.driver == Driver::Mysql { UNKNOWN_HOST } else { 0 },
-            state: if settings.driver == Driver::Mysql { STATELESS } else { "" }.to_owned(),
+            number: if settings.driver == SqlDialect::Mysql { UNKNOWN_HOST } else { 0 },
+            state: if settings.driver == SqlDialect::Mysql { STATELESS } else { "" }.to_owned(),
             message: message.clone(),
             is_ignorable: false,
             is_lost: true,
@@ -58,12 +59,16 @@ fn said(slot: &Slot, settings: &Settings, query: &str) -> Vec<String> {
     let Some(Judged { number, message, .. }) = &slot.failure else { return Vec::new() };
     let server = &settings.server;
     match (settings.driver, slot.ask) {
-        (Driver::Pgsql, Ask::Connect) => {
+        (SqlDialect::Postgres, Ask::Connect) => {
             vec![format!("Connection to database failed: {message}\n")]
         }
-        (Driver::Pgsql, Ask::Prepare) => vec![format!("PQprepare() failed: ERROR:  {message}\n")],
-        (Driver::Pgsql, Ask::Execute) => vec![format!("PQexecPrepared() failed: 7 {message}")],
-        (Driver::Pgsql, _) => {
+        (SqlDialect::Postgres, Ask::Prepare) => {
+            vec![format!("PQprepare() failed: ERROR:  {message}\n")]
+        }
+        (SqlDialect::Postgres, Ask::Execute) => {
+            vec![format!("PQexecPrepared() failed: 7 {message}")]
+        }
+        (SqlDialect::Postgres, _) => {
             let failed = format!("PQexec() failed: 7 {message}");
             vec![failed, format!("failed query was: {query}")]
         }

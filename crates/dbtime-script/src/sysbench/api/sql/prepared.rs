@@ -3,8 +3,8 @@
 use super::{spoken, utf8};
 use crate::sysbench::desk::{Ask, Desk, Kind, Prepared, Slot};
 use crate::sysbench::literal;
-use crate::sysbench::settings::Driver;
 use dbtime_load::program::Value;
+use dbtime_model::SqlDialect;
 use mlua::{LightUserData, Lua, LuaString, Result, Table, Value as Given, Variadic};
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -70,7 +70,7 @@ fn statements(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 fn prepare(desk: &Desk, handle: u32, sql: &str) {
     let setup = &desk.setup;
     let sql = match setup.settings.driver {
-        Driver::Pgsql if setup.prepares => Cow::Owned(literal::numbered(sql)),
+        SqlDialect::Postgres if setup.prepares => Cow::Owned(literal::numbered(sql)),
         _ => spoken(desk, sql),
     };
     let id = desk.number(&sql);
@@ -154,7 +154,7 @@ fn execute(desk: &Desk, handle: u32, given: &[Given]) -> Result<()> {
     }
     (*ask, *own, *statement) = (Ask::Execute, handle, Some(prepared.id));
     if let Some(pattern) = &prepared.text {
-        let has_escapes = desk.setup.settings.driver == Driver::Mysql;
+        let has_escapes = desk.setup.settings.driver == SqlDialect::Mysql;
         literal::filled(pattern, values, has_escapes, text);
         *ask = Ask::Query;
     }
