@@ -146,13 +146,8 @@ impl Capture {
     /// Children that servers have started since they were looked for, and before the kernel told.
     fn take_in_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
         for server in servers.iter().filter(|one| one.protocol == WireProtocol::Postgres) {
-            let wanted = Wanted {
-                processes: vec![Which::Pid(server.process)],
-                protocol: Some(server.protocol),
-                ..Wanted::default()
-            };
             // One that has ended has none.
-            for now in self.helper.servers(&wanted).unwrap_or_default() {
+            if let Some(now) = self.present(server) {
                 let ports = server.ports.clone();
                 self.look_again(&TracedServer { ports, ..now })?;
             }
@@ -200,11 +195,35 @@ impl Capture {
         Ok(())
     }
 
+    /// Watches a server as well that has started since. Returns it with the ports that it listens
+    /// on by now.
+    ///
+    /// # Errors
+    /// As [`follow`](Self::follow).
+    pub fn follow_started(&mut self, server: &TracedServer) -> Result<TracedServer, TraceError> {
+        name(&self.object, server, &Known::default())?;
+        // From here on the kernel sees on which ports it begins to listen; on which it has begun
+        // between the first look at it and that, a second look tells.
+        let server = self.present(server).unwrap_or_else(|| server.clone());
+        self.look_again(&server)?;
+        Ok(server)
+    }
+
+    /// A server as it is now; `None` where it has ended.
+    fn present(&mut self, server: &TracedServer) -> Option<TracedServer> {
+        let wanted = Wanted {
+            processes: vec![Which::Pid(server.process)],
+            protocol: Some(server.protocol),
+            ..Wanted::default()
+        };
+        self.helper.servers(&wanted).ok()?.pop()
+    }
+
     /// Watches another server as well.
     ///
     /// # Errors
     /// The kernel does not take its name.
-    pub fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
+    fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
         // Its first clients may come before its program has been read.
         name(&self.object, server, &Known::default())?;
         self.look_again(server).map(drop)

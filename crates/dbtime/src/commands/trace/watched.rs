@@ -65,7 +65,7 @@ impl Watched {
         }
         for server in self.started(capture)? {
             self.servers.retain(|other| other.process != server.process);
-            capture.follow(&server)?;
+            let server = capture.follow_started(&server)?;
             notes.push(format!(
                 "watching {}, process {}, which has just started",
                 server.program, server.process
