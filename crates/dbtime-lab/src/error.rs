@@ -33,6 +33,10 @@ pub enum LabError {
     /// Ctrl-C came before there was anything to report.
     #[error("interrupted {0}")]
     Interrupted(&'static str),
+    /// Servers cannot be watched.
+    #[cfg(feature = "trace")]
+    #[error(transparent)]
+    Trace(#[from] dbtime_observe::trace::TraceError),
     /// The record's folder is there already.
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),

@@ -27,6 +27,8 @@ pub mod servers;
 pub mod store;
 mod summary;
 mod targets;
+#[cfg(feature = "trace")]
+pub mod tracing;
 
 pub use abandon::abandon;
 pub use error::LabError;

@@ -113,6 +113,9 @@ pub struct TracedRequest {
     /// What became of it in the query cache.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: QueryCache,
+    /// Whether its text, literals included, holds what was searched for while it was watched.
+    #[serde(skip)]
+    pub is_match: bool,
 }
 
 /// One of several statements that a request of PostgreSQL's executes before a Sync.

@@ -285,6 +285,7 @@ mod tests {
             preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
             files: vec![mapped()],
             cache: QueryCache::Hit,
+            is_match: false,
         }
     }
 

@@ -12,15 +12,13 @@ mod top;
 mod trace;
 mod usage;
 
-#[cfg(feature = "trace")]
-pub(crate) use login::LoginArgs;
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
 #[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;
 #[cfg(feature = "trace")]
-pub(crate) use trace::{ServersArgs, TraceArgs};
+pub(crate) use trace::TraceArgs;
 pub(crate) use usage::UsageArgs;
 
 use clap::{Args, Parser, Subcommand};

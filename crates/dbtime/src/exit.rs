@@ -128,6 +128,8 @@ impl From<LabError> for Failure {
             LabError::Usage(_) | LabError::Script(_) | LabError::OutExists(_) => {
                 Self::Usage(error.into())
             }
+            #[cfg(feature = "trace")]
+            LabError::Trace(_) => Self::Environment(error.into()),
             LabError::Target(_)
             | LabError::UnknownHost(_)
             | LabError::Refused { .. }

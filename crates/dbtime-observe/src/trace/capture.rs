@@ -8,6 +8,7 @@ use super::helper::{Helper, ProbeGroup};
 use super::inbox::{self, Inbox};
 use super::kernel_tables::{departures, name, name_programs, write};
 use super::listed::ListedSessions;
+use super::literals::LiteralFilter;
 use super::loading::{THREADS, TIMERS, map, tables};
 use super::probes::{Known, LeftOut, Probes};
 use super::refusal::kernel;
@@ -55,6 +56,7 @@ pub struct Capture {
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<Inbox>>,
+    literals: LiteralFilter,
     /// Where statements are added up.
     sums: Option<KernelSums>,
     /// What the kernel takes to run a program, beside what that does.
@@ -117,6 +119,7 @@ impl Capture {
             portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
             inbox,
+            literals: LiteralFilter::new(wanted.keeps_literals, wanted.pattern.as_deref()),
             sums,
             dispatch: Nanos::ZERO,
             since: now(),
@@ -356,6 +359,7 @@ impl Capture {
         for request in &mut requests {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             inbox.naming.name_files(request, &mut open);
+            self.literals.request(request);
         }
         Ok(requests)
     }
@@ -451,6 +455,7 @@ impl Capture {
         for LiveConnection { request, .. } in &mut found {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             naming.name_files(request, &mut open);
+            self.literals.request(request);
         }
         Ok(found)
     }
@@ -476,6 +481,7 @@ impl Capture {
         }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
         inbox.naming.name_totals(&mut totals, &mut open);
+        self.literals.totals(&mut totals);
         Ok(totals)
     }
 

@@ -26,6 +26,7 @@ mod demand;
 mod dispatch;
 mod executed;
 mod file_names;
+mod fingerprint_cache;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod grace;
@@ -39,6 +40,7 @@ mod layout;
 mod links;
 mod listed;
 mod listener;
+mod literals;
 mod loading;
 mod lock_sums;
 mod locks;
@@ -76,7 +78,9 @@ pub(crate) use loading::{attach, map};
 pub(crate) use refusal::{kernel, listen, refused};
 
 pub use capture::{AttachedPrograms, Capture, Left};
+pub use fingerprint_cache::FingerprintCache;
 pub use helper::{COMMAND as HELPER, serve as help};
+pub use literals::LiteralFilter;
 pub use servers::{TracedServer, Wanted, servers};
 pub use signals::HeldSignals;
 pub use stream::{Depth, Stream};

@@ -292,6 +292,7 @@ fn request(
         preemptor: raw.preemptor.clone(),
         files: raw.files.clone(),
         cache: raw.cache,
+        is_match: false,
     }
 }
 

@@ -35,6 +35,10 @@ pub struct Stream {
     pub user: Option<String>,
     /// Only those in this database are.
     pub database: Option<String>,
+    /// Whether texts keep their literals, which may be secrets.
+    pub keeps_literals: bool,
+    /// Requests whose text holds this are marked, however it is written.
+    pub pattern: Option<String>,
 }
 
 impl Stream {

@@ -7,22 +7,6 @@ use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use std::fmt::Write;
-use std::sync::Arc;
-
-/// What is shown of a request's texts, as they may be shown.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Shown<'a> {
-    /// The name of its command.
-    pub command: &'a str,
-    /// Its statement.
-    pub statement: &'a str,
-    /// That of the request that let a lock go which it waited for; nothing where it is not known.
-    pub blocker: &'a str,
-    /// The latest of that one's transaction, in their order.
-    pub held: &'a [Arc<str>],
-    /// Those of a request that executes several.
-    pub statements: &'a [Arc<str>],
-}
 
 /// A command by its number or letter in the protocol, and its name.
 pub fn command_cell(request: &TracedRequest, name: &str) -> String {
@@ -60,13 +44,14 @@ pub fn request_heading() -> String {
     format!("{}  Statement\n", cells(names))
 }
 
-/// Appends one request. `since` is when the watching began, and `room` the columns there are.
+/// Appends one request, whose command has this name. `since` is when the watching began, and
+/// `room` the columns there are.
 ///
 /// Cost: about a microsecond; a busy server has tens of thousands of them a second.
 pub fn request_line(
     request: &TracedRequest,
     since: MonoNanos,
-    shown: Shown<'_>,
+    command: &str,
     room: Option<usize>,
     out: &mut String,
 ) {
@@ -78,7 +63,7 @@ pub fn request_line(
     line.gap(1).time(request.response(), 8);
     line.gap(1).time(request.parts.duration(Part::Cpu), 8);
     line.gap(2).wait(weighty_wait(request), 16);
-    line.gap(1).with(10, |out| push_command(request, shown.command, out));
+    line.gap(1).with(10, |out| push_command(request, command, out));
     match request.rows {
         Some(rows) => line.gap(1).number(rows, 5),
         None => _ = line.gap(6),
@@ -91,7 +76,7 @@ pub fn request_line(
     if let Some(error) = &request.error {
         let _ = write!(out, "ERROR {error} ");
     }
-    if let Some(blocker) = weighty_blocker(request, shown.blocker) {
+    if let Some(blocker) = weighty_blocker(request) {
         out.push_str(&blocker);
         out.push(' ');
     }
@@ -102,9 +87,9 @@ pub fn request_line(
         };
     }
     match request.text_state {
-        TextState::Whole => push_line(shown.statement, out),
+        TextState::Whole => push_line(&request.text, out),
         TextState::Cut => {
-            push_line(shown.statement, out);
+            push_line(&request.text, out);
             out.push('…');
         }
         TextState::Unknown => out.push_str("(prepared before dbtime looked)"),
@@ -133,11 +118,11 @@ fn one_line(text: &str) -> String {
 }
 
 /// What lock it waited for and who let that go, where the wait was most of its waiting.
-fn weighty_blocker(request: &TracedRequest, blocker_shown: &str) -> Option<String> {
+fn weighty_blocker(request: &TracedRequest) -> Option<String> {
     let blocker = request.blocker.as_ref()?;
     let (part, _) = request.parts.longest_wait()?;
     (part == Part::Lock && weighty_wait(request).is_some())
-        .then(|| format!("[{}]", blocker_text(blocker, blocker_shown)))
+        .then(|| format!("[{}]", blocker_text(blocker)))
 }
 
 /// A connection by the server's number of it, or by dbtime's own behind a sign.
@@ -145,7 +130,7 @@ pub(crate) fn connection_name(server_id: Option<u64>, own: u64) -> String {
     server_id.map_or_else(|| format!("#{own}"), |id| id.to_string())
 }
 
-fn blocker_text(blocker: &Blocker, statement: &str) -> String {
+fn blocker_text(blocker: &Blocker) -> String {
     let lock = blocker.lock.as_deref().unwrap_or("lock");
     let (connection, thread) = (blocker.connection, blocker.thread);
     let mut text = match (connection, thread) {
@@ -158,7 +143,9 @@ fn blocker_text(blocker: &Blocker, statement: &str) -> String {
     };
     if blocker.has_left {
         text += ", whose client had gone";
-    } else if connection.is_some() && blocker.statement.is_some() && !statement.is_empty() {
+    } else if let (Some(_), Some(statement)) = (connection, &blocker.statement)
+        && !statement.is_empty()
+    {
         text += ": ";
         text += &one_line(statement);
     }
@@ -290,6 +277,7 @@ mod tests {
             preemptor: None,
             files: Vec::new(),
             cache: QueryCache::NotAsked,
+            is_match: false,
         }
     }
 
@@ -313,9 +301,8 @@ mod tests {
     fn a_request_is_one_line_whatever_its_text() {
         let request = request();
         let line = |room| {
-            let shown = Shown { command: "QUERY", statement: &request.text, ..Shown::default() };
             let mut line = String::new();
-            request_line(&request, MonoNanos(1_000_000_000), shown, room, &mut line);
+            request_line(&request, MonoNanos(1_000_000_000), "QUERY", room, &mut line);
             line
         };
         assert_eq!(
@@ -343,11 +330,10 @@ mod tests {
             ..Blocker::default()
         };
         let line = |blocker| {
-            let request = TracedRequest { blocker: Some(blocker), error: None, ..request() };
-            let (command, statement, blocker) = ("QUERY", "UPDATE t", "COMMIT");
-            let shown = Shown { command, statement, blocker, held: &[], statements: &[] };
+            let text = "UPDATE t".into();
+            let request = TracedRequest { blocker: Some(blocker), error: None, text, ..request() };
             let mut line = String::new();
-            request_line(&request, MonoNanos(0), shown, None, &mut line);
+            request_line(&request, MonoNanos(0), "QUERY", None, &mut line);
             line
         };
         let end = "  [row lock from connection #8: COMMIT] UPDATE t…\n";

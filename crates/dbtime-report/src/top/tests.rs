@@ -80,6 +80,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         preemptor: None,
         files: Vec::new(),
         cache: QueryCache::NotAsked,
+        is_match: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Flags of a login to a server that is watched.
 
 use clap::Args;
+use dbtime_lab::tracing::HolderOptions;
 use dbtime_model::Nanos;
 
 /// Reads how long somebody has to wait: not so short that every wait makes a question.
@@ -24,4 +25,11 @@ pub(crate) struct LoginArgs {
     /// The server of --login is asked once somebody has waited for a lock for so long.
     #[arg(long, value_name = "TIME", value_parser = patience, default_value = "1s")]
     pub(crate) login_after: Nanos,
+}
+
+impl LoginArgs {
+    /// What is asked of the server, and when.
+    pub(crate) fn options(&self, keeps_literals: bool) -> HolderOptions {
+        HolderOptions { login: self.login.clone(), threshold: self.login_after, keeps_literals }
+    }
 }

@@ -1,16 +1,14 @@
 //! From what is captured to what the screen shows.
 
-use crate::commands::trace::fingerprints::{Fingerprints, by_fingerprint};
-use crate::commands::trace::wall_clock::WallClock;
+use crate::commands::trace::statement_sums::by_fingerprint;
 use crate::exit::Failure;
+use dbtime_lab::tracing::TraceSession;
 use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{Totals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::Capture;
 use dbtime_report::top::{LockParty, LockWait, LoginScene, Scene, Span};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Waits for locks that are kept, the latest.
 const MOST_WAITS: usize = 2000;
@@ -46,36 +44,30 @@ impl Counted {
 pub(super) struct Feed {
     /// What they are called.
     pub(super) servers: Vec<String>,
-    raw_sql: bool,
-    clock: WallClock,
     first: Counted,
     last: Counted,
     rates: VecDeque<u64>,
     lock_waits: VecDeque<LockWait>,
     slowest: Vec<TracedRequest>,
-    fingerprints: Fingerprints,
 }
 
 impl Feed {
-    pub(super) fn new(raw_sql: bool, capture: &mut Capture) -> Result<Self, Failure> {
+    pub(super) fn new(session: &mut TraceSession) -> Result<Self, Failure> {
         let mut feed = Self {
             servers: Vec::new(),
-            raw_sql,
-            clock: WallClock::new(),
             first: Counted::default(),
             last: Counted::default(),
             rates: VecDeque::new(),
             lock_waits: VecDeque::new(),
             slowest: Vec::new(),
-            fingerprints: Fingerprints::default(),
         };
-        feed.restart(capture)?;
+        feed.restart(session)?;
         Ok(feed)
     }
 
     /// Counts from now on.
-    pub(super) fn restart(&mut self, capture: &mut Capture) -> Result<(), Failure> {
-        self.first = Counted::now(capture.totals()?);
+    pub(super) fn restart(&mut self, session: &mut TraceSession) -> Result<(), Failure> {
+        self.first = Counted::now(session.capture().totals()?);
         self.last = self.first.clone();
         self.rates.clear();
         self.lock_waits.clear();
@@ -90,65 +82,57 @@ impl Feed {
             _ => Nanos::ZERO,
         };
         for request in requests {
-            if let Some(wait) = self.lock_wait(&request) {
+            if let Some(wait) = lock_wait(&request) {
                 self.lock_waits.truncate(MOST_WAITS - 1);
                 self.lock_waits.push_front(wait);
             }
             if request.response() > fastest && !request.text.is_empty() {
-                let text = self.fingerprints.of(&request.text);
-                self.slowest.push(TracedRequest { text, ..request });
+                self.slowest.push(request);
             }
         }
         self.slowest.sort_by_key(|request| std::cmp::Reverse(request.response()));
         self.slowest.truncate(MOST_SLOW);
     }
 
-    fn lock_wait(&mut self, request: &TracedRequest) -> Option<LockWait> {
-        let blocker = request.blocker.as_ref()?;
-        let statement = blocker.statement.as_deref().unwrap_or_default();
-        Some(LockWait {
-            waiter: LockParty {
-                connection: request.connection,
-                server_id: request.server_id(),
-                statement: self.may_be_shown(&request.text),
-            },
-            holder: blocker.connection.map(|connection| LockParty {
-                connection,
-                server_id: blocker.server_id,
-                statement: self.may_be_shown(statement),
-            }),
-            lock: blocker.lock.as_deref().unwrap_or("lock").to_owned(),
-            length: blocker.length,
-        })
-    }
-
-    fn may_be_shown(&mut self, text: &str) -> String {
-        if self.raw_sql { text.to_owned() } else { self.fingerprints.make(text).to_string() }
-    }
-
     /// What there is to show now, and since the last time.
-    pub(super) fn scene(&mut self, capture: &mut Capture) -> Result<Scene, Failure> {
-        let counted = Counted::now(capture.totals()?);
+    pub(super) fn scene(&mut self, session: &mut TraceSession) -> Result<Scene, Failure> {
+        let counted = Counted::now(session.capture().totals()?);
         let (lately, whole) = (counted.since(&self.last), counted.since(&self.first));
         let rate = lately.all.count as f64 / lately.length.as_secs().max(1e-9);
         self.rates.truncate(MOST_RATES - 1);
         self.rates.push_front(rate as u64);
         self.last = counted;
-        let mut connections = capture.connections()?;
-        for one in &mut connections {
-            one.request.text = Arc::from(self.may_be_shown(&one.request.text));
-        }
         Ok(Scene {
-            clock: self.clock.time(),
+            clock: session.clock(),
             servers: self.servers.clone(),
             lately,
             whole,
             rates: self.rates.iter().rev().copied().collect(),
-            connections,
+            connections: session.capture().connections()?,
             lock_waits: self.lock_waits.iter().cloned().collect(),
             login: LoginScene::default(),
             slowest: self.slowest.clone(),
-            ledger: capture.ledger()?,
+            ledger: session.capture().ledger()?,
         })
     }
+}
+
+/// A request's longest wait for a lock.
+fn lock_wait(request: &TracedRequest) -> Option<LockWait> {
+    let blocker = request.blocker.as_ref()?;
+    let statement = blocker.statement.as_deref().unwrap_or_default();
+    Some(LockWait {
+        waiter: LockParty {
+            connection: request.connection,
+            server_id: request.server_id(),
+            statement: request.text.to_string(),
+        },
+        holder: blocker.connection.map(|connection| LockParty {
+            connection,
+            server_id: blocker.server_id,
+            statement: statement.to_owned(),
+        }),
+        lock: blocker.lock.as_deref().unwrap_or("lock").to_owned(),
+        length: blocker.length,
+    })
 }

@@ -3,26 +3,25 @@
 mod feed;
 mod terminal;
 
-use super::trace::holders::Holders;
-use super::trace::watched::Watched;
 use crate::cli::TopArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
+use dbtime_lab::tracing::{HolderWatch, TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::{Capture, HeldSignals, Stream, TracedServer};
+use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
-use dbtime_report::top::{Scene, TopState, Wish};
+use dbtime_report::top::{LoginScene, Scene, TopState, Wish};
 use feed::Feed;
 use std::time::Duration;
 use terminal::Terminal;
 
-/// How often the stream is looked at, at the least.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the stream is read, at the least.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where requests wait until then. Unit: bytes.
-const BUFFER: u32 = 8 << 20;
+/// Where requests wait until then.
+const BUFFER_BYTES: u32 = 8 << 20;
 
 pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     if !screen::is_terminal() {
@@ -30,26 +29,21 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
             "`dbtime top` takes a terminal; `dbtime trace --summary` prints the same at the end",
         ));
     }
-    let mut watched = Watched::find(&args.servers)?;
-    let wanted = Stream {
-        is_on: true,
+    let options = TraceOptions {
+        servers: (&args.servers).into(),
+        hands_on: true,
         adds_up: true,
-        follows_unix: args.servers.ports.is_empty(),
-        follows_new: watched.follows_new(),
-        buffer: BUFFER,
-        ..Stream::default()
+        keeps_literals: args.raw_sql,
+        buffer_bytes: BUFFER_BYTES,
+        ..TraceOptions::default()
     };
     // What it takes is gone once the watching begins.
-    let mut holders = Holders::connect(&args.login, args.raw_sql)?;
-    let held = HeldSignals::hold();
-    let mut capture = Capture::attach(watched.servers(), &wanted)?;
-    let stop = interrupt::quietly();
-    drop(held);
-    holders.list_sessions(&capture, watched.servers());
-    let feed = Feed::new(args.raw_sql, &mut capture)?;
-    let notes = watched.left_out(&capture);
+    let mut holders = HolderWatch::connect(&args.login.options(args.raw_sql))?;
+    let (mut session, stop) = TraceSession::attach(&options, &mut holders, interrupt::quietly)?;
+    let feed = Feed::new(&mut session)?;
+    let notes = session.unavailable();
     let mut top = Top {
-        capture,
+        session,
         feed,
         holders,
         state: TopState::new(screen::wants_color()),
@@ -59,16 +53,18 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         notes,
     };
     let ended = {
-        let mut terminal = Terminal::open(&mut top.capture)?;
-        top.capture.confine()?;
-        top.watch(&mut terminal, &mut watched, &stop)
+        let mut terminal = Terminal::open(top.session.capture())?;
+        top.session.confine()?;
+        top.watch(&mut terminal, &stop)
     };
     // While the screen was there, there was no room for them.
     top.notes.iter().for_each(|note| screen::note(note));
-    let length = now() - top.capture.since();
-    let left = top.capture.detach()?;
-    screen::result(&ledger_lines(&left.ledger));
-    screen::result(&cost_line(&left.cost, left.ledger.ended, length));
+    let TraceOutcome { end, attached, .. } = top.session.finish()?;
+    screen::result(&ledger_lines(&end.ledger));
+    if let Some(cost) = end.cost {
+        screen::result(&cost_line(&cost, end.ledger.ended, end.length));
+    }
+    drop(attached);
     ended.map(|()| Exit::Fine)
 }
 
@@ -78,10 +74,19 @@ fn short_name(server: &TracedServer) -> String {
     format!("{} {}{ports}", server.program, server.process)
 }
 
+/// What a login has brought, as the screen has it.
+fn login_scene(holders: &HolderWatch) -> LoginScene {
+    LoginScene {
+        is_there: holders.has_login(),
+        picture: holders.picture().cloned(),
+        notes: holders.notes().to_vec(),
+    }
+}
+
 struct Top {
-    capture: Capture,
+    session: TraceSession,
     feed: Feed,
-    holders: Holders,
+    holders: HolderWatch,
     state: TopState,
     scene: Scene,
     due: MonoNanos,
@@ -91,27 +96,22 @@ struct Top {
 }
 
 impl Top {
-    fn watch(
-        &mut self,
-        terminal: &mut Terminal,
-        watched: &mut Watched,
-        stop: &Stop,
-    ) -> Result<(), Failure> {
-        while !stop.is_set() && !watched.is_over() {
-            self.capture.tend()?;
-            self.feed.take(self.capture.take()?);
-            self.notes.extend(watched.look(&mut self.capture)?);
+    fn watch(&mut self, terminal: &mut Terminal, stop: &Stop) -> Result<(), Failure> {
+        while !stop.is_set() && !self.session.is_over() {
+            let progress = self.session.poll()?;
+            self.feed.take(progress.requests);
+            self.notes.extend(progress.notes);
             let is_due = now() >= self.due;
             if is_due {
                 self.due = now() + self.every;
-                self.feed.servers = watched.servers().iter().map(short_name).collect();
+                self.feed.servers = self.session.servers().iter().map(short_name).collect();
                 self.count()?;
             }
-            let has_found = self.holders.look(&mut self.capture)?;
+            let has_found = self.holders.poll(self.session.capture())?;
             if has_found && !self.state.is_frozen {
-                self.scene.login.clone_from(self.holders.scene());
+                self.scene.login = login_scene(&self.holders);
             }
-            let wait = Duration::from_nanos((self.due - now()).0).min(LOOK);
+            let wait = Duration::from_nanos((self.due - now()).0).min(POLL_INTERVAL);
             let wish = terminal.key(wait)?.map(|key| self.state.key(key));
             match wish {
                 Some(Wish::Quit) => break,
@@ -135,12 +135,12 @@ impl Top {
     }
 
     fn scene(&mut self) -> Result<Scene, Failure> {
-        let scene = self.feed.scene(&mut self.capture)?;
-        Ok(Scene { login: self.holders.scene().clone(), ..scene })
+        let scene = self.feed.scene(&mut self.session)?;
+        Ok(Scene { login: login_scene(&self.holders), ..scene })
     }
 
     fn restart(&mut self) -> Result<(), Failure> {
-        self.feed.restart(&mut self.capture)?;
+        self.feed.restart(&mut self.session)?;
         self.due = now() + self.every;
         self.scene = self.scene()?;
         Ok(())

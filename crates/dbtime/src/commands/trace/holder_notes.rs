@@ -1,14 +1,12 @@
 //! Who holds what others wait for, as notes beside the requests: once, and again when that has
 //! changed.
 
-use super::holders::Holders;
-use super::wall_clock::WallClock;
 use crate::exit::Failure;
 use crate::screen;
+use dbtime_lab::tracing::{HolderWatch, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::lock_picture::LockPicture;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::Capture;
 use dbtime_report::{lock_summary, lock_tree, one_line};
 
 /// No more often than that.
@@ -19,7 +17,7 @@ const MOST_LINES: usize = 40;
 
 /// What a login finds out, and what of it was printed.
 pub(super) struct HolderNotes {
-    holders: Holders,
+    holders: HolderWatch,
     last: Option<LockPicture>,
     due: MonoNanos,
     /// Of what the login lacks.
@@ -27,25 +25,25 @@ pub(super) struct HolderNotes {
 }
 
 impl HolderNotes {
-    pub(super) fn new(holders: Holders) -> Self {
+    pub(super) fn new(holders: HolderWatch) -> Self {
         let mut new = Self { holders, last: None, due: now(), notes: Vec::new() };
         new.show_notes();
         new
     }
 
-    /// As [`Holders::look`]; prints what is new.
-    pub(super) fn look(&mut self, capture: &mut Capture, clock: &WallClock) -> Result<(), Failure> {
-        if !self.holders.look(capture)? {
+    /// As [`HolderWatch::poll`]; prints what is new.
+    pub(super) fn poll(&mut self, session: &mut TraceSession) -> Result<(), Failure> {
+        if !self.holders.poll(session.capture())? {
             return Ok(());
         }
         self.show_notes();
-        let Some(picture) = &self.holders.scene().picture else {
+        let Some(picture) = self.holders.picture() else {
             self.last = None;
             return Ok(());
         };
         let is_known = self.last.as_ref().is_some_and(|last| last.is_alike(picture));
         if !is_known && now() >= self.due {
-            screen::note(&note_of(picture, &clock.time()));
+            screen::note(&note_of(picture, &session.clock()));
             (self.last, self.due) = (Some(picture.clone()), now() + BETWEEN_NOTES);
         }
         Ok(())
@@ -53,11 +51,11 @@ impl HolderNotes {
 
     /// Prints what the login lacks, once.
     fn show_notes(&mut self) {
-        let notes = &self.holders.scene().notes;
+        let notes = self.holders.notes();
         for note in notes.iter().filter(|note| !self.notes.contains(note)) {
             screen::note(&one_line(note));
         }
-        self.notes.clone_from(notes);
+        self.notes = notes.to_vec();
     }
 }
 

@@ -6,7 +6,7 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::{Ledger, TraceCost};
 use dbtime_model::{MonoNanos, Part, Parts};
-use dbtime_report::terminal::{Shown, command_cell};
+use dbtime_report::terminal::command_cell;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ impl Serialize for TracedParts<'_> {
 pub(super) fn line(
     request: &TracedRequest,
     since: MonoNanos,
-    shown: Shown<'_>,
+    command: &str,
 ) -> serde_json::Result<String> {
     serde_json::to_string(&Line {
         time_us: (request.start - since).as_micros(),
@@ -148,15 +148,15 @@ pub(super) fn line(
         unexplained_us: request.unexplained_ns() as f64 / 1e3,
         other_call: request.other_call,
         server_queue_us: request.server_queue.map(|queue| queue.as_micros()),
-        blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker, shown)),
+        blocker: request.blocker.as_ref().map(|blocker| blocker_of(blocker)),
         preemptor: request.preemptor.as_ref().map(preemptor_of),
         files: request.files.iter().map(file_of).collect(),
         query_cache: request.cache,
-        command: command_cell(request, shown.command),
+        command: command_cell(request, command),
         executes: request.executes,
-        statements: statements_of(request, shown),
+        statements: statements_of(request),
         length: request.length,
-        text: shown.statement,
+        text: &request.text,
         text_state: request.text_state,
         rows: request.rows,
         error: request.error.as_ref(),
@@ -174,17 +174,17 @@ pub(super) fn last_line(ledger: &Ledger, cost: Option<TraceCost>) -> serde_json:
     serde_json::to_string(&LastLine { ledger: LedgerJson::of(ledger), cost })
 }
 
-fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
+fn blocker_of(blocker: &Blocker) -> BlockerOf<'_> {
     BlockerOf {
         connection: blocker.connection,
         server_id: blocker.server_id,
         thread: blocker.thread,
         client_left: blocker.has_left,
         lock: blocker.lock.as_deref(),
-        statement: blocker.statement.as_ref().map(|_| shown.blocker),
+        statement: blocker.statement.as_deref(),
         transaction: blocker.transaction.as_ref().map(|transaction| TransactionOf {
             statements: transaction.statements,
-            latest: shown.held,
+            latest: &transaction.latest,
             length_us: transaction.length.as_micros(),
             idle_us: transaction.idle.as_micros(),
         }),
@@ -192,16 +192,19 @@ fn blocker_of<'a>(blocker: &'a Blocker, shown: Shown<'a>) -> BlockerOf<'a> {
     }
 }
 
-fn statements_of<'a>(request: &TracedRequest, shown: Shown<'a>) -> Vec<StatementOf<'a>> {
-    let statement = |(text, one): (&'a Arc<str>, &ExecutedStatement)| StatementOf {
-        text,
-        text_state: one.text_state,
-        executes: one.executes,
-        rows: one.rows,
-        length_us: one.length.map(|length| length.as_micros()),
-        has_others: one.has_others,
+fn statements_of(request: &TracedRequest) -> Vec<StatementOf<'_>> {
+    let statement = |one| {
+        let one: &ExecutedStatement = one;
+        StatementOf {
+            text: &one.text,
+            text_state: one.text_state,
+            executes: one.executes,
+            rows: one.rows,
+            length_us: one.length.map(|length| length.as_micros()),
+            has_others: one.has_others,
+        }
     };
-    shown.statements.iter().zip(&request.statements).map(statement).collect()
+    request.statements.iter().map(statement).collect()
 }
 
 fn preemptor_of(preemptor: &Preemptor) -> PreemptorOf<'_> {

@@ -1,17 +1,12 @@
 //! `dbtime trace`: what running servers are asked, and how long each answer took.
 
-pub(super) mod fingerprints;
 mod holder_notes;
-pub(super) mod holders;
 mod json;
-pub(super) mod live;
-mod recording;
+mod live;
 mod replay;
+pub(super) mod statement_sums;
 mod summary_json;
-mod thrift;
-pub(super) mod view;
-pub(super) mod wall_clock;
-pub(super) mod watched;
+mod view;
 
 use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};

@@ -7,7 +7,7 @@ use crate::screen;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::is_statement;
+use dbtime_observe::trace::{LiteralFilter, is_statement};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -21,6 +21,7 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
     let mut view = View::new(args, begin.since);
     begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
     view.begin(&begin.clock);
+    let mut literals = LiteralFilter::new(args.raw_sql, args.matching.as_deref());
     let mut ticks = Ticks { every: args.every, due: begin.since + args.every, count: 0 };
     while let Some(line) = reader.next().map_err(failed)? {
         match line {
@@ -28,8 +29,14 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
             TraceLine::Request(request) if args.summary && !args.json => {
                 ticks.take(&request, begin.since);
             }
-            TraceLine::Request(request) => view.show(&[*request])?,
-            TraceLine::End(end) => return finish(args, &view, &end, begin.step),
+            TraceLine::Request(mut request) => {
+                literals.request(&mut request);
+                view.show(&[*request])?;
+            }
+            TraceLine::End(mut end) => {
+                literals.totals(&mut end.totals);
+                return finish(args, &view, &end, begin.step);
+            }
         }
     }
     let how = if reader.is_cut() { "in the middle of a line" } else { "without its ledger" };

@@ -1,6 +1,6 @@
 //! What is printed of requests, as they come or from a recording.
 
-use super::fingerprints::{Fingerprints, by_fingerprint, locks_by_fingerprint};
+use super::statement_sums::{by_fingerprint, locks_by_fingerprint};
 use super::{json, summary_json};
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
@@ -10,10 +10,9 @@ use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
 use dbtime_report::terminal::{
-    Shown, TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
+    TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
     trace_summary,
 };
-use std::sync::Arc;
 
 /// The chosen view.
 pub(super) struct View<'a> {
@@ -21,18 +20,11 @@ pub(super) struct View<'a> {
     pub(super) since: MonoNanos,
     room: Option<usize>,
     shown: u64,
-    fingerprints: Fingerprints,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(args: &'a TraceArgs, since: MonoNanos) -> Self {
-        Self {
-            args,
-            since,
-            room: screen::columns(),
-            shown: 0,
-            fingerprints: Fingerprints::default(),
-        }
+        Self { args, since, room: screen::columns(), shown: 0 }
     }
 
     /// Whether all requests have been shown that are wanted, or nobody is left to see them.
@@ -76,9 +68,6 @@ impl<'a> View<'a> {
     fn is_wanted(&self, request: &TracedRequest) -> bool {
         let args = self.args;
         let name = || command_name(request.protocol, request.command);
-        let holds = |wanted: &String| {
-            request.text.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
-        };
         let is = |wanted: &Option<String>, name: Option<&str>| {
             wanted.is_none() || wanted.as_deref() == name
         };
@@ -88,34 +77,18 @@ impl<'a> View<'a> {
             && (!args.errors || request.error.is_some())
             && (args.commands.is_empty()
                 || args.commands.iter().any(|command| command.eq_ignore_ascii_case(name())))
-            && args.matching.as_ref().is_none_or(holds)
+            && (args.matching.is_none() || request.is_match)
     }
 
-    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
+    fn line(&self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
         let command = command_name(request.protocol, request.command);
-        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.statement.as_ref());
-        let blocker = blocker.map(|text| self.may_be_shown(text));
-        let statement = self.may_be_shown(&request.text);
-        let blocker = blocker.as_deref().unwrap_or_default();
-        let held = request.blocker.as_ref().and_then(|blocker| blocker.transaction.as_ref());
-        let held = held.map(|held| &*held.latest).unwrap_or_default();
-        let held: Vec<Arc<str>> = held.iter().map(|text| self.may_be_shown(text)).collect();
-        let statements = request.statements.iter().map(|one| self.may_be_shown(&one.text));
-        let statements: Vec<Arc<str>> = statements.collect();
-        let (statement, held) = (&statement, &held);
-        let shown = Shown { command, statement, blocker, held, statements: &statements };
         if self.args.json {
-            *out += &json::line(request, self.since, shown).map_err(Failure::environment)?;
+            *out += &json::line(request, self.since, command).map_err(Failure::environment)?;
             out.push('\n');
         } else {
-            request_line(request, self.since, shown, self.room, out);
+            request_line(request, self.since, command, self.room, out);
         }
         Ok(())
-    }
-
-    /// A text without its literals, unless they are wanted.
-    fn may_be_shown(&mut self, text: &Arc<str>) -> Arc<str> {
-        if self.args.raw_sql { Arc::clone(text) } else { self.fingerprints.of(text) }
     }
 
     /// What stands below all.

@@ -169,6 +169,7 @@ fn full_of(text: &str) -> TracedRequest {
         preemptor: Some(Preemptor { thread: 5, name: text.to_owned(), length }),
         files: vec![FileWait { file, part: Part::Sync, count: 1, length }],
         cache: QueryCache::NotAsked,
+        is_match: false,
     }
 }
 

@@ -1,29 +1,26 @@
 //! Who holds the locks that others wait for now: asked of the server, and of nobody while nobody
 //! waits.
 
-use super::fingerprints::Fingerprints;
-use crate::cli::LoginArgs;
-use crate::exit::Failure;
-use dbtime_lab::holders::HolderLogin;
+use crate::error::LabError;
+use crate::holders::HolderLogin;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::{MonoNanos, Nanos, Part};
-use dbtime_observe::trace::{Capture, TracedServer};
-use dbtime_report::top::LoginScene;
+use dbtime_observe::trace::{Capture, FingerprintCache, TracedServer};
 use std::sync::Arc;
 
 /// How often it is looked whether somebody waits.
-const BETWEEN_LOOKS: Nanos = Nanos::from_secs(1);
+const CHECK_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// A server is left alone for so many times as long as it took for its answer.
-const REST: u64 = 5;
+const REST_FACTOR: u64 = 5;
 
-/// An answer that has not come by then is spoken of.
-const LATE: Nanos = Nanos::from_secs(2);
+/// An answer that has not come by then is noted.
+const LATE_AFTER: Nanos = Nanos::from_secs(2);
 
 /// What the kernel knows of a connection.
-struct Known {
+struct KernelSession {
     /// What the server calls it, where that was seen.
     id: Option<u64>,
     /// The thread that served it last.
@@ -36,18 +33,32 @@ struct Known {
     lock_wait: Option<Nanos>,
 }
 
+/// Which server is asked, and when.
+#[derive(Clone, Debug, Default)]
+pub struct HolderOptions {
+    /// The server's URL; `None`: none is.
+    pub login: Option<String>,
+    /// How long somebody has to wait before it is.
+    pub threshold: Nanos,
+    /// Whether texts keep their literals.
+    pub keeps_literals: bool,
+}
+
 /// A login, where there is one, and what it has brought.
-pub(in crate::commands) struct Holders {
+pub struct HolderWatch {
     /// `None`: none was wanted, or it is lost.
     login: Option<HolderLogin>,
-    scene: LoginScene,
+    /// Whether there is a login, or was.
+    has_login: bool,
+    picture: Option<LockPicture>,
+    notes: Vec<String>,
     /// How long somebody has to wait before the server is asked.
-    patience: Nanos,
-    raw_sql: bool,
-    fingerprints: Fingerprints,
+    threshold: Nanos,
+    keeps_literals: bool,
+    fingerprints: FingerprintCache,
     /// What the kernel knows of each connection: servers forget statements, and count whole
     /// seconds.
-    known: Vec<Known>,
+    known: Vec<KernelSession>,
     /// When it is looked again whether somebody waits.
     due: MonoNanos,
     /// The server is left alone until then.
@@ -58,17 +69,22 @@ pub(in crate::commands) struct Holders {
     is_late: bool,
 }
 
-impl Holders {
+impl HolderWatch {
     /// Logs in, where that is wanted. To be called before the watching begins, with the rights of
     /// whoever has started dbtime.
-    pub(in crate::commands) fn connect(args: &LoginArgs, raw_sql: bool) -> Result<Self, Failure> {
-        let login = args.login.as_deref().map(HolderLogin::connect).transpose()?;
+    ///
+    /// # Errors
+    /// The server cannot be reached, or does not let in.
+    pub fn connect(options: &HolderOptions) -> Result<Self, LabError> {
+        let login = options.login.as_deref().map(HolderLogin::connect).transpose()?;
         Ok(Self {
-            scene: LoginScene { is_there: login.is_some(), ..LoginScene::default() },
+            has_login: login.is_some(),
+            picture: None,
+            notes: Vec::new(),
             login,
-            patience: args.login_after,
-            raw_sql,
-            fingerprints: Fingerprints::default(),
+            threshold: options.threshold,
+            keeps_literals: options.keeps_literals,
+            fingerprints: FingerprintCache::default(),
             known: Vec::new(),
             due: now(),
             rests_until: now(),
@@ -80,11 +96,7 @@ impl Holders {
     /// Has connections from before the watching called as the server calls them: where it is known
     /// which of the servers was asked. To be called once the watching has begun. A server that does
     /// not answer is watched all the same.
-    pub(in crate::commands) fn list_sessions(
-        &mut self,
-        capture: &Capture,
-        servers: &[TracedServer],
-    ) {
+    pub(super) fn list_sessions(&mut self, capture: &Capture, servers: &[TracedServer]) {
         let Some(login) = &mut self.login else { return };
         let alike = servers.iter().filter(|server| server.protocol == login.protocol());
         let [server] = alike.collect::<Vec<_>>()[..] else { return };
@@ -98,18 +110,31 @@ impl Holders {
         }
     }
 
-    /// What there is to show.
-    pub(in crate::commands) fn scene(&self) -> &LoginScene {
-        &self.scene
+    /// Whether there is a login, or was.
+    pub fn has_login(&self) -> bool {
+        self.has_login
+    }
+
+    /// Who waits for whom, where somebody has waited long enough.
+    pub fn picture(&self) -> Option<&LockPicture> {
+        self.picture.as_ref()
+    }
+
+    /// What a reader has to know of it.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Goes on without waiting; to be called some times a second. Returns whether there is
     /// something else to show than before.
-    pub(in crate::commands) fn look(&mut self, capture: &mut Capture) -> Result<bool, Failure> {
+    ///
+    /// # Errors
+    /// The kernel does not let it look at connections.
+    pub fn poll(&mut self, capture: &mut Capture) -> Result<bool, LabError> {
         let Some(mut login) = self.login.take() else { return Ok(false) };
         let mut has_changed = false;
         if now() >= self.due {
-            self.due = now() + BETWEEN_LOOKS;
+            self.due = now() + CHECK_INTERVAL;
             has_changed = self.consider(&mut login, &capture.connections()?);
         }
         let begun = login.begun();
@@ -130,16 +155,16 @@ impl Holders {
 
     /// Begins to ask where somebody waits. Returns whether what was known is over.
     fn consider(&mut self, login: &mut HolderLogin, connections: &[LiveConnection]) -> bool {
-        let known = self.scene.picture.as_ref();
-        let goes_on = known.is_some_and(|picture| picture.has_waited(self.patience));
-        let is_wanted = self.is_new || goes_on || waits(connections, login, self.patience);
+        let known = self.picture.as_ref();
+        let goes_on = known.is_some_and(|picture| picture.has_waited(self.threshold));
+        let is_wanted = self.is_new || goes_on || waits(connections, login, self.threshold);
         if !is_wanted {
-            return self.scene.picture.take().is_some();
+            return self.picture.take().is_some();
         }
         let known = |one: &LiveConnection| {
             let text = Arc::clone(&one.request.text);
             let (id, thread) = (one.request.server_id(), one.request.thread);
-            Known { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
+            KernelSession { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
         };
         self.known = connections.iter().map(known).collect();
         if now() >= self.rests_until {
@@ -150,7 +175,8 @@ impl Holders {
 
     fn take(&mut self, mut picture: LockPicture, took: Nanos) {
         // The first answer takes longer than others: what it needs has to be read and compiled.
-        let rest = if self.is_new { Nanos::ZERO } else { Nanos(took.0.saturating_mul(REST)) };
+        let rest =
+            if self.is_new { Nanos::ZERO } else { Nanos(took.0.saturating_mul(REST_FACTOR)) };
         self.rests_until = now() + rest;
         (self.is_new, self.is_late) = (false, false);
         for session in &mut picture.sessions {
@@ -158,32 +184,33 @@ impl Holders {
             if let (true, Some(known)) = (session.statement.is_empty(), known) {
                 session.statement = known.text.to_string();
             }
-            if let Some(Known { at, lock_wait: Some(length), .. }) = known {
+            if let Some(KernelSession { at, lock_wait: Some(length), .. }) = known {
                 let claims = picture.claims.iter_mut().filter(|claim| claim.waiter == session.id);
                 claims.for_each(|claim| claim.length = Some(*length + (now() - *at)));
             }
-            if !self.raw_sql {
+            if !self.keeps_literals {
                 session.statement = self.fingerprints.make(&session.statement).to_string();
             }
         }
-        self.scene.notes = std::mem::take(&mut picture.notes);
-        self.scene.picture = Some(picture).filter(|picture| picture.has_waited(self.patience));
+        self.notes = std::mem::take(&mut picture.notes);
+        self.picture = Some(picture).filter(|picture| picture.has_waited(self.threshold));
     }
 
     /// Where a server that should answer does not: once, and it goes away with the answer.
     fn notice_silence(&mut self, begun: Option<MonoNanos>) -> bool {
-        let is_late = begun.is_some_and(|begun| now() - begun >= LATE);
+        let is_late = begun.is_some_and(|begun| now() - begun >= LATE_AFTER);
         let is_news = is_late && !std::mem::replace(&mut self.is_late, is_late);
         if is_news {
-            let note = format!("the server has not answered for {LATE}: this is as it was before");
-            self.scene.notes.insert(0, note);
+            let note =
+                format!("the server has not answered for {LATE_AFTER}: this is as it was before");
+            self.notes.insert(0, note);
         }
         is_news
     }
 
     fn lose(&mut self, why: &str) {
-        self.scene.picture = None;
-        self.scene.notes = vec![format!(
+        self.picture = None;
+        self.notes = vec![format!(
             "the login is lost, and who holds locks is not known any more: {why}; while dbtime \
              watches it may make no other: start it again"
         )];
@@ -191,7 +218,7 @@ impl Holders {
 }
 
 /// Who a session is: by the server's own number, or else by the thread that serves it.
-fn known_of<'a>(known: &'a [Known], session: &ServerSession) -> Option<&'a Known> {
+fn known_of<'a>(known: &'a [KernelSession], session: &ServerSession) -> Option<&'a KernelSession> {
     let by_id = known.iter().find(|one| one.id == Some(session.id));
     let by_thread = || known.iter().find(|one| session.thread == Some(one.thread));
     by_id.or_else(by_thread)

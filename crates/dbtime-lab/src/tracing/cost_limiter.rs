@@ -1,18 +1,18 @@
-//! `--max-cost`: watching that takes too much does less.
+//! The limit on what watching costs: where it takes too much, it does less.
 
-use crate::exit::Failure;
+use crate::error::LabError;
 use dbtime_machine::now;
+use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{Capture, Depth};
-use dbtime_report::percent;
 
-/// How long it is looked at before it is judged.
-const INTERVAL: Nanos = Nanos(1_000_000_000);
+/// How long the cost is measured before it is judged.
+const CHECK_INTERVAL: Nanos = Nanos(1_000_000_000);
 
 /// What watching may take, and how far it has been reduced for that.
-pub(super) struct Thrift {
+pub(super) struct CostLimiter {
     /// Unit: percent of one CPU.
-    most: f64,
+    max_pct: f64,
     depth: Depth,
     /// Whether requests are handed on one by one as long as nothing is reduced.
     streams: bool,
@@ -21,14 +21,14 @@ pub(super) struct Thrift {
     since: MonoNanos,
     /// When it was reduced last.
     reduced: MonoNanos,
-    /// Whether it was told that nothing can be reduced any more.
+    /// Whether it was noted that nothing can be reduced any more.
     is_at_end: bool,
 }
 
-impl Thrift {
-    pub(super) fn new(most: f64, streams: bool, since: MonoNanos) -> Self {
+impl CostLimiter {
+    pub(super) fn new(max_pct: f64, streams: bool, since: MonoNanos) -> Self {
         Self {
-            most,
+            max_pct,
             depth: Depth::Everything,
             streams,
             last: (since, Nanos::ZERO),
@@ -43,16 +43,16 @@ impl Thrift {
         (self.depth == Depth::Counts).then(|| self.reduced - self.since)
     }
 
-    /// Looks at what watching takes, and reduces it; what there is to say of it.
-    pub(super) fn look(&mut self, capture: &mut Capture) -> Result<Option<String>, Failure> {
+    /// Checks what watching takes, and reduces it. Returns a note on it.
+    pub(super) fn check(&mut self, capture: &mut Capture) -> Result<Option<String>, LabError> {
         let (at, (since, before)) = (now(), self.last);
-        if at < since + INTERVAL || self.is_at_end {
+        if at < since + CHECK_INTERVAL || self.is_at_end {
             return Ok(None);
         }
         let spent = capture.cost()?.all();
         self.last = (now(), spent);
         let share = 100.0 * (spent - before).as_secs() / (at - since).as_secs();
-        if share <= self.most {
+        if share <= self.max_pct {
             return Ok(None);
         }
         let (depth, what) = match (self.depth, self.streams) {
@@ -66,7 +66,7 @@ impl Thrift {
             capture.reduce(depth)?;
             (self.depth, self.reduced) = (depth, at);
         }
-        let [share, most] = [share, self.most].map(percent);
-        Ok(Some(format!("watching takes {share} of one CPU, more than {most}: {what}")))
+        let [share, most] = [share, self.max_pct].map(three_digits);
+        Ok(Some(format!("watching takes {share} % of one CPU, more than {most} %: {what}")))
     }
 }

@@ -1,60 +1,54 @@
-//! Which servers are watched, as they come and go.
+//! The servers that are watched, as they come and go.
 
-use crate::cli::ServersArgs;
-use crate::exit::Failure;
+use crate::error::LabError;
 use dbtime_observe::trace::{Capture, TracedServer, Wanted, servers};
 use std::time::{Duration, Instant};
 
 /// So long after its start a server is looked at again, until its TLS library is there.
-const YOUTH: Duration = Duration::from_secs(2);
+const NEW_SERVER_WINDOW: Duration = Duration::from_secs(2);
 
 /// The servers that are watched.
-pub(in crate::commands) struct Watched {
+pub(super) struct ServerSet {
     wanted: Wanted,
     servers: Vec<TracedServer>,
     /// Those that have just started, and when they were first looked at.
     young: Vec<(TracedServer, Instant)>,
-    /// How much of what is not measured was told of.
-    told: usize,
+    /// How much of what is not measured was noted.
+    noted: usize,
     /// Whether some may have started before the kernel told of it.
     may_lack: bool,
 }
 
-impl Watched {
+impl ServerSet {
     /// Those that are there now, at least one.
-    pub(in crate::commands) fn find(args: &ServersArgs) -> Result<Self, Failure> {
-        let wanted = args.into();
+    pub(super) fn find(wanted: Wanted) -> Result<Self, LabError> {
         let servers = servers(&wanted)?;
-        Ok(Self { wanted, servers, young: Vec::new(), told: 0, may_lack: true })
+        Ok(Self { wanted, servers, young: Vec::new(), noted: 0, may_lack: true })
     }
 
-    pub(in crate::commands) fn servers(&self) -> &[TracedServer] {
+    pub(super) fn servers(&self) -> &[TracedServer] {
         &self.servers
     }
 
-    pub(in crate::commands) fn follows_new(&self) -> bool {
+    pub(super) fn follows_new(&self) -> bool {
         self.wanted.follows_new()
     }
 
     /// Whether there is none any more, and none to come.
-    pub(in crate::commands) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.servers.is_empty() && !self.follows_new()
     }
 
-    /// What is not measured, as far as it was not told of.
-    pub(in crate::commands) fn left_out(&mut self, capture: &Capture) -> Vec<String> {
+    /// What is not measured, as far as it was not noted before.
+    pub(super) fn unavailable(&mut self, capture: &Capture) -> Vec<String> {
         let left_out = capture.left_out();
-        let new = left_out.get(self.told..).unwrap_or_default();
-        self.told = left_out.len();
+        let new = left_out.get(self.noted..).unwrap_or_default();
+        self.noted = left_out.len();
         new.iter().map(|(what, why)| format!("not measured: {what} ({why})")).collect()
     }
 
-    /// Takes in those that have started, and lets go of those that have ended; what there is to say
-    /// of it.
-    pub(in crate::commands) fn look(
-        &mut self,
-        capture: &mut Capture,
-    ) -> Result<Vec<String>, Failure> {
+    /// Takes in those that have started, and lets go of those that have ended. Returns notes on it.
+    pub(super) fn poll(&mut self, capture: &mut Capture) -> Result<Vec<String>, LabError> {
         let mut notes = Vec::new();
         let (here, gone): (Vec<_>, Vec<_>) =
             self.servers.drain(..).partition(TracedServer::is_here);
@@ -74,12 +68,12 @@ impl Watched {
             self.servers.push(server);
         }
         for (server, since) in std::mem::take(&mut self.young) {
-            let is_young = since.elapsed() < YOUTH && server.is_here();
+            let is_young = since.elapsed() < NEW_SERVER_WINDOW && server.is_here();
             if is_young && !capture.look_again(&server)? {
                 self.young.push((server, since));
             }
         }
-        notes.extend(self.left_out(capture));
+        notes.extend(self.unavailable(capture));
         if self.is_over() {
             notes.push("every server that was watched has ended".to_owned());
         }
@@ -87,7 +81,7 @@ impl Watched {
     }
 
     /// Those that were not there before.
-    fn started(&mut self, capture: &mut Capture) -> Result<Vec<TracedServer>, Failure> {
+    fn started(&mut self, capture: &mut Capture) -> Result<Vec<TracedServer>, LabError> {
         if !self.follows_new() {
             return Ok(Vec::new());
         }

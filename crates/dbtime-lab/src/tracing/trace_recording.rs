@@ -1,0 +1,86 @@
+//! A recording of a trace: everything that is seen, for later.
+
+use crate::error::LabError;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A new file, for its owner's eyes alone; it goes again where nothing comes to be in it.
+pub(super) struct NewTraceFile {
+    path: PathBuf,
+    file: File,
+    is_in_use: bool,
+}
+
+impl NewTraceFile {
+    /// Makes the file, which must not be there.
+    pub(super) fn create(path: &Path) -> Result<Self, LabError> {
+        let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let file = new.map_err(|error| failed(path, &error))?;
+        Ok(Self { path: path.to_owned(), file, is_in_use: false })
+    }
+}
+
+impl Drop for NewTraceFile {
+    fn drop(&mut self) {
+        if !self.is_in_use {
+            // An empty file harms nobody.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A recording that is being written.
+pub(super) struct TraceRecording {
+    file: PathBuf,
+    writer: TraceWriter<BufWriter<File>>,
+    requests: u64,
+}
+
+impl TraceRecording {
+    /// Begins a file.
+    pub(super) fn begin(mut new: NewTraceFile, begin: &TraceBegin) -> Result<Self, LabError> {
+        new.is_in_use = true;
+        let file = new.file.try_clone();
+        let writer = file.and_then(|file| TraceWriter::begin(BufWriter::new(file), begin));
+        let writer = writer.map_err(|error| failed(&new.path, &error))?;
+        Ok(Self { file: new.path.clone(), writer, requests: 0 })
+    }
+
+    pub(super) fn add(&mut self, requests: &[TracedRequest]) -> Result<(), LabError> {
+        for request in requests {
+            let written = self.writer.request(request);
+            written.map_err(|error| failed(&self.file, &error))?;
+            self.requests += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the last requests and the end. Returns a note on it.
+    pub(super) fn finish(
+        mut self,
+        last: &[TracedRequest],
+        end: &TraceEnd,
+    ) -> Result<String, LabError> {
+        self.add(last)?;
+        let Self { file, writer, requests } = self;
+        writer.end(end).map_err(|error| failed(&file, &error))?;
+        Ok(format!("{requests} requests recorded in {}", file.display()))
+    }
+}
+
+fn failed(file: &Path, error: &io::Error) -> LabError {
+    use io::ErrorKind::{AlreadyExists, FileTooLarge, QuotaExceeded, StorageFull};
+    let remedy = match error.kind() {
+        AlreadyExists => "; name a file that is not there",
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "; free space, or name a file where there is some; \
+             what is in this one can be read up to there"
+        }
+        _ => "",
+    };
+    LabError::Target(format!("recording in {}: {error}{remedy}", file.display()))
+}
