@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
             TraceLine::Begin(_) => {}
             TraceLine::Request(request) => {
                 shown(&request, begin.since);
-                writer.request(&request).expect("memory");
+                writer.request(&request, "QUERY").expect("memory");
             }
             TraceLine::End(end) => {
                 show_end(&end);

@@ -28,6 +28,7 @@ pub mod trace;
 pub mod traced;
 pub mod traced_file;
 pub mod traced_files;
+pub mod traced_json;
 pub mod traced_ledger;
 pub mod traced_live;
 mod traced_since;

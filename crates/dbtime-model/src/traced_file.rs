@@ -9,15 +9,17 @@
 //! Lines are JSON, so that a file that was cut short is read up to where that was.
 
 use crate::traced::TracedRequest;
+use crate::traced_json::{LedgerJson, RequestJson, read_request};
 use crate::traced_ledger::{Ledger, TraceCost};
 use crate::traced_totals::TracedTotals;
 use crate::{MonoNanos, Nanos};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::io::{self, BufRead, Read, Write};
 
-/// The version that is written. Since 2 a blocker may have no thread; since 3 the call of `other`
-/// stands beside the parts and not among them.
+/// The version that is written. Since 2 a blocker may have no thread; since 3 a request has the
+/// form of `dbtime trace --json`.
 pub const VERSION: u32 = 3;
 
 /// The oldest that is read.
@@ -57,6 +59,7 @@ pub struct TraceEnd {
     /// By the clock on the wall, for people.
     pub clock: String,
     /// What became of every request, those included that are not in the file.
+    #[serde(serialize_with = "with_vanished")]
     pub ledger: Ledger,
     /// What watching took; `None` in files from before that was told.
     #[serde(default)]
@@ -65,11 +68,16 @@ pub struct TraceEnd {
     pub totals: TracedTotals,
 }
 
+/// A ledger with what follows from it.
+fn with_vanished<S: Serializer>(ledger: &Ledger, to: S) -> Result<S::Ok, S::Error> {
+    LedgerJson::of(ledger).serialize(to)
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Written<'a> {
     Begin(&'a TraceBegin),
-    Request(&'a TracedRequest),
+    Request(&'a RequestJson<'a>),
     End(&'a TraceEnd),
 }
 
@@ -111,25 +119,33 @@ pub enum TraceFileError {
 #[derive(Debug)]
 pub struct TraceWriter<W: Write> {
     to: W,
+    since: MonoNanos,
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins one.
+    /// Begins one, of the present version whatever `begin` says.
     ///
     /// # Errors
     /// As writing.
     pub fn begin(to: W, begin: &TraceBegin) -> io::Result<Self> {
-        let mut writer = Self { to };
-        writer.line(&Written::Begin(begin))?;
+        let mut writer = Self { to, since: begin.since };
+        let begin = TraceBegin { version: VERSION, ..begin.clone() };
+        writer.line(&Written::Begin(&begin))?;
         Ok(writer)
     }
 
-    /// Adds a request. Cost: some microseconds.
+    /// Adds a request whose command has this name. Cost: some microseconds.
     ///
     /// # Errors
     /// As writing.
-    pub fn request(&mut self, request: &TracedRequest) -> io::Result<()> {
-        self.line(&Written::Request(request))
+    pub fn request(&mut self, request: &TracedRequest, command_name: &str) -> io::Result<()> {
+        let request = RequestJson::of(request, self.since, command_name);
+        self.line(&Written::Request(&request))
+    }
+
+    /// What it writes to.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.to
     }
 
     /// Ends it, and sees to it that it is written.
@@ -137,8 +153,16 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// As writing.
     pub fn end(mut self, end: &TraceEnd) -> io::Result<()> {
-        self.line(&Written::End(end))?;
+        self.write_end(end)?;
         self.to.flush()
+    }
+
+    /// Writes its end.
+    ///
+    /// # Errors
+    /// As writing.
+    pub fn write_end(&mut self, end: &TraceEnd) -> io::Result<()> {
+        self.line(&Written::End(end))
     }
 
     fn line(&mut self, line: &Written<'_>) -> io::Result<()> {
@@ -152,6 +176,7 @@ impl<W: Write> TraceWriter<W> {
 pub struct TraceReader<R> {
     from: R,
     version: u32,
+    since: MonoNanos,
     number: u64,
     is_cut: bool,
 }
@@ -170,7 +195,8 @@ impl<R: BufRead> TraceReader<R> {
         struct Versioned {
             begin: Version,
         }
-        let mut reader = Self { from, version: VERSION, number: 0, is_cut: false };
+        let mut reader =
+            Self { from, version: OLDEST, since: MonoNanos(0), number: 0, is_cut: false };
         let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
         let versioned: Versioned =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
@@ -179,7 +205,10 @@ impl<R: BufRead> TraceReader<R> {
         }
         reader.version = versioned.begin.version;
         match reader.parse(&line)? {
-            TraceLine::Begin(begin) => Ok((begin, reader)),
+            TraceLine::Begin(begin) => {
+                reader.since = begin.since;
+                Ok((begin, reader))
+            }
             _ => Err(TraceFileError::NoRecording),
         }
     }
@@ -211,16 +240,37 @@ impl<R: BufRead> TraceReader<R> {
         Ok((line.pop() == Some(b'\n')).then_some(line))
     }
 
+    fn parse_present(&self, line: &[u8]) -> serde_json::Result<TraceLine> {
+        Ok(match serde_json::from_slice(line)? {
+            PresentLine::Begin(begin) => TraceLine::Begin(begin),
+            PresentLine::Request(request) => {
+                let mut json = serde_json::Deserializer::from_str(request.get());
+                TraceLine::Request(Box::new(read_request(&mut json, self.since)?))
+            }
+            PresentLine::End(end) => TraceLine::End(end),
+        })
+    }
+
     fn parse(&self, line: &[u8]) -> Result<TraceLine, TraceFileError> {
         let read = match self.version {
-            VERSION => serde_json::from_slice(line),
+            VERSION => self.parse_present(line),
             _ => serde_json::from_slice(line).and_then(|line| serde_json::from_value(raised(line))),
         };
         read.map_err(|error| TraceFileError::Line { number: self.number, error: error.to_string() })
     }
 }
 
-/// A line of an older version as this one has it.
+/// A line as the present version has it.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PresentLine<'a> {
+    Begin(TraceBegin),
+    #[serde(borrow)]
+    Request(&'a RawValue),
+    End(Box<TraceEnd>),
+}
+
+/// A line of an older version with the call of `other` beside the parts.
 fn raised(mut line: Value) -> Value {
     if let Some(request) = line.get_mut("request").and_then(Value::as_object_mut) {
         let call = request.get_mut("parts").and_then(Value::as_object_mut);
@@ -320,7 +370,7 @@ mod tests {
     fn written(request: &TracedRequest) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = TraceWriter::begin(&mut bytes, &begin()).expect("memory");
-        writer.request(request).expect("memory");
+        writer.request(request, "QUERY").expect("memory");
         writer.end(&end()).expect("memory");
         bytes
     }

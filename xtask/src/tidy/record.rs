@@ -7,8 +7,11 @@ use crate::tree::{Problem, Tree};
 const TYPES: [&str; 2] = ["crates/dbtime-model/src/record", "crates/dbtime-model/src/counters"];
 const FORMAT: &str = "docs/record-format.md";
 
+/// The fields of a traced request, which are private.
+const TRACED: &str = "crates/dbtime-model/src/traced_json.rs";
+
 /// Where parts and warnings are named, and where they are explained.
-const PARTS: &str = "crates/dbtime-model/src/budget.rs";
+const PARTS: &str = "crates/dbtime-model/src/parts.rs";
 const WARNINGS: &str = "crates/dbtime-model/src/record/validity.rs";
 const MEASUREMENT: &str = "docs/measurement.md";
 
@@ -22,7 +25,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
         names.map(move |name| Problem::of(document, format!("{what} `{name}` is not explained")))
     };
     let types = TYPES.iter().flat_map(|folder| tree.within(folder));
-    let fields = types.flat_map(|file| fields(&file.text)).collect();
+    let fields = types.flat_map(|file| fields(&file.text, "    pub "));
+    let fields = fields.chain(self::fields(text(TRACED), "    ")).collect();
     let warnings = variants(text(WARNINGS), "WarningKind");
     unexplained(FORMAT, "the field", fields)
         .chain(unexplained(MEASUREMENT, "the warning", warnings))
@@ -31,7 +35,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 }
 
 /// Fields of the structs that are written to a record.
-fn fields(text: &str) -> Vec<String> {
+fn fields(text: &str, before: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]").next().unwrap_or(text);
     let mut names = Vec::new();
     let mut is_written = false;
@@ -39,8 +43,9 @@ fn fields(text: &str) -> Vec<String> {
         if let Some(derives) = line.strip_prefix("#[derive(") {
             is_written = derives.contains("Serialize");
         }
-        let field = line.strip_prefix("    pub ").filter(|_| is_written);
-        let name = field.and_then(|field| field.split(':').next());
+        is_written &= line != "}";
+        let field = line.strip_prefix(before).filter(|_| is_written);
+        let name = field.and_then(|field| Some(field.split_once(':')?.0));
         let is_name =
             |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || "_0123456789".contains(c));
         names.extend(name.filter(is_name).map(str::to_owned));
@@ -50,7 +55,7 @@ fn fields(text: &str) -> Vec<String> {
 
 /// Names of the parts: `Self::IoRead => "io_read",` in the function that names them.
 fn parts(text: &str) -> Vec<String> {
-    let body = text.split("pub fn name").nth(1).unwrap_or("").split("\n    }\n").next();
+    let body = text.split("pub fn name(").nth(1).unwrap_or("").split("\n    }\n").next();
     let lines = body.unwrap_or("").lines();
     lines.filter_map(|line| line.split('"').nth(1)).map(str::to_owned).collect()
 }
@@ -82,7 +87,7 @@ mod tests {
     fn names_are_found_in_sources() {
         let text = "#[derive(Serialize)]\npub struct A {\n    /// X.\n    pub a_b2: u8,\n}\n\
                     #[derive(Debug)]\npub struct B {\n    pub hidden: u8,\n}\n";
-        assert_eq!(fields(text), ["a_b2"]);
+        assert_eq!(fields(text, "    pub "), ["a_b2"]);
         let text = "pub enum Kind {\n    /// X.\n    FewSamples,\n    #[default]\n    Steal,\n}\n";
         assert_eq!(variants(text, "Kind"), ["few_samples", "steal"]);
         let text = "pub fn name(self) {\n        Self::IoRead => \"io_read\",\n    }\n\"other\"";
@@ -102,8 +107,9 @@ mod tests {
     fn the_workspace_has_fields_parts_and_warnings() {
         let tree = Tree::read().expect("the workspace");
         let text = |path| tree.file(path).expect(path).text.as_str();
-        assert!(fields(text("crates/dbtime-model/src/record/mod.rs")).len() > 50);
-        assert!(parts(text(PARTS)).len() >= 18);
+        assert!(fields(text("crates/dbtime-model/src/record/mod.rs"), "    pub ").len() > 50);
+        assert!(fields(text(TRACED), "    ").len() > 30);
+        assert!(parts(text(PARTS)).len() >= 22);
         assert!(variants(text(WARNINGS), "WarningKind").len() >= 14);
     }
 }

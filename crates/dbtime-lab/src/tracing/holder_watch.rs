@@ -75,7 +75,7 @@ impl HolderWatch {
     ///
     /// # Errors
     /// The server cannot be reached, or does not let in.
-    pub fn connect(options: &HolderOptions) -> Result<Self, LabError> {
+    pub(super) fn connect(options: &HolderOptions) -> Result<Self, LabError> {
         let login = options.login.as_deref().map(HolderLogin::connect).transpose()?;
         Ok(Self {
             has_login: login.is_some(),

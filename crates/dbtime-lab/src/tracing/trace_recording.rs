@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
+use dbtime_observe::trace::command_name;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
@@ -52,7 +53,8 @@ impl TraceRecording {
 
     pub(super) fn add(&mut self, requests: &[TracedRequest]) -> Result<(), LabError> {
         for request in requests {
-            let written = self.writer.request(request);
+            let written =
+                self.writer.request(request, command_name(request.protocol, request.command));
             written.map_err(|error| failed(&self.file, &error))?;
             self.requests += 1;
         }

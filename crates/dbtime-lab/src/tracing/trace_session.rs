@@ -1,7 +1,7 @@
 //! One watching of servers, from attaching to what it came to.
 
 use super::cost_limiter::CostLimiter;
-use super::holder_watch::HolderWatch;
+use super::holder_watch::{HolderOptions, HolderWatch};
 use super::server_set::ServerSet;
 use super::trace_recording::{NewTraceFile, TraceRecording};
 use crate::error::LabError;
@@ -94,6 +94,9 @@ pub struct TraceSession {
     zone: TimeZone,
     began: String,
     follows_unix: bool,
+    keeps_literals: bool,
+    /// The step of the coarse distribution; zero: powers of two.
+    step: Nanos,
 }
 
 impl TraceSession {
@@ -105,11 +108,12 @@ impl TraceSession {
     /// No server is there, the kernel refuses, or the file cannot be made; then nothing is left.
     pub fn attach<S>(
         options: &TraceOptions,
-        holders: &mut HolderWatch,
+        holders: &HolderOptions,
         install_signals: impl FnOnce() -> S,
-    ) -> Result<(Self, S), LabError> {
+    ) -> Result<(Self, HolderWatch, S), LabError> {
         let servers = ServerSet::find(options.servers.clone())?;
         let stream = options.stream(servers.follows_new());
+        let mut holders = HolderWatch::connect(holders)?;
         // What is opened is opened with the rights of whoever asks for it: later there are none.
         let file = options.record.as_deref().map(NewTraceFile::create).transpose()?;
         let (zone, held) = (TimeZone::system(), HeldSignals::hold());
@@ -121,26 +125,32 @@ impl TraceSession {
         let limiter = options.max_cost_pct;
         let limiter = limiter.map(|most| CostLimiter::new(most, stream.is_on, capture.since()));
         let follows_unix = stream.follows_unix;
-        let mut session =
-            Self { capture, servers, limiter, recording: None, zone, began, follows_unix };
-        session.recording = file.map(|file| session.begin(file, options)).transpose()?;
-        Ok((session, signals))
+        let mut session = Self {
+            capture,
+            servers,
+            limiter,
+            recording: None,
+            zone,
+            began,
+            follows_unix,
+            keeps_literals: options.keeps_literals,
+            step: options.step.unwrap_or(Nanos::ZERO),
+        };
+        let heading = session.heading();
+        session.recording = file.map(|file| TraceRecording::begin(file, &heading)).transpose()?;
+        Ok((session, holders, signals))
     }
 
-    fn begin(
-        &self,
-        file: NewTraceFile,
-        options: &TraceOptions,
-    ) -> Result<TraceRecording, LabError> {
-        let begin = TraceBegin {
+    /// What stands at the beginning of a recording of it.
+    pub fn heading(&self) -> TraceBegin {
+        TraceBegin {
             version: VERSION,
             since: self.since(),
             clock: self.began.clone(),
             servers: self.server_names(),
-            raw_sql: options.keeps_literals,
-            step: options.step.unwrap_or(Nanos::ZERO),
-        };
-        TraceRecording::begin(file, &begin)
+            raw_sql: self.keeps_literals,
+            step: self.step,
+        }
     }
 
     /// Leaves this process with the system calls that watching needs: all files are open, all
@@ -155,11 +165,6 @@ impl TraceSession {
     /// When the watching began.
     pub fn since(&self) -> MonoNanos {
         self.capture.since()
-    }
-
-    /// The same by the clock on the wall, for people.
-    pub fn began(&self) -> &str {
-        &self.began
     }
 
     /// The time now, by the clock on the wall, for people.

@@ -29,7 +29,7 @@ mod usage;
 pub use charset::Charset;
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
-pub use requests::{command_cell, cost_line, ledger_lines, request_heading, request_line};
+pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
 pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text, sweep_troubles};

@@ -8,13 +8,6 @@ use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use std::fmt::Write;
 
-/// A command by its number or letter in the protocol, and its name.
-pub fn command_cell(request: &TracedRequest, name: &str) -> String {
-    let mut cell = String::new();
-    push_command(request, name, &mut cell);
-    cell
-}
-
 fn push_command(request: &TracedRequest, name: &str, out: &mut String) {
     let digit = |four_bits: u8| char::from_digit(four_bits.into(), 16).unwrap_or('?');
     match request.protocol {
@@ -313,8 +306,9 @@ mod tests {
         assert_eq!(line(Some(40)).chars().count(), 41);
         let odd =
             TracedRequest { protocol: WireProtocol::Postgres, command: 0x1b, ..request.clone() };
-        assert_eq!(command_cell(&odd, "?"), "1b:?");
         let mut out = String::new();
+        push_command(&odd, "?", &mut out);
+        assert_eq!(std::mem::take(&mut out), "1b:?");
         push_line("\x1b", &mut out);
         assert_eq!(out, "\u{fffd}");
     }

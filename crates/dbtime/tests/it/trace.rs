@@ -136,8 +136,11 @@ impl<'a> Tracer<'a> {
     fn ended(self) -> Seen {
         let (code, out) = self.printed();
         let line = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
-        let mut requests: Vec<Value> = out.lines().map(line).collect();
-        let ledger = requests.pop().expect("a ledger")["ledger"].clone();
+        let mut lines: Vec<Value> = out.lines().map(line).collect();
+        let end = lines.pop().expect("the end");
+        // A summary is one document.
+        let ledger = end.pointer("/end/ledger").unwrap_or(&end["ledger"]).clone();
+        let requests = lines.iter().filter_map(|line| line.get("request").cloned()).collect();
         Seen { code, requests, ledger }
     }
 }

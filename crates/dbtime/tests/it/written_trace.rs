@@ -28,6 +28,6 @@ pub(crate) fn write_trace(sandbox: &Sandbox, requests: &[TracedRequest], ledger:
     };
     let file = File::create(sandbox.path("it.trace")).expect("a file");
     let mut writer = TraceWriter::begin(file, &begin).expect("written");
-    requests.iter().for_each(|request| writer.request(request).expect("written"));
+    requests.iter().for_each(|request| writer.request(request, "QUERY").expect("written"));
     writer.end(&end).expect("written");
 }

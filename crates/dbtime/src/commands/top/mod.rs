@@ -37,9 +37,9 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         buffer_bytes: BUFFER_BYTES,
         ..TraceOptions::default()
     };
-    // What it takes is gone once the watching begins.
-    let mut holders = HolderWatch::connect(&args.login.options(args.raw_sql))?;
-    let (mut session, stop) = TraceSession::attach(&options, &mut holders, interrupt::quietly)?;
+    let login = args.login.options(args.raw_sql);
+    let attached = TraceSession::attach(&options, &login, interrupt::quietly)?;
+    let (mut session, holders, stop) = attached;
     let feed = Feed::new(&mut session)?;
     let notes = session.unavailable();
     let mut top = Top {

@@ -6,7 +6,7 @@ use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, screen};
 use dbtime_engines::plan::Stop;
-use dbtime_lab::tracing::{HolderWatch, TraceOptions, TraceOutcome, TraceSession};
+use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::time::Duration;
@@ -15,8 +15,9 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
-    let mut holders = HolderWatch::connect(&args.login.options(args.raw_sql))?;
-    let (session, stop) = TraceSession::attach(&options(args), &mut holders, interrupt::install)?;
+    let login = args.login.options(args.raw_sql);
+    let attached = TraceSession::attach(&options(args), &login, interrupt::install)?;
+    let (session, holders, stop) = attached;
     session.confine()?;
     let since = session.since();
     let mut watch = Watch {
@@ -28,7 +29,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     print_notes(&watch.session.unavailable());
     let names = watch.session.server_names();
     names.iter().for_each(|name| screen::note(&format!("watching {name}")));
-    watch.view.begin(watch.session.began());
+    watch.view.begin(&watch.session.heading())?;
     let ended = watch.watch(&stop, args.time.map(|time| since + time));
     // What was seen is printed, also when nothing more can be, or be recorded.
     let failed = ended.err().map(Failure::tell);

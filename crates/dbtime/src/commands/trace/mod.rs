@@ -1,7 +1,6 @@
 //! `dbtime trace`: what running servers are asked, and how long each answer took.
 
 mod holder_notes;
-mod json;
 mod live;
 mod replay;
 pub(super) mod statement_sums;

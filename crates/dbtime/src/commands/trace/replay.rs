@@ -5,7 +5,9 @@ use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
+use dbtime_model::traced_file::{
+    TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader, VERSION,
+};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{LiteralFilter, is_statement};
 use std::fs::File;
@@ -20,7 +22,7 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
     refuse_what_was_not_recorded(args, &begin)?;
     let mut view = View::new(args, begin.since);
     begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
-    view.begin(&begin.clock);
+    view.begin(&begin)?;
     let mut literals = LiteralFilter::new(args.raw_sql, args.matching.as_deref());
     let mut ticks = Ticks { every: args.every, due: begin.since + args.every, count: 0 };
     while let Some(line) = reader.next().map_err(failed)? {
@@ -35,7 +37,7 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
             }
             TraceLine::End(mut end) => {
                 literals.totals(&mut end.totals);
-                return finish(args, &view, &end, begin.step);
+                return finish(args, view, &end, begin.step);
             }
         }
     }
@@ -44,7 +46,7 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Undecided)
 }
 
-fn finish(args: &TraceArgs, view: &View<'_>, end: &TraceEnd, step: Nanos) -> Result<Exit, Failure> {
+fn finish(args: &TraceArgs, view: View<'_>, end: &TraceEnd, step: Nanos) -> Result<Exit, Failure> {
     view.end(end, step)?;
     Ok(if args.strict && !end.ledger.is_whole() { Exit::Undecided } else { Exit::Fine })
 }

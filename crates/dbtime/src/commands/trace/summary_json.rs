@@ -1,9 +1,9 @@
 //! The sums of a trace as one JSON document. Times are microseconds; statements are without their
 //! literals.
 
-use super::json::{FileJson, LedgerJson, TracedParts, file_of};
 use dbtime_model::Nanos;
 use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::traced_json::{FileJson, LedgerJson, PartsJson};
 use dbtime_model::traced_ledger::TraceCost;
 use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
 use dbtime_report::terminal::{LockRelease, StatementLocks, TracedReport};
@@ -41,7 +41,7 @@ struct TotalsJson<'a> {
     p99_us: Option<f64>,
     p999_us: Option<f64>,
     max_us: f64,
-    parts_us: TracedParts<'a>,
+    parts_us: PartsJson,
     server_queue_us: f64,
     server_queue_known_of: u64,
     files: Vec<FileJson<'a>>,
@@ -97,10 +97,10 @@ fn totals(row: &Totals) -> TotalsJson<'_> {
         p99_us: micros(row.quantile(0.99)),
         p999_us: micros(row.quantile(0.999)),
         max_us: row.longest.as_micros(),
-        parts_us: TracedParts(&row.parts),
+        parts_us: PartsJson(row.parts),
         server_queue_us: row.server_queue.as_micros(),
         server_queue_known_of: row.queued,
-        files: row.files.iter().map(file_of).collect(),
+        files: row.files.iter().map(FileJson::of).collect(),
     }
 }
 

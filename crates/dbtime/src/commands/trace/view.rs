@@ -1,12 +1,12 @@
 //! What is printed of requests, as they come or from a recording.
 
 use super::statement_sums::{by_fingerprint, locks_by_fingerprint};
-use super::{json, summary_json};
+use super::summary_json;
 use crate::cli::TraceArgs;
 use crate::exit::Failure;
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
 use dbtime_report::terminal::{
@@ -20,11 +20,13 @@ pub(super) struct View<'a> {
     pub(super) since: MonoNanos,
     room: Option<usize>,
     shown: u64,
+    /// Where `--json` is written before it is printed.
+    json: Option<TraceWriter<Vec<u8>>>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(args: &'a TraceArgs, since: MonoNanos) -> Self {
-        Self { args, since, room: screen::columns(), shown: 0 }
+        Self { args, since, room: screen::columns(), shown: 0, json: None }
     }
 
     /// Whether all requests have been shown that are wanted, or nobody is left to see them.
@@ -37,13 +39,26 @@ impl<'a> View<'a> {
         !self.args.summary && !self.args.histogram && self.args.record.is_none()
     }
 
-    /// What stands above all; `clock` is when the watching began.
-    pub(super) fn begin(&self, clock: &str) {
-        if self.args.summary && !self.args.json {
-            screen::result(&format!("Tracing started at {clock}\n"));
-        } else if self.has_lines() && !self.args.json {
+    /// What stands above all.
+    pub(super) fn begin(&mut self, heading: &TraceBegin) -> Result<(), Failure> {
+        let args = self.args;
+        if args.json && !args.summary {
+            let writer = TraceWriter::begin(Vec::new(), heading);
+            self.json = Some(writer.map_err(Failure::environment)?);
+            self.print_json();
+        } else if args.summary && !args.json {
+            screen::result(&format!("Tracing started at {}\n", heading.clock));
+        } else if self.has_lines() && !args.json {
             screen::result(&request_heading());
         }
+        Ok(())
+    }
+
+    /// Prints what was written since the last time.
+    fn print_json(&mut self) {
+        let Some(writer) = &mut self.json else { return };
+        let text = String::from_utf8(std::mem::take(writer.get_mut()));
+        screen::json(&text.expect("JSON is UTF-8"));
     }
 
     pub(super) fn show(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
@@ -58,10 +73,10 @@ impl<'a> View<'a> {
                 self.line(request, &mut text)?;
             }
         }
-        let print = if self.args.json { screen::json } else { screen::result };
         if !text.is_empty() {
-            print(&text);
+            screen::result(&text);
         }
+        self.print_json();
         Ok(())
     }
 
@@ -80,19 +95,17 @@ impl<'a> View<'a> {
             && (args.matching.is_none() || request.is_match)
     }
 
-    fn line(&self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
+    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
         let command = command_name(request.protocol, request.command);
-        if self.args.json {
-            *out += &json::line(request, self.since, command).map_err(Failure::environment)?;
-            out.push('\n');
-        } else {
-            request_line(request, self.since, command, self.room, out);
+        match &mut self.json {
+            Some(writer) => writer.request(request, command).map_err(Failure::environment)?,
+            None => request_line(request, self.since, command, self.room, out),
         }
         Ok(())
     }
 
     /// What stands below all.
-    pub(super) fn end(&self, end: &TraceEnd, step: Nanos) -> Result<(), Failure> {
+    pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), Failure> {
         let report = || TracedReport {
             statements: by_fingerprint(&end.totals),
             locks: locks_by_fingerprint(&end.totals),
@@ -118,11 +131,11 @@ impl<'a> View<'a> {
         self.ledger(end)
     }
 
-    fn ledger(&self, end: &TraceEnd) -> Result<(), Failure> {
+    fn ledger(&mut self, end: &TraceEnd) -> Result<(), Failure> {
         let ledger = &end.ledger;
-        if self.args.json {
-            let line = json::last_line(ledger, end.cost).map_err(Failure::environment)?;
-            screen::json(&(line + "\n"));
+        if let Some(writer) = &mut self.json {
+            writer.write_end(end).map_err(Failure::environment)?;
+            self.print_json();
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));
             screen::result(&format!("\n{}{}", ledger_lines(ledger), cost.unwrap_or_default()));

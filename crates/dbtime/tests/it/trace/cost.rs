@@ -45,7 +45,7 @@ fn what_costs_too_much_is_added_up_and_then_counted() {
     let (told, printed) = tracer.interrupted();
     let end: Value =
         printed.lines().last().and_then(|line| serde_json::from_str(line).ok()).expect("JSON");
-    let of = |name: &str| end["ledger"][name].as_u64().expect("a count");
+    let of = |name: &str| end["end"]["ledger"][name].as_u64().expect("a count");
     for what in ["only added up", "only counted", "no more than it has to"] {
         assert_eq!(told.matches(what).count(), 1, "{what}: {told}");
     }

@@ -41,10 +41,12 @@ fn a_recording_has_every_request_and_every_view() {
     let lines = shown(&sandbox, "trace it.trace --json --raw-sql");
     let lines: Vec<Value> =
         lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(lines.len() as u64, MANY + 4);
-    assert_eq!(lines[7]["text"], "DO 4711, 7");
-    assert_eq!(lines.last().expect("a ledger")["ledger"]["streamed"], MANY + 3);
-    parts_add_up(&lines[..lines.len() - 1]);
+    // It begins and ends as a recording does.
+    assert_eq!(lines.len() as u64, MANY + 5);
+    assert_eq!(lines[8]["request"]["text"], "DO 4711, 7");
+    assert_eq!(lines.last().expect("an end")["end"]["ledger"]["streamed"], MANY + 3);
+    let requests = lines.iter().filter_map(|line| line.get("request").cloned());
+    parts_add_up(&requests.collect::<Vec<_>>());
     // The same figures, then and now.
     let again = shown(&sandbox, "trace it.trace --summary");
     let figures = |text: &str| text.split("\nStatements\n").nth(1).expect("figures").to_owned();
@@ -55,7 +57,12 @@ fn a_recording_has_every_request_and_every_view() {
     let errors = shown(&sandbox, "trace it.trace --errors");
     assert!(errors.contains("ERROR 1305") && !errors.contains("secret"), "{errors}");
     let slow = shown(&sandbox, "trace it.trace --slow 20ms --json");
-    assert_eq!(slow.lines().count(), 2, "{slow}");
+    assert_eq!(slow.lines().count(), 3, "{slow}");
+    // What `--json` prints is a recording, in the same form to the last sign.
+    let json = shown(&sandbox, "trace it.trace --json --raw-sql");
+    assert_eq!(json, std::fs::read_to_string(&file).expect("a file"));
+    sandbox.write("json.trace", &json);
+    assert_eq!(shown(&sandbox, "trace json.trace --errors"), errors);
 }
 
 #[test]
@@ -95,7 +102,7 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
         std::fs::write(sandbox.path("cut.trace"), bytes).expect("written");
         let ran = sandbox.run("trace cut.trace --json");
         ran.exits(4);
-        assert_eq!(ran.out.lines().count(), 7);
+        assert_eq!(ran.out.lines().count(), 8, "the beginning, and seven requests");
         assert!(ran.err.contains(how), "{}", ran.err);
     }
     std::fs::write(sandbox.path("odd.trace"), [&whole[..], b"SELECT 1\n"].concat()).expect("ok");
@@ -122,9 +129,10 @@ fn the_ledger_adds_up_in_every_form() {
         ..Ledger::default()
     };
     write_trace(&sandbox, &[], ledger);
-    let line: Value = serde_json::from_str(&shown(&sandbox, "trace it.trace --json")).expect("one");
-    ledger_adds_up(&line["ledger"]);
-    assert_eq!(counted(&line["ledger"], "vanished"), 3);
+    let lines = shown(&sandbox, "trace it.trace --json");
+    let end: Value = serde_json::from_str(lines.lines().last().expect("an end")).expect("JSON");
+    ledger_adds_up(&end["end"]["ledger"]);
+    assert_eq!(counted(&end["end"]["ledger"], "vanished"), 3);
     let text = shown(&sandbox, "trace it.trace");
     assert!(text.contains("+ 1 under way before + 3 whose connection was gone"), "{text}");
     sandbox.run("trace it.trace --strict").exits(4);
@@ -186,7 +194,7 @@ fn no_text_drives_the_terminal() {
     let is_raw = |sign: char| turns.contains(sign) || (sign.is_control() && sign != '\n');
     assert!(!out.contains(is_raw), "{out:?}");
     assert!(out.contains("'ä', '表', '🦀' \\u001b\\u007f\\u0080\\u009b2J"), "{out}");
-    let line: Value = serde_json::from_str(out.lines().nth(1).expect("a line")).expect("JSON");
+    let line: Value = serde_json::from_str(out.lines().nth(2).expect("a line")).expect("JSON");
     for place in [
         "/text",
         "/user",
@@ -197,6 +205,7 @@ fn no_text_drives_the_terminal() {
         "/preemptor/name",
         "/files/0/name",
     ] {
-        assert_eq!(line.pointer(place).and_then(Value::as_str), Some(&*text), "{place} in {line}");
+        let place = format!("/request{place}");
+        assert_eq!(line.pointer(&place).and_then(Value::as_str), Some(&*text), "{place} in {line}");
     }
 }

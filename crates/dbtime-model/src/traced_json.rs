@@ -1,0 +1,390 @@
+//! A traced request as JSON: the one form of `dbtime trace --json` and of recordings.
+//!
+//! Times are microseconds; instants count from the beginning of the watching.
+
+use crate::parts::{Part, Parts};
+use crate::traced::{
+    Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Fate, Login, Preemptor, QueryCache,
+    TextState, TracedRequest,
+};
+use crate::traced_files::{FileName, FileWait};
+use crate::traced_ledger::Ledger;
+use crate::{MonoNanos, Nanos, WireProtocol};
+use serde::de::Error;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// A request's fields as they are written.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RequestJson<'a> {
+    /// When its first byte had been read.
+    time_us: f64,
+    connection: u64,
+    /// What the server calls the connection.
+    server_id: Option<u64>,
+    client: Option<SocketAddr>,
+    process: u32,
+    thread: u32,
+    #[serde(borrow)]
+    user: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    database: Option<Cow<'a, str>>,
+    response_us: f64,
+    /// Until the first piece of the answer.
+    #[serde(default)]
+    first_sent_us: Option<f64>,
+    parts_us: PartsJson,
+    unexplained_us: f64,
+    other_call: Option<u16>,
+    server_queue_us: Option<f64>,
+    #[serde(borrow)]
+    blocker: Option<BlockerJson<'a>>,
+    #[serde(borrow)]
+    preemptor: Option<PreemptorJson<'a>>,
+    #[serde(borrow)]
+    files: Vec<FileJson<'a>>,
+    query_cache: QueryCache,
+    protocol: WireProtocol,
+    /// Its number or letter in the protocol, and its name.
+    command: String,
+    executes: u32,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<StatementJson<'a>>,
+    length: u32,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    text_state: TextState,
+    rows: Option<u64>,
+    error: Option<ErrorCode>,
+    sent_bytes: u64,
+    sends: u32,
+    fate: Fate,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BlockerJson<'a> {
+    connection: Option<u64>,
+    server_id: Option<u64>,
+    thread: Option<u32>,
+    client_left: bool,
+    #[serde(borrow)]
+    lock: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    statement: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    transaction: Option<TransactionJson<'a>>,
+    wait_us: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TransactionJson<'a> {
+    statements: u64,
+    #[serde(borrow)]
+    latest: Vec<Cow<'a, str>>,
+    length_us: f64,
+    idle_us: f64,
+}
+
+/// One of several statements.
+#[derive(Serialize, Deserialize)]
+struct StatementJson<'a> {
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    text_state: TextState,
+    executes: u32,
+    rows: Option<u64>,
+    length_us: Option<f64>,
+    has_others: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PreemptorJson<'a> {
+    thread: u32,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    wait_us: f64,
+}
+
+/// Waits for a file.
+#[derive(Serialize, Deserialize)]
+pub struct FileJson<'a> {
+    kind: FileKind,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    part: Part,
+    waits: u64,
+    wait_us: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FileKind {
+    Named,
+    Mapped,
+    Others,
+}
+
+/// The parts of a request by their names, all of them.
+pub struct PartsJson(pub Parts);
+
+impl Serialize for PartsJson {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(Part::TRACED.len()))?;
+        for part in Part::TRACED {
+            map.serialize_entry(part.name(), &(self.0.get(part) as f64 / 1e3))?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for PartsJson {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let amounts = BTreeMap::<String, f64>::deserialize(from)?;
+        let mut parts = Parts::traced(|_| Nanos::ZERO);
+        for (name, us) in amounts {
+            // What a later program measures is passed over.
+            if let Some(part) = Part::named(&name) {
+                parts.add(part, (us * 1e3).round() as i64);
+            }
+        }
+        Ok(Self(parts))
+    }
+}
+
+/// A ledger with what follows from the rest: whoever reads it need not know how.
+#[derive(Serialize)]
+pub struct LedgerJson<'a> {
+    #[serde(flatten)]
+    counts: &'a Ledger,
+    vanished: i64,
+}
+
+impl<'a> LedgerJson<'a> {
+    /// Of this ledger.
+    pub fn of(counts: &'a Ledger) -> Self {
+        Self { counts, vanished: counts.vanished() }
+    }
+}
+
+impl<'a> RequestJson<'a> {
+    /// A request of a watching that began at `since`, whose command has this name.
+    pub(crate) fn of(request: &'a TracedRequest, since: MonoNanos, command_name: &str) -> Self {
+        let after = |at: MonoNanos| at.signed_since(since) as f64 / 1e3;
+        Self {
+            time_us: after(request.start),
+            connection: request.connection,
+            server_id: request.server_id(),
+            client: request.client(),
+            process: request.process,
+            thread: request.thread,
+            user: request.user().map(Cow::Borrowed),
+            database: request.database().map(Cow::Borrowed),
+            response_us: request.response().as_micros(),
+            first_sent_us: request.first_sent.map(|at| (at - request.start).as_micros()),
+            parts_us: PartsJson(request.parts),
+            unexplained_us: request.unexplained_ns() as f64 / 1e3,
+            other_call: request.other_call,
+            server_queue_us: request.server_queue.map(Nanos::as_micros),
+            blocker: request.blocker.as_ref().map(BlockerJson::of),
+            preemptor: request.preemptor.as_ref().map(|preemptor| PreemptorJson {
+                thread: preemptor.thread,
+                name: Cow::Borrowed(&preemptor.name),
+                wait_us: preemptor.length.as_micros(),
+            }),
+            files: request.files.iter().map(FileJson::of).collect(),
+            query_cache: request.cache,
+            protocol: request.protocol,
+            command: command_cell(request.protocol, request.command, command_name),
+            executes: request.executes,
+            statements: request.statements.iter().map(StatementJson::of).collect(),
+            length: request.length,
+            text: Cow::Borrowed(&request.text),
+            text_state: request.text_state,
+            rows: request.rows,
+            error: request.error.clone(),
+            sent_bytes: request.sent_bytes,
+            sends: request.sends,
+            fate: request.fate,
+        }
+    }
+
+    /// The request; the reverse of [`RequestJson::of`].
+    pub(crate) fn into_request(self, since: MonoNanos) -> Result<TracedRequest, String> {
+        let command = command_of(self.protocol, &self.command)
+            .ok_or_else(|| format!("`{}` is no command", self.command))?;
+        let start = MonoNanos(since.0.saturating_add_signed((self.time_us * 1e3).round() as i64));
+        let login = self.login();
+        Ok(TracedRequest {
+            connection: self.connection,
+            process: self.process,
+            thread: self.thread,
+            start,
+            first_sent: self.first_sent_us.map(|us| start + micros(us)),
+            end: start + micros(self.response_us),
+            login,
+            protocol: self.protocol,
+            command,
+            executes: self.executes,
+            statements: self.statements.into_iter().map(StatementJson::into_statement).collect(),
+            length: self.length,
+            text: Arc::from(self.text),
+            text_state: self.text_state,
+            sent_bytes: self.sent_bytes,
+            sends: self.sends,
+            rows: self.rows,
+            error: self.error,
+            fate: self.fate,
+            server_queue: self.server_queue_us.map(micros),
+            parts: self.parts_us.0,
+            other_call: self.other_call,
+            blocker: self.blocker.map(BlockerJson::into_blocker),
+            preemptor: self.preemptor.map(|preemptor| Preemptor {
+                thread: preemptor.thread,
+                name: preemptor.name.into_owned(),
+                length: micros(preemptor.wait_us),
+            }),
+            files: self.files.into_iter().map(FileJson::into_wait).collect(),
+            cache: self.query_cache,
+            is_match: false,
+        })
+    }
+
+    fn login(&self) -> Option<Arc<Login>> {
+        // PostgreSQL's number of a connection is that of its process.
+        let id = self.server_id.filter(|_| self.protocol == WireProtocol::Mysql);
+        let is_known = self.user.is_some() || id.is_some() || self.client.is_some();
+        let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
+        is_known.then(|| {
+            let (user, database) = (text(&self.user), text(&self.database));
+            Arc::new(Login { user, database, id, client: self.client })
+        })
+    }
+}
+
+impl<'a> BlockerJson<'a> {
+    fn of(blocker: &'a Blocker) -> Self {
+        Self {
+            connection: blocker.connection,
+            server_id: blocker.server_id,
+            thread: blocker.thread,
+            client_left: blocker.has_left,
+            lock: blocker.lock.as_deref().map(Cow::Borrowed),
+            statement: blocker.statement.as_deref().map(Cow::Borrowed),
+            transaction: blocker.transaction.as_deref().map(|transaction| TransactionJson {
+                statements: transaction.statements,
+                latest: transaction.latest.iter().map(|text| Cow::Borrowed(&**text)).collect(),
+                length_us: transaction.length.as_micros(),
+                idle_us: transaction.idle.as_micros(),
+            }),
+            wait_us: blocker.length.as_micros(),
+        }
+    }
+
+    fn into_blocker(self) -> Blocker {
+        let transaction = self.transaction.map(|transaction| {
+            Arc::new(BlockingTransaction {
+                statements: transaction.statements,
+                latest: transaction.latest.into_iter().map(Arc::from).collect(),
+                length: micros(transaction.length_us),
+                idle: micros(transaction.idle_us),
+            })
+        });
+        Blocker {
+            thread: self.thread,
+            connection: self.connection,
+            server_id: self.server_id,
+            has_left: self.client_left,
+            transaction,
+            lock: self.lock.map(|lock| Cow::Owned(lock.into_owned())),
+            statement: self.statement.map(Arc::from),
+            length: micros(self.wait_us),
+        }
+    }
+}
+
+impl<'a> StatementJson<'a> {
+    fn of(one: &'a ExecutedStatement) -> Self {
+        Self {
+            text: Cow::Borrowed(&one.text),
+            text_state: one.text_state,
+            executes: one.executes,
+            rows: one.rows,
+            length_us: one.length.map(Nanos::as_micros),
+            has_others: one.has_others,
+        }
+    }
+
+    fn into_statement(self) -> ExecutedStatement {
+        ExecutedStatement {
+            text: Arc::from(self.text),
+            text_state: self.text_state,
+            executes: self.executes,
+            rows: self.rows,
+            length: self.length_us.map(micros),
+            has_others: self.has_others,
+        }
+    }
+}
+
+impl<'a> FileJson<'a> {
+    /// Of these waits.
+    pub fn of(wait: &'a FileWait) -> Self {
+        let (kind, name) = match &wait.file {
+            FileName::Named(name) => (FileKind::Named, Some(Cow::Borrowed(&**name))),
+            FileName::Mapped => (FileKind::Mapped, None),
+            FileName::Others => (FileKind::Others, None),
+        };
+        let wait_us = wait.length.as_micros();
+        Self { kind, name, part: wait.part, waits: wait.count, wait_us }
+    }
+
+    fn into_wait(self) -> FileWait {
+        let file = match self.kind {
+            FileKind::Named => FileName::Named(self.name.unwrap_or_default().into_owned()),
+            FileKind::Mapped => FileName::Mapped,
+            FileKind::Others => FileName::Others,
+        };
+        FileWait { file, part: self.part, count: self.waits, length: micros(self.wait_us) }
+    }
+}
+
+/// Negative ones and what is no number are nothing.
+fn micros(us: f64) -> Nanos {
+    Nanos((us * 1e3).round() as u64)
+}
+
+/// A command by its number or letter in the protocol, and its name: `03:QUERY`, `Q:QUERY`.
+pub fn command_cell(protocol: WireProtocol, command: u8, name: &str) -> String {
+    match protocol {
+        // A recording may say anything.
+        WireProtocol::Postgres if command.is_ascii_graphic() => {
+            format!("{}:{name}", char::from(command))
+        }
+        _ => format!("{command:02x}:{name}"),
+    }
+}
+
+/// The number or letter of [`command_cell`].
+fn command_of(protocol: WireProtocol, cell: &str) -> Option<u8> {
+    let bytes = cell.as_bytes();
+    match (protocol, bytes) {
+        (WireProtocol::Postgres, [letter, b':', ..]) if letter.is_ascii_graphic() => Some(*letter),
+        (_, [_, _, b':', ..]) => u8::from_str_radix(cell.get(..2)?, 16).ok(),
+        _ => None,
+    }
+}
+
+/// Reads a request of this form.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn read_request<'de, D: Deserializer<'de>>(
+    from: D,
+    since: MonoNanos,
+) -> Result<TracedRequest, D::Error> {
+    RequestJson::deserialize(from)?.into_request(since).map_err(D::Error::custom)
+}
