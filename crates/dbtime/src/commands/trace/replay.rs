@@ -5,9 +5,7 @@ use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{
-    TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader, VERSION,
-};
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{LiteralFilter, is_statement};
 use std::fs::File;
