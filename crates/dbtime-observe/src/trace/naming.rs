@@ -37,7 +37,7 @@ impl Naming {
     pub(super) fn lock(&mut self, raw: &RawRequest<'_>, wait: u32) -> Option<Cow<'static, str>> {
         let server = match raw.protocol {
             Protocol::Mysql => None,
-            Protocol::Postgres => self.origins.server(raw.connection, raw.process),
+            Protocol::Postgres => self.origins.server(raw.record.connection, raw.record.tgid),
         };
         self.locks.lock(server, wait)
     }
