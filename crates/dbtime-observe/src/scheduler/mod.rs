@@ -4,6 +4,8 @@
 //! The kernel's side (`bpf/scheduler.bpf.c`) adds up; here sums are read at the ends of intervals.
 
 mod layout;
+#[cfg(feature = "fuzzing")]
+pub mod rows;
 
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;

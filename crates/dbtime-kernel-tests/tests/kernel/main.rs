@@ -1,0 +1,10 @@
+//! The kernel's programs on a simulated kernel.
+
+mod hostile;
+mod lost_events;
+mod mysql;
+mod parts;
+mod postgres;
+mod scheduler;
+mod server;
+mod timeline;

@@ -1,0 +1,173 @@
+//! Where the time of a request goes, by timelines of the thread that serves it.
+
+use super::server::{WatchedServer, streamed};
+use super::timeline::{
+    BEGIN, FILE, SOCKET, SchedulerEvent, ThreadState, Timeline, TimelineEvent, UNIT,
+};
+use dbtime_kernel_tests::HostTask;
+use dbtime_model::traced::{Protocol, RequestParts, TracedRequest};
+
+/// A query of PostgreSQL's, and its answer.
+pub(crate) const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
+pub(crate) const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
+
+/// Has the first row's thread serve a request from the first letter to the last, and the others run
+/// beside it. What `told` is false for nobody tells the programs of.
+pub(crate) fn served(
+    timeline: &Timeline,
+    mut told: impl FnMut(usize, &TimelineEvent) -> bool,
+) -> (WatchedServer, TracedRequest) {
+    const REGULAR: u32 = 0o100_000;
+    const CONNECTION: u32 = 0o140_000;
+    let mut server = WatchedServer::new(Protocol::Postgres, &streamed());
+    let names = timeline.names.iter().enumerate().skip(1);
+    let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
+    let tasks: Vec<HostTask> = [server.task].into_iter().chain(others).collect();
+    server.machine.open_file(server.task, FILE, REGULAR, ("base", "ibdata1"));
+    server.machine.open_file(server.task, SOCKET, CONNECTION, ("", "socket"));
+    let ThreadState::On(cpu) = timeline.rows[0][0] else {
+        panic!("it begins on a CPU: {timeline:?}")
+    };
+    server.machine.set_clock(BEGIN);
+    server.machine.run(server.task, cpu);
+    server.reads(QUERY);
+    for (index, event) in timeline.events().into_iter().enumerate() {
+        if told(index, &event) {
+            happens(&mut server, &tasks, &event);
+        }
+        let facts = tasks.iter().zip(&event.facts);
+        facts.for_each(|(task, facts)| server.machine.set_facts(*task, facts));
+    }
+    let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
+    server.machine.set_clock(timeline.end());
+    server.machine.run(server.task, *cpu);
+    server.sends(ANSWER);
+    server.finds_nothing();
+    let mut requests = server.requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    let request = requests.remove(0);
+    assert_eq!((request.start.0, request.end.0), (BEGIN, timeline.end()));
+    (server, request)
+}
+
+fn happens(server: &mut WatchedServer, tasks: &[HostTask], event: &TimelineEvent) {
+    let facts = tasks.iter().zip(&event.facts);
+    facts.for_each(|(task, facts)| server.machine.set_facts(*task, facts));
+    server.machine.set_clock(event.at);
+    let idle = server.idle;
+    let WatchedServer { machine, capture, .. } = server;
+    let task = |thread: Option<usize>| thread.map_or(idle, |thread| tasks[thread]);
+    match event.what {
+        SchedulerEvent::Wakes(thread) => {
+            // Whoever runs wakes it, or an interrupt of nobody's.
+            let waker = (0..tasks.len()).find(|one| event.facts[*one].is_on_cpu > 0);
+            machine.run(task(waker), 0);
+            capture.waking(machine, tasks[thread], waker.is_none());
+        }
+        SchedulerEvent::Switches { cpu, from, to, next } => {
+            let is_preempted = next == ThreadState::Preempted;
+            machine.run(task(from), cpu);
+            capture.switch(machine, (task(from), task(to)), next.left_for(), is_preempted);
+        }
+    }
+}
+
+/// Parts that are something, in letters: `cpu 3, lock 2`. All of them are the whole.
+fn parts_of(drawn: &str) -> String {
+    let timeline = Timeline::of(drawn);
+    let (_, request) = served(&timeline, |_, _| true);
+    assert_eq!(request.parts.sum().0, timeline.end() - BEGIN, "{:?}", request.parts);
+    shown(&request.parts)
+}
+
+fn shown(parts: &RequestParts) -> String {
+    let some = parts.named().into_iter().filter(|(_, part)| part.0 > 0);
+    let some = some.map(|(name, part)| format!("{name} {}", part.0 as f64 / UNIT as f64));
+    some.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_thread_that_keeps_its_cpu_has_all_its_time_there() {
+    assert_eq!(parts_of("A 000000"), "cpu 6");
+}
+
+#[test]
+fn whoever_has_the_cpu_instead_is_a_pre_emptor() {
+    let timeline = Timeline::of(
+        "A  000ppp000pp0
+         B  ...000......
+         C  .........00.",
+    );
+    let (_, request) = served(&timeline, |_, _| true);
+    assert_eq!(shown(&request.parts), "cpu 7, runq_preempted 5");
+    let preemptor = request.preemptor.expect("two had its CPU");
+    assert_eq!((&*preemptor.name, preemptor.length.0), ("B", 3 * UNIT));
+}
+
+#[test]
+fn a_thread_that_sleeps_waits_for_what_it_has_called() {
+    assert_eq!(
+        parts_of("A 00ll0rrr0ffff0sssss0nn0zz0oo0"),
+        "cpu 9, lock 2, io_read 3, io_write 4, sync 5, net 2, sleep 2, other 2"
+    );
+}
+
+#[test]
+fn what_was_woken_waits_for_a_cpu() {
+    assert_eq!(
+        parts_of(
+            "A  00llwww0
+             B  ..0000..",
+        ),
+        "cpu 3, runq_woken 3, lock 2"
+    );
+}
+
+#[test]
+fn a_thread_may_go_on_elsewhere() {
+    assert_eq!(
+        parts_of(
+            "A  000pp11llw22p2
+             B  ...00000......
+             C  ............2.",
+        ),
+        "cpu 8, runq_preempted 3, runq_woken 1, lock 2"
+    );
+}
+
+#[test]
+fn what_is_stopped_is_stopped_whatever_it_had_called() {
+    assert_eq!(parts_of("A 00TTTT00FFFw0"), "cpu 5, runq_woken 1, stopped 7");
+}
+
+#[test]
+fn a_control_group_that_has_used_up_its_share_is_nobodys_fault() {
+    let timeline = Timeline::of("A 00tttp00");
+    let (_, request) = served(&timeline, |_, _| true);
+    assert_eq!(shown(&request.parts), "cpu 4, runq_preempted 1, throttled 3");
+    assert_eq!(request.preemptor, None);
+    assert_eq!(parts_of("A 00llttw0"), "cpu 3, runq_woken 1, lock 2, throttled 2");
+}
+
+#[test]
+fn files_are_named_that_were_waited_for() {
+    let timeline = Timeline::of("A 00rr0sss0rr0");
+    let (_, request) = served(&timeline, |_, _| true);
+    let waits = request.files.iter().map(|wait| (&*wait.part, wait.count, wait.length.0 / UNIT));
+    assert_eq!(waits.collect::<Vec<_>>(), [("io_read", 2, 4), ("sync", 1, 3)]);
+    assert_eq!(format!("{:?}", request.files[0].file), "Named(\"ibdata1\")");
+}
+
+#[test]
+fn whoever_wakes_a_thread_by_a_futex_let_its_lock_go() {
+    let timeline = Timeline::of(
+        "A  00lllll0
+         B  ..00000.",
+    );
+    let (_, request) = served(&timeline, |_, _| true);
+    let blocker = request.blocker.expect("it has waited");
+    assert_eq!((blocker.thread, blocker.length.0), (Some(201), 5 * UNIT));
+    let (_, request) = served(&Timeline::of("A 00lllll0"), |_, _| true);
+    let blocker = request.blocker.expect("it has waited");
+    assert_eq!((blocker.thread, blocker.length.0), (None, 5 * UNIT), "a timer ended it");
+}
