@@ -401,7 +401,6 @@ void host_set_facts(__u32 index, struct host_facts *facts)
 	task->task.sched_info.last_queued = facts->last_queued;
 	task->task.se.sum_exec_runtime = facts->cpu_clock;
 	task->task.se.cfs_rq = queue;
-	queue->throttled_clock_self_time = facts->throttled;
 	task->task.start_boottime = facts->start;
 	task->task.utime = facts->utime;
 	task->task.stime = facts->stime;
@@ -418,6 +417,12 @@ void host_set_facts(__u32 index, struct host_facts *facts)
 #else
 	regs->syscallno = facts->call;
 #endif
+}
+
+/* How long the queue of a CPU was throttled, in all. */
+void host_set_throttled(__u32 cpu, __u64 time)
+{
+	machine.queues[cpu % HOST_CPUS].throttled_clock_self_time = time;
 }
 
 void host_open_file(__u32 index, __u32 number, __u32 mode, char *folder, char *name)

@@ -24,7 +24,6 @@ struct host_facts {
 	__u64 last_arrival;
 	__u64 last_queued;
 	__u64 cpu_clock;
-	__u64 throttled;	/* of its queue, in all */
 	__u64 start;
 	__u64 arguments[4];	/* of its system call */
 	__u64 returned;

@@ -19,8 +19,6 @@ pub struct TaskFacts {
     pub last_queued: u64,
     /// How long it has had a CPU in its life.
     pub cpu_clock: u64,
-    /// How long the queue that it waits in was throttled, in all.
-    pub throttled: u64,
     /// When it began, since boot.
     pub start: u64,
     /// Of its present system call.
@@ -51,6 +49,7 @@ mod c {
         pub(super) fn host_clock() -> u64;
         pub(super) fn host_set_running(task: u32, cpu: u32);
         pub(super) fn host_set_cookie(cookie: u64);
+        pub(super) fn host_set_throttled(cpu: u32, time: u64);
         pub(super) fn host_set_members(lacks: c_int);
         pub(super) fn host_set_ring_full(is_full: c_int);
         pub(super) fn host_fail_read(after: u64);
@@ -119,6 +118,7 @@ by_numbers! {
     host_clock() -> u64;
     host_set_running(task: u32, cpu: u32);
     host_set_cookie(cookie: u64);
+    host_set_throttled(cpu: u32, time: u64);
     host_set_members(lacks: c_int);
     host_set_ring_full(is_full: c_int);
     host_fail_read(after: u64);

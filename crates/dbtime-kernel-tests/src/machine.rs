@@ -80,6 +80,12 @@ impl HostMachine {
         self.set_facts(task, &facts);
     }
 
+    /// How long the queues of CPUs were throttled, in all: those of one control group. Unit:
+    /// nanoseconds.
+    pub fn set_throttled(&mut self, times: &[u64; CPUS as usize]) {
+        (0..).zip(times).for_each(|(cpu, time)| ffi::host_set_throttled(cpu, *time));
+    }
+
     /// A thread has a file open, by a number below 8. `mode`: as of stat(2).
     pub fn open_file(
         &mut self,

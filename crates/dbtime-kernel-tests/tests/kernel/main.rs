@@ -5,6 +5,7 @@ mod lost_events;
 mod mysql;
 mod parts;
 mod postgres;
+mod random_timeline;
 mod scheduler;
 mod server;
 mod timeline;

@@ -2,7 +2,7 @@
 
 use super::server::{WatchedServer, streamed};
 use super::timeline::{
-    BEGIN, FILE, SOCKET, SchedulerEvent, ThreadState, Timeline, TimelineEvent, UNIT,
+    BEGIN, FILE, SOCKET, SchedulerEvent, ThreadState, ThreadTimeline, TimelineEvent, UNIT,
 };
 use dbtime_kernel_tests::HostTask;
 use dbtime_model::traced::{Protocol, RequestParts, TracedRequest};
@@ -12,10 +12,10 @@ pub(crate) const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
 pub(crate) const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 
 /// Has the first row's thread serve a request from the first letter to the last, and the others run
-/// beside it. What `told` is false for nobody tells the programs of.
+/// beside it. The programs are told of these events alone, in this order.
 pub(crate) fn served(
-    timeline: &Timeline,
-    mut told: impl FnMut(usize, &TimelineEvent) -> bool,
+    timeline: &ThreadTimeline,
+    events: &[TimelineEvent],
 ) -> (WatchedServer, TracedRequest) {
     const REGULAR: u32 = 0o100_000;
     const CONNECTION: u32 = 0o140_000;
@@ -31,14 +31,10 @@ pub(crate) fn served(
     server.machine.set_clock(BEGIN);
     server.machine.run(server.task, cpu);
     server.reads(QUERY);
-    for (index, event) in timeline.events().into_iter().enumerate() {
-        if told(index, &event) {
-            happens(&mut server, &tasks, &event);
-        }
-        let facts = tasks.iter().zip(&event.facts);
-        facts.for_each(|(task, facts)| server.machine.set_facts(*task, facts));
-    }
+    events.iter().for_each(|event| happens(&mut server, &tasks, event));
     let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
+    let facts = timeline.last_facts();
+    tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
     server.machine.set_clock(timeline.end());
     server.machine.run(server.task, *cpu);
     server.sends(ANSWER);
@@ -54,6 +50,7 @@ fn happens(server: &mut WatchedServer, tasks: &[HostTask], event: &TimelineEvent
     let facts = tasks.iter().zip(&event.facts);
     facts.for_each(|(task, facts)| server.machine.set_facts(*task, facts));
     server.machine.set_clock(event.at);
+    server.machine.set_throttled(&event.throttled);
     let idle = server.idle;
     let WatchedServer { machine, capture, .. } = server;
     let task = |thread: Option<usize>| thread.map_or(idle, |thread| tasks[thread]);
@@ -74,8 +71,8 @@ fn happens(server: &mut WatchedServer, tasks: &[HostTask], event: &TimelineEvent
 
 /// Parts that are something, in letters: `cpu 3, lock 2`. All of them are the whole.
 fn parts_of(drawn: &str) -> String {
-    let timeline = Timeline::of(drawn);
-    let (_, request) = served(&timeline, |_, _| true);
+    let timeline = ThreadTimeline::of(drawn);
+    let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(request.parts.sum().0, timeline.end() - BEGIN, "{:?}", request.parts);
     shown(&request.parts)
 }
@@ -93,12 +90,12 @@ fn a_thread_that_keeps_its_cpu_has_all_its_time_there() {
 
 #[test]
 fn whoever_has_the_cpu_instead_is_a_pre_emptor() {
-    let timeline = Timeline::of(
+    let timeline = ThreadTimeline::of(
         "A  000ppp000pp0
          B  ...000......
          C  .........00.",
     );
-    let (_, request) = served(&timeline, |_, _| true);
+    let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 7, runq_preempted 5");
     let preemptor = request.preemptor.expect("two had its CPU");
     assert_eq!((&*preemptor.name, preemptor.length.0), ("B", 3 * UNIT));
@@ -142,8 +139,8 @@ fn what_is_stopped_is_stopped_whatever_it_had_called() {
 
 #[test]
 fn a_control_group_that_has_used_up_its_share_is_nobodys_fault() {
-    let timeline = Timeline::of("A 00tttp00");
-    let (_, request) = served(&timeline, |_, _| true);
+    let timeline = ThreadTimeline::of("A 00tttp00");
+    let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 4, runq_preempted 1, throttled 3");
     assert_eq!(request.preemptor, None);
     assert_eq!(parts_of("A 00llttw0"), "cpu 3, runq_woken 1, lock 2, throttled 2");
@@ -151,8 +148,8 @@ fn a_control_group_that_has_used_up_its_share_is_nobodys_fault() {
 
 #[test]
 fn files_are_named_that_were_waited_for() {
-    let timeline = Timeline::of("A 00rr0sss0rr0");
-    let (_, request) = served(&timeline, |_, _| true);
+    let timeline = ThreadTimeline::of("A 00rr0sss0rr0");
+    let (_, request) = served(&timeline, &timeline.events());
     let waits = request.files.iter().map(|wait| (&*wait.part, wait.count, wait.length.0 / UNIT));
     assert_eq!(waits.collect::<Vec<_>>(), [("io_read", 2, 4), ("sync", 1, 3)]);
     assert_eq!(format!("{:?}", request.files[0].file), "Named(\"ibdata1\")");
@@ -160,14 +157,68 @@ fn files_are_named_that_were_waited_for() {
 
 #[test]
 fn whoever_wakes_a_thread_by_a_futex_let_its_lock_go() {
-    let timeline = Timeline::of(
+    let timeline = ThreadTimeline::of(
         "A  00lllll0
          B  ..00000.",
     );
-    let (_, request) = served(&timeline, |_, _| true);
+    let (_, request) = served(&timeline, &timeline.events());
     let blocker = request.blocker.expect("it has waited");
     assert_eq!((blocker.thread, blocker.length.0), (Some(201), 5 * UNIT));
-    let (_, request) = served(&Timeline::of("A 00lllll0"), |_, _| true);
+    let alone = ThreadTimeline::of("A 00lllll0");
+    let (_, request) = served(&alone, &alone.events());
     let blocker = request.blocker.expect("it has waited");
     assert_eq!((blocker.thread, blocker.length.0), (None, 5 * UNIT), "a timer ended it");
+}
+
+/// All that happens but for what `is_lost`; what happens in the first letters is told in any case, for
+/// by that the scheduler's clock is known.
+fn parts_without(drawn: &str, is_lost: impl Fn(&SchedulerEvent) -> bool) -> String {
+    const KNOWN: u64 = BEGIN + 4 * UNIT;
+    let timeline = ThreadTimeline::of(drawn);
+    let mut events = timeline.events();
+    events.retain(|event| event.at <= KNOWN || !is_lost(&event.what));
+    let (_, request) = served(&timeline, &events);
+    assert_eq!(request.parts.sum().0, timeline.end() - BEGIN, "{:?}", request.parts);
+    shown(&request.parts)
+}
+
+#[test]
+fn that_a_thread_gets_the_cpu_need_not_be_told() {
+    let is_arrival =
+        |event: &SchedulerEvent| matches!(event, SchedulerEvent::Switches { to: Some(0), .. });
+    let drawn = "A  0n0000pp11llww00n0ppp00";
+    let whole = "cpu 12, runq_preempted 5, runq_woken 2, lock 2, net 2";
+    assert_eq!(parts_of(drawn), whole);
+    assert_eq!(parts_without(drawn, is_arrival), whole);
+}
+
+#[test]
+fn that_a_thread_is_woken_need_not_be_told() {
+    let is_waking = |event: &SchedulerEvent| matches!(event, SchedulerEvent::Wakes(_));
+    let drawn = "A  0n0000llwww0nw00";
+    let whole = "cpu 8, runq_woken 4, lock 2, net 2";
+    assert_eq!(parts_of(drawn), whole);
+    assert_eq!(parts_without(drawn, is_waking), whole);
+}
+
+/// Why is not known, nor that it had the CPU meanwhile: that is nobody's part.
+#[test]
+fn that_a_thread_leaves_its_cpu_has_to_be_told() {
+    let timeline = ThreadTimeline::of("A  00lll00ss00");
+    let mut events = timeline.events();
+    events.remove(0);
+    let (_, request) = served(&timeline, &events);
+    assert_eq!(shown(&request.parts), "cpu 4, sync 2");
+    assert_eq!(timeline.end() - BEGIN - request.parts.sum().0, 5 * UNIT);
+}
+
+#[test]
+fn clocks_of_cpus_may_differ() {
+    let timeline = ThreadTimeline::of("A  00p1111");
+    let mut events = timeline.events();
+    // CPU 1 is behind by more than the wait took.
+    events[1].at = events[0].at - 300;
+    let (_, request) = served(&timeline, &events);
+    assert_eq!(request.parts.runq_preempted.0, 0, "{:?}", request.parts);
+    assert_eq!(request.parts.sum().0, timeline.end() - BEGIN);
 }

@@ -9,6 +9,7 @@
 //! down about threads meanwhile.
 
 use dbtime_kernel_tests::{CPUS, TaskFacts};
+use std::fmt;
 
 /// A letter's length. Unit: nanoseconds.
 pub(crate) const UNIT: u64 = 1000;
@@ -58,7 +59,20 @@ impl ThreadState {
         }
     }
 
-    fn cpu(self) -> Option<u32> {
+    fn letter(self) -> char {
+        match self {
+            Self::Absent => '.',
+            Self::On(cpu) => char::from_digit(cpu, 10).unwrap_or('?'),
+            Self::Preempted => 'p',
+            Self::Woken => 'w',
+            Self::Throttled => 't',
+            Self::Asleep(cause) => cause,
+            Self::Stopped => 'T',
+            Self::Frozen => 'F',
+        }
+    }
+
+    pub(crate) fn cpu(self) -> Option<u32> {
         match self {
             Self::On(cpu) => Some(cpu),
             _ => None,
@@ -149,17 +163,38 @@ pub(crate) struct TimelineEvent {
     pub(crate) what: SchedulerEvent,
     /// What can be found out about each thread then.
     pub(crate) facts: Vec<TaskFacts>,
+    /// How long the queue of each CPU was throttled. Unit: nanoseconds.
+    pub(crate) throttled: [u64; CPUS as usize],
 }
 
 /// Rows of threads, by their names.
-#[derive(Clone, Debug)]
-pub(crate) struct Timeline {
+#[derive(Clone)]
+pub(crate) struct ThreadTimeline {
     pub(crate) names: Vec<String>,
     /// Shape: as many letters in each row.
     pub(crate) rows: Vec<Vec<ThreadState>>,
 }
 
-impl Timeline {
+impl fmt::Debug for ThreadTimeline {
+    /// As it is drawn.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, row) in self.names.iter().zip(&self.rows) {
+            let letters: String = row.iter().map(|state| state.letter()).collect();
+            write!(f, "\n{name} {letters}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ThreadTimeline {
+    /// Rows of threads A, B and so on.
+    pub(crate) fn new(rows: Vec<Vec<ThreadState>>) -> Self {
+        let names = ('A'..).take(rows.len()).map(String::from).collect();
+        let timeline = Self { names, rows };
+        timeline.check();
+        timeline
+    }
+
     /// Reads rows of `name letters`.
     pub(crate) fn of(drawn: &str) -> Self {
         let rows = drawn.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
@@ -171,9 +206,18 @@ impl Timeline {
         timeline
     }
 
-    /// No CPU has two threads, and nobody runs who was not woken.
+    /// No CPU has two threads, and nobody is woken who did not sleep, or pre-empted who did.
     fn check(&self) {
         let length = self.length();
+        for (before, now) in self.rows.iter().flat_map(|row| row.iter().zip(&row[1..])) {
+            let is_odd = match now {
+                ThreadState::Woken => before.cpu().is_some() || *before == ThreadState::Preempted,
+                ThreadState::Preempted => before.is_asleep() || *before == ThreadState::Woken,
+                ThreadState::On(cpu) => before.cpu().is_some_and(|before| before != *cpu),
+                _ => before.is_queued() && now.is_asleep(),
+            };
+            assert!(!is_odd, "{before:?} before {now:?}: {self:?}");
+        }
         assert!(self.rows.iter().all(|row| row.len() == length), "rows of one length: {self:?}");
         for at in 0..length {
             let mut cpus: Vec<u32> = self.rows.iter().filter_map(|row| row[at].cpu()).collect();
@@ -201,30 +245,43 @@ impl Timeline {
 
     /// What happens, in its order: wake-ups go before switches of the same moment.
     pub(crate) fn events(&self) -> Vec<TimelineEvent> {
+        self.played().events
+    }
+
+    fn played(&self) -> TimelinePlayer<'_> {
         let mut player = TimelinePlayer::new(self);
         (1..self.length()).for_each(|at| player.step(at));
-        player.events
+        player
+    }
+
+    /// What can be found out about threads as it begins.
+    pub(crate) fn first_facts(&self) -> Vec<TaskFacts> {
+        TimelinePlayer::new(self).facts
+    }
+
+    /// The same as it ends.
+    pub(crate) fn last_facts(&self) -> Vec<TaskFacts> {
+        self.played().facts
     }
 
     /// Whose a CPU is.
-    fn owner(&self, cpu: u32, at: usize) -> Option<usize> {
+    pub(crate) fn owner(&self, cpu: u32, at: usize) -> Option<usize> {
         self.rows.iter().position(|row| row[at].cpu() == Some(cpu))
     }
 }
 
 /// Keeps what the kernel knows about threads.
 struct TimelinePlayer<'a> {
-    timeline: &'a Timeline,
+    timeline: &'a ThreadTimeline,
     facts: Vec<TaskFacts>,
     /// Since when each has its CPU, as far as its clock was not brought up to date.
     on: Vec<u64>,
-    /// How long the queue of each CPU was throttled.
     throttled: [u64; CPUS as usize],
     events: Vec<TimelineEvent>,
 }
 
 impl<'a> TimelinePlayer<'a> {
-    fn new(timeline: &'a Timeline) -> Self {
+    fn new(timeline: &'a ThreadTimeline) -> Self {
         let facts = |(index, row): (usize, &Vec<ThreadState>)| TaskFacts {
             cpu_clock: if row[0] == ThreadState::Absent { 0 } else { EARLIER_CLOCK },
             start: BEGIN + index as u64,
@@ -303,9 +360,7 @@ impl<'a> TimelinePlayer<'a> {
     }
 
     fn happens(&mut self, at: u64, what: SchedulerEvent) {
-        for facts in &mut self.facts {
-            facts.throttled = self.throttled[facts.queue as usize];
-        }
-        self.events.push(TimelineEvent { at, what, facts: self.facts.clone() });
+        let (facts, throttled) = (self.facts.clone(), self.throttled);
+        self.events.push(TimelineEvent { at, what, facts, throttled });
     }
 }

@@ -4,9 +4,9 @@ use super::layout;
 use dbtime_model::process::{EndedThreads, Scheduled};
 use dbtime_model::{MonoNanos, Nanos};
 
-/// What a thread had spent when it was seen last.
-pub fn thread(row: &[u8]) -> Option<Scheduled> {
-    layout::thread(row).map(|(_, spent, _)| spent)
+/// What a thread had spent when it was seen last, and when that was.
+pub fn thread(row: &[u8]) -> Option<(Scheduled, MonoNanos)> {
+    layout::thread(row).map(|(_, spent, seen)| (spent, seen))
 }
 
 /// What the threads of a process that have ended had spent, and the process.
@@ -16,7 +16,7 @@ pub fn ended(key: &[u8], row: &[u8]) -> Option<(u32, Scheduled, EndedThreads)> {
 
 /// A CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuSums {
+pub struct ScheduledCpu {
     /// How long it was idle before its last switch.
     pub idle: Nanos,
     /// The thread that has it, 0: none; and since when. `None`: no switch has been seen.
@@ -28,7 +28,7 @@ pub struct CpuSums {
 }
 
 /// A CPU's row.
-pub fn cpu(row: &[u8]) -> Option<CpuSums> {
+pub fn cpu(row: &[u8]) -> Option<ScheduledCpu> {
     let layout::Cpu { idle, whose, lost, missed } = layout::cpu(row)?;
-    Some(CpuSums { idle, whose, lost, missed })
+    Some(ScheduledCpu { idle, whose, lost, missed })
 }
