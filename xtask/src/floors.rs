@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("dbtime-latch", 3),
     ("dbtime-observe", 3),
     ("dbtime-script", 3),
+    ("dbtime-kernel-tests", 4),
     ("dbtime-lab", 4),
     ("dbtime-report", 4),
     ("dbtime", 5),

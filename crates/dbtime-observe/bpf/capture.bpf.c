@@ -259,3 +259,24 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		bpf_map_delete_elem(&servers, &tgid);
 	return 0;
 }
+
+/* Types that no table and no function names. Named here they are in the object's BTF, where the test
+ * of their layout finds them (`src/kernel_layout/`). */
+struct {
+	struct glance glance;
+	enum bound bound;
+	enum fate fate;
+	enum request_flags request_flags;
+	enum protocol protocol;
+	enum part part;
+	enum release release;
+	enum wait wait;
+	enum wait_class wait_class;
+	enum file_kind file_kind;
+	enum count count;
+	enum shape shape;
+	enum cache cache;
+	enum depth depth;
+	enum phase phase;
+	enum emptied emptied;
+} *layout_types;

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What the kernel's side and `src/trace/layout.rs` both know. Every number is little-endian on the
+ * What the kernel's side and its reader both know: `src/kernel_layout/` mirrors these structs and
+ * enums, and a test compares it with the BTF of what is built. Every number is little-endian on the
  * machines that are built for; times are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef DBTIME_CAPTURE_H
 #define DBTIME_CAPTURE_H
 
-/* Bytes of a statement's text that a connection has room for; a power of two. */
-#define TEXT_ROOM 1024
+#define NAMED_FILES 8		/* of a request; further ones share a place in each part */
+#define FILE_PARTS 3		/* from PART_IO_READ on */
 
-/* Where a text begins that the server told of, behind what the request said of itself. */
-#define TOLD_AT 64
+/* Rooms and limits. They are an enum for BTF to have them. */
+enum bound {
+	TEXT_ROOM = 1024,	/* bytes of a statement's text that are kept; a power of two */
+	TOLD_AT = 64,		/* where a text begins that the server told of: behind the request's */
+	MOST_EXECUTED = 8,	/* statements of a request that are told apart; a power of two */
+	FILE_WAITS = NAMED_FILES + FILE_PARTS,
+	/* Tables that the reader empties before they are full have rows of so many sides: programs
+	 * add to those of one, and the reader takes out those of the other once nobody adds to them
+	 * any more. */
+	SIDES = 2,
+	/* Where statements are added up, shorter waits for locks are not told of; nanoseconds. */
+	LOCK_WORTH = 1000000,
+};
+
 #define TOLD_ROOM (TEXT_ROOM - TOLD_AT)
 
 struct text {
@@ -60,7 +73,7 @@ struct login {
 	char database[NAME_ROOM];
 };
 
-/* Where the time of a request goes. The order is that of `PARTS` in `src/trace/layout.rs`. */
+/* Where the time of a request goes, in the order of `RequestParts::named` (dbtime-model). */
 enum part {
 	PART_CPU,
 	PART_RUNQ_PREEMPTED,	/* runnable, but another had the CPU */
@@ -164,10 +177,6 @@ struct file_wait {
 	struct tally tally;	/* nothing: it has not */
 };
 
-#define NAMED_FILES 8		/* of a request; further ones share a place in each part */
-#define FILE_PARTS 3		/* from PART_IO_READ on */
-#define FILE_WAITS (NAMED_FILES + FILE_PARTS)
-
 /* The files that a request has waited for. */
 struct file_waits {
 	__u64 mark;		/* all ones: no request begins so, and no `struct waits` */
@@ -218,12 +227,6 @@ struct request {
 	__u64 shape;		/* of the statement, where it was added up; 0: it was not */
 };
 
-/* Shorter waits for locks are not told of where statements are added up; nanoseconds. */
-#define LOCK_WORTH 1000000
-
-
-#define MOST_EXECUTED 8		/* statements of a request that are told apart; a power of two */
-
 /* One of several statements of a PostgreSQL request. Where there are several, the whole text and all of
  * these follow the request. */
 struct executed {
@@ -262,7 +265,7 @@ struct glance {
 	__u32 reserved;
 };
 
-/* Every class of event is counted, in the order of `add_counts` in src/trace/sum_layout.rs. */
+/* Every class of event is counted. */
 enum count {
 	COUNT_STARTED,
 	COUNT_ENDED,
@@ -287,6 +290,10 @@ enum count {
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_WITHHELD,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
+};
+
+struct counts {
+	__u64 count[COUNTS];
 };
 
 #define FINE 368		/* buckets of responses, eight to each power of two nanoseconds */
@@ -319,7 +326,7 @@ struct shape_file {
 	struct file_row file;
 };
 
-/* What the statements of a row come to in all. The order is that of `src/trace/layout.rs`. */
+/* What the statements of a row come to in all. */
 struct totals {
 	__u64 count;
 	__u64 length;
@@ -331,6 +338,13 @@ struct totals {
 	__u64 parts[PARTS];
 	__u64 fine[FINE];
 	__u64 coarse[COARSE];
+};
+
+/* The first request of each shape and side, with its text. */
+struct example {
+	struct request request;
+	struct text text;
+	struct executed executed[MOST_EXECUTED];
 };
 
 /* How much is done for a request. It may become less while servers are watched. */
@@ -348,11 +362,7 @@ enum phase {
 	PHASE_ENDED,	/* what is under way is accounted for, and nothing begins */
 };
 
-/* Tables that the reader empties before they are full have rows of two sides: programs add to those of
- * one of them, and the reader takes out those of the other once nobody adds to them any more. */
-#define SIDES 2
-
-/* Which tables these are. */
+/* Which tables the reader empties: see SIDES. */
 enum emptied { EMPTIED_TOTALS, EMPTIED_EXAMPLES, EMPTIED_FILES, EMPTIED };
 
 /* How it is to work; all numbers but the step 0 or 1. */

@@ -30,10 +30,6 @@ static __always_inline int only_counts(void)
 	return depth == DEPTH_COUNTS;
 }
 
-struct counts {
-	__u64 count[COUNTS];
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

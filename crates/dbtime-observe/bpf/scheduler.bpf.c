@@ -65,6 +65,8 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 		return thread;
 	first.process.tgid = task->tgid;
 	first.process.start = task->group_leader->start_boottime;
+	/* What it had before is none of the watching's. */
+	first.clock = task->se.sum_exec_runtime;
 	bpf_map_update_elem(&threads, &tid, &first, BPF_NOEXIST);
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (!thread)
@@ -111,10 +113,24 @@ static __always_inline int end(struct thread *thread, struct task_struct *task, 
 /* What its CPU clock has gained since it was seen last. */
 static __always_inline __u64 gained(struct thread *thread, struct task_struct *task)
 {
-	__u64 clock = task->se.sum_exec_runtime, gained = clock - thread->clock;
+	__u64 clock = task->se.sum_exec_runtime, before = thread->clock;
 
 	thread->clock = clock;
-	return gained;
+	/* The number may be another thread's now: that the first has ended was not told. */
+	return clock > before ? clock - before : 0;
+}
+
+/* What its CPU clock has gained though it was not seen to have a CPU, or not seen to leave it: that was
+ * no waiting. */
+static __always_inline void ran_unseen(struct thread *thread, struct task_struct *task)
+{
+	__u64 clock = gained(thread, task);
+
+	if (thread->place == PLACE_UNKNOWN)
+		return;
+	thread->spent.clock += clock;
+	thread->spent.cpu += clock;
+	thread->since += clock;
 }
 
 /* It has got a CPU, at this instant. */
@@ -151,6 +167,9 @@ static __always_inline int leaves(struct task_struct *task, unsigned int state, 
 	if (!thread)
 		return 0;
 	clock = gained(thread, task);
+	/* It has come back to a CPU on which nothing was told of since it had that before. */
+	if (thread->place != PLACE_UNKNOWN && (thread->place != PLACE_ON || thread->since != from))
+		from = 0;
 	if (thread->place == PLACE_UNKNOWN) {
 		/* On it since before: its clock at that time is not known. */
 		clock = now - (from ? from : now);
@@ -177,16 +196,10 @@ static __always_inline int leaves(struct task_struct *task, unsigned int state, 
 static __always_inline int gets(struct task_struct *task, __u64 now)
 {
 	struct thread *thread = thread_of(task);
-	__u64 clock;
 
 	if (!thread)
 		return 0;
-	clock = gained(thread, task);
-	/* Where the kernel has not told that it left. */
-	if (thread->place == PLACE_ON) {
-		thread->spent.clock += clock;
-		thread->spent.cpu += clock;
-	}
+	ran_unseen(thread, task);
 	arrives(thread, now);
 	return 1;
 }
@@ -239,6 +252,8 @@ static __always_inline void waits(struct task_struct *task)
 		thread->is_called = 1;
 		return;
 	}
+	if (!task->on_cpu)
+		ran_unseen(thread, task);
 	thread->place = PLACE_WOKEN;
 	thread->since = bpf_ktime_get_ns();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What the scheduler's programs and their reader share: see `src/scheduler/layout.rs`.
+ * What the scheduler's programs and their reader share: `src/kernel_layout/scheduler.rs` mirrors it.
  */
 #ifndef DBTIME_SCHEDULER_H
 #define DBTIME_SCHEDULER_H

@@ -67,11 +67,14 @@ static __always_inline __u64 woken_unseen(struct thread *thread, struct task_str
 /* A thread that runs again. */
 static __always_inline void comes_on(struct thread *thread, struct task_struct *task, __u64 now)
 {
-	__u64 off = thread->off, woken = thread->woken;
+	__u64 off = thread->off, woken = thread->woken, last = off ? off : thread->on;
 	__u32 cause = thread->cause;
 
-	thread->on = now;
 	thread->arrived = now;
+	/* Clocks of CPUs, and the scheduler's, may differ a little. */
+	if (now < last)
+		now = last;
+	thread->on = now;
 	thread->off = 0;
 	if (!thread->connection || !off)
 		return;
@@ -81,7 +84,6 @@ static __always_inline void comes_on(struct thread *thread, struct task_struct *
 	}
 	if (!woken)
 		woken = woken_unseen(thread, task, now);
-	/* Clocks of CPUs, and the scheduler's, may differ a little. */
 	if (woken > now)
 		woken = now;
 	if (woken < off)
@@ -147,6 +149,8 @@ static __always_inline void goes_off(struct thread *thread, struct task_struct *
 		came_on(thread, task, now);
 	else if (thread->arrived && bpf_core_field_exists(task->sched_info))
 		thread->clock_ahead = task->sched_info.last_arrival - thread->arrived;
+	if (now < thread->on)
+		now = thread->on;
 	if (thread->connection)
 		thread->parts[PART_CPU] += now - thread->on;
 	thread->off = now;
@@ -263,7 +267,8 @@ static __always_inline void tell(struct thread *thread, struct request *request,
 		thread->late.length = 0;
 	}
 	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
-	request->parts[PART_CPU] += now - thread->on;
+	if (now > thread->on)
+		request->parts[PART_CPU] += now - thread->on;
 	if (thread->blocker.length)
 		waits->blocker = thread->blocker;
 	greatest_rival(thread, &waits->preemptor);

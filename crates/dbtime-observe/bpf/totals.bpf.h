@@ -26,13 +26,6 @@ struct {
 	__type(value, struct totals);
 } nothing SEC(".maps");
 
-struct example {
-	struct request request;
-	struct text text;
-	struct executed executed[MOST_EXECUTED];
-};
-
-/* The first request of each shape and side, with its text. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, STATEMENTS);

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod counters;
+#[cfg(feature = "trace")]
+mod kernel_layout;
 pub mod lock_waits;
 pub mod process;
 #[cfg(feature = "trace")]

@@ -1,63 +1,30 @@
-//! What the scheduler's programs keep, as `bpf/scheduler.h` lays it out.
+//! What the scheduler's programs keep, as what it means.
 
-use crate::trace::text_until_zero;
+use crate::kernel_layout::scheduler::{CpuRow, EndedRow, ProcessKey, SpentRecord, ThreadRow};
+use crate::kernel_layout::{read_record, text_until_zero};
 use dbtime_model::process::{EndedThreads, Scheduled, Switches, Ticks};
 use dbtime_model::{MonoNanos, Nanos};
 
-/// `struct process`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub(super) pid: u32,
-    /// Since boot. Unit: nanoseconds.
-    pub(super) start: u64,
+fn scheduled(spent: &SpentRecord) -> Scheduled {
+    let SpentRecord { clock, cpu, woken, preempted, voluntary, involuntary } = *spent;
+    let [cpu, clock, woken, preempted] = [cpu, clock, woken, preempted].map(Nanos);
+    Scheduled { cpu, clock, woken, preempted, switches: Switches { voluntary, involuntary } }
 }
 
-/// Reads numbers one behind the other; zeros behind the end.
-struct Numbers<'a>(&'a [u8]);
-
-impl Numbers<'_> {
-    fn long(&mut self) -> u64 {
-        let Some((bytes, rest)) = self.0.split_first_chunk() else { return 0 };
-        self.0 = rest;
-        u64::from_le_bytes(*bytes)
-    }
-
-    fn short(&mut self) -> u32 {
-        let Some((bytes, rest)) = self.0.split_first_chunk() else { return 0 };
-        self.0 = rest;
-        u32::from_le_bytes(*bytes)
-    }
-
-    fn key(&mut self) -> Key {
-        let (start, pid, _) = (self.long(), self.short(), self.short());
-        Key { pid, start }
-    }
-
-    fn spent(&mut self) -> Scheduled {
-        let [clock, cpu, woken, preempted] = [(); 4].map(|()| Nanos(self.long()));
-        let switches = Switches { voluntary: self.long(), involuntary: self.long() };
-        Scheduled { cpu, clock, woken, preempted, switches }
-    }
+/// A thread: whose it is, what it had spent when it was seen last, and when that was; `None` where
+/// the row is too short.
+pub(super) fn thread(row: &[u8]) -> Option<(ProcessKey, Scheduled, MonoNanos)> {
+    let row: ThreadRow = read_record(row)?;
+    Some((row.process, scheduled(&row.spent), MonoNanos(row.since)))
 }
 
-/// `struct process`.
-pub(super) fn key(bytes: &[u8]) -> Key {
-    Numbers(bytes).key()
-}
-
-/// `struct thread`: whose it is, what it had spent when it was seen last, and when that was.
-pub(super) fn thread(bytes: &[u8]) -> (Key, Scheduled, MonoNanos) {
-    let mut numbers = Numbers(bytes);
-    (numbers.key(), numbers.spent(), MonoNanos(numbers.long()))
-}
-
-/// `struct ended`.
-pub(super) fn ended(bytes: &[u8]) -> (Scheduled, EndedThreads) {
-    let mut numbers = Numbers(bytes);
-    let spent = numbers.spent();
-    let ticks = Ticks { user: Nanos(numbers.long()), system: Nanos(numbers.long()) };
-    let (at, _threads, uid) = (MonoNanos(numbers.long()), numbers.short(), numbers.short());
-    (spent, EndedThreads { ticks, at, uid, name: text_until_zero(numbers.0) })
+/// The threads of a process that have ended; `None` where key or row are too short.
+pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, Scheduled, EndedThreads)> {
+    let row: EndedRow = read_record(row)?;
+    let ticks = Ticks { user: Nanos(row.user), system: Nanos(row.system) };
+    let name = text_until_zero(&row.name);
+    let ended = EndedThreads { ticks, at: MonoNanos(row.at), uid: row.uid, name };
+    Some((read_record(key)?, scheduled(&row.spent), ended))
 }
 
 /// A CPU.
@@ -73,26 +40,26 @@ pub(super) struct Cpu {
     pub(super) missed: u64,
 }
 
-/// `struct cpu`.
-pub(super) fn cpu(bytes: &[u8]) -> Cpu {
-    let mut numbers = Numbers(bytes);
-    let (idle, since) = (Nanos(numbers.long()), MonoNanos(numbers.long()));
-    let (_switches, lost, missed) = (numbers.long(), numbers.long(), numbers.long());
-    let whose = (since > MonoNanos(0)).then_some((numbers.short(), since));
-    Cpu { idle, whose, lost, missed }
+/// A CPU's row; `None` where it is too short.
+pub(super) fn cpu(row: &[u8]) -> Option<Cpu> {
+    let CpuRow { idle, since, lost, missed, tid, .. } = read_record(row)?;
+    let whose = (since > 0).then_some((tid, MonoNanos(since)));
+    Some(Cpu { idle: Nanos(idle), whose, lost, missed })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_layout::padded;
+    use zerocopy::IntoBytes;
 
-    fn bytes(numbers: &[u64]) -> Vec<u8> {
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-    }
+    const PROCESS: ProcessKey = ProcessKey { start: 77, tgid: 5, reserved: 0 };
 
     #[test]
     fn a_thread_has_what_it_had_when_it_was_seen_last() {
-        let row = bytes(&[77, 5, 100, 130, 20, 10, 3, 2, 1000, 9, 1]);
+        let mut row = ThreadRow { process: PROCESS, since: 1000, ..ThreadRow::default() };
+        (row.spent.clock, row.spent.cpu, row.spent.woken) = (100, 130, 20);
+        (row.spent.preempted, row.spent.voluntary, row.spent.involuntary) = (10, 3, 2);
         let spent = Scheduled {
             cpu: Nanos(130),
             clock: Nanos(100),
@@ -100,26 +67,24 @@ mod tests {
             preempted: Nanos(10),
             switches: Switches { voluntary: 3, involuntary: 2 },
         };
-        let key = Key { pid: 5, start: 77 };
-        assert_eq!(thread(&row), (key, spent, MonoNanos(1000)));
-        assert_eq!(thread(&[1, 2, 3]).1, Scheduled::default());
+        assert_eq!(thread(row.as_bytes()), Some((PROCESS, spent, MonoNanos(1000))));
+        assert_eq!(thread(&[1, 2, 3]), None);
     }
 
     #[test]
     fn what_has_ended_has_a_name_and_a_cpu_is_somebodys() {
-        let mut row = bytes(&[8, 9, 0, 0, 1, 0, 40, 50, 999]);
-        row.extend_from_slice(&[1, 0, 0, 0, 33, 0, 0, 0]);
-        row.extend_from_slice(b"true\0\0\0\0\0\0\0\0\0\0\0\0");
-        let (spent, ended) = ended(&row);
-        assert_eq!(
-            (spent.clock, spent.cpu, ended.uid, &*ended.name),
-            (Nanos(8), Nanos(9), 33, "true")
-        );
+        let mut row = EndedRow { at: 999, uid: 33, name: padded("true"), ..EndedRow::default() };
+        (row.spent.clock, row.spent.cpu, row.user, row.system) = (8, 9, 40, 50);
+        let (key, spent, ended) = ended(PROCESS.as_bytes(), row.as_bytes()).expect("a row");
+        assert_eq!((key, spent.clock, spent.cpu), (PROCESS, Nanos(8), Nanos(9)));
+        assert_eq!((ended.uid, &*ended.name), (33, "true"));
         assert_eq!((ended.at, ended.ticks.sum()), (MonoNanos(999), Nanos(90)));
+        let row = CpuRow { idle: 10, ..CpuRow::default() };
         let unseen = Cpu { idle: Nanos(10), ..Cpu::default() };
-        assert_eq!(cpu(&bytes(&[10, 0, 0, 0, 0, 0])), unseen);
+        assert_eq!(cpu(row.as_bytes()), Some(unseen));
+        let row = CpuRow { since: 60, switches: 4, lost: 7, missed: 1, tid: 9, ..row };
         let whose = Some((9, MonoNanos(60)));
         let seen = Cpu { idle: Nanos(10), whose, lost: 7, missed: 1 };
-        assert_eq!(cpu(&bytes(&[10, 60, 4, 7, 1, 9])), seen);
+        assert_eq!(cpu(row.as_bytes()), Some(seen));
     }
 }

@@ -4,7 +4,11 @@
 //! The kernel's side (`bpf/scheduler.bpf.c`) adds up; here sums are read at the ends of intervals.
 
 mod layout;
+#[cfg(feature = "fuzzing")]
+pub mod rows;
 
+use crate::kernel_layout::read_record;
+use crate::kernel_layout::scheduler::ProcessKey;
 use crate::trace::TraceError;
 use crate::trace::{attach, kernel, listen, map, refused};
 use dbtime_machine::cpus::machine_cpus;
@@ -13,10 +17,10 @@ use dbtime_model::process::{
     EndedThreads, ProcessId, Scheduled, ScheduledProcess, TICK, WholeMachine,
 };
 use dbtime_model::{MonoNanos, Nanos};
-use layout::Key;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::collections::BTreeMap;
+use zerocopy::IntoBytes;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
 #[cfg(target_arch = "x86_64")]
@@ -51,7 +55,7 @@ pub struct SchedulerWatch {
 #[derive(Default)]
 struct Sums {
     at: MonoNanos,
-    processes: BTreeMap<Key, Process>,
+    processes: BTreeMap<ProcessKey, Process>,
     /// Idle time of each CPU.
     idle: Vec<Nanos>,
     lost: u64,
@@ -108,7 +112,7 @@ impl SchedulerWatch {
         self.last.processes.retain(|key, process| {
             if is_over(process) {
                 // It may be gone already.
-                let _ = ended.delete(&key.bytes());
+                let _ = ended.delete(key.as_bytes());
             }
             !is_over(process)
         });
@@ -136,8 +140,11 @@ fn sums(object: &Object) -> Result<Sums, TraceError> {
         [rows(object, "cpus")?, rows(object, "threads")?, rows(object, "ended")?];
     let running = sums.cpus(&cpus);
     for (tid, row) in threads {
-        let (key, mut spent, seen) = layout::thread(&row);
-        let tid = tid.first_chunk().map_or(0, |tid| u32::from_le_bytes(*tid));
+        let (Some(tid), Some((key, mut spent, seen))) =
+            (read_record::<u32>(&tid), layout::thread(&row))
+        else {
+            continue;
+        };
         // Where it was seen again meanwhile, its row has that time already.
         if let Some(since) = running.get(&tid).filter(|since| **since == seen) {
             let still = sums.at - *since;
@@ -147,8 +154,8 @@ fn sums(object: &Object) -> Result<Sums, TraceError> {
     }
     let table = map(object, "threads")?;
     for (key, row) in all_ended {
-        let (spent, ended) = layout::ended(&row);
-        let process = sums.processes.entry(layout::key(&key)).or_default();
+        let Some((key, spent, ended)) = layout::ended(&key, &row) else { continue };
+        let process = sums.processes.entry(key).or_default();
         if ended.at >= sums.at {
             // Those that ended while this was read are in both tables.
             process.threads.retain(|tid, _| is_there(&table, *tid));
@@ -178,8 +185,7 @@ impl Sums {
     /// Takes in what is known of CPUs. Returns since when threads have had theirs.
     fn cpus(&mut self, rows: &Rows) -> BTreeMap<u32, MonoNanos> {
         let mut running = BTreeMap::new();
-        for (_, row) in rows {
-            let cpu = layout::cpu(row);
+        for cpu in rows.iter().filter_map(|(_, row)| layout::cpu(row)) {
             let (tid, since) = cpu.whose.filter(|(_, since)| *since < self.at).unwrap_or_default();
             let is_idle = tid == 0 && since > MonoNanos(0);
             let still = if is_idle { self.at - since } else { Nanos::ZERO };
@@ -218,7 +224,7 @@ impl Sums {
 }
 
 impl Process {
-    fn since(&self, before: &Self, key: Key) -> ScheduledProcess {
+    fn since(&self, before: &Self, key: ProcessKey) -> ScheduledProcess {
         let thread = |(tid, now): (&u32, &Scheduled)| {
             let before = before.threads.get(tid).copied().unwrap_or_default();
             (*tid, *now - before)
@@ -226,24 +232,11 @@ impl Process {
         let earlier = before.ended.as_ref();
         let ended = self.ended.clone().filter(|ended| Some(ended) != earlier);
         ScheduledProcess {
-            id: key.id(),
+            id: ProcessId { pid: key.tgid, start_tick: key.start / TICK.0 },
             start: MonoNanos(key.start),
             spent: self.spent - before.spent,
             threads: self.threads.iter().map(thread).collect(),
             ended,
         }
-    }
-}
-
-impl Key {
-    fn id(self) -> ProcessId {
-        ProcessId { pid: self.pid, start_tick: self.start / TICK.0 }
-    }
-
-    fn bytes(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.start.to_ne_bytes());
-        bytes[8..12].copy_from_slice(&self.pid.to_ne_bytes());
-        bytes
     }
 }

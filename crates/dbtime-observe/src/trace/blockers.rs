@@ -5,10 +5,11 @@
 //! Waits are added up as their ends are known. Where requests are not handed on one by one, those
 //! alone come here that have waited for a lock for a millisecond or more, or have let one go.
 
-use super::layout::{FOR_LOCKS, RawRequest};
+use super::layout::RawRequest;
 use super::lock_sums::{LockStatement, LockSums};
 use super::sessions::Sessions;
 use super::transactions::Transactions;
+use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::{BlockingTransaction, ErrorCode, TracedRequest};
 use dbtime_model::traced_totals::LockWaitTotals;
@@ -70,7 +71,7 @@ impl Blockers {
         mut request: TracedRequest,
         out: &mut Vec<TracedRequest>,
     ) {
-        let is_for_sums = raw.flags & FOR_LOCKS != 0;
+        let is_for_sums = raw.has(REQUEST_LOCKS);
         self.remember(raw, &request, is_for_sums);
         let Some(blocker) = &mut request.blocker else {
             if !is_for_sums {
@@ -179,8 +180,8 @@ fn describe(
 #[cfg(test)]
 mod tests {
     use super::super::layout::tests::{blocked_by, written};
-    use super::super::layout::{OUTSIDE, WITHIN};
     use super::*;
+    use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
     use dbtime_model::traced_totals::StatementName;
 
     /// A millisecond and more, which is added up.
@@ -193,13 +194,9 @@ mod tests {
         blocker: Option<u64>,
         (says, error): (u16, u16),
     ) {
-        let mut waits = blocker.map_or(vec![], |blocker| blocked_by(LONG, blocker));
-        if let Some(start) = waits.get_mut(24) {
-            *start = 1;
-        }
-        let request = written(connection, 3, text.as_bytes(), |head| {
-            head[64..66].copy_from_slice(&error.to_le_bytes());
-            head[68..70].copy_from_slice(&says.to_le_bytes());
+        let waits = blocker.map_or(vec![], |blocker| blocked_by(LONG, blocker, 1));
+        let request = written(connection, 3, text.as_bytes(), |record| {
+            (record.error, record.flags) = (error.into(), says);
         });
         let bytes = [waits, request].concat();
         let raw = RawRequest::read(&bytes).expect("a request");
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn waits_of_statements_that_are_added_up_wait_for_whoever_let_go() {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
-        let flags = (FOR_LOCKS, 0);
+        let flags = (REQUEST_LOCKS, 0);
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
         seen.settle(false, &Sessions::default(), &mut out);
         assert_eq!(seen.totals(|_| None), []);
@@ -269,7 +266,7 @@ mod tests {
         let statements = (&total.statement, total.holder.as_ref().map(|holder| &holder.statement));
         let text = |text: &str| StatementName::Text(text.into());
         assert_eq!(statements, (&text("UPDATE t"), Some(&text("COMMIT"))));
-        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (FOR_LOCKS, 1213));
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (REQUEST_LOCKS, 1213));
         let holders = seen.totals(|_| None).iter().filter(|total| total.holder.is_some()).count();
         assert_eq!((holders, seen.totals(|_| None).len()), (1, 2), "it waited in vain");
     }
@@ -290,7 +287,9 @@ mod tests {
     #[test]
     fn beside_a_commit_stands_what_its_transaction_did() {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
-        for (text, says) in [("BEGIN", WITHIN), ("UPDATE a", WITHIN), ("COMMIT", OUTSIDE)] {
+        for (text, says) in
+            [("BEGIN", REQUEST_WITHIN), ("UPDATE a", REQUEST_WITHIN), ("COMMIT", REQUEST_OUTSIDE)]
+        {
             take_with((&mut seen, &mut out), (1, text), None, (says, 0));
         }
         // All three have begun at the same instant: the last is the one that is known by it.

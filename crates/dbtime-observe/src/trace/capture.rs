@@ -20,6 +20,8 @@ use super::terminal::BorrowedTerminal;
 use super::trap::USUAL as USUAL_TRAP;
 use super::walks::connections;
 use super::{rights, sandbox};
+use crate::kernel_layout::numbers::{PHASE_ENDED, PHASE_WATCHING};
+use crate::kernel_layout::read_record;
 use crate::process::Which;
 use dbtime_machine::clock::process_cpu;
 use dbtime_machine::now;
@@ -42,8 +44,8 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 /// `enum phase`, but for what is there before the watching begins.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    Watching = 1,
-    Ended = 2,
+    Watching = PHASE_WATCHING as isize,
+    Ended = PHASE_ENDED as isize,
 }
 
 /// Requests of some servers, as they end.
@@ -267,7 +269,7 @@ impl Capture {
         let queue = map(&self.object, "started")?;
         let mut processes = BTreeSet::new();
         while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel)? {
-            processes.extend(process.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes)));
+            processes.extend(read_record::<u32>(&process));
         }
         let mut started = Vec::new();
         for process in processes {
@@ -411,7 +413,7 @@ impl Capture {
         let own = self.own_cpu() - self.spent;
         let mut cost = TraceCost { own, ..TraceCost::default() };
         for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
-            let (programs, runs, hits) = sum_layout::cost(&bytes);
+            let Some((programs, runs, hits)) = sum_layout::cost(&bytes) else { continue };
             // A trap takes what it takes to run its program.
             cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
             cost.probe_hits += hits;

@@ -16,14 +16,15 @@
 
 use super::imports::Imports;
 use super::program::Program;
+use crate::kernel_layout::numbers::{WAIT_BINLOG, WAIT_GROUP_COMMIT};
 
 const LOCK: &str = "pthread_mutex_lock";
 const WAIT: &str = "pthread_cond_wait";
 const UNLOCK: &str = "pthread_mutex_unlock";
 
 /// What the server would say of them (`enum wait`).
-const BINLOG: u64 = 8;
-const GROUP_COMMIT: u64 = 9;
+const BINLOG: u64 = WAIT_BINLOG as u64;
+const GROUP_COMMIT: u64 = WAIT_GROUP_COMMIT as u64;
 
 /// The functions, and what is waited for there: a condition, or else a mutex.
 const FUNCTIONS: [(&str, u64, bool); 3] =

@@ -1,16 +1,20 @@
 //! What `fuzz/` reaches of the readers here: of records and walks of the kernel's side, whose bytes
-//! are clients', and of program files and catalogs, which are whoever's.
+//! are clients', and of program files and catalogs, which are whoever's. And what tests of the
+//! kernel's programs need to tell them how to work, and to read what they have counted.
 
 use super::cache::cache_places;
 use super::commits::commit_places;
 use super::constants::Constants;
 use super::imports::Imports;
 use super::inbox::Inbox;
+use super::layout::server;
 use super::naming::Naming;
 use super::portals::portal_teller;
 use super::program::Program;
 use super::relations::{databases, relations, shared_relations};
 use super::sessions::Sessions;
+use super::stream::Stream;
+use super::sum_layout::{add_counts, row, totals};
 use super::texts::text_teller;
 use super::tls::{has_tls, tls_library};
 use super::tranches::tranches;
@@ -19,9 +23,12 @@ use super::waits::wait_places;
 use super::walks;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_totals::Totals;
 use std::collections::HashMap;
 use std::fs::File;
+use zerocopy::IntoBytes;
 
 /// Requests of these records, in the order in which they are shown.
 pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
@@ -55,4 +62,26 @@ pub fn program(file: &[u8]) {
     let _ = (has_tls(&program), tls_library(&program));
     let _ = Imports::parse(file).and_then(|imports| commit_places(&program, &imports));
     let _ = Constants::parse(file).and_then(|constants| tranches(&program, &constants));
+}
+
+/// How the kernel's programs are told to work, as they take it.
+pub fn settings(stream: &Stream, follows_threads: bool) -> Vec<u8> {
+    stream.settings(follows_threads).as_bytes().to_vec()
+}
+
+/// A row of the table of servers: one without probes.
+pub fn server_row(protocol: WireProtocol) -> Vec<u8> {
+    server(protocol, 0, false, false).as_bytes().to_vec()
+}
+
+/// What one processor has counted.
+pub fn ledger(row: &[u8]) -> Ledger {
+    let mut ledger = Ledger::default();
+    add_counts(&mut ledger, row);
+    ledger
+}
+
+/// What statements of a shape have come to, and the number of that shape.
+pub fn statement(key: &[u8], sums: &[u8]) -> Option<(u64, Totals)> {
+    Some((row(key)?.0.shape, totals(sums)?))
 }

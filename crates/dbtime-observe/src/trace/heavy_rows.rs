@@ -6,18 +6,14 @@
 //! when it lost a row before. So whatever is heavy keeps its row, or gets one as it comes again.
 
 use super::lost_weights::{LostWeights, Weight};
-use super::sum_layout::{self, FileRow, Tally};
+use super::sum_layout::{self, Tally};
+use crate::kernel_layout::capture::FileRow;
+use crate::kernel_layout::numbers::{SHAPE_NOT_KNOWN, SHAPE_OTHER, SHAPES};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_totals::{Replaced, RowNumber, StatementName, StatementTotals, Totals};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-/// `enum shape`.
-const OTHER: u64 = 0;
-const NOT_KNOWN: u64 = 1;
-/// What is less is no statement's.
-const SHAPES: u64 = 2;
 
 /// Rows of statements, and of files that they waited for.
 const ROOM: (usize, usize) = (4096, 4096);
@@ -116,7 +112,7 @@ impl HeavyRows {
         if totals.count == 0 {
             return;
         }
-        if key.shape == OTHER {
+        if key.shape == SHAPE_OTHER {
             let more = Weight { calls: totals.count, time: totals.response };
             self.overflow = self.overflow.plus(more);
         }
@@ -126,14 +122,14 @@ impl HeavyRows {
     fn row(&mut self, shape: u64) -> &mut HeavyRow {
         let (lost, since) = (&self.lost, self.times);
         self.rows.entry(shape).or_insert_with(|| match shape {
-            OTHER..SHAPES => HeavyRow::default(),
+            SHAPE_OTHER..SHAPES => HeavyRow::default(),
             _ => HeavyRow { since, lacks: lost.of(shape), ..HeavyRow::default() },
         })
     }
 
     /// Adds waits of statements for a file. Without a row they are among those of the others.
     pub(super) fn add_file(&mut self, shape: u64, file: FileRow, tally: Tally) {
-        let shape = if self.rows.contains_key(&shape) { shape } else { OTHER };
+        let shape = if self.rows.contains_key(&shape) { shape } else { SHAPE_OTHER };
         if tally.count > 0 {
             self.row(shape).add_file(file, tally);
         }
@@ -179,7 +175,7 @@ impl HeavyRows {
         let Some(row) = self.rows.remove(&shape) else { return };
         self.most = self.most.or_more(self.lost.add(shape, row.weight()));
         self.replaced += 1;
-        self.row(OTHER).add_all(row);
+        self.row(SHAPE_OTHER).add_all(row);
     }
 
     /// What a file's row has goes to the statement's further files.
@@ -236,7 +232,7 @@ fn lightest<T: Ord>(mut rows: Vec<(Nanos, T)>, room: usize) -> Vec<T> {
 
 fn name(shape: u64, text: Option<Arc<str>>) -> StatementName {
     match (shape, text) {
-        (NOT_KNOWN, _) => StatementName::PreparedBefore,
+        (SHAPE_NOT_KNOWN, _) => StatementName::PreparedBefore,
         (_, Some(text)) => StatementName::Text(text),
         _ => StatementName::Other,
     }

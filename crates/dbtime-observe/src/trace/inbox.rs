@@ -2,12 +2,13 @@
 
 use super::TraceError;
 use super::blockers::Blockers;
-use super::layout::{FOR_LOCKS, RawRequest};
+use super::layout::RawRequest;
 use super::loading::map;
 use super::logins::login;
 use super::naming::Naming;
 use super::refusal::kernel;
 use super::sessions::Sessions;
+use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use dbtime_model::traced::TracedRequest;
 use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
 use std::cell::RefCell;
@@ -36,9 +37,10 @@ impl Inbox {
         };
         self.naming.name(&mut raw);
         self.sessions.identify(&raw, false);
-        let request = match raw.flags & FOR_LOCKS {
-            0 => self.sessions.take(&raw),
-            _ => self.sessions.glimpse(&raw),
+        let request = if raw.has(REQUEST_LOCKS) {
+            self.sessions.glimpse(&raw)
+        } else {
+            self.sessions.take(&raw)
         };
         self.blockers.take(&raw, request, &mut self.requests);
     }

@@ -6,14 +6,16 @@ use super::loading::map;
 use super::probes::Known;
 use super::refusal::kernel;
 use super::servers::{TracedServer, is_here};
+use crate::kernel_layout::capture::ThreadName;
+use crate::kernel_layout::{padded, read_record};
 use dbtime_model::WireProtocol;
 use libbpf_rs::{MapCore, MapFlags, Object};
+use zerocopy::IntoBytes;
 
 /// How often a thread left a request that it had answered and that is not known to be over.
 pub(super) fn departures(object: &Object) -> Result<u64, TraceError> {
     let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let count = counts.map_err(kernel)?;
-    Ok(count.and_then(|count| count.first_chunk().copied()).map_or(0, u64::from_ne_bytes))
+    Ok(counts.map_err(kernel)?.as_deref().and_then(read_record).unwrap_or_default())
 }
 
 /// Tells the kernel's side of a server's processes and ports.
@@ -27,10 +29,10 @@ pub(super) fn name(
     // Those that have ended meanwhile would never be forgotten.
     for process in server.processes.iter().copied().filter(|process| is_here(*process)) {
         let row = row(process != server.process);
-        write(object, "servers", &process.to_ne_bytes(), &row)?;
+        write(object, "servers", process.as_bytes(), row.as_bytes())?;
     }
     for port in &server.ports {
-        write(object, "ports", &port.to_ne_bytes(), &[1])?;
+        write(object, "ports", port.as_bytes(), &[1])?;
     }
     Ok(())
 }
@@ -39,9 +41,8 @@ pub(super) fn name(
 pub(super) fn name_programs(object: &Object) -> Result<(), TraceError> {
     let protocols = [WireProtocol::Mysql, WireProtocol::Postgres];
     for program in protocols.into_iter().flat_map(WireProtocol::programs) {
-        let mut name = [0; 16];
-        name[..program.len()].copy_from_slice(program.as_bytes());
-        write(object, "programs", &name, &[1])?;
+        let name = ThreadName { text: padded(program) };
+        write(object, "programs", name.as_bytes(), &[1])?;
     }
     Ok(())
 }

@@ -1,72 +1,24 @@
-//! What the kernel's side hands over, as `bpf/capture.h` lays it out.
+//! Requests as the kernel's side hands them over: a record, what stands before it and behind it.
 
 use super::executed::{RawExecuted, executed, length_behind, portal};
-use super::sum_layout::{FILE_ROW, file_wait};
+use super::sum_layout::file_wait;
+use crate::kernel_layout::capture::{
+    BlockerRecord, FileWaitsRecord, GlanceRecord, NOT_KNOWN, PreemptorRecord, RequestRecord,
+    ServerRow, WaitsRecord,
+};
+use crate::kernel_layout::numbers::*;
+use crate::kernel_layout::{split_record, text_until_zero};
 use dbtime_model::traced::{Blocker, ErrorCode, Fate, Preemptor, QueryCache};
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::{Nanos, Part, Parts, WireProtocol};
 
-/// Bytes of `struct request`.
-pub(super) const REQUEST: usize = 208;
-/// Bytes of `struct waits`, which goes before a request that has waited.
-const WAITS: usize = 80;
-/// Bytes of `struct file_waits`, which goes before that where the wait was for a file: a mark, and
-/// so many places for a `struct file_wait`.
-const FILE_WAITS: usize = 8 + 11 * FILE_WAIT;
-const FILE_WAIT: usize = FILE_ROW + 16;
-
-/// What the kernel's side says of what it has not seen.
-pub(super) const NOT_KNOWN: u64 = u64::MAX;
-
-/// The text is longer than what was kept.
-pub(super) const CUT: u16 = 1;
-/// The text was not in memory.
-pub(super) const UNREAD: u16 = 2;
-/// The statement is one that an earlier request prepared.
-pub(super) const NAMED: u16 = 4;
-/// The server told of the text, which stands behind what the request said of itself.
-pub(super) const TOLD: u16 = 8;
-/// It executes several statements.
-pub(super) const SEVERAL: u16 = 16;
-/// It goes on with a portal that an earlier request has made.
-pub(super) const FETCHES: u16 = 128;
-/// Its answer says that a transaction is open, or that none is.
-pub(super) const WITHIN: u16 = 32;
-pub(super) const OUTSIDE: u16 = 64;
-/// It is handed on alone for a lock that it waited for, or let go.
-pub(super) const FOR_LOCKS: u16 = 512;
-/// `enum release`: of these two, and of others.
-const NOBODY: u32 = 0;
-const LEAVING: u32 = 3;
-/// `TOLD_AT`.
-const TOLD_AT: usize = 64;
-
 /// A request as the kernel's side tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawRequest<'a> {
-    pub(super) connection: u64,
-    pub(super) start: u64,
-    pub(super) first_sent: u64,
-    pub(super) end: u64,
-    pub(super) sent_bytes: u64,
-    pub(super) sends: u32,
-    pub(super) length: u32,
-    pub(super) process: u32,
-    pub(super) thread: u32,
-    pub(super) statement: u32,
-    pub(super) error: Option<ErrorCode>,
+    /// Of several statements the flags and the rows are those of the one that it is known by.
+    pub(super) record: RequestRecord,
     pub(super) protocol: WireProtocol,
-    pub(super) flags: u16,
-    pub(super) command: u8,
-    pub(super) executes: u16,
-    pub(super) reply: u8,
     pub(super) fate: Fate,
-    pub(super) server_queue: Option<u64>,
-    /// Of PostgreSQL's those of the last command.
-    pub(super) rows: Option<u64>,
-    pub(super) parts: Parts,
-    /// The number of the last system call among [`Part::Other`].
-    pub(super) other_call: Option<u16>,
     /// Without the lock's name.
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
@@ -75,7 +27,6 @@ pub(super) struct RawRequest<'a> {
     pub(super) blocker_wait: u32,
     pub(super) preemptor: Option<Preemptor>,
     pub(super) files: Vec<FileWait>,
-    pub(super) cache: QueryCache,
     /// Behind the command's first byte; of PostgreSQL's the text alone.
     pub(super) text: &'a [u8],
     /// That of the statement which is prepared or executed (PostgreSQL).
@@ -84,23 +35,14 @@ pub(super) struct RawRequest<'a> {
     pub(super) portal: &'a [u8],
     /// Where there are several: each of them, and which of them text and name are.
     pub(super) executed: Vec<RawExecuted<'a>>,
-    pub(super) chief: usize,
-    /// The kernel's number of the statement, where it was added up.
-    pub(super) shape: u64,
 }
 
 impl<'a> RawRequest<'a> {
-    /// The text that the server told of.
-    pub(super) fn told(&self) -> Option<&'a [u8]> {
-        (self.flags & TOLD != 0).then(|| self.text.get(TOLD_AT..)).flatten()
-    }
-
     /// Reads one that others follow; what follows it.
     pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (.., behind) = waits_of(bytes);
-        let head = behind.first_chunk::<REQUEST>()?;
-        let waits = bytes.len() - behind.len();
-        let length = waits + REQUEST + length_behind(head);
+        let (record, rest) = split_record(behind)?;
+        let length = bytes.len() - rest.len() + length_behind(&record);
         let (own, rest) = bytes.split_at_checked(length)?;
         Some((Self::read(own)?, rest))
     }
@@ -108,252 +50,288 @@ impl<'a> RawRequest<'a> {
     /// Reads one; `None` where it is none of this version.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (files, waits, behind) = waits_of(bytes);
-        let (head, rest) = behind.split_first_chunk::<REQUEST>()?;
-        let text_length = u32_at(head, 60) as usize;
-        let protocol = match head[76] {
-            1 => WireProtocol::Mysql,
-            2 => WireProtocol::Postgres,
-            _ => return None,
-        };
+        let (record, rest): (RequestRecord, _) = split_record(behind)?;
+        let waits = waits.unwrap_or_default();
         let request = Self {
-            connection: u64_at(head, 0),
-            start: u64_at(head, 8),
-            first_sent: u64_at(head, 16),
-            end: u64_at(head, 24),
-            sent_bytes: u64_at(head, 32),
-            sends: u32_at(head, 40),
-            length: u32_at(head, 44),
-            process: u32_at(head, 48),
-            thread: u32_at(head, 52),
-            statement: u32_at(head, 56),
-            error: error(head, protocol),
-            protocol,
-            flags: u16_at(head, 68),
-            command: head[72],
-            executes: u16_at(head, 78),
-            reply: head[73],
-            fate: match head[74] {
-                1 => Fate::Ended,
-                2 => Fate::Aborted,
-                _ => return None,
-            },
-            server_queue: Some(u64_at(head, 80)).filter(|length| *length != NOT_KNOWN),
-            rows: Some(u64_at(head, 88)).filter(|rows| *rows != NOT_KNOWN),
-            parts: parts(head),
-            other_call: (parts(head).get(Part::Other) > 0).then(|| u16_at(head, 70)),
-            blocker: waits.and_then(blocker),
-            blocker_start: waits.map_or(0, |waits| u64_at(waits, 24)),
-            blocker_wait: waits.map_or(0, |waits| u32_at(waits, 36)),
-            preemptor: waits.and_then(preemptor),
-            files: files.map_or_else(Vec::new, file_waits),
-            cache: query_cache(head[75].into()),
-            text: rest.get(..text_length)?,
-            name: name(head, rest, text_length)?,
-            portal: portal(head, rest)?,
-            executed: executed(head, rest)?,
-            chief: u16_at(head, 196).into(),
-            shape: u64_at(head, 200),
+            protocol: protocol(record.protocol)?,
+            fate: fate(record.fate)?,
+            blocker: blocker(&waits.blocker),
+            blocker_start: waits.blocker.start,
+            blocker_wait: waits.blocker.wait,
+            preemptor: preemptor(&waits.preemptor),
+            files: files.map_or_else(Vec::new, |files| file_waits(&files)),
+            text: rest.get(..record.text_length as usize)?,
+            name: name(&record, rest)?,
+            portal: portal(&record, rest)?,
+            executed: executed(&record, rest)?,
+            record,
         };
         // Of several statements it is known by one.
-        let chief = request.executed.get(request.chief).copied();
-        Some(chief.map_or(request.clone(), |chief| request.only(&chief)))
+        let chief = request.executed.get(request.chief()).copied();
+        Some(match chief {
+            Some(chief) => request.only(&chief),
+            None => request,
+        })
     }
 
     /// The same with another statement of its own.
     pub(super) fn only(&self, executed: &RawExecuted<'a>) -> Self {
-        let own = CUT | UNREAD | NAMED;
-        let (text, name) = (executed.text, executed.name);
-        let flags = self.flags & !own | executed.flags & own;
-        Self { flags, text, name, rows: executed.rows, ..self.clone() }
+        let own = REQUEST_CUT | REQUEST_UNREAD | REQUEST_NAMED;
+        let flags = self.record.flags & !own | executed.flags & own;
+        let rows = executed.rows.unwrap_or(NOT_KNOWN);
+        let record = RequestRecord { flags, rows, ..self.record };
+        Self { record, text: executed.text, name: executed.name, ..self.clone() }
+    }
+
+    /// Whether it has some of these flags.
+    pub(super) fn has(&self, flags: u16) -> bool {
+        self.record.flags & flags != 0
+    }
+
+    /// Of several statements the place of the one that it is known by.
+    pub(super) fn chief(&self) -> usize {
+        self.record.chief.into()
+    }
+
+    /// The text that the server told of.
+    pub(super) fn told(&self) -> Option<&'a [u8]> {
+        self.has(REQUEST_TOLD).then(|| self.text.get(TOLD_AT..)).flatten()
+    }
+
+    /// The error that its answer is. PostgreSQL's five signs have six bits each, from the sign `0`.
+    pub(super) fn error(&self) -> Option<ErrorCode> {
+        let error = self.record.error;
+        let sign = |index: u32| char::from(b'0' + (error >> (24 - 6 * index) & 63) as u8);
+        (error > 0).then(|| match self.protocol {
+            WireProtocol::Mysql => ErrorCode::Number(error as u16),
+            WireProtocol::Postgres => ErrorCode::SqlState((0..5).map(sign).collect()),
+        })
+    }
+
+    /// How long it was there before it was read.
+    pub(super) fn server_queue(&self) -> Option<Nanos> {
+        known(self.record.server_queue).map(Nanos)
+    }
+
+    /// How many it sent or changed; of PostgreSQL's those of the last command.
+    pub(super) fn rows(&self) -> Option<u64> {
+        known(self.record.rows)
+    }
+
+    /// Where its time went.
+    pub(super) fn parts(&self) -> Parts {
+        request_parts(&self.record.parts)
+    }
+
+    /// The number of the last system call among [`Part::Other`].
+    pub(super) fn other_call(&self) -> Option<u16> {
+        (self.record.parts[PART_OTHER] > 0).then_some(self.record.other_call)
+    }
+
+    pub(super) fn cache(&self) -> QueryCache {
+        query_cache(self.record.cache.into())
     }
 }
 
-/// A `struct glance`: what goes before a request that may be under way.
+/// What goes before a request that may be under way, as a walk over connections writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Glance {
     pub(super) now: u64,
     pub(super) is_at_work: bool,
-    /// An index of [`Part::TRACED`]; their number: not known.
-    pub(super) part: u32,
+    /// An index of `enum part`; `PARTS`: not known.
+    pub(super) part: usize,
     pub(super) wait: u32,
 }
 
 impl Glance {
     /// Reads one, and what follows it.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (head, rest) = bytes.split_first_chunk::<24>()?;
-        let number = |at: usize| head[at..at + 4].first_chunk().map(|b| u32::from_le_bytes(*b));
-        let now = u64::from(number(0)?) | u64::from(number(4)?) << 32;
-        let is_at_work = number(8)? > 0;
-        Some((Self { now, is_at_work, part: number(12)?, wait: number(16)? }, rest))
+        let (glance, rest): (GlanceRecord, _) = split_record(bytes)?;
+        let GlanceRecord { now, is_at_work, part, wait, .. } = glance;
+        Some((Self { now, is_at_work: is_at_work > 0, part: part as usize, wait }, rest))
     }
 }
 
-/// PostgreSQL's five signs have six bits each, from the sign `0`.
-fn error(head: &[u8; REQUEST], protocol: WireProtocol) -> Option<ErrorCode> {
-    let error = u32_at(head, 64);
-    let sign = |index: u32| char::from(b'0' + (error >> (24 - 6 * index) & 63) as u8);
-    (error > 0).then(|| match protocol {
-        WireProtocol::Mysql => ErrorCode::Number(error as u16),
-        WireProtocol::Postgres => ErrorCode::SqlState((0..5).map(sign).collect()),
-    })
+/// A number, where it was seen.
+pub(super) fn known(number: u64) -> Option<u64> {
+    Some(number).filter(|number| *number != NOT_KNOWN)
+}
+
+fn protocol(number: u8) -> Option<WireProtocol> {
+    match number {
+        PROTOCOL_MYSQL => Some(WireProtocol::Mysql),
+        PROTOCOL_POSTGRES => Some(WireProtocol::Postgres),
+        _ => None,
+    }
+}
+
+fn fate(number: u8) -> Option<Fate> {
+    match number {
+        FATE_ENDED => Some(Fate::Ended),
+        FATE_ABORTED => Some(Fate::Aborted),
+        _ => None,
+    }
 }
 
 /// `enum cache`.
 pub(super) fn query_cache(number: u32) -> QueryCache {
     match number {
-        1 => QueryCache::Miss,
-        2 => QueryCache::Hit,
+        CACHE_MISS => QueryCache::Miss,
+        CACHE_HIT => QueryCache::Hit,
         _ => QueryCache::NotAsked,
     }
 }
 
 /// It is what the request began with, or stands behind the text that it brought.
-fn name<'a>(head: &[u8; REQUEST], rest: &'a [u8], text_length: usize) -> Option<&'a [u8]> {
-    let from = if u16_at(head, 68) & NAMED != 0 { 0 } else { text_length };
-    rest.get(from..from + usize::from(head[77]))
+fn name<'a>(record: &RequestRecord, rest: &'a [u8]) -> Option<&'a [u8]> {
+    let is_first = record.flags & REQUEST_NAMED != 0;
+    let from = if is_first { 0 } else { record.text_length as usize };
+    rest.get(from..from + usize::from(record.name_length))
 }
 
-fn parts(head: &[u8; REQUEST]) -> Parts {
-    Parts::traced(|index| Nanos(u64_at(head, 96 + 8 * index)))
+/// `enum part`.
+const KERNEL_PARTS: [(usize, Part); PARTS] = [
+    (PART_CPU, Part::Cpu),
+    (PART_RUNQ_PREEMPTED, Part::RunqPreempted),
+    (PART_RUNQ_WOKEN, Part::RunqWoken),
+    (PART_LOCK, Part::Lock),
+    (PART_IO_READ, Part::IoRead),
+    (PART_IO_WRITE, Part::IoWrite),
+    (PART_SYNC, Part::Sync),
+    (PART_NET, Part::Net),
+    (PART_SLEEP, Part::Sleep),
+    (PART_OTHER, Part::Other),
+    (PART_THROTTLED, Part::Throttled),
+    (PART_STOPPED, Part::Stopped),
+];
+
+/// The part of a number; `None`: not known.
+pub(super) fn kernel_part(number: usize) -> Option<Part> {
+    KERNEL_PARTS.iter().find(|(known, _)| *known == number).map(|(_, part)| *part)
 }
 
-/// A `struct server`; a child of one is forgotten as it ends.
+/// By `enum part`. Unit: nanoseconds.
+pub(super) fn request_parts(amounts: &[u64; PARTS]) -> Parts {
+    let mut parts = Parts::default();
+    for (number, part) in KERNEL_PARTS {
+        parts.add(part, Nanos(amounts[number]).signed());
+    }
+    parts
+}
+
+/// The row of a server's process; that of a child is forgotten as it ends.
 pub(super) fn server(
     protocol: WireProtocol,
     wait_event: u64,
     hears_tls: bool,
     is_child: bool,
-) -> [u8; 16] {
-    let mut row = [0; 16];
-    row[12] = u8::from(is_child);
-    row[..8].copy_from_slice(&wait_event.to_ne_bytes());
-    row[8] = match protocol {
-        WireProtocol::Mysql => 1,
-        WireProtocol::Postgres => 2,
+) -> ServerRow {
+    let protocol = match protocol {
+        WireProtocol::Mysql => PROTOCOL_MYSQL,
+        WireProtocol::Postgres => PROTOCOL_POSTGRES,
     };
-    row[14] = u8::from(hears_tls);
-    row
+    let (is_child, hears_tls) = (is_child.into(), hears_tls.into());
+    ServerRow { wait_event, protocol: protocol.into(), is_child, hears_tls }
 }
 
-/// What goes before a request, and that request: its first number, where connections have theirs,
-/// is all ones of files and 0 of other waits.
-fn waits_of(bytes: &[u8]) -> (Option<&[u8; FILE_WAITS]>, Option<&[u8; WAITS]>, &[u8]) {
-    let begins = |bytes: &[u8], with: u64| bytes.starts_with(&with.to_le_bytes());
-    let files = bytes.split_first_chunk().filter(|_| begins(bytes, u64::MAX));
+/// What goes before a request, and the request. Its first number is a connection's, which is
+/// neither 0, as of waits, nor all ones, as of waits for files.
+fn waits_of(bytes: &[u8]) -> (Option<FileWaitsRecord>, Option<WaitsRecord>, &[u8]) {
+    let files = split_record::<FileWaitsRecord>(bytes).filter(|(files, _)| files.mark == u64::MAX);
     let (files, bytes) = files.map_or((None, bytes), |(files, rest)| (Some(files), rest));
-    let waits = bytes.split_first_chunk().filter(|_| begins(bytes, 0));
+    let waits = split_record::<WaitsRecord>(bytes).filter(|(waits, _)| waits.zero == 0);
     let (waits, bytes) = waits.map_or((None, bytes), |(waits, rest)| (Some(waits), rest));
     (files, waits, bytes)
 }
 
-fn blocker(waits: &[u8; WAITS]) -> Option<Blocker> {
-    let (length, connection) = (Nanos(u64_at(waits, 8)), u64_at(waits, 16));
-    let (thread, release) = (u32_at(waits, 32), u32_at(waits, 40));
-    let wait = Blocker { length, ..Blocker::default() };
-    (length > Nanos::ZERO).then(|| match release {
-        NOBODY => wait,
-        _ => Blocker {
-            thread: Some(thread),
-            connection: (connection > 0).then_some(connection),
-            has_left: release == LEAVING,
+fn blocker(record: &BlockerRecord) -> Option<Blocker> {
+    let wait = Blocker { length: Nanos(record.length), ..Blocker::default() };
+    (record.length > 0).then(|| match record.release {
+        RELEASE_NONE => wait,
+        release => Blocker {
+            thread: Some(record.tid),
+            connection: (record.connection > 0).then_some(record.connection),
+            has_left: release == RELEASE_LEAVING,
             ..wait
         },
     })
 }
 
-fn preemptor(waits: &[u8; WAITS]) -> Option<Preemptor> {
-    let thread = u32_at(waits, 72);
-    let length = Nanos(u64_at(waits, 48));
-    (length > Nanos::ZERO).then(|| Preemptor {
-        thread,
-        name: text_until_zero(&waits[56..72]),
-        length,
+fn preemptor(record: &PreemptorRecord) -> Option<Preemptor> {
+    (record.length > 0).then(|| Preemptor {
+        thread: record.tid,
+        name: text_until_zero(&record.name.text),
+        length: Nanos(record.length),
     })
 }
 
 /// Longest first.
-fn file_waits(files: &[u8; FILE_WAITS]) -> Vec<FileWait> {
-    let places = files[8..].as_chunks::<FILE_WAIT>().0.iter();
-    let waits = places.filter_map(|place| file_wait(&place[..FILE_ROW], &place[FILE_ROW..]));
-    let mut waits: Vec<FileWait> = waits.filter(|wait| wait.count > 0).collect();
+fn file_waits(files: &FileWaitsRecord) -> Vec<FileWait> {
+    let mut waits: Vec<FileWait> = files.waits.iter().filter_map(file_wait).collect();
+    waits.retain(|wait| wait.count > 0);
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
     waits
-}
-
-pub(crate) fn text_until_zero(bytes: &[u8]) -> String {
-    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
-}
-
-pub(super) fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
-}
-
-pub(super) fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
-    u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
-}
-
-pub(super) fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::logins::login;
     use super::*;
+    use crate::kernel_layout::padded;
     use proptest::prelude::*;
+    use zerocopy::IntoBytes;
 
     /// A request of a connection as the kernel's side would write it.
     pub(in crate::trace) fn written(
         connection: u64,
         command: u8,
         text: &[u8],
-        change: impl FnOnce(&mut [u8; REQUEST]),
+        change: impl FnOnce(&mut RequestRecord),
     ) -> Vec<u8> {
-        let mut head = [0; REQUEST];
-        head[..8].copy_from_slice(&connection.to_le_bytes());
-        head[8] = 1;
-        head[24] = 9;
-        head[44..48].copy_from_slice(&(text.len() as u32 + 1).to_le_bytes());
-        head[60..64].copy_from_slice(&(text.len() as u32).to_le_bytes());
-        head[72] = command;
-        head[74] = 1;
-        head[76] = 1;
-        change(&mut head);
-        [&head[..], text].concat()
+        let mut record = RequestRecord {
+            connection,
+            start: 1,
+            end: 9,
+            length: text.len() as u32 + 1,
+            text_length: text.len() as u32,
+            command,
+            fate: FATE_ENDED,
+            protocol: PROTOCOL_MYSQL,
+            ..RequestRecord::default()
+        };
+        change(&mut record);
+        [record.as_bytes(), text].concat()
     }
 
     /// What goes before one that has waited for a lock.
-    pub(in crate::trace) fn blocked_by(length: u64, connection: u64) -> Vec<u8> {
-        let mut waits = [0, length, connection].map(u64::to_le_bytes).concat();
-        waits.resize(WAITS, 0);
-        waits[40] = 1;
-        waits
+    pub(in crate::trace) fn blocked_by(length: u64, connection: u64, start: u64) -> Vec<u8> {
+        let blocker =
+            BlockerRecord { length, connection, start, release: 1, ..BlockerRecord::default() };
+        WaitsRecord { blocker, ..WaitsRecord::default() }.as_bytes().to_vec()
     }
 
     /// What goes before that of one that has waited for the file `f` to be on disk.
-    fn synced(count: u64, length: u64) -> Vec<u8> {
-        let mut files = u64::MAX.to_le_bytes().to_vec();
-        files.push(b'f');
-        files.resize(8 + 40, 0);
-        files.extend_from_slice(&6u64.to_le_bytes());
-        files.extend_from_slice([count, length].map(u64::to_le_bytes).as_flattened());
-        files.resize(FILE_WAITS, 0);
+    fn synced(count: u64, length: u64) -> FileWaitsRecord {
+        let mut files = FileWaitsRecord { mark: u64::MAX, ..FileWaitsRecord::default() };
+        files.waits[0].row.name = padded("f");
+        files.waits[0].row.part = PART_SYNC as u32;
+        (files.waits[0].tally.count, files.waits[0].tally.length) = (count, length);
         files
     }
 
     #[test]
     fn waits_go_before_a_request() {
-        let mut waits = blocked_by(300, 7);
-        (waits[24], waits[32], waits[36]) = (11, 12, 3);
-        waits[48..56].copy_from_slice(&5u64.to_le_bytes());
-        waits[56..60].copy_from_slice(b"cron");
-        waits[72] = 99;
+        let (length, connection, start) = (300, 7, 11);
+        let blocker =
+            BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, reserved: 0 };
+        let mut preemptor = PreemptorRecord { length: 5, tid: 99, ..PreemptorRecord::default() };
+        preemptor.name.text = padded("cron");
+        let waits = WaitsRecord { zero: 0, blocker, preemptor };
         let (one, other) = (written(4, 3, b"DO 1", |_| {}), written(5, 3, b"DO 2", |_| {}));
-        let all = [&synced(2, 8)[..], &waits, &one, &waits, &one, &other].concat();
+        let (files, waits) = (synced(2, 8), waits.as_bytes());
+        let all = [files.as_bytes(), waits, &one, waits, &one, &other].concat();
         let (request, rest) = RawRequest::split(&all).expect("three");
-        assert_eq!((request.connection, request.text), (4, &b"DO 1"[..]));
+        assert_eq!((request.record.connection, request.text), (4, &b"DO 1"[..]));
         let blocker = request.blocker.as_ref().expect("one");
         assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
         assert_eq!((request.blocker_wait, request.blocker_start), (3, 11));
@@ -365,49 +343,43 @@ pub(super) mod tests {
         assert_eq!((&file.file, file.part), (&named, Part::Sync));
         assert_eq!((file.count, file.length), (2, Nanos(8)));
         let (request, rest) = RawRequest::split(rest).expect("two");
-        assert_eq!((request.connection, request.files.len()), (4, 0));
+        assert_eq!((request.record.connection, request.files.len()), (4, 0));
         assert!(request.blocker.is_some());
         let (request, rest) = RawRequest::split(rest).expect("one");
-        assert_eq!((request.connection, request.blocker, rest), (5, None, &[][..]));
-        assert_eq!(RawRequest::read(&all[..FILE_WAITS + WAITS + 20]), None);
+        assert_eq!((request.record.connection, request.blocker, rest), (5, None, &[][..]));
+        let cut = files.as_bytes().len() + waits.len() + 20;
+        assert_eq!(RawRequest::read(&all[..cut]), None);
     }
 
     #[test]
     fn a_request_is_read_where_the_kernel_wrote_it() {
-        let bytes = written(7, 3, b"SELECT 1", |head| {
-            head[40] = 2;
-            head[56..60].copy_from_slice(&4711u32.to_le_bytes());
-            head[64..66].copy_from_slice(&1064u16.to_le_bytes());
-            head[74] = 2;
-            head[88] = 5;
+        let bytes = written(7, 3, b"SELECT 1", |record| {
+            (record.error, record.fate, record.rows) = (1064, FATE_ABORTED, 5);
+            (record.parts[PART_OTHER], record.other_call) = (3, 219);
         });
         let request = RawRequest::read(&bytes).expect("a request");
-        assert_eq!((request.connection, request.start, request.end), (7, 1, 9));
-        assert_eq!((request.sends, request.length, request.statement), (2, 9, 4711));
+        assert_eq!((request.record.connection, request.text), (7, &b"SELECT 1"[..]));
         let error = Some(ErrorCode::Number(1064));
-        assert_eq!((request.error, request.fate), (error, Fate::Aborted));
-        assert_eq!((request.command, request.text), (3, &b"SELECT 1"[..]));
-        assert_eq!(request.rows, Some(5));
-        let silent = written(7, 3, b"", |head| head[88..96].fill(0xff));
-        assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows), None);
+        assert_eq!((request.error(), request.fate), (error, Fate::Aborted));
+        assert_eq!((request.rows(), request.other_call()), (Some(5), Some(219)));
+        let silent = written(7, 3, b"", |record| record.rows = NOT_KNOWN);
+        assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows()), None);
     }
 
     #[test]
     fn a_request_of_postgresql_has_a_name_and_a_state_of_five_signs() {
         let bytes = [
-            written(7, b'E', b"SELECT 1", |head| {
-                let state =
-                    b"42P01".iter().fold(0u32, |state, sign| state << 6 | u32::from(sign - b'0'));
-                head[64..68].copy_from_slice(&state.to_le_bytes());
-                head[76] = 2;
-                head[77] = 3;
+            written(7, b'E', b"SELECT 1", |record| {
+                let signs = b"42P01".iter();
+                record.error = signs.fold(0, |state, sign| state << 6 | u32::from(sign - b'0'));
+                (record.protocol, record.name_length) = (PROTOCOL_POSTGRES, 3);
             }),
             b"s_1".to_vec(),
         ]
         .concat();
         let request = RawRequest::read(&bytes).expect("a request");
         assert_eq!((request.text, request.name), (&b"SELECT 1"[..], &b"s_1"[..]));
-        assert_eq!(request.error.map(|error| error.to_string()).as_deref(), Some("42P01"));
+        assert_eq!(request.error().map(|error| error.to_string()).as_deref(), Some("42P01"));
         assert_eq!(RawRequest::read(&bytes[..bytes.len() - 1]), None);
     }
 
@@ -428,18 +400,20 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_odd(mut bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn no_bytes_are_too_odd(
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..400),
+            (protocol, fate) in (0..3u8, 0..3u8),
+        ) {
             // Most of what is random is refused at these two, and has no waits before it.
-            let has_waits = bytes.len() > WAITS + REQUEST;
+            let has_waits = bytes.len() > size_of::<WaitsRecord>() + size_of::<RequestRecord>();
             bytes.iter_mut().take(8).filter(|_| has_waits).for_each(|byte| *byte = 0);
-            let from = if has_waits { WAITS } else { 0 };
-            for (at, below) in [(from + 74, 3), (from + 76, 3)] {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte %= below;
-                }
+            let from = if has_waits { size_of::<WaitsRecord>() } else { 0 };
+            if let Some((record, _)) = split_record(&bytes[from.min(bytes.len())..]) {
+                let record = RequestRecord { protocol, fate, ..record };
+                bytes[from..from + size_of::<RequestRecord>()].copy_from_slice(record.as_bytes());
             }
             if let Some(request) = RawRequest::read(&bytes) {
-                prop_assert!(request.text.len() + REQUEST <= bytes.len());
+                prop_assert!(request.text.len() + size_of::<RequestRecord>() <= bytes.len());
             }
         }
     }

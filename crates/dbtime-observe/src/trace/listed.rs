@@ -49,20 +49,20 @@ impl ListedSessions {
         is_there: bool,
         known: Option<&Arc<Login>>,
     ) -> Option<Login> {
-        let is_its = raw.process == self.process;
+        let is_its = raw.record.tgid == self.process;
         if known.is_some_and(|known| known.id.is_some()) {
             // The one in the list has left its thread to this one.
-            if is_its && let Some(session) = self.by_thread.get(&raw.thread).cloned() {
+            if is_its && let Some(session) = self.by_thread.get(&raw.record.tid).cloned() {
                 self.forget(&session);
             }
             return None;
         }
-        if !is_its || !(is_there || raw.end >= self.asked) {
+        if !is_its || !(is_there || raw.record.end >= self.asked) {
             return None;
         }
         let client = known.and_then(|known| known.client);
         let by_port = client.and_then(|client| self.by_port.get(&client.port())?.clone());
-        let session = by_port.or_else(|| self.by_thread.get(&raw.thread).cloned())?;
+        let session = by_port.or_else(|| self.by_thread.get(&raw.record.tid).cloned())?;
         self.forget(&session);
         let seen = known.filter(|known| !known.user.is_empty());
         let (user, database) = seen.map_or((session.user, session.database), |seen| {
@@ -99,11 +99,9 @@ mod tests {
 
     /// Finds the session of a request of a thread, which ended at 9.
     fn find(listed: &mut ListedSessions, thread: u32, known: Option<Login>) -> Option<u64> {
-        let bytes = written(7, 3, b"SELECT 1", |head| {
-            head[52..56].copy_from_slice(&thread.to_le_bytes());
-        });
+        let bytes = written(7, 3, b"SELECT 1", |record| record.tid = thread);
         let raw = RawRequest::read(&bytes).expect("a request");
-        let process = raw.process;
+        let process = raw.record.tgid;
         listed.process = if listed.process == 0 { process } else { listed.process };
         listed.find(&raw, false, known.map(Arc::new).as_ref()).and_then(|login| login.id)
     }

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
+use zerocopy::IntoBytes;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
 #[cfg(target_arch = "x86_64")]
@@ -140,7 +141,7 @@ fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError
     let is_constants = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
     let constants = open.maps_mut().find(|map| is_constants(map.name()));
     let mut constants = constants.ok_or_else(|| lacks("map `.rodata`"))?;
-    constants.set_initial_value(&wanted.settings(follows_threads)).map_err(kernel)?;
+    constants.set_initial_value(wanted.settings(follows_threads).as_bytes()).map_err(kernel)?;
     Ok(open)
 }
 

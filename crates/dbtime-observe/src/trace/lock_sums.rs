@@ -1,6 +1,7 @@
 //! Whose locks statements have waited for, added up.
 
 use super::layout::RawRequest;
+use crate::kernel_layout::numbers::LOCK_WORTH;
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Blocker, TracedRequest};
 use dbtime_model::traced_totals::{LockHolder, LockWaitTotals, StatementName};
@@ -8,8 +9,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// `LOCK_WORTH`: shorter waits are not added up.
-const WORTH: Nanos = Nanos(1_000_000);
+/// Shorter waits are not added up.
+const WORTH: Nanos = Nanos(LOCK_WORTH as u64);
 
 /// Rows; further waits share one for each lock.
 const MOST_ROWS: usize = 4096;
@@ -24,7 +25,7 @@ pub(super) enum LockStatement {
 
 impl LockStatement {
     pub(super) fn of(raw: &RawRequest<'_>, request: &TracedRequest) -> Self {
-        match raw.shape {
+        match raw.record.shape {
             0 if request.text.is_empty() => Self::Unknown,
             0 => Self::Text(Arc::clone(&request.text)),
             shape => Self::Shape(shape),

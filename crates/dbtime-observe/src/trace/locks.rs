@@ -1,12 +1,9 @@
 //! What servers call the locks that they wait for.
 
 use super::tranches::Tranches;
+use crate::kernel_layout::numbers::*;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// The highest byte of a wait for one of PostgreSQL's lightweight locks, whose tranche stands in
-/// the lower half.
-const LIGHTWEIGHT: u32 = 1;
 
 /// What servers call their locks, as far as each has names of its own.
 #[derive(Debug, Default)]
@@ -30,7 +27,8 @@ impl LockNames {
     /// What a server calls what it waited for, where that is a lock. Of one that is not known it is
     /// what all call it.
     pub(super) fn lock(&self, server: Option<u32>, wait: u32) -> Option<Cow<'static, str>> {
-        let own = (wait >> 24 == LIGHTWEIGHT).then(|| self.tranche(server, wait & 0xffff));
+        // The tranche of a lightweight lock stands in the lower half.
+        let own = (wait >> 24 == CLASS_LWLOCK).then(|| self.tranche(server, wait & 0xffff));
         own.flatten().map(|name| Cow::Owned(name.to_owned())).or_else(|| lock(wait))
     }
 
@@ -46,11 +44,11 @@ impl LockNames {
 /// What every server calls what it waited for.
 fn lock(wait: u32) -> Option<Cow<'static, str>> {
     let name = match wait >> 24 {
-        0 => LOCKS.get(wait as usize).copied().flatten(),
-        LIGHTWEIGHT => Some("LWLock"),
-        3 => HEAVY_LOCKS.get((wait & 0xffff) as usize).copied(),
-        4 => Some("BufferPin"),
-        8 => Some("another process"),
+        0 => mysql_lock(wait),
+        CLASS_LWLOCK => Some("LWLock"),
+        CLASS_LOCK => HEAVY_LOCKS.get((wait & 0xffff) as usize).copied(),
+        CLASS_BUFFER => Some("BufferPin"),
+        CLASS_IPC => Some("another process"),
         _ => None,
     };
     name.map(Cow::Borrowed)
@@ -72,21 +70,19 @@ const HEAVY_LOCKS: [&str; 12] = [
     "applytransaction",
 ];
 
-/// What MySQL and MariaDB call the waits of `enum wait` that are for locks.
-const LOCKS: [Option<&str>; 12] = [
-    None,
-    None,
-    None,
-    Some("row lock"),
-    Some("global lock"),
-    Some("metadata lock"),
-    Some("table lock"),
-    Some("user lock"),
-    Some("binlog"),
-    Some("group commit"),
-    None,
-    None,
-];
+/// What MySQL and MariaDB call a wait that is for a lock.
+fn mysql_lock(wait: u32) -> Option<&'static str> {
+    match wait {
+        WAIT_ROW_LOCK => Some("row lock"),
+        WAIT_GLOBAL_LOCK => Some("global lock"),
+        WAIT_METADATA_LOCK => Some("metadata lock"),
+        WAIT_TABLE_LOCK => Some("table lock"),
+        WAIT_USER_LOCK => Some("user lock"),
+        WAIT_BINLOG => Some("binlog"),
+        WAIT_GROUP_COMMIT => Some("group commit"),
+        _ => None,
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -107,7 +103,7 @@ mod tests {
         let mut names = LockNames::default();
         let tranches = |names: &[&str]| Arc::new(names.iter().copied().collect::<Tranches>());
         let of = |names: &LockNames, server, number| {
-            names.lock(server, LIGHTWEIGHT << 24 | number).expect("it is a lock").into_owned()
+            names.lock(server, CLASS_LWLOCK << 24 | number).expect("it is a lock").into_owned()
         };
         assert_eq!(of(&names, Some(15), 1), "LWLock");
         names.add(15, tranches(&["Both", "WALWrite", "Old"]));

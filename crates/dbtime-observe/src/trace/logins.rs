@@ -1,36 +1,29 @@
 //! Whose connections are, as the kernel's side tells when a client logs in.
 
-use super::layout::{text_until_zero, u32_at, u64_at};
+use crate::kernel_layout::capture::LoginRecord;
+use crate::kernel_layout::text_until_zero;
 use dbtime_model::traced::Login;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
-/// Room of a name, its zero included: `NAME_ROOM`.
-pub(super) const NAME: usize = 64;
-
-/// Bytes of a `struct login`, and of what goes before its names.
-const LOGIN: usize = HEAD + 2 * NAME;
-const HEAD: usize = 40;
+use zerocopy::FromBytes;
 
 /// `AF_INET` and `AF_INET6`.
 const INTERNET: u32 = 2;
 const INTERNET_6: u32 = 10;
 
 /// Reads the connection, and whose it is as far as that is known; `None` where it is something
-/// else.
+/// else: no other record has the same length.
 pub(super) fn login(bytes: &[u8]) -> Option<(u64, Login)> {
-    let bytes: &[u8; LOGIN] = bytes.try_into().ok()?;
-    let (user, database) = bytes[HEAD..].split_at(NAME);
-    let [user, database] = [user, database].map(text_until_zero);
-    let id = Some(u64_at(bytes, 8)).filter(|id| *id > 0);
-    Some((u64_at(bytes, 0), Login { user, database, id, client: client(bytes) }))
+    let record = LoginRecord::read_from_bytes(bytes).ok()?;
+    let [user, database] = [record.user, record.database].map(|name| text_until_zero(&name));
+    let id = Some(record.id).filter(|id| *id > 0);
+    Some((record.connection, Login { user, database, id, client: client(&record) }))
 }
 
-fn client(bytes: &[u8; LOGIN]) -> Option<SocketAddr> {
-    let address = bytes[16..].first_chunk::<16>()?;
-    let port = u16::try_from(u32_at(bytes, 32)).ok()?;
-    let address = match u32_at(bytes, 36) {
-        INTERNET => IpAddr::V4(Ipv4Addr::from(*address.first_chunk::<4>()?)),
-        INTERNET_6 => IpAddr::V6(Ipv6Addr::from(*address)).to_canonical(),
+fn client(record: &LoginRecord) -> Option<SocketAddr> {
+    let port = u16::try_from(record.port).ok()?;
+    let address = match record.family {
+        INTERNET => IpAddr::V4(Ipv4Addr::from(*record.address.first_chunk::<4>()?)),
+        INTERNET_6 => IpAddr::V6(Ipv6Addr::from(record.address)).to_canonical(),
         _ => return None,
     };
     Some(SocketAddr::new(address, port))
@@ -39,44 +32,49 @@ fn client(bytes: &[u8; LOGIN]) -> Option<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_layout::capture::NAME_ROOM;
     use proptest::prelude::*;
+    use zerocopy::IntoBytes;
+
+    const LOGIN: usize = size_of::<LoginRecord>();
 
     /// As the kernel's side would write it.
-    fn written(connection: u64, user: &str, database: &str) -> Vec<u8> {
-        let mut bytes = vec![0; LOGIN];
-        bytes[..8].copy_from_slice(&connection.to_le_bytes());
-        bytes[HEAD..HEAD + user.len()].copy_from_slice(user.as_bytes());
-        bytes[HEAD + NAME..][..database.len()].copy_from_slice(database.as_bytes());
-        bytes
+    fn record(connection: u64, user: &str, database: &str) -> LoginRecord {
+        let mut record = LoginRecord { connection, ..LoginRecord::default() };
+        record.user[..user.len()].copy_from_slice(user.as_bytes());
+        record.database[..database.len()].copy_from_slice(database.as_bytes());
+        record
+    }
+
+    fn read(record: &LoginRecord) -> (u64, Login) {
+        login(record.as_bytes()).expect("a login")
     }
 
     #[test]
     fn names_end_with_a_zero() {
-        let (connection, found) = login(&written(7, "app", "")).expect("a login");
+        let (connection, found) = read(&record(7, "app", ""));
         assert_eq!((connection, &*found.user, &*found.database), (7, "app", ""));
-        let long = "n".repeat(NAME);
-        let (_, found) = login(&written(7, &long, "shop")).expect("a login");
+        let long = "n".repeat(NAME_ROOM);
+        let (_, found) = read(&record(7, &long, "shop"));
         assert_eq!((&*found.user, &*found.database), (&*long, "shop"));
         assert_eq!(login(&[0; 280]), None);
     }
 
     #[test]
     fn a_client_has_an_address_where_it_has_one() {
-        let mut bytes = written(7, "app", "");
-        let client = |bytes: &[u8]| {
-            let login = login(bytes).expect("a login").1;
+        let client = |record: &LoginRecord| {
+            let login = read(record).1;
             (login.id, login.client.map(|client| client.to_string()))
         };
-        assert_eq!(client(&bytes), (None, None));
-        bytes[8] = 99;
-        (bytes[16], bytes[19], bytes[32], bytes[36]) = (127, 1, 80, 2);
-        assert_eq!(client(&bytes), (Some(99), Some("127.0.0.1:80".to_owned())));
-        bytes[16..32].copy_from_slice(&Ipv6Addr::LOCALHOST.octets());
-        bytes[36] = 10;
-        assert_eq!(client(&bytes).1.as_deref(), Some("[::1]:80"));
-        let mapped = Ipv4Addr::new(10, 0, 0, 9).to_ipv6_mapped();
-        bytes[16..32].copy_from_slice(&mapped.octets());
-        assert_eq!(client(&bytes).1.as_deref(), Some("10.0.0.9:80"));
+        let mut of = record(7, "app", "");
+        assert_eq!(client(&of), (None, None));
+        (of.id, of.port, of.family) = (99, 80, INTERNET);
+        of.address[..4].copy_from_slice(&[127, 0, 0, 1]);
+        assert_eq!(client(&of), (Some(99), Some("127.0.0.1:80".to_owned())));
+        (of.address, of.family) = (Ipv6Addr::LOCALHOST.octets(), INTERNET_6);
+        assert_eq!(client(&of).1.as_deref(), Some("[::1]:80"));
+        of.address = Ipv4Addr::new(10, 0, 0, 9).to_ipv6_mapped().octets();
+        assert_eq!(client(&of).1.as_deref(), Some("10.0.0.9:80"));
     }
 
     proptest! {

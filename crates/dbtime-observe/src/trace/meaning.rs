@@ -1,6 +1,7 @@
 //! What a request says of statements, and what it means to those behind it.
 
-use super::layout::{FETCHES, NAMED, RawRequest};
+use super::layout::RawRequest;
+use crate::kernel_layout::numbers::{REQUEST_FETCHES, REQUEST_NAMED};
 use dbtime_model::WireProtocol;
 use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::frontend;
@@ -24,11 +25,11 @@ pub(super) enum Said {
 }
 
 pub(super) fn said(raw: &RawRequest<'_>) -> Said {
-    match (raw.protocol, raw.command) {
-        (WireProtocol::Postgres, _) if raw.flags & FETCHES != 0 => {
+    match (raw.protocol, raw.record.command) {
+        (WireProtocol::Postgres, _) if raw.has(REQUEST_FETCHES) => {
             Said::Reference(Reference::Portal(raw.portal.into()))
         }
-        (WireProtocol::Postgres, _) if raw.flags & NAMED != 0 => Said::Reference(name(raw)),
+        (WireProtocol::Postgres, _) if raw.has(REQUEST_NAMED) => Said::Reference(name(raw)),
         (WireProtocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => {
             Said::Text
         }
@@ -59,17 +60,17 @@ pub(super) enum Meaning {
 }
 
 pub(super) fn meaning(raw: &RawRequest<'_>) -> Meaning {
-    let is_answered = raw.sends > 0 && raw.error.is_none();
-    match (raw.protocol, raw.command) {
+    let is_answered = raw.record.sends > 0 && raw.record.error == 0;
+    match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, frontend::PARSE | frontend::EXECUTE)
-            if is_answered && raw.flags & (NAMED | FETCHES) == 0 =>
+            if is_answered && !raw.has(REQUEST_NAMED | REQUEST_FETCHES) =>
         {
             Meaning::Prepares(name(raw))
         }
         (WireProtocol::Postgres, frontend::TERMINATE) => Meaning::Leaves,
         (WireProtocol::Postgres, _) => Meaning::None,
-        (_, command::STMT_PREPARE) if raw.reply == 0 && raw.sends > 0 => {
-            Meaning::Prepares(Reference::Number(raw.statement))
+        (_, command::STMT_PREPARE) if raw.record.reply == 0 && raw.record.sends > 0 => {
+            Meaning::Prepares(Reference::Number(raw.record.statement))
         }
         (_, command::STMT_CLOSE) => number(raw.text)
             .map_or(Meaning::None, |number| Meaning::Closes(Reference::Number(number))),

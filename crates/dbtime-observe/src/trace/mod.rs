@@ -73,7 +73,6 @@ mod wait_event;
 mod waits;
 mod walks;
 
-pub(crate) use layout::text_until_zero;
 pub(crate) use loading::{attach, map};
 pub(crate) use refusal::{kernel, listen, refused};
 

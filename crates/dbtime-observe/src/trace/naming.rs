@@ -38,7 +38,7 @@ impl Naming {
     pub(super) fn lock(&mut self, raw: &RawRequest<'_>, wait: u32) -> Option<Cow<'static, str>> {
         let server = match raw.protocol {
             WireProtocol::Mysql => None,
-            WireProtocol::Postgres => self.origins.server(raw.connection, raw.process),
+            WireProtocol::Postgres => self.origins.server(raw.record.connection, raw.record.tgid),
         };
         self.locks.lock(server, wait)
     }

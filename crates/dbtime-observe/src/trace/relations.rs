@@ -8,7 +8,7 @@
 //! ```
 
 use super::heap::{Row, rows, u32_of};
-use super::layout::text_until_zero;
+use crate::kernel_layout::text_until_zero;
 use std::collections::HashMap;
 
 /// The number of the table that lists all tables and indexes of a database, and of the one that

@@ -54,7 +54,7 @@ impl ReturningTexts {
 
 /// Whether it prepared a statement, or executes one of which the server told the text.
 fn may_return(request: &RawRequest<'_>) -> bool {
-    let prepares = match (request.protocol, request.command) {
+    let prepares = match (request.protocol, request.record.command) {
         (WireProtocol::Mysql, command) => command == command::STMT_PREPARE,
         (WireProtocol::Postgres, frontend::PARSE) => true,
         // Without a name it is there until the next.

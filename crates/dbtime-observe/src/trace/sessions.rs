@@ -6,11 +6,15 @@
 //! longest lose theirs.
 
 use super::executed::RawExecuted;
-use super::layout::{CUT, FETCHES, RawRequest, SEVERAL, UNREAD};
+use super::layout::RawRequest;
 use super::listed::ListedSessions;
 use super::meaning::{Meaning, Reference, Said, meaning, said};
+use crate::kernel_layout::numbers::{
+    REQUEST_CUT, REQUEST_FETCHES, REQUEST_SEVERAL, REQUEST_UNREAD,
+};
+use dbtime_model::MonoNanos;
+use dbtime_model::WireProtocol;
 use dbtime_model::traced::{ExecutedStatement, Login, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
@@ -75,9 +79,10 @@ impl Sessions {
         if self.listed.is_empty() {
             return;
         }
-        let known = self.sessions.get(&raw.connection).and_then(|session| session.login.as_ref());
+        let known =
+            self.sessions.get(&raw.record.connection).and_then(|session| session.login.as_ref());
         if let Some(login) = self.listed.find(raw, is_there, known) {
-            self.logged_in(raw.connection, login);
+            self.logged_in(raw.record.connection, login);
         }
     }
 
@@ -89,9 +94,9 @@ impl Sessions {
     /// What a request was, in the light of those before it.
     pub(super) fn take(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
         self.clock += 1;
-        let login = self.login(raw.connection);
+        let login = self.login(raw.record.connection);
         let statements = self.statements_of(raw);
-        let (text, text_state) = match statements.get(raw.chief) {
+        let (text, text_state) = match statements.get(raw.chief()) {
             Some(chief) => (Arc::clone(&chief.text), chief.text_state),
             None => self.one(raw),
         };
@@ -105,7 +110,7 @@ impl Sessions {
         let (text, text_state) = self.text(raw);
         // It will be counted when it is over.
         self.nameless = nameless;
-        request(raw, self.login(raw.connection), text, text_state)
+        request(raw, self.login(raw.record.connection), text, text_state)
     }
 
     /// The statement of a request, which those behind it may mean.
@@ -125,7 +130,7 @@ impl Sessions {
                 executes: executed.executes,
                 rows: executed.rows,
                 length: executed.length,
-                has_others: executed.flags & SEVERAL != 0,
+                has_others: executed.flags & REQUEST_SEVERAL != 0,
             }
         };
         raw.executed.iter().map(statement).collect()
@@ -133,11 +138,11 @@ impl Sessions {
 
     /// A portal with a name was made, of which later requests fetch rows.
     fn open_portal(&mut self, raw: &RawRequest<'_>, text: &Arc<str>) {
-        if raw.portal.is_empty() || raw.flags & FETCHES != 0 || raw.error.is_some() {
+        if raw.portal.is_empty() || raw.has(REQUEST_FETCHES) || raw.error().is_some() {
             return;
         }
         let statement = Statement { text: self.shared(text), is_cut: false };
-        self.keep(raw.connection, Reference::Portal(raw.portal.into()), statement);
+        self.keep(raw.record.connection, Reference::Portal(raw.portal.into()), statement);
     }
 
     /// Whose a connection is that has said something just now.
@@ -149,12 +154,12 @@ impl Sessions {
 
     fn text(&mut self, raw: &RawRequest<'_>) -> (Arc<str>, TextState) {
         let nothing = || Arc::from("");
-        if raw.flags & UNREAD != 0 {
+        if raw.has(REQUEST_UNREAD) {
             return (nothing(), TextState::None);
         }
         match said(raw) {
             Said::Text => (text_of(raw), whole_or_cut(raw)),
-            Said::Reference(reference) => match self.statement(raw.connection, &reference) {
+            Said::Reference(reference) => match self.statement(raw.record.connection, &reference) {
                 Some(Statement { text, is_cut: false }) => (text, TextState::Whole),
                 Some(Statement { text, is_cut: true }) => (text, TextState::Cut),
                 None => self.untold(raw, reference),
@@ -171,7 +176,7 @@ impl Sessions {
         }
         let (text, state) = (self.shared(&text_of(raw)), whole_or_cut(raw));
         let statement = Statement { text: Arc::clone(&text), is_cut: state == TextState::Cut };
-        self.keep(raw.connection, reference, statement);
+        self.keep(raw.record.connection, reference, statement);
         (text, state)
     }
 
@@ -188,21 +193,21 @@ impl Sessions {
             Meaning::Prepares(reference) => {
                 let text = self.shared(text);
                 let statement = Statement { text, is_cut: state == TextState::Cut };
-                self.keep(raw.connection, reference, statement);
+                self.keep(raw.record.connection, reference, statement);
             }
             Meaning::Closes(reference) => {
-                let session = self.sessions.get_mut(&raw.connection);
+                let session = self.sessions.get_mut(&raw.record.connection);
                 if session.is_some_and(|session| session.statements.remove(&reference).is_some()) {
                     self.statements -= 1;
                 }
             }
             Meaning::EndsAll => {
-                if let Some(session) = self.sessions.get_mut(&raw.connection) {
+                if let Some(session) = self.sessions.get_mut(&raw.record.connection) {
                     self.statements -= session.statements.len();
                     session.statements.clear();
                 }
             }
-            Meaning::Leaves => self.forget(raw.connection),
+            Meaning::Leaves => self.forget(raw.record.connection),
             Meaning::None => {}
         }
     }
@@ -265,33 +270,34 @@ fn request(
     text: Arc<str>,
     text_state: TextState,
 ) -> TracedRequest {
+    let record = &raw.record;
     TracedRequest {
-        connection: raw.connection,
+        connection: record.connection,
         login,
-        process: raw.process,
-        thread: raw.thread,
-        start: MonoNanos(raw.start),
-        first_sent: (raw.first_sent > 0).then_some(MonoNanos(raw.first_sent)),
-        end: MonoNanos(raw.end.max(raw.start)),
-        command: raw.command,
-        executes: raw.executes.into(),
+        process: record.tgid,
+        thread: record.tid,
+        start: MonoNanos(record.start),
+        first_sent: (record.first_sent > 0).then_some(MonoNanos(record.first_sent)),
+        end: MonoNanos(record.end.max(record.start)),
+        command: record.command,
+        executes: record.executes.into(),
         statements: Vec::new(),
-        length: raw.length,
+        length: record.length,
         text,
         text_state,
-        sent_bytes: raw.sent_bytes,
-        sends: raw.sends,
+        sent_bytes: record.sent_bytes,
+        sends: record.sends,
         rows: rows(raw),
-        error: raw.error.clone(),
+        error: raw.error(),
         protocol: raw.protocol,
         fate: raw.fate,
-        server_queue: raw.server_queue.map(Nanos),
-        parts: raw.parts,
-        other_call: raw.other_call,
+        server_queue: raw.server_queue(),
+        parts: raw.parts(),
+        other_call: raw.other_call(),
         blocker: raw.blocker.clone(),
         preemptor: raw.preemptor.clone(),
         files: raw.files.clone(),
-        cache: raw.cache,
+        cache: raw.cache(),
         is_match: false,
     }
 }
@@ -299,16 +305,16 @@ fn request(
 /// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
 fn rows(raw: &RawRequest<'_>) -> Option<u64> {
     let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
-    let may_be_several = match (raw.protocol, raw.command) {
+    let may_be_several = match (raw.protocol, raw.record.command) {
         (WireProtocol::Mysql, _) => false,
         (WireProtocol::Postgres, b'Q') => {
             let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.flags & (CUT | UNREAD) != 0 || has_semicolon(&raw.text[..end])
+            raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
         }
         // What each of several had is known apart.
-        (WireProtocol::Postgres, _) => raw.executes > 1 && raw.executed.is_empty(),
+        (WireProtocol::Postgres, _) => raw.record.executes > 1 && raw.executed.is_empty(),
     };
-    raw.rows.filter(|_| !may_be_several)
+    raw.rows().filter(|_| !may_be_several)
 }
 
 /// Whether there is one outside of literals and comments.
@@ -321,21 +327,22 @@ fn has_semicolon(text: &[u8]) -> bool {
 }
 
 fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
-    if raw.flags & CUT == 0 { TextState::Whole } else { TextState::Cut }
+    if raw.has(REQUEST_CUT) { TextState::Cut } else { TextState::Whole }
 }
 
 /// The text of a request that has one, behind the attributes that MySQL 8 clients may send with a
 /// QUERY, where there are none: a count of zero, and one set of them.
 pub(super) fn text_of(raw: &RawRequest<'_>) -> Arc<str> {
-    let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.command == command::QUERY);
+    let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.record.command == command::QUERY);
     Arc::from(String::from_utf8_lossy(raw.told().or(bare).unwrap_or(raw.text)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::layout::tests::written;
-    use super::super::layout::{NAMED, TOLD};
     use super::*;
+    use crate::kernel_layout::capture::RequestRecord;
+    use crate::kernel_layout::numbers::{PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_TOLD, TOLD_AT};
     use dbtime_wire::postgres::frontend;
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -347,9 +354,8 @@ mod tests {
     }
 
     fn prepare(connection: u64, number: u32, text: &str) -> Vec<u8> {
-        written(connection, command::STMT_PREPARE, text.as_bytes(), |head| {
-            head[40] = 1;
-            head[56..60].copy_from_slice(&number.to_le_bytes());
+        written(connection, command::STMT_PREPARE, text.as_bytes(), |record| {
+            (record.sends, record.statement) = (1, number);
         })
     }
 
@@ -373,12 +379,10 @@ mod tests {
     }
 
     /// A request of PostgreSQL's.
-    fn tagged(command: u8, text: &str, name: &str, flags: u8) -> Vec<u8> {
-        let bytes = written(1, command, text.as_bytes(), |head| {
-            head[40] = 1;
-            head[68] = flags;
-            head[76] = 2;
-            head[77] = name.len() as u8;
+    fn tagged(command: u8, text: &str, name: &str, flags: u16) -> Vec<u8> {
+        let bytes = written(1, command, text.as_bytes(), |record| {
+            (record.sends, record.flags) = (1, flags);
+            (record.protocol, record.name_length) = (PROTOCOL_POSTGRES, name.len() as u8);
         });
         [bytes, name.as_bytes().to_vec()].concat()
     }
@@ -388,7 +392,7 @@ mod tests {
         let mut sessions = Sessions::default();
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         let unknown = (String::new(), TextState::Unknown);
-        let named = |name: &str| tagged(frontend::EXECUTE, "", name, NAMED as u8);
+        let named = |name: &str| tagged(frontend::EXECUTE, "", name, REQUEST_NAMED);
         assert_eq!(take(&mut sessions, &tagged(frontend::PARSE, "A $1", "s", 0)), whole("A $1"));
         assert_eq!(take(&mut sessions, &tagged(frontend::EXECUTE, "B $1", "", 0)), whole("B $1"));
         assert_eq!(take(&mut sessions, &named("s")), whole("A $1"));
@@ -404,12 +408,10 @@ mod tests {
     #[test]
     fn what_the_server_tells_is_kept_for_the_next_time() {
         let mut sessions = Sessions::default();
-        let mut told = execute(1, 7);
-        let text = b"SELECT 8";
-        told.resize(told.len() - 4 + 64, 0);
-        told.extend_from_slice(text);
-        told[60] = 64 + text.len() as u8;
-        told[68] = TOLD as u8;
+        let mut text = 7u32.to_le_bytes().to_vec();
+        text.resize(TOLD_AT, 0);
+        text.extend_from_slice(b"SELECT 8");
+        let told = written(1, command::STMT_EXECUTE, &text, |record| record.flags = REQUEST_TOLD);
         assert_eq!(take(&mut sessions, &execute(1, 7)).1, TextState::Unknown);
         for bytes in [told, execute(1, 7)] {
             let found = take(&mut sessions, &bytes);
@@ -449,8 +451,8 @@ mod tests {
     #[test]
     fn a_refused_statement_has_no_number() {
         let mut sessions = Sessions::default();
-        let mut refused = prepare(1, 0, "SELEC");
-        refused[73] = 0xff;
+        let refused = |record: &mut RequestRecord| (record.sends, record.reply) = (1, 0xff);
+        let refused = written(1, command::STMT_PREPARE, b"SELEC", refused);
         take(&mut sessions, &refused);
         assert_eq!(sessions.statements, 0);
     }
@@ -460,9 +462,9 @@ mod tests {
         let mut sessions = Sessions::default();
         let ping = written(1, command::PING, b"", |_| {});
         assert_eq!(take(&mut sessions, &ping).1, TextState::None);
-        let cut = written(1, command::QUERY, b"\0\x01SELECT", |head| head[68] = 1);
+        let cut = written(1, command::QUERY, b"\0\x01SELECT", |record| record.flags = REQUEST_CUT);
         assert_eq!(take(&mut sessions, &cut), ("SELECT".to_owned(), TextState::Cut));
-        let unread = written(1, command::QUERY, b"", |head| head[68] = 2);
+        let unread = written(1, command::QUERY, b"", |record| record.flags = REQUEST_UNREAD);
         assert_eq!(take(&mut sessions, &unread).1, TextState::None);
     }
 

@@ -1,17 +1,19 @@
 //! How requests are handed on, as the kernel's side is told before it is loaded.
 
-use super::logins::NAME;
+use crate::kernel_layout::capture::SettingsRecord;
+use crate::kernel_layout::numbers::{DEPTH_COUNTS, DEPTH_EVERYTHING, DEPTH_SUMS};
+use crate::kernel_layout::padded;
 use serde::{Deserialize, Serialize};
 
 /// How much is done for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// It is handed on, where that is wanted.
-    Everything,
+    Everything = DEPTH_EVERYTHING as isize,
     /// It is added up by its statement, and not handed on.
-    Sums,
+    Sums = DEPTH_SUMS as isize,
     /// It is counted. Texts are not read, and threads not followed.
-    Counts,
+    Counts = DEPTH_COUNTS as isize,
 }
 
 /// How requests are handed on.
@@ -42,28 +44,22 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// `struct settings`; threads are followed where the kernel lets programs do that.
-    pub(super) fn settings(&self, follows_threads: bool) -> Vec<u8> {
-        let [streams, sums, unix, new] =
-            [self.is_on, self.adds_up, self.follows_unix, self.follows_new].map(u32::from);
-        let [user, database] = [&self.user, &self.database];
-        let wants = [user, database].map(|name| u32::from(name.is_some()));
-        let threads = u32::from(follows_threads);
-        let numbers = [streams, sums, unix, self.step, new, wants[0], wants[1], threads];
-        let mut settings = numbers.map(u32::to_ne_bytes).concat();
-        for name in [user, database] {
-            settings.extend_from_slice(&padded(name.as_deref().unwrap_or_default()));
+    /// What the kernel's side is told; threads are followed where the kernel lets programs do that.
+    pub(super) fn settings(&self, follows_threads: bool) -> SettingsRecord {
+        let name = |name: &Option<String>| padded(name.as_deref().unwrap_or_default());
+        SettingsRecord {
+            streams: self.is_on.into(),
+            sums: self.adds_up.into(),
+            follows_unix: self.follows_unix.into(),
+            step: self.step,
+            follows_new: self.follows_new.into(),
+            wants_user: self.user.is_some().into(),
+            wants_database: self.database.is_some().into(),
+            follows_threads: follows_threads.into(),
+            user: name(&self.user),
+            database: name(&self.database),
         }
-        settings
     }
-}
-
-/// A name as the kernel's side has it: what is longer than the room is cut.
-fn padded(name: &str) -> [u8; NAME] {
-    let mut padded = [0; NAME];
-    let kept = name.len().min(NAME - 1);
-    padded[..kept].copy_from_slice(&name.as_bytes()[..kept]);
-    padded
 }
 
 #[cfg(test)]
@@ -71,14 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_numbers_and_two_names() {
+    fn names_of_settings_are_cut_as_the_kernels_side_cuts() {
         let stream =
             Stream { is_on: true, step: 500, database: Some("é".repeat(40)), ..Stream::default() };
         let settings = stream.settings(true);
-        assert_eq!(settings.len(), 32 + 2 * NAME);
-        assert_eq!(settings[12..16], 500u32.to_ne_bytes());
-        assert_eq!((settings[20], settings[24], settings[28]), (0, 1, 1));
-        assert_eq!(settings[32..32 + NAME], [0; NAME]);
-        assert_eq!(settings[32 + NAME..][62..], [0xc3, 0], "cut as the kernel's side cuts");
+        assert_eq!((settings.streams, settings.sums, settings.step), (1, 0, 500));
+        let wants = (settings.wants_user, settings.wants_database, settings.follows_threads);
+        assert_eq!((wants, settings.user), ((0, 1, 1), [0; 64]));
+        assert_eq!(settings.database[62..], [0xc3, 0]);
     }
 }

@@ -12,28 +12,29 @@ use super::loading::map;
 use super::refusal::kernel;
 use super::returning_texts::ReturningTexts;
 use super::sessions::text_of;
-use super::sum_layout::{self, Tally};
+use super::sum_layout;
+use crate::kernel_layout::capture::{StatementRow, TallyRow, ThreadName, TotalsRow};
+use crate::kernel_layout::numbers::*;
+use crate::kernel_layout::read_record;
 use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
 use std::sync::Arc;
+use zerocopy::IntoBytes;
 
 /// What is there for sums alone.
 pub(super) const TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "files"];
 
-/// Parts that are waits for files: `PART_IO_READ` to `PART_SYNC`.
-const FILE_PARTS: std::ops::RangeInclusive<u8> = 4..=6;
-
-/// `enum shape`: the row of what has none, which is there all the time.
-const OTHER: u64 = 0;
-
-/// `enum cache` ends here.
-const CACHES: u32 = 3;
-
-/// Of what programs add to, and of what is taken out.
-const SIDES: u32 = 2;
+/// Parts that are waits for files.
+const FILE_PARTS: std::ops::RangeInclusive<usize> = PART_IO_READ..=PART_SYNC;
 
 /// The tables that are emptied, in the order of `enum emptied`.
-const EMPTIED: [&str; 3] = ["totals", "examples", "files"];
+const EMPTIED_TABLES: [&str; EMPTIED] = {
+    let mut tables = [""; EMPTIED];
+    tables[EMPTIED_TOTALS] = "totals";
+    tables[EMPTIED_EXAMPLES] = "examples";
+    tables[EMPTIED_FILES] = "files";
+    tables
+};
 
 /// Whose rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(super) struct KernelSums {
     /// To which programs add.
     side: u32,
     /// How many rows programs had made in each table when they were told so.
-    made: [u32; 3],
+    made: [u32; EMPTIED],
 }
 
 impl KernelSums {
@@ -82,19 +83,19 @@ impl KernelSums {
     /// The kernel does not take it.
     pub(super) fn prepare(object: &Object) -> Result<Self, TraceError> {
         let (totals, files) = (map(object, "totals")?, map(object, "files")?);
-        let empty = vec![0; totals.value_size() as usize];
-        for side in 0..SIDES {
+        let (empty, nothing) = (TotalsRow::default(), TallyRow::default());
+        for side in 0..SIDES as u32 {
             for (cache, was_preempted) in (0..CACHES).flat_map(|c| [(c, false), (c, true)]) {
-                let key = sum_layout::row_key(OTHER, was_preempted, cache, side);
-                totals.update(&key, &empty, MapFlags::ANY).map_err(kernel)?;
+                let key = sum_layout::row_key(SHAPE_OTHER, was_preempted, cache, side);
+                totals.update(key.as_bytes(), empty.as_bytes(), MapFlags::ANY).map_err(kernel)?;
             }
             for part in FILE_PARTS {
-                let key = sum_layout::other_files(part, side as u8);
-                files.update(&key, &[0; 16], MapFlags::ANY).map_err(kernel)?;
+                let key = sum_layout::other_files(part, side);
+                files.update(key.as_bytes(), nothing.as_bytes(), MapFlags::ANY).map_err(kernel)?;
             }
         }
-        let preemptors = map(object, "preemptors")?;
-        preemptors.update(&[0; 16], &[0; 16], MapFlags::ANY).map_err(kernel)?;
+        let (preemptors, nobody) = (map(object, "preemptors")?, ThreadName::default());
+        preemptors.update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY).map_err(kernel)?;
         Ok(Self::default())
     }
 
@@ -104,7 +105,7 @@ impl KernelSums {
     /// The tables cannot be read.
     pub(super) fn tend(&mut self, object: &Object) -> Result<(), TraceError> {
         let made = made(object)?;
-        for (index, name) in EMPTIED.into_iter().enumerate() {
+        for (index, name) in EMPTIED_TABLES.into_iter().enumerate() {
             let new = made[index].wrapping_sub(self.made[index]);
             if new > map(object, name)?.max_entries() / 2 {
                 self.made = made;
@@ -116,7 +117,7 @@ impl KernelSums {
 
     fn empty(&mut self, object: &Object) -> Result<(), TraceError> {
         let full = self.side;
-        self.side = (full + 1) % SIDES;
+        self.side = (full + 1) % SIDES as u32;
         let side = map(object, ".data.side")?;
         let key = 0u32.to_ne_bytes();
         side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel)?;
@@ -130,8 +131,9 @@ impl KernelSums {
     /// Takes out what statements of a side look like.
     fn take_texts(&mut self, object: &Object, side: u32) -> Result<(), TraceError> {
         let (examples, rows) = (map(object, "examples")?, Rows::TakenOut(side));
-        for key in keys(&examples, |key| rows.are_of(sum_layout::row(key).1)) {
-            let shape = sum_layout::row(&key).0.shape;
+        for key in keys(&examples, |key| is_of(key, rows)) {
+            let Some((row, _)) = sum_layout::row(&key) else { continue };
+            let shape = row.shape;
             let example = rows.read(&examples, &key, false)?;
             if let Some(request) = example.as_deref().and_then(RawRequest::read) {
                 let text = self.returning.keep(shape, &request);
@@ -153,9 +155,8 @@ impl KernelSums {
         take_in(&mut rows, object, Rows::AsTheyAre)?;
         let examples = map(object, "examples")?;
         for shape in rows.without_text() {
-            for side in 0..SIDES {
-                let key = sum_layout::row_key(shape, false, 0, side);
-                let example = examples.lookup(&key, MapFlags::ANY).map_err(kernel)?;
+            for key in example_keys(shape) {
+                let example = examples.lookup(key.as_bytes(), MapFlags::ANY).map_err(kernel)?;
                 let request = example.as_deref().and_then(RawRequest::read);
                 request.iter().for_each(|request| rows.name_new(shape, text_of(request)));
             }
@@ -171,9 +172,8 @@ impl KernelSums {
             return Some(text);
         }
         let examples = map(object, "examples").ok()?;
-        (0..SIDES).find_map(|side| {
-            let key = sum_layout::row_key(shape, false, 0, side);
-            let example = examples.lookup(&key, MapFlags::ANY).ok()??;
+        example_keys(shape).find_map(|key| {
+            let example = examples.lookup(key.as_bytes(), MapFlags::ANY).ok()??;
             RawRequest::read(&example).map(|request| text_of(&request))
         })
     }
@@ -187,7 +187,8 @@ impl KernelSums {
         let mut count = self.rows.count();
         for key in rows.keys() {
             let row = rows.lookup(&key, MapFlags::ANY).map_err(kernel)?;
-            count += row.map_or(0, |row| sum_layout::totals(&row).count);
+            let row = row.as_deref().and_then(read_record::<TotalsRow>);
+            count += row.map_or(0, |row| row.count);
         }
         Ok(count)
     }
@@ -203,19 +204,30 @@ fn take_in(sums: &mut HeavyRows, object: &Object, rows: Rows) -> Result<(), Trac
         if !rows.are_of(side) {
             continue;
         }
-        let stays = shape == OTHER && !sum_layout::is_named(&file);
-        if let Some(row) = rows.read(&files, &key, stays)? {
-            waits.push((shape, file, Tally::read(&row)));
-        }
+        let stays = shape == SHAPE_OTHER && !sum_layout::is_named(&file);
+        let row = rows.read(&files, &key, stays)?;
+        let tally = row.as_deref().and_then(sum_layout::tally);
+        waits.extend(tally.map(|tally| (shape, file, tally)));
     }
-    for key in keys(&totals, |key| rows.are_of(sum_layout::row(key).1)) {
-        let (which, _) = sum_layout::row(&key);
-        if let Some(row) = rows.read(&totals, &key, which.shape == OTHER)? {
-            sums.add(which, &sum_layout::totals(&row));
+    for key in keys(&totals, |key| is_of(key, rows)) {
+        let Some((which, _)) = sum_layout::row(&key) else { continue };
+        let row = rows.read(&totals, &key, which.shape == SHAPE_OTHER)?;
+        if let Some(totals) = row.as_deref().and_then(sum_layout::totals) {
+            sums.add(which, &totals);
         }
     }
     waits.into_iter().for_each(|(shape, file, tally)| sums.add_file(shape, file, tally));
     Ok(())
+}
+
+/// Whether the key of a statement's row is one of these rows'.
+fn is_of(key: &[u8], rows: Rows) -> bool {
+    sum_layout::row(key).is_some_and(|(_, side)| rows.are_of(side))
+}
+
+/// Where the example of a shape may be.
+fn example_keys(shape: u64) -> impl Iterator<Item = StatementRow> {
+    (0..SIDES as u32).map(move |side| sum_layout::row_key(shape, false, CACHE_NOT_ASKED, side))
 }
 
 /// Keys of a table: all of them before one is deleted, for it would be gone on from there.
@@ -224,11 +236,10 @@ fn keys(table: &Map<'_>, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
 }
 
 /// How many rows programs have made in each table.
-fn made(object: &Object) -> Result<[u32; 3], TraceError> {
+fn made(object: &Object) -> Result<[u32; EMPTIED], TraceError> {
     let counts = map(object, ".data.made")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let counts = counts.map_err(kernel)?.unwrap_or_default();
-    let mut counts = counts.as_chunks::<4>().0.iter().map(|count| u32::from_ne_bytes(*count));
-    Ok([0; 3].map(|_: u32| counts.next().unwrap_or_default()))
+    let counts = counts.map_err(kernel)?;
+    Ok(counts.as_deref().and_then(read_record).unwrap_or_default())
 }
 
 /// Who had the CPU while statements could have run, longest first.
@@ -240,7 +251,7 @@ pub(super) fn preemptors(object: &Object) -> Result<Vec<Preemption>, TraceError>
     let mut rows = Vec::new();
     for key in table.keys() {
         if let Some(row) = table.lookup(&key, MapFlags::ANY).map_err(kernel)? {
-            rows.push(sum_layout::preemption(&key, &row));
+            rows.extend(sum_layout::preemption(&key, &row));
         }
     }
     rows.retain(|row| row.count > 0);

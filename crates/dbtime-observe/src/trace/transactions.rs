@@ -2,8 +2,9 @@
 //! clients said nothing in between. Whether one is open the server's answers say.
 
 use super::is_statement;
-use super::layout::{OUTSIDE, RawRequest, WITHIN};
+use super::layout::RawRequest;
 use super::meaning::{Meaning, meaning};
+use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
 use rustc_hash::FxHashMap;
@@ -49,13 +50,13 @@ impl Transactions {
         if !is_statement(request.protocol, request.command) {
             return None;
         }
-        if raw.flags & OUTSIDE != 0 {
+        if raw.has(REQUEST_OUTSIDE) {
             let ended = self.open.remove(&connection)?;
             return Some(Arc::new(ended.until(request.start, request.end, 1)));
         }
         match self.open.get_mut(&connection) {
             Some(open) => open.add(request),
-            None if raw.flags & WITHIN != 0 => {
+            None if raw.has(REQUEST_WITHIN) => {
                 if self.open.len() >= MOST {
                     self.open.clear();
                 }
@@ -114,11 +115,11 @@ mod tests {
     fn take(
         transactions: &mut Transactions,
         text: &str,
-        (start, end): (u8, u8),
+        (start, end): (u64, u64),
         says: u16,
     ) -> Option<Arc<BlockingTransaction>> {
-        let bytes = written(7, 3, text.as_bytes(), |head| {
-            (head[8], head[24], head[68]) = (start, end, says as u8);
+        let bytes = written(7, 3, text.as_bytes(), |record| {
+            (record.start, record.end, record.flags) = (start, end, says);
         });
         let raw = RawRequest::read(&bytes).expect("a request");
         transactions.take(&raw, &Sessions::default().take(&raw))
@@ -127,16 +128,17 @@ mod tests {
     #[test]
     fn one_that_ends_tells_what_it_did_and_how_long_it_idled() {
         let mut transactions = Transactions::default();
-        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), OUTSIDE), None);
+        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), REQUEST_OUTSIDE), None);
         assert_eq!(take(&mut transactions, "SELECT 0", (3, 4), 0), None);
-        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), WITHIN), None);
+        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN), None);
         for start in [20, 30, 40, 50] {
-            let says = if start == 30 { 0 } else { WITHIN };
+            let says = if start == 30 { 0 } else { REQUEST_WITHIN };
             assert_eq!(take(&mut transactions, "UPDATE t", (start, start + 1), says), None);
         }
         let open = transactions.open(7, MonoNanos(60)).expect("it is open");
         assert_eq!((open.statements, open.length, open.idle), (5, Nanos(50), Nanos(45)));
-        let ended = take(&mut transactions, "COMMIT", (60, 62), OUTSIDE).expect("it was open");
+        let ended =
+            take(&mut transactions, "COMMIT", (60, 62), REQUEST_OUTSIDE).expect("it was open");
         assert_eq!((ended.statements, ended.length, ended.idle), (6, Nanos(52), Nanos(45)));
         assert_eq!(ended.latest, ["UPDATE t", "UPDATE t", "UPDATE t", "UPDATE t"].map(Arc::from));
         assert_eq!(transactions.open(7, MonoNanos(70)), None);
@@ -145,11 +147,11 @@ mod tests {
     #[test]
     fn one_whose_client_leaves_is_over() {
         let mut transactions = Transactions::default();
-        take(&mut transactions, "BEGIN", (10, 11), WITHIN);
-        let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |head| head[8] = 20);
+        take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN);
+        let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
         let raw = RawRequest::read(&quit).expect("a request");
         let ended = transactions.take(&raw, &Sessions::default().take(&raw)).expect("it was open");
         assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
-        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), OUTSIDE), None);
+        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_OUTSIDE), None);
     }
 }

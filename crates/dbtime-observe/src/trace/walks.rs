@@ -1,6 +1,6 @@
 //! What a walk over all connections has said of them.
 
-use super::layout::{Glance, RawRequest};
+use super::layout::{Glance, RawRequest, kernel_part};
 use super::naming::Naming;
 use super::sessions::Sessions;
 use dbtime_model::traced_live::{Activity, LiveConnection};
@@ -19,7 +19,7 @@ pub(super) fn connections(
     while let Some((glance, rest)) = Glance::read(said) {
         let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
         said = rest;
-        if !seen.insert(raw.connection) {
+        if !seen.insert(raw.record.connection) {
             continue;
         }
         naming.name(&mut raw);
@@ -34,11 +34,11 @@ pub(super) fn connections(
 }
 
 fn activity(glance: &Glance, lock: impl FnOnce() -> Option<Cow<'static, str>>) -> Activity {
-    match Part::TRACED.get(glance.part as usize) {
+    match kernel_part(glance.part) {
         _ if !glance.is_at_work => Activity::Idle,
         None => Activity::AtWork,
         Some(Part::Lock) => lock().map_or(Activity::In(Part::Lock), Activity::Waiting),
-        Some(part) => Activity::In(*part),
+        Some(part) => Activity::In(part),
     }
 }
 
@@ -46,24 +46,27 @@ fn activity(glance: &Glance, lock: impl FnOnce() -> Option<Cow<'static, str>>) -
 mod tests {
     use super::super::layout::tests::written;
     use super::*;
+    use crate::kernel_layout::capture::GlanceRecord;
+    use crate::kernel_layout::numbers::{PART_CPU, PART_LOCK, PARTS, WAIT_ROW_LOCK};
     use proptest::prelude::*;
+    use zerocopy::IntoBytes;
 
-    fn glance(is_at_work: u8, part: u8, wait: u8) -> Vec<u8> {
-        let mut bytes = vec![0; 24];
-        (bytes[0], bytes[8], bytes[12], bytes[16]) = (99, is_at_work, part, wait);
-        bytes
+    fn glance(is_at_work: u32, part: usize, wait: u32) -> Vec<u8> {
+        let part = part as u32;
+        let glance = GlanceRecord { now: 99, is_at_work, part, wait, reserved: 0 };
+        glance.as_bytes().to_vec()
     }
 
     #[test]
     fn every_connection_is_told_of() {
         let request = |number, text: &[u8]| written(number, 3, text, |_| {});
         let said = [
-            [glance(1, 0, 0), request(1, b"SELECT 1")].concat(),
-            [glance(0, 12, 0), request(2, b"")].concat(),
-            [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
-            [glance(1, 3, 0), request(4, b"")].concat(),
-            [glance(1, 12, 0), request(5, b"")].concat(),
-            [glance(1, 3, 3), request(3, b"UPDATE t")].concat(),
+            [glance(1, PART_CPU, 0), request(1, b"SELECT 1")].concat(),
+            [glance(0, PARTS, 0), request(2, b"")].concat(),
+            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
+            [glance(1, PART_LOCK, 0), request(4, b"")].concat(),
+            [glance(1, PARTS, 0), request(5, b"")].concat(),
+            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
         let found = connections(&said, &mut Sessions::default(), &mut Naming::default());
@@ -77,7 +80,8 @@ mod tests {
         ];
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
-        let cut = said.len() - written(3, 3, b"UPDATE t", |_| {}).len() - 24 - 1;
+        let last = size_of::<GlanceRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
+        let cut = said.len() - last - 1;
         assert_eq!(
             connections(&said[..cut], &mut Sessions::default(), &mut Naming::default()).len(),
             4

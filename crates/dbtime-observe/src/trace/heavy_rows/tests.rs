@@ -78,7 +78,7 @@ proptest! {
             let now = TracedTotals { statements: rows.statements(), ..TracedTotals::default() };
             let since = now.since(&before).statements;
             prop_assert_eq!(weight_of(&since.iter().collect::<Vec<_>>()), all);
-            for row in since.iter().filter(|row| row.row.statement != OTHER) {
+            for row in since.iter().filter(|row| row.row.statement != SHAPE_OTHER) {
                 let came = came.get(&row.row.statement).copied().unwrap_or_default();
                 prop_assert!(row.totals.count <= came.calls, "{:?}", row);
                 prop_assert!(row.totals.response <= came.time, "{:?}", row);
@@ -89,16 +89,16 @@ proptest! {
 
     #[test]
     fn waits_for_files_are_whole_too(
-        added in prop::collection::vec((SHAPES..12, 0u8..40, 4u8..7, 1u64..100), 0..300),
+        added in prop::collection::vec((SHAPES..12, 0u8..40, 4usize..7, 1u64..100), 0..300),
     ) {
         let mut rows = HeavyRows::with_room((6, 16));
         let mut exact = [Nanos::ZERO; 7];
         for (index, (shape, name, part, length)) in added.into_iter().enumerate() {
-            let mut file = [0; sum_layout::FILE_ROW];
-            (file[0], file[40]) = (b'a' + name, part);
+            let mut file = FileRow { part: part as u32, ..FileRow::default() };
+            file.name[0] = b'a' + name;
             rows.add(key(shape), &totals(1, length));
             rows.add_file(shape, file, Tally { count: 1, length: Nanos(length) });
-            exact[usize::from(part)] += Nanos(length);
+            exact[part] += Nanos(length);
             if index % 7 == 0 {
                 rows.settle();
                 let named = rows.rows.values().flat_map(|row| row.files.keys());
@@ -144,7 +144,7 @@ fn what_the_kernel_had_no_room_for_may_be_anyones() {
     let mut rows = HeavyRows::default();
     rows.add(key(SHAPES), &totals(1, 10));
     assert_eq!(rows.replaced(), None);
-    rows.add(key(OTHER), &totals(5, 70));
+    rows.add(key(SHAPE_OTHER), &totals(5, 70));
     let (most_calls, most_time) = (5, Nanos(70));
     assert_eq!(rows.replaced(), Some(Replaced { rows: 0, most_calls, most_time }));
 }

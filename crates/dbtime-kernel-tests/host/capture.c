@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * The tracer's programs for this machine, and what the tests call of them.
+ */
+/* Settings are constants for the verifier's sake; tests change them. */
+#define const
+#include "machine.h"
+#define LICENSE capture_license
+#include "capture.bpf.c"
+
+void capture_begin(void)
+{
+	HOST_TABLE(ledger, "ledger", HOST_PERCPU);
+	HOST_TABLE(costs, "costs", HOST_PERCPU);
+	HOST_TABLE(files, "files", HOST_HASH);
+	HOST_TABLE(servers, "servers", HOST_HASH);
+	HOST_STORAGES(threads, "threads");
+	HOST_STORAGES(connections, "connections");
+	HOST_TABLE(encrypted, "encrypted", HOST_HASH);
+	HOST_TABLE(ports, "ports", HOST_HASH);
+	HOST_TABLE(expiring, "expiring", HOST_PERCPU);
+	HOST_TABLE(preemptors, "preemptors", HOST_HASH);
+	HOST_TABLE(departures, "departures", HOST_ARRAY);
+	HOST_STORAGES(told_texts, "told_texts");
+	HOST_TABLE(totals, "totals", HOST_HASH);
+	HOST_TABLE(nothing, "nothing", HOST_ARRAY);
+	HOST_TABLE(examples, "examples", HOST_HASH);
+	HOST_TABLE(prepared_shapes, "prepared_shapes", HOST_HASH);
+	HOST_TABLE(scratch, "scratch", HOST_PERCPU);
+	HOST_TABLE(scratch_thread, "scratch_thread", HOST_PERCPU);
+	HOST_TABLE(programs, "programs", HOST_HASH);
+	host_table(&started, "started", HOST_QUEUE, 0, sizeof(__u32), 256);
+	host_table(&stream, "stream", HOST_RING, 0, 0, 0);
+	__builtin_memset((void *)&settings, 0, sizeof(settings));
+	__builtin_memset((void *)made, 0, sizeof(made));
+	depth = DEPTH_EVERYTHING;
+	phase = PHASE_WATCHING;
+	side = 0;
+	last_connection = 0;
+}
+
+__u32 capture_settings_size(void)
+{
+	return sizeof(settings);
+}
+
+void capture_set(void *new_settings, __u32 new_depth, __u32 new_phase)
+{
+	__builtin_memcpy((void *)&settings, new_settings, sizeof(settings));
+	depth = new_depth;
+	phase = new_phase;
+}
+
+/* The programs, by the numbers of sockets and threads. */
+
+void capture_received(__u32 socket, int result, int flags)
+{
+	on_receive(host_sock(socket), result, flags);
+}
+
+void capture_sent(__u32 socket, int result)
+{
+	on_send(host_sock(socket), result, 0);
+}
+
+void capture_came_in(__u32 socket)
+{
+	on_bytes(host_sock(socket));
+}
+
+void capture_closed(__u32 socket)
+{
+	on_state(host_sock(socket), 1, TCP_CLOSE);
+}
+
+void capture_switch(int preempt, __u32 from, __u32 to, __u32 state)
+{
+	on_switch(preempt, host_task_at(from), host_task_at(to), state);
+}
+
+void capture_waking(__u32 task)
+{
+	on_waking(host_task_at(task));
+}
+
+/* A timer expires on the present CPU, or has expired. */
+void capture_timer(int begins)
+{
+	if (begins)
+		on_timer();
+	else
+		on_timer_end();
+}
+
+/* The probe that a server says by what it waits for; 0: it does not any more. */
+void capture_waits(__u32 task, int begins)
+{
+	if (begins)
+		on_wait_begin(host_regs_at(task));
+	else
+		on_wait_end(host_regs_at(task));
+}
+
+/* PostgreSQL makes a portal. */
+void capture_portal(__u32 task)
+{
+	on_portal(host_regs_at(task));
+}
+
+/* The walks over connections: `what` is their name's first letter. */
+void capture_walk(__u32 socket, char what)
+{
+	struct socket at = { host_sock(socket) };
+	struct bpf_iter_meta meta = { NULL };
+	struct bpf_iter__task_file context = { .meta = &meta, .file = (struct file *)&at };
+
+	if (what == 'l')
+		left(&context);
+	else if (what == 's')
+		sweep(&context);
+	else
+		look(&context);
+}
+
+__u64 capture_shape(__u8 *text, __u32 length)
+{
+	struct connection *connection = __builtin_malloc(sizeof(*connection));
+	__u64 shape;
+
+	__builtin_memset(connection, 0, sizeof(*connection));
+	__builtin_memcpy(connection->text.bytes, text, length < TEXT_ROOM ? length : TEXT_ROOM);
+	shape = shape_between(connection, 0, length);
+	__builtin_free(connection);
+	return shape;
+}

@@ -1,0 +1,171 @@
+//! The programs that follow connections and the threads that serve them.
+
+use crate::ffi;
+use crate::machine::{HostMachine, HostSocket, HostTask};
+
+/// Where a server's thread has what it reads, and what it sends.
+pub const READ_AT: u64 = 0x7000_0000_0000;
+/// See [`READ_AT`].
+pub const SENT_AT: u64 = 0x7100_0000_0000;
+
+/// `read(2)` and `write(2)`.
+#[cfg(target_arch = "x86_64")]
+const CALLS: (i32, i32) = (0, 1);
+#[cfg(not(target_arch = "x86_64"))]
+const CALLS: (i32, i32) = (63, 64);
+
+/// How much is done for a request: `enum depth`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureDetail {
+    /// It is handed over, where the settings say so.
+    Everything,
+    /// It is added up.
+    Sums,
+    /// It is counted.
+    Counts,
+}
+
+/// The programs of `bpf/capture.bpf.c`.
+#[derive(Debug)]
+pub struct CapturePrograms(());
+
+impl CapturePrograms {
+    /// Watches; `settings` is `struct settings`.
+    pub fn begin(_machine: &mut HostMachine, settings: &[u8], detail: CaptureDetail) -> Self {
+        const WATCHING: u32 = 1;
+        ffi::capture_begin();
+        ffi::set_capture(settings, detail as u32, WATCHING);
+        Self(())
+    }
+
+    /// Nothing begins any more; what is under way is accounted for.
+    pub fn end(&mut self, settings: &[u8]) {
+        const ENDED: u32 = 2;
+        ffi::set_capture(settings, CaptureDetail::Everything as u32, ENDED);
+    }
+
+    /// The thread that runs has read bytes from a socket. Behind them nothing can be read.
+    pub fn read(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        bytes: &[u8],
+    ) {
+        machine.set_memory(READ_AT, bytes);
+        self.call(machine, (task, CALLS.0, READ_AT), || {
+            ffi::capture_received(socket.0, bytes.len() as i32, 0);
+        });
+    }
+
+    /// It has tried to, and got an error or, as 0, the end.
+    pub fn read_nothing(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        result: i32,
+    ) {
+        self.call(machine, (task, CALLS.0, READ_AT), || {
+            ffi::capture_received(socket.0, result, 0);
+        });
+    }
+
+    /// The thread that runs has sent bytes.
+    pub fn send(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        bytes: &[u8],
+    ) {
+        machine.set_memory(SENT_AT, bytes);
+        self.call(machine, (task, CALLS.1, SENT_AT), || {
+            ffi::capture_sent(socket.0, bytes.len() as i32);
+        });
+    }
+
+    fn call(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, call, at): (HostTask, i32, u64),
+        program: impl FnOnce(),
+    ) {
+        machine.enter(task, call, [0, at, 0, 0]);
+        program();
+        machine.check();
+    }
+
+    /// Bytes have come to a socket.
+    pub fn came_in(&mut self, machine: &mut HostMachine, socket: HostSocket, unread: u32) {
+        ffi::host_set_unread(socket.0, unread);
+        ffi::capture_came_in(socket.0);
+        machine.check();
+    }
+
+    /// A socket was closed.
+    pub fn closed(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_closed(socket.0);
+        machine.check();
+    }
+
+    /// A CPU goes from one thread to another. `state` as in the kernel; 0: it could run on.
+    pub fn switch(
+        &mut self,
+        machine: &mut HostMachine,
+        (from, to): (HostTask, HostTask),
+        state: u32,
+        is_preempted: bool,
+    ) {
+        ffi::capture_switch(is_preempted.into(), from.0, to.0, state);
+        machine.check();
+    }
+
+    /// A thread is woken, by the one that runs or by a timer.
+    pub fn waking(&mut self, machine: &mut HostMachine, task: HostTask, by_timer: bool) {
+        if by_timer {
+            ffi::capture_timer(1);
+        }
+        ffi::capture_waking(task.0);
+        if by_timer {
+            ffi::capture_timer(0);
+        }
+        machine.check();
+    }
+
+    /// A server says what a thread waits for from here on (the second argument of what it calls),
+    /// or that it does not any more.
+    pub fn says_wait(&mut self, machine: &mut HostMachine, task: HostTask, begins: bool) {
+        ffi::capture_waits(task.0, begins.into());
+        machine.check();
+    }
+
+    /// PostgreSQL makes a portal.
+    pub fn portal(&mut self, machine: &mut HostMachine, task: HostTask) {
+        machine.enter(task, -1, [0, 1, 0, 0]);
+        ffi::capture_portal(task.0);
+        machine.check();
+    }
+
+    /// Looks at what a connection is at; what there is to tell is among the records.
+    pub fn look(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_walk(socket.0, b'w' as _);
+        machine.check();
+    }
+
+    /// Accounts for a connection at the end.
+    pub fn leave(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_walk(socket.0, b'l' as _);
+        machine.check();
+    }
+
+    /// Ends what was answered by a thread that has left.
+    pub fn sweep(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_walk(socket.0, b's' as _);
+        machine.check();
+    }
+
+    /// The shape of a text.
+    pub fn shape(&mut self, machine: &mut HostMachine, text: &[u8]) -> u64 {
+        let shape = ffi::shape(text);
+        machine.check();
+        shape
+    }
+}

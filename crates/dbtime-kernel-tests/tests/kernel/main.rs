@@ -1,0 +1,11 @@
+//! The kernel's programs on a simulated kernel.
+
+mod hostile;
+mod lost_events;
+mod mysql;
+mod parts;
+mod postgres;
+mod random_timeline;
+mod scheduler;
+mod server;
+mod timeline;

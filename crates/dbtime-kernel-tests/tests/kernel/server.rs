@@ -1,0 +1,96 @@
+//! A server that is watched: one thread of it, which serves one connection.
+
+use dbtime_kernel_tests::{CaptureDetail, CapturePrograms, HostMachine, HostSocket, HostTask};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_totals::Totals;
+use dbtime_observe::trace::Stream;
+use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
+
+/// The server's process, and its only thread that is seen.
+const PROCESS: u32 = 100;
+const PORT: u16 = 5000;
+
+/// Every request is handed over.
+pub(crate) fn streamed() -> Stream {
+    Stream { is_on: true, ..Stream::default() }
+}
+
+pub(crate) struct WatchedServer {
+    pub(crate) machine: HostMachine,
+    pub(crate) capture: CapturePrograms,
+    pub(crate) task: HostTask,
+    /// Has the CPU where nobody has it.
+    pub(crate) idle: HostTask,
+    pub(crate) socket: HostSocket,
+    settings: Vec<u8>,
+    records: Vec<Vec<u8>>,
+}
+
+impl WatchedServer {
+    pub(crate) fn new(protocol: WireProtocol, stream: &Stream) -> Self {
+        let mut machine = HostMachine::boot();
+        let idle = machine.task(0, None, "swapper");
+        let task = machine.task(PROCESS, None, "server");
+        let settings = settings(stream, true);
+        let capture = CapturePrograms::begin(&mut machine, &settings, CaptureDetail::Everything);
+        machine.put("servers", &PROCESS.to_ne_bytes(), &server_row(protocol));
+        machine.put("ports", &PORT.to_ne_bytes(), &[1]);
+        let socket = machine.socket(PORT, 40_000);
+        machine.set_clock(super::timeline::BEGIN);
+        machine.run(task, 0);
+        Self { machine, capture, task, idle, socket, settings, records: Vec::new() }
+    }
+
+    /// The server has read these bytes.
+    pub(crate) fn reads(&mut self, bytes: &[u8]) {
+        self.capture.read(&mut self.machine, (self.task, self.socket), bytes);
+    }
+
+    /// It finds nothing to read: it has done what there was to do.
+    pub(crate) fn finds_nothing(&mut self) {
+        const TRY_AGAIN: i32 = -11;
+        self.capture.read_nothing(&mut self.machine, (self.task, self.socket), TRY_AGAIN);
+    }
+
+    /// It finds that the client has gone.
+    pub(crate) fn finds_the_end(&mut self) {
+        self.capture.read_nothing(&mut self.machine, (self.task, self.socket), 0);
+    }
+
+    /// It has sent these bytes.
+    pub(crate) fn sends(&mut self, bytes: &[u8]) {
+        self.capture.send(&mut self.machine, (self.task, self.socket), bytes);
+    }
+
+    /// Time goes on. Unit: nanoseconds.
+    pub(crate) fn passes(&mut self, time: u64) {
+        let now = self.machine.clock();
+        self.machine.set_clock(now + time);
+    }
+
+    /// The watching ends, and what is left is accounted for.
+    pub(crate) fn ends(&mut self) {
+        self.capture.end(&self.settings);
+        self.capture.leave(&mut self.machine, self.socket);
+    }
+
+    /// Requests that were handed over so far.
+    pub(crate) fn requests(&mut self) -> Vec<TracedRequest> {
+        self.records.extend(self.machine.records());
+        requests(self.records.iter().map(Vec::as_slice))
+    }
+
+    /// What was counted so far, on the only CPU.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let rows = self.machine.rows("ledger", 0);
+        rows.first().map_or_else(Ledger::default, |(_, row)| ledger(row))
+    }
+
+    /// What statements came to, by the numbers of their shapes.
+    pub(crate) fn statements(&self) -> Vec<(u64, Totals)> {
+        let rows = self.machine.rows("totals", 0);
+        rows.iter().filter_map(|(key, row)| statement(key, row)).collect()
+    }
+}
