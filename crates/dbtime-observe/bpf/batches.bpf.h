@@ -124,7 +124,8 @@ int parse_another(struct connection *connection, __u64 address, __u32 length, __
 	return 0;
 }
 
-/* A Bind of a statement that an earlier request, or an earlier message, prepared. Global: see `take`. */
+/* A Bind of a statement that an earlier request, or an earlier message, prepared; 0: which one that is
+ * was not read. Global: see `take`. */
 int bind_another(struct connection *connection, __u64 address)
 {
 	struct executed *executed;
@@ -134,8 +135,10 @@ int bind_another(struct connection *connection, __u64 address)
 	executed = next_executed(connection);
 	if (!executed)
 		return 0;
-	executed->flags |= REQUEST_NAMED;
+	executed->flags |= address ? REQUEST_NAMED : REQUEST_UNREAD;
 	executed->name_from = connection->text_used;
+	if (!address)
+		return 0;
 	executed->name_length = append(connection, (const char *)address, MOST_NAME);
 	return 0;
 }
@@ -146,8 +149,9 @@ static __always_inline struct executed *latest_executed(struct connection *conne
 	return &connection->executed[(connection->request.statements - 1) & (MOST_EXECUTED - 1)];
 }
 
-/* The portal that a Bind makes, or an Execute means, where it has a name; whether it has. */
-static __always_inline int take_portal(struct connection *connection, const char *at)
+/* The portal that a Bind makes, or an Execute means, where it has a name; whether it has. Of a name that
+ * does not end in what was read nothing is known. */
+static __always_inline int take_portal(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
 	__u32 used = request->text_length + request->name_length;
@@ -160,6 +164,10 @@ static __always_inline int take_portal(struct connection *connection, const char
 	connection->text_used = used;
 	request->portal_from = used;
 	request->portal_length = append(connection, at, MOST_NAME);
+	if (request->portal_length >= length) {
+		request->portal_length = 0;
+		connection->text_used = used;
+	}
 	return 1;
 }
 
@@ -225,7 +233,7 @@ int time_batch(struct connection *connection, struct thread *thread, __u64 now)
  * seldom prepared. */
 static __always_inline __u32 weight_of(struct executed *executed)
 {
-	return executed->flags & REQUEST_NAMED ? MOST_NAME : executed->text_length;
+	return executed->flags & (REQUEST_NAMED | REQUEST_UNREAD) ? MOST_NAME : executed->text_length;
 }
 
 static long compare_executed(__u64 i, struct batch *batch)

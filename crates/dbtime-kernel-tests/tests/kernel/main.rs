@@ -1,5 +1,6 @@
 //! The kernel's programs on a simulated kernel.
 
+mod conversation;
 mod hostile;
 mod lost_events;
 mod mysql;

@@ -6,6 +6,7 @@ use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_totals::Totals;
 use dbtime_observe::trace::Stream;
 use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
+use std::ops::Range;
 
 /// The server's process, and its only thread that is seen.
 const PROCESS: u32 = 100;
@@ -45,6 +46,18 @@ impl WatchedServer {
     /// The server has read these bytes.
     pub(crate) fn reads(&mut self, bytes: &[u8]) {
         self.capture.read(&mut self.machine, (self.task, self.socket), bytes);
+    }
+
+    /// The same, and behind them in its buffer is what it has read before.
+    pub(crate) fn reads_before(&mut self, bytes: &[u8], stale: &[u8]) {
+        let at = (self.task, self.socket);
+        self.capture.read_before(&mut self.machine, at, bytes, stale);
+    }
+
+    /// The same, to a place in its buffer.
+    pub(crate) fn reads_into(&mut self, buffer: &[u8], read: Range<usize>) {
+        let at = (self.task, self.socket);
+        self.capture.read_into(&mut self.machine, at, buffer, read);
     }
 
     /// It finds nothing to read: it has done what there was to do.
