@@ -49,7 +49,7 @@ struct answer {
 	__u32 rest;		/* bytes of the packet at hand that are still to come */
 	__u32 columns;		/* definitions that are still to come */
 	__u32 packets;		/* that were looked at */
-	__u8 head[12];		/* the answer's first bytes; the next packet's header, and a byte of it */
+	__u8 head[16];		/* the answer's first bytes; the next packet's header, and a byte of it */
 	__u8 have;		/* bytes of that from earlier pieces */
 	__u8 stage;		/* enum stage */
 	__u8 sequence;		/* the next packet's number */
@@ -119,7 +119,7 @@ struct connection {
 	__u32 completed;	/* answers to the one at hand */
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
-	__u8 tail[8];		/* PostgreSQL: the last bytes of the answer, as many as ReadyForQuery has */
+	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_came;	/* when that had come */
 	__u32 ahead_length;

@@ -185,6 +185,9 @@ static __always_inline void first_of_answer(struct connection *connection, const
 	more -= before;
 	if (more > length)
 		more = length;
+	/* The compiler knows more of this than the verifier: the mask is to stay. */
+	barrier_var(more);
+	more &= 15;
 	have = before + more;
 	if (!more || bpf_probe_read_user(h + before, more, at)) {
 		connection->answers = 0;

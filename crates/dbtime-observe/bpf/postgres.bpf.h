@@ -439,25 +439,30 @@ int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 l
 static __always_inline void keep_tail(struct connection *connection, const char *at, __u32 length)
 {
 	__u32 more = length < READY ? length : READY;
-	__u8 both[16] = {};
+	__u8 *tail = connection->tail;
 
-	__builtin_memcpy(both, connection->tail, READY);
-	if (bpf_probe_read_user(both + READY, more, at + length - more))
-		__builtin_memset(both, 0, sizeof(both));
+	/* The compiler knows more of this than the verifier: the mask is to stay. */
+	barrier_var(more);
+	more &= 7;
+	if (bpf_probe_read_user(tail + READY, more, at + length - more))
+		__builtin_memset(tail, 0, sizeof(connection->tail));
 	for (int i = 0; i < READY; i++)
-		connection->tail[i] = both[(more + i) & 15];
+		tail[i] = tail[(more + i) & 15];
 }
 
-/* Whether a short piece of an answer ends where a message does. */
-static __always_inline int are_messages(const char *at, __u32 length)
+/* Whether a piece of an answer, of less than 16 bytes, ends where a message does. */
+static __always_inline int are_messages(struct connection *connection, const char *at, __u32 length)
 {
-	__u8 h[16] = {};
+	__u8 *head = connection->answer.head;
 	__u32 from = 0;
 
-	if (length > sizeof(h) || bpf_probe_read_user(h, length, at))
+	/* As above. */
+	barrier_var(length);
+	length &= 15;
+	if (bpf_probe_read_user(head, length, at))
 		return 0;
 	for (int i = 0; i < 3 && from < length; i++)
-		from += 1 + (h[(from + 3) & 15] << 8 | h[(from + 4) & 15]);
+		from += 1 + (head[(from + 3) & 15] << 8 | head[(from + 4) & 15]);
 	return from == length;
 }
 
@@ -470,7 +475,7 @@ static __always_inline void tagged_answer(struct connection *connection, const c
 	if (connection->answers && length >= 16) {
 		connection->answers = 0;
 		first_of_tagged_answer(connection, (__u64)at, length);
-	} else if (connection->answers && !are_messages(at, length)) {
+	} else if (connection->answers && !are_messages(connection, at, length)) {
 		/* What it begins with is not there any more once the rest comes. */
 		connection->answers = 0;
 	}

@@ -151,6 +151,41 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
     assert_eq!((ledger.started, ledger.ended, ledger.out_of_step), (8, 8, 0));
 }
 
+/// The message that a place is in, by its first byte, and whether that is in its body; nothing: one
+/// begins there.
+fn message_at(turn: &ConversationTurn, place: usize) -> Option<(u8, bool)> {
+    const HEADER: usize = 5;
+    let (bytes, mut from) = (turn.bytes(), 0);
+    while let Some([tag, length @ ..]) = bytes.get(from..from + HEADER) {
+        let next = from + 1 + u32::from_be_bytes(length.try_into().ok()?) as usize;
+        if (from + 1..next).contains(&place) {
+            return Some((*tag, place > from + HEADER));
+        }
+        from = next;
+    }
+    None
+}
+
+#[test]
+fn what_is_only_prepared_has_no_rows_of_others() {
+    let (parsed, bound) = (backend::PARSE_COMPLETE, backend::BIND_COMPLETE);
+    let prepared = parse("s_2", "DELETE FROM t WHERE id = $1");
+    let turns = [
+        asks(&[parse("s_1", "UPDATE t SET a = $1"), sync()]),
+        answers(&[done(parsed), ready(b'I')]),
+        asks(&[prepared, bind("", "s_1"), execute(""), sync()]),
+        answers(&[done(parsed), done(bound), complete("UPDATE 7"), ready(b'I')]),
+    ];
+    let (seen, _) = Conversation { protocol: Protocol::Postgres, turns: turns.to_vec() }.whole();
+    let statements = seen[1]
+        .statements
+        .iter()
+        .map(|(text, _, executes, rows)| (text.to_string(), *executes, *rows));
+    let (deletes, updates) = ("DELETE FROM t WHERE id = $1", "UPDATE t SET a = $1");
+    let expected = [(deletes.to_owned(), 0, None), (updates.to_owned(), 1, Some(7))];
+    assert_eq!(statements.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn requests_are_the_same_wherever_a_read_ends() {
     // A startup packet is taken where it is whole.
@@ -158,14 +193,23 @@ fn requests_are_the_same_wherever_a_read_ends() {
         ConversationTurn::Client(bytes) => *bytes != startup(),
         ConversationTurn::Server(_) => false,
     };
-    let found = everything().cut_everywhere(is_read, |_, _| false);
+    // Of what names something, that is known where it is read at once.
+    let is_same = |turn: &ConversationTurn, place: usize| match message_at(turn, place) {
+        Some((tag, is_body)) => !is_body || tag == frontend::QUERY,
+        None => true,
+    };
+    let found = everything().cut_everywhere(is_read, is_same);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn requests_are_the_same_wherever_a_write_ends() {
     let is_answer = |turn: &ConversationTurn| matches!(turn, ConversationTurn::Server(_));
-    let found = everything().cut_everywhere(is_answer, |_, _| false);
+    // What says how many rows there were is only read with what follows.
+    let is_same = |turn: &ConversationTurn, place: usize| {
+        matches!(message_at(turn, place), Some((backend::DATA_ROW, true)))
+    };
+    let found = everything().cut_everywhere(is_answer, is_same);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
