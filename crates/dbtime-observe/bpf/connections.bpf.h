@@ -159,6 +159,21 @@ struct {
 
 __u64 last_connection;
 
+/* Reads a string that begins in what was read, of which so many bytes are left. Returns its length with
+ * the zero: more than these where it does not end in them. What lies behind them is what was read before,
+ * and is not copied. */
+static __always_inline long read_string(char *to, __u32 room, const char *at, __u32 left)
+{
+	__u64 size = left;
+
+	size = size < room ? size + 1 : room;
+	/* The compiler knows more of this than the verifier: the check is to stay. */
+	barrier_var(size);
+	if (size > room)
+		size = room;
+	return bpf_probe_read_user_str(to, size, at);
+}
+
 /* Whether a client is at the other end. */
 static __always_inline enum role role_of(struct sock *sk)
 {

@@ -26,8 +26,7 @@ static __always_inline void announce(struct connection *connection)
 }
 
 /* Takes a name that ends in what was read, of which so many bytes are left; returns its length with the
- * zero. One that does not is none: behind what was read lies what was read before. Global, so that the
- * verifier looks at it once. */
+ * zero. One that does not is none. Global, so that the verifier looks at it once. */
 int take_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
 {
 	long length;
@@ -36,7 +35,7 @@ int take_name(struct connection *connection, __u64 address, __u32 left, __u32 is
 	if (!connection)
 		return 0;
 	to = is_user ? connection->login.user : connection->login.database;
-	length = bpf_probe_read_user_str(to, NAME_ROOM, (const char *)address);
+	length = read_string(to, NAME_ROOM, (const char *)address, left);
 	if (length > 0 && length <= left)
 		return length;
 	__builtin_memset(to, 0, NAME_ROOM);
@@ -170,7 +169,7 @@ int take_startup(struct connection *connection, __u64 address, __u32 length)
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
 	for (int i = 0; i < MOST_SETTINGS && from < length; i++) {
-		long read = bpf_probe_read_user_str(key, sizeof(key), at + from);
+		long read = read_string(key, sizeof(key), at + from, length - from);
 
 		if (read <= 1 || read >= length - from)
 			break;
@@ -180,7 +179,7 @@ int take_startup(struct connection *connection, __u64 address, __u32 length)
 		else if (is_database(key))
 			read = take_name(connection, (__u64)(at + from), length - from, 0);
 		else
-			read = bpf_probe_read_user_str(connection->text.bytes, TEXT_ROOM, at + from);
+			read = read_string(connection->text.bytes, TEXT_ROOM, at + from, length - from);
 		if (read <= 0)
 			break;
 		from += read;

@@ -50,14 +50,14 @@ static __always_inline int is_of_copy(__u8 tag)
 }
 
 /* The name of a prepared statement, behind the text. Returns its length with the zero, or 0. */
-static __always_inline __u32 name(struct connection *connection, const char *at)
+static __always_inline __u32 name(struct connection *connection, const char *at, __u32 left)
 {
 	__u32 from = connection->request.text_length & (TEXT_ROOM - 1);
 	long length;
 
 	if (from > MOST_TEXT)
 		from = MOST_TEXT;
-	length = bpf_probe_read_user_str(connection->text.bytes + from, MOST_NAME, at);
+	length = read_string(connection->text.bytes + from, MOST_NAME, at, left);
 	if (length <= 0) {
 		connection->request.flags |= REQUEST_UNREAD;
 		return 0;
@@ -111,7 +111,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 					  __u32 length, __u32 all)
 {
 	struct request *request = &connection->request;
-	__u32 named = name(connection, at), ends;
+	__u32 named = name(connection, at, length), ends;
 	long whole;
 
 	if (!named || named >= length) {
@@ -120,7 +120,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 		return;
 	}
 	/* It ends with a zero, behind which nothing is text. */
-	whole = bpf_probe_read_user_str(connection->text.bytes, MOST_TEXT, at + named);
+	whole = read_string(connection->text.bytes, MOST_TEXT, at + named, length - named);
 	if (whole <= 0) {
 		request->flags |= REQUEST_UNREAD;
 		return;
@@ -131,7 +131,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 	if (whole == MOST_TEXT || (ends == length - named && length < all))
 		request->flags |= REQUEST_CUT;
 	request->text_length = ends;
-	name(connection, at);
+	name(connection, at, length);
 }
 
 /*
@@ -173,15 +173,17 @@ static __always_inline void names(struct connection *connection, const char *at,
 static __always_inline void bind_message(struct connection *connection, const char *at,
 					 __u32 length)
 {
+	__u32 portal;
+
 	connection->request.flags |= REQUEST_NAMED;
 	if (length < connection->rest && length < 2 * MOST_NAME) {
 		connection->names = 2;
 		names(connection, at, length);
 		return;
 	}
-	length = name(connection, at);
-	if (length)
-		name(connection, at + length);
+	portal = name(connection, at, length);
+	if (portal && portal < length)
+		name(connection, at + portal, length - portal);
 }
 
 enum bound_statement {
@@ -209,10 +211,11 @@ int bound_statement(struct connection *connection, __u64 address, __u32 read)
 		executes = latest_executed(connection)->executes;
 		flags = latest_executed(connection)->flags;
 	}
-	portal = bpf_probe_read_user_str(name, sizeof(name), (const char *)address);
+	portal = read_string(name, sizeof(name), (const char *)address, read);
 	__builtin_memset(name, 0, sizeof(name));
-	if (portal > 0)
-		named = bpf_probe_read_user_str(name, sizeof(name), (const char *)address + portal);
+	if (portal > 0 && portal < read)
+		named = read_string(name, sizeof(name), (const char *)address + portal,
+				    read - portal);
 	/* What was prepared just now is bound next. */
 	if (!executes && (named <= 0 || portal + named > read || flags & REQUEST_UNREAD))
 		return BINDS_SAME;
@@ -245,7 +248,7 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct request *request;
-	__u32 all, bound;
+	__u32 all, bound, portal;
 
 	if (!connection)
 		return 0;
@@ -277,10 +280,11 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 			bind_message(connection, at, length);
 		} else {
 			bound = bound_statement(connection, address, length);
+			portal = length_of_portal(at);
 			if (bound == BINDS_ANOTHER)
-				bind_another(connection, address + length_of_portal(at));
+				bind_another(connection, address + portal, length - portal);
 			else if (bound == BINDS_UNREAD)
-				bind_another(connection, 0);
+				bind_another(connection, 0, 0);
 		}
 		if (!take_portal(connection, at, length))
 			connection->binds++;

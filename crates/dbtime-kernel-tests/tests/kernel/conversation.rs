@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Between two reads or writes. Unit: nanoseconds; long enough for every packet to be looked at.
 pub(crate) const PAUSE: u64 = 100_000;
 
-/// Where a read ended before, other bytes lie behind it in the server's buffer.
-const STALE: &[u8] = b"stale\0USE other\0\xff\0\0\0C00000\0rest of what was read before\0";
+/// Where a read ended before, other bytes lie behind it in the server's buffer: all of the secrets.
+const STALE: &[u8] = b"Pa55w0rd Par4meter R0wvalue\0USE other\0R0wvalue\0Par4meter\0Pa55w0rd\0";
 
 /// Bytes that go one way.
 #[derive(Clone, Debug, PartialEq, Eq)]

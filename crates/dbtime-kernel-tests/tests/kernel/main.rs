@@ -8,5 +8,6 @@ mod parts;
 mod postgres;
 mod random_timeline;
 mod scheduler;
+mod secrets;
 mod server;
 mod timeline;

@@ -1,6 +1,7 @@
 //! MySQL's protocol: what is said whole is seen whole, and cut into pieces it is the same.
 
 use super::conversation::{Conversation, ConversationTurn, SeenRequest, differences};
+use super::secrets::SECRETS;
 use dbtime_model::traced::{ErrorCode, Fate, Protocol, TextState};
 use dbtime_wire::mysql::{command, write_packet};
 use proptest::collection::vec;
@@ -58,8 +59,46 @@ fn error(number: u16) -> ConversationTurn {
     answers(&[&payload])
 }
 
+/// A query.
+pub(crate) fn asks_query(text: &str) -> ConversationTurn {
+    asks(command::QUERY, text.as_bytes())
+}
+
+/// A login, a change of user, an execution and rows with secrets in them.
+pub(crate) fn with_secrets() -> Conversation {
+    let [password, parameter, value] = SECRETS.map(str::as_bytes);
+    let mut login = CAPABILITIES.to_le_bytes().to_vec();
+    login.resize(32, 0);
+    let proof = |password: &[u8]| [&[password.len() as u8][..], password].concat();
+    login.extend([b"app\0", &proof(password)[..], b"shop\0mysql_clear_password\0"].concat());
+    let change = [b"root\0", &proof(password)[..], b"shop\0\x21\0", password].concat();
+    let prepared = [&[0][..], &7u32.to_le_bytes(), &[1, 0, 1, 0, 0, 0, 0]].concat();
+    let execute = [&7u32.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 1, 0xfe, 0, 9], parameter].concat();
+    let long = [&7u32.to_le_bytes()[..], &[0, 0], parameter].concat();
+    let row = [&[value.len() as u8][..], value].concat();
+    let turns = [
+        ConversationTurn::Server(greeting()),
+        ConversationTurn::Client(packets(1, &[&login])),
+        ConversationTurn::Server(packets(2, &[b"\xfemysql_clear_password\0"])),
+        ConversationTurn::Client(packets(3, &[password])),
+        ConversationTurn::Server(packets(4, &[OK])),
+        asks(command::STMT_PREPARE, b"SELECT a FROM t WHERE b = ?"),
+        answers(&[&prepared]),
+        asks(command::STMT_SEND_LONG_DATA, &long),
+        asks(command::STMT_EXECUTE, &execute),
+        rows(&[&row, &row], 2),
+        asks(command::CHANGE_USER, &change),
+        ConversationTurn::Server(packets(1, &[b"\xfemysql_clear_password\0"])),
+        ConversationTurn::Client(packets(2, &[password])),
+        ConversationTurn::Server(packets(3, &[OK])),
+        asks(command::QUERY, b"SELECT a FROM t"),
+        rows(&[&row, &row], 2),
+    ];
+    Conversation { protocol: Protocol::Mysql, turns: turns.to_vec() }
+}
+
 /// Some of everything, each behind the login.
-fn everything() -> Conversation {
+pub(crate) fn everything() -> Conversation {
     let execute = [&7u32.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 42]].concat();
     let prepared = [&[0][..], &7u32.to_le_bytes(), &[1, 0, 1, 0, 0, 0, 0]].concat();
     let changed = [0, 3, 0, 3, 0, 0, 0];

@@ -1,6 +1,7 @@
 //! PostgreSQL's protocol: what is said whole is seen whole, and cut into pieces it is the same.
 
 use super::conversation::{Conversation, ConversationTurn, PAUSE, SeenRequest, differences};
+use super::secrets::SECRETS;
 use super::server::{WatchedServer, streamed};
 use dbtime_model::traced::{Fate, Protocol, TextState};
 use dbtime_model::traced_ledger::Ledger;
@@ -83,8 +84,46 @@ fn done(tag: u8) -> Vec<u8> {
     message(tag, &[])
 }
 
+/// A login, executions and rows with secrets in them, and a COPY of them.
+pub(crate) fn with_secrets() -> Conversation {
+    let [password, parameter, value] = SECRETS.map(str::as_bytes);
+    let length = (parameter.len() as u32).to_be_bytes();
+    let bind = |names: &[u8]| {
+        let body = [names, b"\0\0\0\x01", &length, parameter, b"\0\0"].concat();
+        message(frontend::BIND, &body)
+    };
+    let row = [&[0, 1][..], &(value.len() as u32).to_be_bytes(), value].concat();
+    let rows = message(backend::DATA_ROW, &row).repeat(2);
+    let (parsed, bound) = (backend::PARSE_COMPLETE, backend::BIND_COMPLETE);
+    let copied = message(frontend::COPY_DATA, value);
+    let selects = "SELECT a FROM t WHERE b = $1";
+    let turns = [
+        ConversationTurn::Client(startup()),
+        answers(&[message(backend::AUTHENTICATION, &[0, 0, 0, 3])]),
+        asks(&[message(frontend::PASSWORD, &[password, b"\0"].concat())]),
+        answers(&[message(backend::AUTHENTICATION, &[0, 0, 0, 0]), ready(b'I')]),
+        asks(&[parse("s_1", selects), bind(b"\0s_1\0"), execute(""), sync()]),
+        answers(&[done(parsed), done(bound), rows.clone(), complete("SELECT 2"), ready(b'I')]),
+        asks(&[
+            parse("", "BEGIN"),
+            bind(b"\0\0"),
+            execute(""),
+            bind(b"p_1\0s_1\0"),
+            execute("p_1"),
+            sync(),
+        ]),
+        answers(&[done(parsed), done(bound), complete("BEGIN"), done(bound), rows]),
+        answers(&[complete("SELECT 2"), ready(b'T')]),
+        asks(&[query("COPY t FROM STDIN")]),
+        answers(&[message(b'G', &[0, 0, 0])]),
+        asks(&[copied.clone(), copied, message(frontend::COPY_DONE, &[])]),
+        answers(&[complete("COPY 2"), ready(b'T')]),
+    ];
+    Conversation { protocol: Protocol::Postgres, turns: turns.to_vec() }
+}
+
 /// Some of everything, each behind the login.
-fn everything() -> Conversation {
+pub(crate) fn everything() -> Conversation {
     let (parsed, bound) = (backend::PARSE_COMPLETE, backend::BIND_COMPLETE);
     let turns = [
         ConversationTurn::Client(startup()),

@@ -94,6 +94,19 @@ impl WatchedServer {
         requests(self.records.iter().map(Vec::as_slice))
     }
 
+    /// How many records were requests, and how many logins.
+    pub(crate) fn records(&mut self) -> (usize, usize) {
+        const LOGIN: usize = 168;
+        let requests = self.requests().len();
+        let logins = self.records.iter().filter(|record| record.len() == LOGIN).count();
+        (requests, logins)
+    }
+
+    /// Keeps records that were taken.
+    pub(crate) fn keep(&mut self, records: Vec<Vec<u8>>) {
+        self.records.extend(records);
+    }
+
     /// What was counted so far, on the only CPU.
     pub(crate) fn ledger(&self) -> Ledger {
         let rows = self.machine.rows("ledger", 0);
