@@ -2,6 +2,7 @@
 
 use crate::ffi;
 use crate::machine::{HostMachine, HostSocket, HostTask};
+use std::ops::Range;
 
 /// Where a server's thread has what it reads, and what it sends.
 pub const READ_AT: u64 = 0x7000_0000_0000;
@@ -45,15 +46,33 @@ impl CapturePrograms {
     }
 
     /// The thread that runs has read bytes from a socket. Behind them nothing can be read.
-    pub fn read(
+    pub fn read(&mut self, machine: &mut HostMachine, at: (HostTask, HostSocket), bytes: &[u8]) {
+        self.read_before(machine, at, bytes, &[]);
+    }
+
+    /// The same where other bytes lie behind them.
+    pub fn read_before(
         &mut self,
         machine: &mut HostMachine,
         (task, socket): (HostTask, HostSocket),
         bytes: &[u8],
+        stale: &[u8],
     ) {
-        machine.set_memory(READ_AT, bytes);
-        self.call(machine, (task, CALLS.0, READ_AT), || {
-            ffi::capture_received(socket.0, bytes.len() as i32, 0);
+        let buffer = [bytes, stale].concat();
+        self.read_into(machine, (task, socket), &buffer, 0..bytes.len());
+    }
+
+    /// The thread that runs has read bytes from a socket to a place in its buffer.
+    pub fn read_into(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        buffer: &[u8],
+        read: Range<usize>,
+    ) {
+        machine.set_memory(READ_AT, buffer);
+        self.call(machine, (task, CALLS.0, READ_AT + read.start as u64), || {
+            ffi::capture_received(socket.0, read.len() as i32, 0);
         });
     }
 

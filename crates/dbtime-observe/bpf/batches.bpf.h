@@ -74,14 +74,15 @@ static __always_inline struct executed *next_executed(struct connection *connect
 }
 
 /* A text or a name goes behind those that are there; returns its length without the zero. */
-static __always_inline __u32 append(struct connection *connection, const char *at, __u32 room)
+static __always_inline __u32 append(struct connection *connection, const char *at, __u32 room,
+				    __u32 left)
 {
 	__u32 from = connection->text_used;
 	long length;
 
 	if (from > LATER_FROM)
 		return 0;
-	length = bpf_probe_read_user_str(connection->text.bytes + from, room, at);
+	length = read_string(connection->text.bytes + from, room, at, left);
 	if (length <= 1)
 		return 0;
 	connection->text_used = from + length - 1;
@@ -102,14 +103,14 @@ int parse_another(struct connection *connection, __u64 address, __u32 length, __
 		return 0;
 	/* The text first: where there is no room for the name it is known at least. */
 	from = connection->text_used;
-	name = append(connection, at, MOST_NAME);
+	name = append(connection, at, MOST_NAME, length);
 	connection->text_used = from;
 	if (name + 1 >= length || from > LATER_FROM) {
 		executed->flags |= REQUEST_UNREAD;
 		return 0;
 	}
 	executed->text_from = from;
-	executed->text_length = append(connection, at + name + 1, LATER_TEXT);
+	executed->text_length = append(connection, at + name + 1, LATER_TEXT, length - name - 1);
 	if (executed->text_length > length - name - 1)
 		executed->text_length = length - name - 1;
 	connection->text_used = from + executed->text_length;
@@ -120,12 +121,13 @@ int parse_another(struct connection *connection, __u64 address, __u32 length, __
 		connection->shapes[(connection->request.statements - 1) & (MOST_EXECUTED - 1)] =
 			shape_between(connection, from, from + executed->text_length);
 	executed->name_from = connection->text_used;
-	executed->name_length = name ? append(connection, at, MOST_NAME) : 0;
+	executed->name_length = name ? append(connection, at, MOST_NAME, length) : 0;
 	return 0;
 }
 
-/* A Bind of a statement that an earlier request, or an earlier message, prepared. Global: see `take`. */
-int bind_another(struct connection *connection, __u64 address)
+/* A Bind of a statement that an earlier request, or an earlier message, prepared; 0: which one that is
+ * was not read. Global: see `take`. */
+int bind_another(struct connection *connection, __u64 address, __u32 length)
 {
 	struct executed *executed;
 
@@ -134,9 +136,11 @@ int bind_another(struct connection *connection, __u64 address)
 	executed = next_executed(connection);
 	if (!executed)
 		return 0;
-	executed->flags |= REQUEST_NAMED;
+	executed->flags |= address ? REQUEST_NAMED : REQUEST_UNREAD;
 	executed->name_from = connection->text_used;
-	executed->name_length = append(connection, (const char *)address, MOST_NAME);
+	if (!address)
+		return 0;
+	executed->name_length = append(connection, (const char *)address, MOST_NAME, length);
 	return 0;
 }
 
@@ -146,8 +150,9 @@ static __always_inline struct executed *latest_executed(struct connection *conne
 	return &connection->executed[(connection->request.statements - 1) & (MOST_EXECUTED - 1)];
 }
 
-/* The portal that a Bind makes, or an Execute means, where it has a name; whether it has. */
-static __always_inline int take_portal(struct connection *connection, const char *at)
+/* The portal that a Bind makes, or an Execute means, where it has a name; whether it has. Of a name that
+ * does not end in what was read nothing is known. */
+static __always_inline int take_portal(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
 	__u32 used = request->text_length + request->name_length;
@@ -159,7 +164,11 @@ static __always_inline int take_portal(struct connection *connection, const char
 		used = connection->text_used;
 	connection->text_used = used;
 	request->portal_from = used;
-	request->portal_length = append(connection, at, MOST_NAME);
+	request->portal_length = append(connection, at, MOST_NAME, length);
+	if (request->portal_length >= length) {
+		request->portal_length = 0;
+		connection->text_used = used;
+	}
 	return 1;
 }
 
@@ -225,7 +234,7 @@ int time_batch(struct connection *connection, struct thread *thread, __u64 now)
  * seldom prepared. */
 static __always_inline __u32 weight_of(struct executed *executed)
 {
-	return executed->flags & REQUEST_NAMED ? MOST_NAME : executed->text_length;
+	return executed->flags & (REQUEST_NAMED | REQUEST_UNREAD) ? MOST_NAME : executed->text_length;
 }
 
 static long compare_executed(__u64 i, struct batch *batch)

@@ -34,10 +34,18 @@ static __always_inline __u32 shortest_tag(__u8 last)
 /* One of several statements was executed, and has had so many rows. */
 static __always_inline void completes(struct connection *connection, __u64 rows)
 {
-	struct executed *executed = &connection->executed[connection->answering & (MOST_EXECUTED - 1)];
+	struct executed *executed;
 
-	if (connection->answering >= connection->request.statements)
-		return;
+	/* What was only prepared has no answer of this kind. */
+	for (int i = 0; i < MOST_EXECUTED; i++) {
+		executed = &connection->executed[connection->answering & (MOST_EXECUTED - 1)];
+		if (connection->answering >= connection->request.statements)
+			return;
+		if (executed->executes)
+			break;
+		connection->answering++;
+	}
+	executed = &connection->executed[connection->answering & (MOST_EXECUTED - 1)];
 	if (!connection->completed++)
 		executed->rows = rows;
 	else if (executed->rows != NOT_KNOWN && rows != NOT_KNOWN)

@@ -49,8 +49,8 @@ struct answer {
 	__u32 rest;		/* bytes of the packet at hand that are still to come */
 	__u32 columns;		/* definitions that are still to come */
 	__u32 packets;		/* that were looked at */
-	__u8 head[8];		/* the next packet's header, and the first byte of what it says */
-	__u8 have;		/* bytes of that */
+	__u8 head[16];		/* the answer's first bytes; the next packet's header, and a byte of it */
+	__u8 have;		/* bytes of that from earlier pieces */
 	__u8 stage;		/* enum stage */
 	__u8 sequence;		/* the next packet's number */
 	__u8 has_columns;	/* their definitions have ended */
@@ -99,6 +99,7 @@ struct connection {
 	__u8 logs_in;		/* the next bytes are the first of a login */
 	__u8 wants_command;	/* the next byte is the first of a command */
 	__u8 goes_on;		/* the next packet continues this one; the next read this text */
+	__u8 kept_goes_on;	/* MySQL: the next read continues what is kept of the command */
 	__u8 takes_file;	/* the client sends a file: LOCAL INFILE */
 	__u8 answers;		/* the next bytes sent are the first of an answer */
 	__u8 is_whole;		/* PostgreSQL: all of the request is there */
@@ -118,6 +119,7 @@ struct connection {
 	__u32 completed;	/* answers to the one at hand */
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
+	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_came;	/* when that had come */
 	__u32 ahead_length;
@@ -156,6 +158,21 @@ struct {
 } stream SEC(".maps");
 
 __u64 last_connection;
+
+/* Reads a string that begins in what was read, of which so many bytes are left. Returns its length with
+ * the zero: more than these where it does not end in them. What lies behind them is what was read before,
+ * and is not copied. */
+static __always_inline long read_string(char *to, __u32 room, const char *at, __u32 left)
+{
+	__u64 size = left;
+
+	size = size < room ? size + 1 : room;
+	/* The compiler knows more of this than the verifier: the check is to stay. */
+	barrier_var(size);
+	if (size > room)
+		size = room;
+	return bpf_probe_read_user_str(to, size, at);
+}
 
 /* Whether a client is at the other end. */
 static __always_inline enum role role_of(struct sock *sk)

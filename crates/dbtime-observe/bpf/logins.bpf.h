@@ -25,6 +25,23 @@ static __always_inline void announce(struct connection *connection)
 	connection->has_login = 1;
 }
 
+/* Takes a name that ends in what was read, of which so many bytes are left; returns its length with the
+ * zero. One that does not is none. Global, so that the verifier looks at it once. */
+int take_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
+{
+	long length;
+	char *to;
+
+	if (!connection)
+		return 0;
+	to = is_user ? connection->login.user : connection->login.database;
+	length = read_string(to, NAME_ROOM, (const char *)address, left);
+	if (length > 0 && length <= left)
+		return length;
+	__builtin_memset(to, 0, NAME_ROOM);
+	return 0;
+}
+
 /* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
  * that the verifier looks at it once. */
 int take_login(struct connection *connection, __u64 address, __u32 length, __u32 wants)
@@ -32,19 +49,22 @@ int take_login(struct connection *connection, __u64 address, __u32 length, __u32
 	const char *at = (const char *)address;
 	struct login *login;
 	__u8 length_of_proof[2] = {};
-	__u32 from;
-	long named;
+	__u32 from, named;
 
 	if (!connection)
 		return 0;
 	login = &connection->login;
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
-	named = bpf_probe_read_user_str(login->user, NAME_ROOM, at);
-	if (named <= 0)
+	named = take_name(connection, address, length, 1);
+	if (!named) {
+		/* It is another's now, whoever that is. */
+		if (connection->has_login)
+			announce(connection);
 		return 0;
+	}
 	from = named;
-	if (wants & CLIENT_DATABASE && named < NAME_ROOM &&
+	if (wants & CLIENT_DATABASE && named < NAME_ROOM && from < length &&
 	    !bpf_probe_read_user(length_of_proof, 1, at + from++)) {
 		__u32 proof = length_of_proof[0];
 
@@ -53,7 +73,7 @@ int take_login(struct connection *connection, __u64 address, __u32 length, __u32
 			proof = 2 + (length_of_proof[0] | (__u32)length_of_proof[1] << 8);
 		from += proof;
 		if (from < length)
-			bpf_probe_read_user_str(login->database, NAME_ROOM, at + from);
+			take_name(connection, (__u64)(at + from), length - from, 0);
 	}
 	announce(connection);
 	return 0;
@@ -89,11 +109,14 @@ static long next_sign(__u64 i, struct naming *naming)
 }
 
 /* Where the name begins that USE is followed by; 0: it is another statement. */
-static __always_inline __u32 behind_use(const char *text)
+static __always_inline __u32 behind_use(const char *text, __u32 length)
 {
 	/* Attributes of a query may be before it: none, and one set of them. */
 	__u32 from = text[0] == 0 && text[1] == 1 ? 2 : 0;
 
+	/* Behind a text lies what an earlier one had there. */
+	if (length < from + 4)
+		return 0;
 	if ((text[from] | 32) != 'u' || (text[from + 1] | 32) != 's' || (text[from + 2] | 32) != 'e')
 		return 0;
 	return is_word(text[from + 3]) ? 0 : from + 3;
@@ -109,12 +132,14 @@ int use_database(struct connection *connection)
 	naming.end = connection->request.text_length;
 	naming.takes_all = connection->request.command == COM_INIT_DB;
 	if (!naming.takes_all) {
-		naming.from = behind_use(connection->text.bytes);
+		naming.from = behind_use(connection->text.bytes, naming.end);
 		if (!naming.from)
 			return 0;
 	}
 	__builtin_memset(connection->login.database, 0, NAME_ROOM);
-	bpf_loop(2 * NAME_ROOM, next_sign, &naming, 0);
+	/* The rest of a name that was cut is not known. */
+	if (!(connection->request.flags & REQUEST_CUT))
+		bpf_loop(2 * NAME_ROOM, next_sign, &naming, 0);
 	announce(connection);
 	return 0;
 }
@@ -144,17 +169,17 @@ int take_startup(struct connection *connection, __u64 address, __u32 length)
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
 	for (int i = 0; i < MOST_SETTINGS && from < length; i++) {
-		long read = bpf_probe_read_user_str(key, sizeof(key), at + from);
+		long read = read_string(key, sizeof(key), at + from, length - from);
 
-		if (read <= 1)
+		if (read <= 1 || read >= length - from)
 			break;
 		from += read;
 		if (is_user(key))
-			read = bpf_probe_read_user_str(login->user, NAME_ROOM, at + from);
+			read = take_name(connection, (__u64)(at + from), length - from, 1);
 		else if (is_database(key))
-			read = bpf_probe_read_user_str(login->database, NAME_ROOM, at + from);
+			read = take_name(connection, (__u64)(at + from), length - from, 0);
 		else
-			read = bpf_probe_read_user_str(connection->text.bytes, TEXT_ROOM, at + from);
+			read = read_string(connection->text.bytes, TEXT_ROOM, at + from, length - from);
 		if (read <= 0)
 			break;
 		from += read;

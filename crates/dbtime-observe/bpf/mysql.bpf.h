@@ -10,6 +10,8 @@
 #include "requests.bpf.h"
 #include "rows.bpf.h"
 
+#define FIRST_BYTES (HEADER + 5)	/* of an answer that are looked at */
+
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
 static __always_inline __u32 kept(__u8 command)
 {
@@ -54,6 +56,29 @@ static __always_inline void body(struct connection *connection, const char *at, 
 	request->text_length = wanted;
 	if (kept(request->command) == TEXT_ROOM - 1 && wanted + 1 < all)
 		request->flags |= REQUEST_CUT;
+	connection->kept_goes_on = !only_counts() && wanted == length && length + 1 < all &&
+				   wanted < kept(request->command);
+}
+
+/* What follows of it in the next read, where one has ended soon: as much as fits in any case. */
+static __always_inline void more_body(struct connection *connection, const char *at, __u32 length)
+{
+	struct request *request = &connection->request;
+	__u32 from = request->text_length, all = kept(request->command), more = length;
+
+	connection->kept_goes_on = 0;
+	if (from > TEXT_ROOM / 2 || from >= all)
+		return;
+	if (more > all - from)
+		more = all - from;
+	if (more >= TEXT_ROOM / 2)
+		more = TEXT_ROOM / 2 - 1;
+	if (!more || bpf_probe_read_user(connection->text.bytes + from, more, at))
+		return;
+	request->text_length = from + more;
+	if (request->text_length + 1 == request->length)
+		request->flags &= ~REQUEST_CUT;
+	connection->kept_goes_on = more == length && length < connection->rest;
 }
 
 /* A packet's header is there. */
@@ -65,6 +90,7 @@ static __always_inline void packet(struct connection *connection)
 	connection->header_length = 0;
 	connection->rest = length;
 	connection->logs_in = 0;
+	connection->kept_goes_on = 0;
 	if (connection->goes_on) {
 		connection->request.length += length;
 	} else if (h[3] == 0) {
@@ -77,6 +103,7 @@ static __always_inline void packet(struct connection *connection)
 		/* The file is whole; what the server says next is the answer. */
 		connection->takes_file = 0;
 		connection->answers = 1;
+		connection->answer.have = 0;
 		connection->request.sends = 0;
 	}
 	connection->goes_on = length == LONGEST;
@@ -127,6 +154,8 @@ static __always_inline void packet_piece(struct connection *connection, const ch
 		body(connection, at, length);
 	else if (connection->logs_in)
 		login(connection, at, length);
+	else if (connection->kept_goes_on)
+		more_body(connection, at, length);
 	connection->rest -= length;
 }
 
@@ -139,32 +168,53 @@ static __always_inline void quits(struct connection *connection)
 	end_with_goodbye(connection);
 }
 
-/* What the first bytes of an answer say. */
+/* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
+ * as are looked at, or as there are of the first packet. */
 static __always_inline void first_of_answer(struct connection *connection, const char *at,
 					    __u32 length)
 {
 	struct request *request = &connection->request;
-	__u8 h[HEADER + 5] = {};
+	struct answer *answer = &connection->answer;
+	__u32 before = answer->have, have, whole, more = FIRST_BYTES;
+	__u8 *h = answer->head;
 
-	if (length < HEADER + 1)
+	if (before >= FIRST_BYTES)
+		before = 0;
+	if (!before)
+		__builtin_memset(answer->head, 0, sizeof(answer->head));
+	more -= before;
+	if (more > length)
+		more = length;
+	/* The compiler knows more of this than the verifier: the mask is to stay. */
+	barrier_var(more);
+	more &= 15;
+	have = before + more;
+	if (!more || bpf_probe_read_user(h + before, more, at)) {
+		connection->answers = 0;
 		return;
-	if (length < sizeof(h) ? bpf_probe_read_user(h, HEADER + 1, at)
-			       : bpf_probe_read_user(h, sizeof(h), at))
+	}
+	whole = HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16);
+	if (have <= HEADER || (have < FIRST_BYTES && have < whole)) {
+		answer->have = have;
 		return;
+	}
+	connection->answers = 0;
 	request->reply = h[4];
-	begin_answer(connection);
+	begin_answer(connection, before);
 	/* MariaDB reports progress as an error with this number; the answer is still to come. */
-	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff)
+	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff) {
 		connection->answers = 1;
-	else if (h[4] == REPLY_ERROR)
+		answer->have = 0;
+	} else if (h[4] == REPLY_ERROR) {
 		request->error = h[5] | (__u16)h[6] << 8;
-	else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1)
+	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1) {
 		connection->takes_file = 1;
-	else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE)
+	} else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE) {
 		request->statement = h[5] | (__u32)h[6] << 8 | (__u32)h[7] << 16 | (__u32)h[8] << 24;
-	else if (h[4] == REPLY_OK &&
-		 (request->command == COM_INIT_DB || request->command == COM_QUERY))
+	} else if (h[4] == REPLY_OK &&
+		   (request->command == COM_INIT_DB || request->command == COM_QUERY)) {
 		use_database(connection);
+	}
 }
 
 /* A server that speaks first greets a new client: packets begin here. Its version and a zero are followed

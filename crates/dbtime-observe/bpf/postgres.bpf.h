@@ -50,14 +50,14 @@ static __always_inline int is_of_copy(__u8 tag)
 }
 
 /* The name of a prepared statement, behind the text. Returns its length with the zero, or 0. */
-static __always_inline __u32 name(struct connection *connection, const char *at)
+static __always_inline __u32 name(struct connection *connection, const char *at, __u32 left)
 {
 	__u32 from = connection->request.text_length & (TEXT_ROOM - 1);
 	long length;
 
 	if (from > MOST_TEXT)
 		from = MOST_TEXT;
-	length = bpf_probe_read_user_str(connection->text.bytes + from, MOST_NAME, at);
+	length = read_string(connection->text.bytes + from, MOST_NAME, at, left);
 	if (length <= 0) {
 		connection->request.flags |= REQUEST_UNREAD;
 		return 0;
@@ -111,7 +111,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 					  __u32 length, __u32 all)
 {
 	struct request *request = &connection->request;
-	__u32 named = name(connection, at), ends;
+	__u32 named = name(connection, at, length), ends;
 	long whole;
 
 	if (!named || named >= length) {
@@ -120,7 +120,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 		return;
 	}
 	/* It ends with a zero, behind which nothing is text. */
-	whole = bpf_probe_read_user_str(connection->text.bytes, MOST_TEXT, at + named);
+	whole = read_string(connection->text.bytes, MOST_TEXT, at + named, length - named);
 	if (whole <= 0) {
 		request->flags |= REQUEST_UNREAD;
 		return;
@@ -131,7 +131,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 	if (whole == MOST_TEXT || (ends == length - named && length < all))
 		request->flags |= REQUEST_CUT;
 	request->text_length = ends;
-	name(connection, at);
+	name(connection, at, length);
 }
 
 /*
@@ -173,42 +173,58 @@ static __always_inline void names(struct connection *connection, const char *at,
 static __always_inline void bind_message(struct connection *connection, const char *at,
 					 __u32 length)
 {
+	__u32 portal;
+
 	connection->request.flags |= REQUEST_NAMED;
 	if (length < connection->rest && length < 2 * MOST_NAME) {
 		connection->names = 2;
 		names(connection, at, length);
 		return;
 	}
-	length = name(connection, at);
-	if (length)
-		name(connection, at + length);
+	portal = name(connection, at, length);
+	if (portal && portal < length)
+		name(connection, at + portal, length - portal);
 }
 
-/* Whether a Bind names another statement than the request has named. Global: see `take`. */
-int names_another(struct connection *connection, __u64 address)
+enum bound_statement {
+	BINDS_SAME,		/* the one that the request was about so far */
+	BINDS_ANOTHER,
+	BINDS_UNREAD,		/* another, and its name does not end in what was read */
+};
+
+/* Which statement a Bind names, of which so many bytes were read. Global: see `take`. */
+int bound_statement(struct connection *connection, __u64 address, __u32 read)
 {
 	char name[MOST_NAME] = {};
-	__u32 from, length;
-	long portal;
+	__u32 from, length, executes, flags;
+	long portal, named = 0;
 
 	if (!connection)
-		return 0;
-	from = connection->request.flags & REQUEST_NAMED ? 0 : connection->request.text_length;
+		return BINDS_SAME;
+	flags = connection->request.flags;
+	from = flags & REQUEST_NAMED ? 0 : connection->request.text_length;
 	length = connection->request.name_length;
+	executes = connection->request.executes;
 	if (connection->request.statements) {
 		from = latest_executed(connection)->name_from;
 		length = latest_executed(connection)->name_length;
+		executes = latest_executed(connection)->executes;
+		flags = latest_executed(connection)->flags;
 	}
-	portal = bpf_probe_read_user_str(name, sizeof(name), (const char *)address);
-	if (portal <= 0)
-		return 0;
+	portal = read_string(name, sizeof(name), (const char *)address, read);
 	__builtin_memset(name, 0, sizeof(name));
-	if (bpf_probe_read_user_str(name, sizeof(name), (const char *)address + portal) <= 0)
-		return 0;
+	if (portal > 0 && portal < read)
+		named = read_string(name, sizeof(name), (const char *)address + portal,
+				    read - portal);
+	/* What was prepared just now is bound next. */
+	if (!executes && (named <= 0 || portal + named > read || flags & REQUEST_UNREAD))
+		return BINDS_SAME;
+	if (named <= 0 || portal + named > read)
+		return BINDS_UNREAD;
 	for (__u32 i = 0; i < MOST_NAME - 1 && i < length; i++)
 		if (name[i] != connection->text.bytes[(from + i) & (TEXT_ROOM - 1)])
-			return 1;
-	return name[length & (MOST_NAME - 1)] != 0;
+			return BINDS_ANOTHER;
+	return name[length & (MOST_NAME - 1)] ? BINDS_ANOTHER : BINDS_SAME;
 }
 
 /* Bytes of a Bind's first name, its zero included. */
@@ -232,7 +248,7 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct request *request;
-	__u32 all;
+	__u32 all, bound, portal;
 
 	if (!connection)
 		return 0;
@@ -262,14 +278,19 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 		if (!has_statement(request->command)) {
 			request->command = PG_BIND;
 			bind_message(connection, at, length);
-		} else if (names_another(connection, address)) {
-			bind_another(connection, address + length_of_portal(at));
+		} else {
+			bound = bound_statement(connection, address, length);
+			portal = length_of_portal(at);
+			if (bound == BINDS_ANOTHER)
+				bind_another(connection, address + portal, length - portal);
+			else if (bound == BINDS_UNREAD)
+				bind_another(connection, 0, 0);
 		}
-		if (!take_portal(connection, at))
+		if (!take_portal(connection, at, length))
 			connection->binds++;
 		break;
 	case PG_EXECUTE:
-		if (!has_statement(request->command) && take_portal(connection, at))
+		if (!has_statement(request->command) && take_portal(connection, at, length))
 			request->flags |= REQUEST_FETCHES;
 		request->command = PG_EXECUTE;
 		if (request->executes < MOST_EXECUTES)
@@ -417,24 +438,58 @@ int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 l
 	return 0;
 }
 
+/* Keeps the last bytes of an answer: a server that sends whenever its buffer is full may send the end of
+ * ReadyForQuery by itself. */
+static __always_inline void keep_tail(struct connection *connection, const char *at, __u32 length)
+{
+	__u32 more = length < READY ? length : READY;
+	__u8 *tail = connection->tail;
+
+	/* The compiler knows more of this than the verifier: the mask is to stay. */
+	barrier_var(more);
+	more &= 7;
+	if (bpf_probe_read_user(tail + READY, more, at + length - more))
+		__builtin_memset(tail, 0, sizeof(connection->tail));
+	for (int i = 0; i < READY; i++)
+		tail[i] = tail[(more + i) & 15];
+}
+
+/* Whether a piece of an answer, of less than 16 bytes, ends where a message does. */
+static __always_inline int are_messages(struct connection *connection, const char *at, __u32 length)
+{
+	__u8 *head = connection->answer.head;
+	__u32 from = 0;
+
+	/* As above. */
+	barrier_var(length);
+	length &= 15;
+	if (bpf_probe_read_user(head, length, at))
+		return 0;
+	for (int i = 0; i < 3 && from < length; i++)
+		from += 1 + (head[(from + 3) & 15] << 8 | head[(from + 4) & 15]);
+	return from == length;
+}
+
 /* Looks at a piece of an answer. */
 static __always_inline void tagged_answer(struct connection *connection, const char *at,
 					  __u32 length)
 {
-	__u8 end[READY] = {};
+	__u8 *end = connection->tail;
 
 	if (connection->answers && length >= 16) {
 		connection->answers = 0;
 		first_of_tagged_answer(connection, (__u64)at, length);
+	} else if (connection->answers && !are_messages(connection, at, length)) {
+		/* What it begins with is not there any more once the rest comes. */
+		connection->answers = 0;
 	}
 	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
 		count_completions(connection, (__u64)at, length);
-	connection->is_ready = length >= READY &&
-			       !bpf_probe_read_user(end, READY, at + length - READY) &&
-			       end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
+	keep_tail(connection, at, length);
+	connection->is_ready = end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY - 1] == IDLE ? REQUEST_OUTSIDE : REQUEST_WITHIN;
-	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
+	if (connection->is_ready && length > READY && settings.streams && depth == DEPTH_EVERYTHING)
 		connection->request.rows = rows_told((__u64)(at + length - READY), length - READY);
 }
 

@@ -134,10 +134,8 @@ static __always_inline void answered(struct connection *connection, const char *
 		tagged_answer(connection, at, length);
 		return;
 	}
-	if (connection->answers) {
-		connection->answers = 0;
+	if (connection->answers)
 		first_of_answer(connection, at, length);
-	}
 	if (connection->answer.stage != STAGE_OVER)
 		count_rows(connection, (__u64)at, length);
 }

@@ -276,6 +276,8 @@ int begin(struct connection *connection, __u64 now)
 	connection->text_used = 0;
 	request->rows = NOT_KNOWN;
 	connection->answer.stage = STAGE_OVER;
+	connection->answer.have = 0;
+	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;
 	request->flags = 0;

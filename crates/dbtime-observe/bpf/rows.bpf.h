@@ -30,8 +30,8 @@
 #define MANY_PACKETS 128
 #define WORTH_A_LOOK 360
 
-/* An answer to a command begins. */
-static __always_inline void begin_answer(struct connection *connection)
+/* An answer to a command begins, of which so many bytes have come before this piece. */
+static __always_inline void begin_answer(struct connection *connection, __u32 before)
 {
 	struct answer *answer = &connection->answer;
 	__u8 command = connection->request.command;
@@ -46,9 +46,12 @@ static __always_inline void begin_answer(struct connection *connection)
 	answer->rows = 0;
 	answer->packets = 0;
 	answer->rest = 0;
-	answer->have = 0;
+	answer->have = before;
 	answer->goes_on = 0;
 	answer->has_columns = command == COM_STMT_FETCH;
+	/* More than a header is not there any more. */
+	if (before > HEADER)
+		answer->stage = STAGE_OVER;
 }
 
 static __always_inline void result_ends(struct connection *connection, __u8 status)

@@ -278,7 +278,9 @@ static long next_shape(__u64 i, struct chief_shape *found)
 	if (i >= connection->request.statements)
 		return 1;
 	prepared.statement = hash_of_name(connection, executed->name_from, executed->name_length);
-	if (executed->flags & REQUEST_NAMED) {
+	if (executed->flags & REQUEST_UNREAD) {
+		shape = SHAPE_NOT_KNOWN;
+	} else if (executed->flags & REQUEST_NAMED) {
 		shape = remembered(connection, prepared, !executed->name_length);
 	} else {
 		connection->request.chief = i;

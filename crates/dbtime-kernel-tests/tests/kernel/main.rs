@@ -1,5 +1,6 @@
 //! The kernel's programs on a simulated kernel.
 
+mod conversation;
 mod hostile;
 mod lost_events;
 mod mysql;
@@ -7,5 +8,6 @@ mod parts;
 mod postgres;
 mod random_timeline;
 mod scheduler;
+mod secrets;
 mod server;
 mod timeline;

@@ -7,6 +7,7 @@ use dbtime_model::traced_ledger::Ledger;
 use dbtime_model::traced_totals::Totals;
 use dbtime_observe::trace::Stream;
 use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
+use std::ops::Range;
 
 /// The server's process, and its only thread that is seen.
 const PROCESS: u32 = 100;
@@ -48,6 +49,18 @@ impl WatchedServer {
         self.capture.read(&mut self.machine, (self.task, self.socket), bytes);
     }
 
+    /// The same, and behind them in its buffer is what it has read before.
+    pub(crate) fn reads_before(&mut self, bytes: &[u8], stale: &[u8]) {
+        let at = (self.task, self.socket);
+        self.capture.read_before(&mut self.machine, at, bytes, stale);
+    }
+
+    /// The same, to a place in its buffer.
+    pub(crate) fn reads_into(&mut self, buffer: &[u8], read: Range<usize>) {
+        let at = (self.task, self.socket);
+        self.capture.read_into(&mut self.machine, at, buffer, read);
+    }
+
     /// It finds nothing to read: it has done what there was to do.
     pub(crate) fn finds_nothing(&mut self) {
         const TRY_AGAIN: i32 = -11;
@@ -80,6 +93,19 @@ impl WatchedServer {
     pub(crate) fn requests(&mut self) -> Vec<TracedRequest> {
         self.records.extend(self.machine.records());
         requests(self.records.iter().map(Vec::as_slice))
+    }
+
+    /// How many records were requests, and how many logins.
+    pub(crate) fn records(&mut self) -> (usize, usize) {
+        const LOGIN: usize = 168;
+        let requests = self.requests().len();
+        let logins = self.records.iter().filter(|record| record.len() == LOGIN).count();
+        (requests, logins)
+    }
+
+    /// Keeps records that were taken.
+    pub(crate) fn keep(&mut self, records: Vec<Vec<u8>>) {
+        self.records.extend(records);
     }
 
     /// What was counted so far, on the only CPU.
