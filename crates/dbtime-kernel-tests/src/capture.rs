@@ -26,7 +26,7 @@ pub enum CaptureDetail {
     Counts,
 }
 
-/// The programs of `bpf/capture.bpf.c`.
+/// The programs of `crates/dbtime-observe/bpf/capture.bpf.c`.
 #[derive(Debug)]
 pub struct CapturePrograms(());
 

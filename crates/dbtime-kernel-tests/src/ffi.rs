@@ -1,8 +1,9 @@
 //! The simulated kernel and the programs, as C functions, each behind one that is safe: threads and
-//! sockets go by numbers that C looks up, tables by their names, bytes are copied. What is not there
-//! ends the process.
+//! sockets go by numbers that C looks up, tables by their names, bytes are copied. What is not
+//! there ends the process.
 //!
-//! They have one state together: only who holds the one [`HostMachine`](crate::HostMachine) calls them.
+//! They have one state together: only who holds the one [`HostMachine`](crate::HostMachine) calls
+//! them.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long};
 

@@ -3,7 +3,7 @@
 use crate::ffi;
 use crate::machine::{HostMachine, HostTask};
 
-/// The programs of `bpf/scheduler.bpf.c`.
+/// The programs of `crates/dbtime-observe/bpf/scheduler.bpf.c`.
 #[derive(Debug)]
 pub struct SchedulerPrograms(());
 

@@ -1,9 +1,8 @@
 //! What a client and a server say to each other, whole or cut into reads and writes.
 
 use super::server::WatchedServer;
-use dbtime_model::traced::{
-    ErrorCode, ExecutedStatement, Fate, Protocol, TextState, TracedRequest,
-};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::{ErrorCode, ExecutedStatement, Fate, TextState, TracedRequest};
 use dbtime_model::traced_ledger::Ledger;
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ impl ConversationTurn {
 /// All that is said over a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversation {
-    pub(crate) protocol: Protocol,
+    pub(crate) protocol: WireProtocol,
     pub(crate) turns: Vec<ConversationTurn>,
 }
 

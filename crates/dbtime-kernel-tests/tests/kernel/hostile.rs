@@ -1,11 +1,11 @@
-//! Bytes that nobody means well: random ones, and what servers and clients say with some of it changed.
-//! Programs stay within what is theirs (the simulated kernel and the sanitizers look), come to an end,
-//! and account for everything.
+//! Bytes that nobody means well: random ones, and what servers and clients say with some of it
+//! changed. Programs stay within what is theirs (the simulated kernel and the sanitizers look),
+//! come to an end, and account for everything.
 
 use super::conversation::{Conversation, ConversationTurn};
 use super::server::WatchedServer;
 use super::{mysql, postgres};
-use dbtime_model::traced::Protocol;
+use dbtime_model::WireProtocol;
 use dbtime_observe::trace::Stream;
 use dbtime_observe::trace::fuzzing::connections;
 use proptest::collection::vec;
@@ -32,7 +32,7 @@ enum HostileAct {
 }
 
 /// Pieces of what is said in earnest, some bytes of it changed.
-fn pieces(protocol: Protocol) -> impl Strategy<Value = Vec<u8>> {
+fn pieces(protocol: WireProtocol) -> impl Strategy<Value = Vec<u8>> {
     let conversation = earnest(protocol);
     let turns: Vec<Vec<u8>> = conversation.turns.iter().map(|turn| turn.bytes().to_vec()).collect();
     let changes = vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
@@ -49,10 +49,10 @@ fn pieces(protocol: Protocol) -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-fn earnest(protocol: Protocol) -> Conversation {
+fn earnest(protocol: WireProtocol) -> Conversation {
     match protocol {
-        Protocol::Mysql => mysql::everything(),
-        Protocol::Postgres => postgres::everything(),
+        WireProtocol::Mysql => mysql::everything(),
+        WireProtocol::Postgres => postgres::everything(),
     }
 }
 
@@ -62,7 +62,7 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![vec(any::<u8>(), 1..40), long]
 }
 
-fn acts(protocol: Protocol) -> impl Strategy<Value = HostileAct> {
+fn acts(protocol: WireProtocol) -> impl Strategy<Value = HostileAct> {
     let bytes = || prop_oneof![4 => pieces(protocol), 1 => noise()];
     prop_oneof![
         12 => bytes().prop_map(HostileAct::Reads),
@@ -115,7 +115,7 @@ impl HostileAct {
 }
 
 /// Whoever begins well is believed longer.
-fn begin(server: &mut WatchedServer, protocol: Protocol) {
+fn begin(server: &mut WatchedServer, protocol: WireProtocol) {
     for turn in &earnest(protocol).turns[..3] {
         match turn {
             ConversationTurn::Client(bytes) => server.reads(bytes),
@@ -125,7 +125,7 @@ fn begin(server: &mut WatchedServer, protocol: Protocol) {
 }
 
 fn survive(
-    protocol: Protocol,
+    protocol: WireProtocol,
     (stream, begins_well): (&Stream, bool),
     acts: Vec<HostileAct>,
 ) -> Result<(), TestCaseError> {
@@ -163,24 +163,24 @@ proptest! {
     fn whatever_is_said_to_mysql(
         stream in streams(),
         begins_well in any::<bool>(),
-        acts in vec(acts(Protocol::Mysql), 1..60),
+        acts in vec(acts(WireProtocol::Mysql), 1..60),
     ) {
-        survive(Protocol::Mysql, (&stream, begins_well), acts)?;
+        survive(WireProtocol::Mysql, (&stream, begins_well), acts)?;
     }
 
     #[test]
     fn whatever_is_said_to_postgresql(
         stream in streams(),
         begins_well in any::<bool>(),
-        acts in vec(acts(Protocol::Postgres), 1..60),
+        acts in vec(acts(WireProtocol::Postgres), 1..60),
     ) {
-        survive(Protocol::Postgres, (&stream, begins_well), acts)?;
+        survive(WireProtocol::Postgres, (&stream, begins_well), acts)?;
     }
 
     /// A text of any length has a shape, which the length of lists of literals does not change.
     #[test]
     fn any_text_has_a_shape(text in vec(any::<u8>(), 0..1500), lists in vec(1..30usize, 2..4)) {
-        let mut server = WatchedServer::new(Protocol::Mysql, &Stream::default());
+        let mut server = WatchedServer::new(WireProtocol::Mysql, &Stream::default());
         let mut shape = |text: &[u8]| server.capture.shape(&mut server.machine, text);
         prop_assert!(shape(&text) > 1);
         let mut of_list = |length: usize| {

@@ -87,8 +87,8 @@ fn reordered(
     events
 }
 
-/// Whether they are of one CPU, whose clock does not go back, or of one thread: what the kernel does
-/// in an order it tells in that order.
+/// Whether they are of one CPU, whose clock does not go back, or of one thread: what the kernel
+/// does in an order it tells in that order.
 fn are_ordered(one: &TimelineEvent, other: &TimelineEvent) -> bool {
     let of = |event: &TimelineEvent| match event.what {
         SchedulerEvent::Wakes(thread) => (None, [Some(thread), None]),

@@ -2,7 +2,8 @@
 
 use super::conversation::{Conversation, ConversationTurn, SeenRequest, differences};
 use super::secrets::SECRETS;
-use dbtime_model::traced::{ErrorCode, Fate, Protocol, TextState};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::{ErrorCode, Fate, TextState};
 use dbtime_wire::mysql::{command, write_packet};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -94,7 +95,7 @@ pub(crate) fn with_secrets() -> Conversation {
         asks(command::QUERY, b"SELECT a FROM t"),
         rows(&[&row, &row], 2),
     ];
-    Conversation { protocol: Protocol::Mysql, turns: turns.to_vec() }
+    Conversation { protocol: WireProtocol::Mysql, turns: turns.to_vec() }
 }
 
 /// Some of everything, each behind the login.
@@ -125,7 +126,7 @@ pub(crate) fn everything() -> Conversation {
         asks(command::QUERY, b""),
         error(1065),
     ];
-    Conversation { protocol: Protocol::Mysql, turns: turns.to_vec() }
+    Conversation { protocol: WireProtocol::Mysql, turns: turns.to_vec() }
 }
 
 #[test]

@@ -177,8 +177,8 @@ fn whoever_wakes_a_thread_by_a_futex_let_its_lock_go() {
     assert_eq!((blocker.thread, blocker.length.0), (None, 5 * UNIT), "a timer ended it");
 }
 
-/// All that happens but for what `is_lost`; what happens in the first letters is told in any case, for
-/// by that the scheduler's clock is known.
+/// All that happens but for what `is_lost`; what happens in the first letters is told in any case,
+/// for by that the scheduler's clock is known.
 fn parts_without(drawn: &str, is_lost: impl Fn(&SchedulerEvent) -> bool) -> String {
     const KNOWN: u64 = BEGIN + 4 * UNIT;
     let timeline = ThreadTimeline::of(drawn);

@@ -3,7 +3,8 @@
 use super::conversation::{Conversation, ConversationTurn, PAUSE, SeenRequest, differences};
 use super::secrets::SECRETS;
 use super::server::{WatchedServer, streamed};
-use dbtime_model::traced::{Fate, Protocol, TextState};
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::{Fate, TextState};
 use dbtime_model::traced_ledger::Ledger;
 use dbtime_wire::postgres::{backend, begin_message, end_message, frontend};
 use proptest::collection::vec;
@@ -119,7 +120,7 @@ pub(crate) fn with_secrets() -> Conversation {
         asks(&[copied.clone(), copied, message(frontend::COPY_DONE, &[])]),
         answers(&[complete("COPY 2"), ready(b'T')]),
     ];
-    Conversation { protocol: Protocol::Postgres, turns: turns.to_vec() }
+    Conversation { protocol: WireProtocol::Postgres, turns: turns.to_vec() }
 }
 
 /// Some of everything, each behind the login.
@@ -158,7 +159,7 @@ pub(crate) fn everything() -> Conversation {
         answers(&[description(), rows(1, 4), complete("SELECT 1"), ready(b'I')]),
         asks(&[message(frontend::TERMINATE, &[])]),
     ];
-    Conversation { protocol: Protocol::Postgres, turns: turns.to_vec() }
+    Conversation { protocol: WireProtocol::Postgres, turns: turns.to_vec() }
 }
 
 #[test]
@@ -215,7 +216,8 @@ fn what_is_only_prepared_has_no_rows_of_others() {
         asks(&[prepared, bind("", "s_1"), execute(""), sync()]),
         answers(&[done(parsed), done(bound), complete("UPDATE 7"), ready(b'I')]),
     ];
-    let (seen, _) = Conversation { protocol: Protocol::Postgres, turns: turns.to_vec() }.whole();
+    let (seen, _) =
+        Conversation { protocol: WireProtocol::Postgres, turns: turns.to_vec() }.whole();
     let statements = seen[1]
         .statements
         .iter()
@@ -263,17 +265,18 @@ fn an_answer_may_fill_the_servers_buffer_up_to_its_last_bytes() {
         let answer = [description(), rows(1, width), complete("SELECT 1"), ready(b'I')];
         let one = [asks(&[query("SELECT a")]), answers(&answer)];
         let turns = [&one[..], &one, &one].concat();
-        let conversation = Conversation { protocol: Protocol::Postgres, turns };
+        let conversation = Conversation { protocol: WireProtocol::Postgres, turns };
         let (seen, ledger) = conversation.watched(|_, _| vec![BUFFER]);
         let all = (ledger.started, ledger.ended, ledger.overlaid, ledger.aborted);
         assert_eq!(all, (3, 3, 0, 0), "{beyond} bytes beyond the buffer: {seen:?}");
     }
 }
 
-/// What a client sends ahead of answers lies in the server's buffer until it comes to that: it reads
-/// on where a request is not whole, behind what is left, which it moves to the buffer's beginning.
+/// What a client sends ahead of answers lies in the server's buffer until it comes to that: it
+/// reads on where a request is not whole, behind what is left, which it moves to the buffer's
+/// beginning.
 fn watched_ahead(conversation: &Conversation, reads: &mut dyn Iterator<Item = usize>) -> Seen {
-    let mut server = WatchedServer::new(Protocol::Postgres, &streamed());
+    let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
     let mut turns = conversation.turns.iter();
     for turn in turns.by_ref().take(2) {
         match turn {

@@ -36,8 +36,8 @@ pub(crate) enum ThreadState {
     Woken,
     /// `t`: as `p`, but its control group has used up its share.
     Throttled,
-    /// `l`, `r`, `f`, `s`, `n`, `z`, `o`: asleep for a lock, a read of a file, a write to one, until
-    /// that is on disk, for the client, because it wants to, for something else.
+    /// `l`, `r`, `f`, `s`, `n`, `z`, `o`: asleep for a lock, a read of a file, a write to one,
+    /// until that is on disk, for the client, because it wants to, for something else.
     Asleep(char),
     /// `T`: stopped by a signal.
     Stopped,
@@ -304,9 +304,8 @@ impl<'a> TimelinePlayer<'a> {
     /// From one letter to the next.
     fn step(&mut self, at: usize) {
         let time = BEGIN + UNIT * at as u64;
-        let rows = &self.timeline.rows;
-        for thread in 0..rows.len() {
-            let (before, now) = (rows[thread][at - 1], rows[thread][at]);
+        let states: Vec<_> = self.timeline.rows.iter().map(|row| (row[at - 1], row[at])).collect();
+        for (thread, (before, now)) in states.into_iter().enumerate() {
             if before == ThreadState::Throttled {
                 self.throttled[self.facts[thread].queue as usize] += UNIT;
             }
