@@ -5,7 +5,7 @@
 //! above belongs to a crate further up.
 //! A few foreign crates have one home, so that what they bring in stays there.
 
-use crate::tree::{Problem, Tree};
+use crate::tree::{SourceTree, TidyProblem};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::process::Command;
@@ -56,7 +56,7 @@ struct Edge {
 }
 
 /// Checks the workspace as cargo sees it.
-pub(crate) fn run(tree: &Tree) -> Result<Vec<Problem>> {
+pub(crate) fn run(tree: &SourceTree) -> Result<Vec<TidyProblem>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -83,7 +83,7 @@ fn graph(metadata: &Value) -> Result<(Vec<String>, Vec<Edge>)> {
     Ok((crates, edges))
 }
 
-fn check(crates: &[String], edges: &[Edge]) -> Vec<Problem> {
+fn check(crates: &[String], edges: &[Edge]) -> Vec<TidyProblem> {
     let floor = |name: &str| FLOORS.iter().find(|(n, _)| *n == name).map(|(_, floor)| *floor);
     let manifest = |name: &str| match name {
         "xtask" => "xtask/Cargo.toml".to_owned(),
@@ -91,7 +91,10 @@ fn check(crates: &[String], edges: &[Edge]) -> Vec<Problem> {
     };
     let is_ours = |name: &str| crates.iter().any(|ours| ours == name);
     let unknown = crates.iter().filter(|name| floor(name).is_none()).map(|name| {
-        Problem::of(&manifest(name), format!("{name} has no floor: add it to xtask/src/floors.rs"))
+        TidyProblem::of(
+            &manifest(name),
+            format!("{name} has no floor: add it to xtask/src/floors.rs"),
+        )
     });
     let illegal = edges.iter().filter_map(|edge| {
         let text = match (floor(&edge.from), floor(&edge.to)) {
@@ -102,7 +105,7 @@ fn check(crates: &[String], edges: &[Edge]) -> Vec<Problem> {
             (_, None) if is_ours(&edge.to) => format!("{} has no floor", edge.to),
             _ => return None,
         };
-        Some(Problem::of(&manifest(&edge.from), text))
+        Some(TidyProblem::of(&manifest(&edge.from), text))
     });
     let homeless = edges.iter().filter(|edge| !edge.is_dev).filter_map(|edge| {
         let (_, homes) = HOMES.iter().find(|(name, _)| *name == edge.to)?;
@@ -111,7 +114,7 @@ fn check(crates: &[String], edges: &[Edge]) -> Vec<Problem> {
             [] => format!("{} is not wanted in any crate", edge.to),
             homes => format!("{} belongs to {} alone", edge.to, homes.join(" and ")),
         };
-        (!at_home).then(|| Problem::of(&manifest(&edge.from), text()))
+        (!at_home).then(|| TidyProblem::of(&manifest(&edge.from), text()))
     });
     unknown.chain(illegal).chain(homeless).collect()
 }
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn dependencies_of_the_workspace_only_point_down() {
-        let tree = Tree::read().expect("the workspace");
+        let tree = SourceTree::read().expect("the workspace");
         let problems = run(&tree).expect("cargo metadata");
         assert!(problems.is_empty(), "{problems:#?}");
     }

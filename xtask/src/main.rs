@@ -15,10 +15,10 @@ mod tree;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
-use tree::{Problem, Tree};
+use tree::{SourceTree, TidyProblem};
 
 /// Looks at the workspace and says what is wrong with it.
-type Task = fn(&Tree) -> Result<Vec<Problem>>;
+type Task = fn(&SourceTree) -> Result<Vec<TidyProblem>>;
 
 /// Every task, sorted. To add one, write its file and a line here.
 const TASKS: &[(&str, Task)] = &[("floors", floors::run), ("tidy", tidy::run)];
@@ -41,7 +41,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         let names: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
         bail!("there is no task `{unknown}`; there are: {}", names.join(", "));
     }
-    let tree = Tree::read()?;
+    let tree = SourceTree::read()?;
     let mut is_clean = true;
     for (name, task) in TASKS {
         if !arguments.is_empty() && arguments.iter().all(|a| a != name) {

@@ -37,7 +37,7 @@ const TEXT: [&str; 15] = [
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct TidyProblem {
     /// Path from the root of the workspace.
     pub(crate) path: String,
     /// Line, from 1; 0 stands for the whole file.
@@ -48,7 +48,7 @@ pub(crate) struct Problem {
     pub(crate) is_advice: bool,
 }
 
-impl Problem {
+impl TidyProblem {
     /// Wrong at a line.
     pub(crate) fn at(path: &str, line: usize, text: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, text: text.into(), is_advice: false }
@@ -65,7 +65,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for TidyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_advice { "advice: " } else { "" };
         match self.line {
@@ -77,14 +77,14 @@ impl fmt::Display for Problem {
 
 /// One file.
 #[derive(Clone, Debug)]
-pub(crate) struct File {
+pub(crate) struct SourceFile {
     /// Path from the root of the workspace, with `/`.
     pub(crate) path: String,
     /// Its text.
     pub(crate) text: String,
 }
 
-impl File {
+impl SourceFile {
     /// The name without folders.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
@@ -103,14 +103,14 @@ impl File {
 
 /// Every text file of the workspace, sorted by path.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
+pub(crate) struct SourceTree {
     /// Where the workspace is.
     pub(crate) root: PathBuf,
     /// Its files.
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<SourceFile>,
 }
 
-impl Tree {
+impl SourceTree {
     /// Reads the workspace this program was built from.
     pub(crate) fn read() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
@@ -121,18 +121,18 @@ impl Tree {
     }
 
     /// The file at a path.
-    pub(crate) fn file(&self, path: &str) -> Option<&File> {
+    pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
     /// Files whose path ends so.
-    pub(crate) fn ending<'a>(&'a self, end: &'a str) -> impl Iterator<Item = &'a File> {
+    pub(crate) fn ending<'a>(&'a self, end: &'a str) -> impl Iterator<Item = &'a SourceFile> {
         self.files.iter().filter(move |file| file.path.ends_with(end))
     }
 
     /// Files directly in a folder.
-    pub(crate) fn within<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a File> {
-        let inside = move |file: &&File| {
+    pub(crate) fn within<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a SourceFile> {
+        let inside = move |file: &&SourceFile| {
             let rest = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
             rest.is_some_and(|rest| !rest.contains('/'))
         };
@@ -153,7 +153,7 @@ impl Tree {
                 // A file may go while others work in the tree.
                 if let Ok(bytes) = fs::read(entry.path()) {
                     let text = String::from_utf8_lossy(&bytes).into_owned();
-                    self.files.push(File { path, text });
+                    self.files.push(SourceFile { path, text });
                 }
             }
         }
@@ -162,7 +162,7 @@ impl Tree {
 }
 
 #[cfg(test)]
-pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
-    let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
-    Tree { root: PathBuf::from("nowhere"), files: files.iter().map(file).collect() }
+pub(crate) fn of(files: &[(&str, &str)]) -> SourceTree {
+    let file = |&(path, text): &(&str, &str)| SourceFile { path: path.into(), text: text.into() };
+    SourceTree { root: PathBuf::from("nowhere"), files: files.iter().map(file).collect() }
 }

@@ -10,7 +10,7 @@
 
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
@@ -20,15 +20,15 @@ use std::sync::Arc;
 
 const RUNS: usize = 7;
 
-fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>) -> LoadResult {
-    let plan = Plan {
+fn drive(demand: LoadDemand, servers: u32, budget_every: u32, service: Option<&str>) -> LoadResult {
+    let plan = LoadPlan {
         workload: Arc::new(Workload::find("values1").expect("shipped")),
         scale: 1,
         seed: 1,
         first: 0,
         demand,
         backlog: Backlog::Wait,
-        servers,
+        concurrency: servers,
         warmup: Nanos::from_millis(500),
         measure: Some(Nanos::from_secs(2)),
         transactions: None,
@@ -39,7 +39,7 @@ fn drive(demand: Demand, servers: u32, budget_every: u32, service: Option<&str>)
         pipelining: Pipelining::Off,
     };
     let service = service.map(|text| text.parse().expect("a think time"));
-    null::drive(&plan, NullTarget { service }, &NoObserver, &Stop::default()).expect("driven")
+    null::drive(&plan, NullTarget { service }, &NoObserver, &RunStop::default()).expect("driven")
 }
 
 /// Prints median, best and worst of a figure over several runs.
@@ -52,7 +52,7 @@ fn show(name: &str, unit: &str, mut figures: Vec<f64>) {
 
 fn closed(name: &str, connections: u32, budget_every: u32) {
     let cost = |_| {
-        let closed = Demand::Closed { clients: connections, think: None };
+        let closed = LoadDemand::Closed { clients: connections, think: None };
         let driven = drive(closed, connections, budget_every, None);
         2e9 / driven.recorder.counts().completed as f64
     };
@@ -62,7 +62,7 @@ fn closed(name: &str, connections: u32, budget_every: u32) {
 fn open(connections: u32, rate: f64) {
     let runs: Vec<LoadResult> = (0..RUNS)
         .map(|_| {
-            let open = Demand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson };
+            let open = LoadDemand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson };
             drive(open, connections, 0, Some("exp:1ms"))
         })
         .collect();
@@ -86,7 +86,7 @@ fn main() {
     // `cargo test` runs benches too; then one look is enough to see that they still work.
     if !std::env::args().any(|argument| argument == "--bench") {
         assert!(
-            drive(Demand::Closed { clients: 1, think: None }, 1, 1, None)
+            drive(LoadDemand::Closed { clients: 1, think: None }, 1, 1, None)
                 .recorder
                 .counts()
                 .add_up()

@@ -9,9 +9,9 @@
 
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
 use dbtime_engines::pool;
-use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
+use dbtime_engines::sqlite::{MeasureLevel, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
@@ -45,15 +45,20 @@ fn load(name: &str, folder: &Path) -> (Arc<Workload>, SqliteTarget) {
 }
 
 /// Transactions per second through the engine.
-fn engine(workload: &Arc<Workload>, target: &SqliteTarget, measure: Measure, every: u32) -> f64 {
-    let plan = Plan {
+fn engine(
+    workload: &Arc<Workload>,
+    target: &SqliteTarget,
+    measure: MeasureLevel,
+    every: u32,
+) -> f64 {
+    let plan = LoadPlan {
         workload: Arc::clone(workload),
         scale: 1,
         seed: now().0,
         first: 0,
-        demand: Demand::Closed { clients: 1, think: None },
+        demand: LoadDemand::Closed { clients: 1, think: None },
         backlog: Backlog::Wait,
-        servers: 1,
+        concurrency: 1,
         warmup: WARMUP,
         measure: Some(SLICE),
         transactions: None,
@@ -64,7 +69,7 @@ fn engine(workload: &Arc<Workload>, target: &SqliteTarget, measure: Measure, eve
         pipelining: Pipelining::Off,
     };
     let database = SqlitePool::new(target.clone(), &workload.statements, 1, measure);
-    let driven = pool::drive(&plan, &database, &NoObserver, &Stop::default()).expect("driven");
+    let driven = pool::drive(&plan, &database, &NoObserver, &RunStop::default()).expect("driven");
     driven.recorder.counts().completed as f64 / SLICE.as_secs()
 }
 
@@ -141,9 +146,9 @@ fn compare(name: &str, transaction: Transaction) {
     let (workload, target) = load(name, folder.path());
     let bare = || bare(&workload, &target, transaction);
     for (what, measure, every) in [
-        ("without budget", Measure::Nothing, 0),
-        ("timing VFS, nothing measured", Measure::Budget, 0),
-        ("parts of every transaction", Measure::Budget, 1),
+        ("without budget", MeasureLevel::Nothing, 0),
+        ("timing VFS, nothing measured", MeasureLevel::Budget, 0),
+        ("parts of every transaction", MeasureLevel::Budget, 1),
     ] {
         let mut ratios = Vec::new();
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());

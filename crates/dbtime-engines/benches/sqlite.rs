@@ -11,7 +11,7 @@
 //! with it, atm at 95 %, the timing VFS within 2 %, the unexplained remainder within 3 %.
 #![allow(clippy::print_stdout)]
 
-use dbtime_engines::sqlite::{Measure, SqliteConnection, SqliteDatabase, SqliteTarget};
+use dbtime_engines::sqlite::{MeasureLevel, SqliteConnection, SqliteDatabase, SqliteTarget};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_machine::clock::thread_cpu;
@@ -98,7 +98,7 @@ fn statements() -> Vec<Statement> {
     ATM.into_iter().map(statement).collect()
 }
 
-fn connect(target: &SqliteTarget, measure: Measure) -> SqliteConnection {
+fn connect(target: &SqliteTarget, measure: MeasureLevel) -> SqliteConnection {
     let database = SqliteDatabase::new(target.clone(), &statements(), 1, measure);
     let mut connection = database.connect(0).expect("a connection");
     connection.prepare_all().expect("good statements");
@@ -138,8 +138,8 @@ fn compare(name: &str, bare: Bare, ours: Ours) {
     let rusqlite = Connection::open(&path).expect("a connection");
     rusqlite.execute_batch("PRAGMA synchronous=normal").expect("a setting");
     rusqlite.set_prepared_statement_cache_capacity(32);
-    let mut plain = connect(&target, Measure::Nothing);
-    let mut timed = connect(&target, Measure::Budget);
+    let mut plain = connect(&target, MeasureLevel::Nothing);
+    let mut timed = connect(&target, MeasureLevel::Budget);
     let mut keys = Keys(0x9e37_79b9_7f4a_7c15);
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
@@ -314,7 +314,7 @@ fn identity() {
         let mut target = SqliteTarget::new(&path);
         target.set("journal_mode", journal).expect("a mode");
         target.set("synchronous", synchronous).expect("a level");
-        let mut connection = connect(&target, Measure::Budget);
+        let mut connection = connect(&target, MeasureLevel::Budget);
         let mut keys = Keys(88_172_645_463_325_252);
         let mut budget = Budget::default();
         let probe = connection.clock().probe_cost();

@@ -3,7 +3,9 @@
 //! `cargo run --release -p dbtime-engines --example null_server -- --mysql 0 --postgres 0`
 
 use clap::Parser;
-use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Stall, Wire};
+use dbtime_engines::null_server::{
+    FaultSchedule, Listen, NullServer, NullServerOptions, NullWire, Stall,
+};
 use dbtime_model::Nanos;
 use std::io::{self, Write};
 
@@ -32,10 +34,10 @@ struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     fail_every: Option<u64>,
     /// With which number, on MySQL's protocol.
-    #[arg(long, default_value_t = Faults::default().mysql_error)]
+    #[arg(long, default_value_t = FaultSchedule::default().mysql_error)]
     mysql_error: u16,
     /// With which SQLSTATE, on PostgreSQL's protocol.
-    #[arg(long, default_value_t = Faults::default().postgres_error)]
+    #[arg(long, default_value_t = FaultSchedule::default().postgres_error)]
     postgres_error: String,
     /// Close the connection instead of answering one statement in so many.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -44,8 +46,8 @@ struct Arguments {
 
 fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
-    let wires = [(Wire::MySql, arguments.mysql), (Wire::Postgres, arguments.postgres)];
-    let listen: Vec<(Wire, Listen)> =
+    let wires = [(NullWire::MySql, arguments.mysql), (NullWire::Postgres, arguments.postgres)];
+    let listen: Vec<(NullWire, Listen)> =
         wires.into_iter().filter_map(|(wire, listen)| Some((wire, listen?))).collect();
     if listen.is_empty() {
         return Err(io::Error::other("nobody can reach it: add --mysql 0 or --postgres 0"));
@@ -54,7 +56,7 @@ fn main() -> io::Result<()> {
     let server = NullServer::start(&NullServerOptions {
         listen,
         threads: arguments.threads,
-        faults: Faults {
+        faults: FaultSchedule {
             delay: arguments.delay,
             stall: stall.map(|(at, length)| Stall { at, length }),
             fail_every: arguments.fail_every,
@@ -63,7 +65,7 @@ fn main() -> io::Result<()> {
             close_every: arguments.close_every,
         },
     })?;
-    let targets = [Wire::MySql, Wire::Postgres].map(|wire| server.target(wire));
+    let targets = [NullWire::MySql, NullWire::Postgres].map(|wire| server.target(wire));
     let line: Vec<&str> = targets.into_iter().flatten().collect();
     writeln!(io::stdout(), "{}", line.join(" "))?;
     io::stdout().flush()?;

@@ -3,7 +3,7 @@
 
 use crate::gate::PhaseGate;
 use crate::observer::{LoadObserver, SecondSink};
-use crate::plan::{LoadResult, Plan, Stop, ThreadResult};
+use crate::plan::{LoadPlan, LoadResult, RunStop, ThreadResult};
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
 use dbtime_machine::wait::{PreciseWaiter, precise_timers};
@@ -64,10 +64,10 @@ pub(crate) trait LoadThreads: Sync {
 ///
 /// Errors: the first of connecting or starting a thread; then nothing was driven.
 pub(crate) fn drive<T: LoadThreads>(
-    plan: &Plan,
+    plan: &LoadPlan,
     threads: &T,
     observer: &dyn LoadObserver,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<LoadResult, T::Error> {
     let life = LoadLife { threads, stop, gate: PhaseGate::new(), start: OnceLock::new() };
     let results = std::thread::scope(|scope| {
@@ -90,7 +90,7 @@ pub(crate) fn drive<T: LoadThreads>(
 /// What the threads of a load share with the one that leads them.
 struct LoadLife<'a, T: LoadThreads> {
     threads: &'a T,
-    stop: &'a Stop,
+    stop: &'a RunStop,
     gate: PhaseGate<T::Error>,
     start: OnceLock<MonoNanos>,
 }

@@ -3,7 +3,7 @@
 //!
 //! How tables and the rows of `dbtime_load` are found is each engine's own affair.
 
-use dbtime_load::workload::{Table, Workload};
+use dbtime_load::workload::{Workload, WorkloadTable};
 
 /// What was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct LoadMarker {
 
 /// What a load may put something else in the place of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replacing {
+pub enum ReplaceScope {
     /// The workload's own data of the same scale, and what was left half loaded.
     #[default]
     Same,
@@ -121,11 +121,11 @@ impl LoadError {
 }
 
 /// What a database holds of a workload, and the names of others that it holds.
-pub(crate) struct Found<'a> {
+pub(crate) struct LoadedContent<'a> {
     /// The workload's name.
     pub(crate) workload: &'a str,
     /// Its tables.
-    pub(crate) tables: &'a [Table],
+    pub(crate) tables: &'a [WorkloadTable],
     /// Those that are not there.
     pub(crate) missing: Vec<&'a str>,
     /// Whether there is a table that says what was loaded.
@@ -138,11 +138,11 @@ pub(crate) struct Found<'a> {
     pub(crate) all_begun: Vec<String>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> LoadedContent<'a> {
     /// Where nothing was ever loaded, but tables are there that are not missing.
     pub(crate) fn without_loads(
         workload: &'a str,
-        tables: &'a [Table],
+        tables: &'a [WorkloadTable],
         missing: Vec<&'a str>,
     ) -> Self {
         let (all_finished, all_begun) = (Vec::new(), Vec::new());
@@ -160,17 +160,17 @@ impl<'a> Found<'a> {
         place: String,
         kind: &'static str,
         wanted: &LoadMarker,
-        replacing: Replacing,
+        replacing: ReplaceScope,
     ) -> Result<Option<String>, LoadError> {
         let workload = wanted.workload.clone();
         match (&self.finished, self.present()) {
-            (Some(found), _) if found.scale != wanted.scale && replacing == Replacing::Same => {
+            (Some(found), _) if found.scale != wanted.scale && replacing == ReplaceScope::Same => {
                 let (loaded, asked) = (found.scale, wanted.scale);
                 Err(LoadError::OtherScale { place, workload, loaded, asked })
             }
             (Some(found), _) => Ok(Some(format!("its data at scale {}", found.scale))),
             (None, _) if self.is_begun() => Ok(Some("a load that never finished".to_owned())),
-            (None, Some(table)) if replacing == Replacing::Same => {
+            (None, Some(table)) if replacing == ReplaceScope::Same => {
                 let (table, maker) = (table.to_owned(), maker(table));
                 Err(LoadError::NotOurs { place, table, workload, maker, kind })
             }
@@ -217,8 +217,8 @@ impl<'a> Found<'a> {
 
     /// Whose loads do not count any more once these tables are made anew: of the workloads that may
     /// have them, all that were only begun, and what was finished where everything is replaced.
-    pub(crate) fn forgotten(&self, replacing: Replacing) -> impl Iterator<Item = &String> {
-        let is_replaced = replacing == Replacing::Everything;
+    pub(crate) fn forgotten(&self, replacing: ReplaceScope) -> impl Iterator<Item = &String> {
+        let is_replaced = replacing == ReplaceScope::Everything;
         let finished = self.all_finished.iter().filter(move |_| is_replaced);
         finished.chain(&self.all_begun).filter(|other| may_share(other, self.tables))
     }
@@ -248,7 +248,7 @@ fn maker(table: &str) -> &'static str {
 
 /// Whether another workload has one of these tables, or may have: what it has is known of those
 /// that are shipped.
-fn may_share(other: &str, tables: &[Table]) -> bool {
+fn may_share(other: &str, tables: &[WorkloadTable]) -> bool {
     let is_path = other.contains('/') || other.ends_with(".toml");
     let known = Some(other).filter(|_| !is_path).and_then(|name| Workload::find(name).ok());
     let has = |name: &str| tables.iter().any(|table| table.name == name);

@@ -3,13 +3,16 @@
 //! It answers at once, or after a service time. Nothing leaves the process.
 
 use crate::observer::LoadObserver;
-use crate::plan::{LoadResult, Plan, Stop};
-use crate::shard::{self, Answer, AnswerDelay, DriveError, Event, Happened, Made, Reactor};
+use crate::plan::{LoadPlan, LoadResult, RunStop};
+use crate::shard::{
+    self, AnswerDelay, Completion, CompletionKind, ConnectedShard, DriveError, Reactor,
+    StatementResult,
+};
 use dbtime_load::program::Value;
-use dbtime_load::random::{Stream, draw};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_load::think::Think;
+use dbtime_load::random::{RandomStream, draw};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::think::ThinkTime;
 use dbtime_machine::wait::PreciseWaiter;
 use dbtime_machine::{clock, now};
 use dbtime_model::{MonoNanos, Nanos, StatementId};
@@ -21,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NullTarget {
     /// How long it takes over each statement; `None`: it answers at once.
-    pub service: Option<Think>,
+    pub service: Option<ThinkTime>,
 }
 
 /// Why a text is no null target.
@@ -49,11 +52,11 @@ impl std::str::FromStr for NullTarget {
 
 /// One shard's null connections.
 struct NullReactor {
-    service: Option<Think>,
+    service: Option<ThinkTime>,
     seed: u64,
     submitted: u64,
     connections: u32,
-    results: Results,
+    results: ResultSets,
     waiter: PreciseWaiter,
     /// Connections that will answer, soonest first.
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
@@ -66,10 +69,16 @@ impl Reactor for NullReactor {
     }
 
     #[inline]
-    fn submit(&mut self, connection: u32, _: StatementId, _: &[Value], _: bool) -> Option<Answer> {
-        let Some(service) = self.service else { return Some(Answer::of(1)) };
+    fn submit(
+        &mut self,
+        connection: u32,
+        _: StatementId,
+        _: &[Value],
+        _: bool,
+    ) -> Option<StatementResult> {
+        let Some(service) = self.service else { return Some(StatementResult::of(1)) };
         self.submitted += 1;
-        let takes = service.draw(draw(self.seed, Stream::Data, self.submitted));
+        let takes = service.draw(draw(self.seed, RandomStream::Data, self.submitted));
         self.answering.push(Reverse((now() + takes, connection)));
         None
     }
@@ -79,19 +88,19 @@ impl Reactor for NullReactor {
         Some(self.connections - 1)
     }
 
-    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
+    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
         match request {
-            Request::Query(_)
-            | Request::QueryWith { .. }
-            | Request::Execute { .. }
-            | Request::Pipeline(_)
-            | Request::Copy { .. } => self.submit(connection, StatementId(0), &[], false),
-            _ => Some(Answer::at_once()),
+            ConnectionOp::Query(_)
+            | ConnectionOp::QueryWith { .. }
+            | ConnectionOp::Execute { .. }
+            | ConnectionOp::Pipeline(_)
+            | ConnectionOp::Copy { .. } => self.submit(connection, StatementId(0), &[], false),
+            _ => Some(StatementResult::at_once()),
         }
     }
 
     /// One row of one column, whatever was asked.
-    fn results(&mut self, _: u32) -> &mut Results {
+    fn results(&mut self, _: u32) -> &mut ResultSets {
         self.results.clear();
         self.results.begin_set();
         self.results.push_column(b"1");
@@ -100,7 +109,7 @@ impl Reactor for NullReactor {
         &mut self.results
     }
 
-    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
         let present = self.waiter.wait_until(first.min(until), || true, || {}, |_| false);
         while let Some(&Reverse((at, connection))) = self.answering.peek() {
@@ -108,10 +117,10 @@ impl Reactor for NullReactor {
                 break;
             }
             self.answering.pop();
-            let kind = Happened::Answered(Answer::of(1));
+            let kind = CompletionKind::Answered(StatementResult::of(1));
             // What is late here is the driver: the database keeps its time.
             let late = AnswerDelay::of_wait(present - at);
-            events.push(Event { connection, at: present, late, kind });
+            events.push(Completion { connection, at: present, late, kind });
         }
     }
 
@@ -129,10 +138,10 @@ impl Reactor for NullReactor {
 /// # Errors
 /// When no shard could be started, or a script failed.
 pub fn drive(
-    plan: &Plan,
+    plan: &LoadPlan,
     target: NullTarget,
     observer: &dyn LoadObserver,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<LoadResult, DriveError> {
     let shard = AtomicU64::new(0);
     let make = |connections| {
@@ -141,11 +150,11 @@ pub fn drive(
             seed: plan.seed.wrapping_add(shard.fetch_add(1, Ordering::Relaxed)),
             submitted: 0,
             connections: connections as u32,
-            results: Results::default(),
+            results: ResultSets::default(),
             waiter: PreciseWaiter::new(plan.shards),
             answering: BinaryHeap::with_capacity(connections),
         };
-        Ok(Made { reactor, up: connections, failure: None })
+        Ok(ConnectedShard { reactor, up: connections, failure: None })
     };
     shard::drive(plan, make, observer, stop)
 }

@@ -1,6 +1,6 @@
 //! The view of a load from outside.
 
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, RunPhase};
 
 /// An observer of a load: what its threads recorded second by second, and how far it has come.
@@ -17,7 +17,7 @@ pub trait LoadObserver: Sync {
 /// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.
 pub trait SecondSink: Send {
     /// Takes `full` and gives an empty second for the same thread.
-    fn swap(&mut self, full: Box<Second>) -> Box<Second>;
+    fn swap(&mut self, full: Box<RunSecond>) -> Box<RunSecond>;
 }
 
 /// No observer: of a load that only its result is wanted of.
@@ -36,7 +36,7 @@ impl LoadObserver for NoObserver {
 struct DiscardSink;
 
 impl SecondSink for DiscardSink {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+    fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
         full.reset(0);
         full
     }

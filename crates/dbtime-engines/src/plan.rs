@@ -3,9 +3,9 @@
 use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
-use dbtime_load::random::{Stream, draw};
+use dbtime_load::random::{RandomStream, draw};
 use dbtime_load::session::Session;
-use dbtime_load::think::Think;
+use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::Workload;
 use dbtime_model::recorder::Window;
 use dbtime_model::{MonoNanos, Nanos, Recorder};
@@ -19,7 +19,7 @@ pub struct ScriptError(pub String);
 
 /// A load to be driven.
 #[derive(Clone)]
-pub struct Plan {
+pub struct LoadPlan {
     /// What is run.
     pub workload: Arc<Workload>,
     /// How many times its base size.
@@ -29,11 +29,11 @@ pub struct Plan {
     /// Number of the first transaction: keys that must not repeat follow from the number.
     pub first: u64,
     /// Who asks, and when.
-    pub demand: Demand,
+    pub demand: LoadDemand,
     /// What happens to what nobody is free for.
     pub backlog: Backlog,
     /// How many transactions can be under way at once: connections, or workers of a pool.
-    pub servers: u32,
+    pub concurrency: u32,
     /// Load before the window.
     pub warmup: Nanos,
     /// Length of the window; `None`: until `transactions` have been offered.
@@ -62,32 +62,32 @@ pub fn probe_every(cost_ns: f64, service_ns: f64, share: f64) -> u32 {
 
 /// Which transactions have their parts measured: a pure function of seed and number.
 #[derive(Clone, Copy, Debug)]
-pub struct Sampling {
+pub struct PartSampling {
     seed: u64,
     every: u32,
 }
 
-impl Sampling {
+impl PartSampling {
     /// Whether this one has.
     #[inline]
     pub(crate) fn includes(self, index: u64) -> bool {
         match u64::from(self.every) {
             0 => false,
             1 => true,
-            every => draw(self.seed, Stream::Budget, index).is_multiple_of(every),
+            every => draw(self.seed, RandomStream::Budget, index).is_multiple_of(every),
         }
     }
 }
 
 /// Who asks, and when.
 #[derive(Clone, Debug)]
-pub enum Demand {
+pub enum LoadDemand {
     /// So many clients, each asking again when it has been served and has thought.
     Closed {
         /// How many there are, over all shards.
         clients: u32,
         /// Replaces the think times of the workload.
-        think: Option<Think>,
+        think: Option<ThinkTime>,
     },
     /// A schedule.
     Open {
@@ -98,7 +98,7 @@ pub enum Demand {
     },
 }
 
-impl Plan {
+impl LoadPlan {
     /// The window of a load that starts at `start`.
     pub fn window(&self, start: MonoNanos) -> Window {
         let from = start + self.warmup;
@@ -111,8 +111,8 @@ impl Plan {
     /// Whether clients share the servers, so that they may have to wait for one.
     pub fn is_pooled(&self) -> bool {
         match self.demand {
-            Demand::Closed { clients, .. } => clients > self.servers,
-            Demand::Open { .. } => true,
+            LoadDemand::Closed { clients, .. } => clients > self.concurrency,
+            LoadDemand::Open { .. } => true,
         }
     }
 
@@ -122,7 +122,7 @@ impl Plan {
     /// # Errors
     /// What is wrong with a script.
     pub fn sessions(&self, thread: u32, threads: u32) -> Result<Vec<Session>, ScriptError> {
-        let clients = (thread..self.servers).step_by(threads as usize);
+        let clients = (thread..self.concurrency).step_by(threads as usize);
         let rules = self.workload.rules(self.seed);
         let Some(script) = &self.workload.script else {
             let rules = Arc::new(rules.with_pipelining(self.pipelining));
@@ -146,7 +146,7 @@ impl Plan {
 
     /// The queue of an open loop for one shard out of so many; `None` in a closed loop.
     pub fn open_queue(&self, start: MonoNanos, shard: u32, shards: u32) -> Option<OpenQueue> {
-        let Demand::Open { rate, arrivals } = &self.demand else { return None };
+        let LoadDemand::Open { rate, arrivals } = &self.demand else { return None };
         let length = self.measure.map(|measure| self.warmup + measure);
         let schedule = Schedule::new(rate.clone(), *arrivals, self.seed, length, self.transactions);
         let queue = OpenQueue::new(schedule, start, self.backlog, self.workload.mix(), self.seed);
@@ -159,7 +159,7 @@ impl Plan {
         start: MonoNanos,
         members: impl IntoIterator<Item = u32>,
     ) -> Option<ClosedQueue> {
-        let Demand::Closed { clients, think } = &self.demand else { return None };
+        let LoadDemand::Closed { clients, think } = &self.demand else { return None };
         let of_operation = self.workload.operations.iter().map(|op| think.or(op.think));
         let clients = Clients {
             total: *clients,
@@ -173,13 +173,13 @@ impl Plan {
     }
 
     /// Which transactions have their parts measured.
-    pub fn sampling(&self) -> Sampling {
-        Sampling { seed: self.seed, every: self.budget_every }
+    pub fn sampling(&self) -> PartSampling {
+        PartSampling { seed: self.seed, every: self.budget_every }
     }
 
     /// An empty recorder for thread number `thread`.
     pub fn recorder(&self, start: MonoNanos, thread: u32) -> Recorder {
-        let seed = draw(self.seed, Stream::Gallery, thread.into());
+        let seed = draw(self.seed, RandomStream::Gallery, thread.into());
         let (operations, statements) =
             (self.workload.operations.len(), self.workload.statements.len());
         Recorder::new(self.window(start), operations, statements, seed)
@@ -211,14 +211,14 @@ pub struct LoadResult {
     /// Everything recorded, all threads together.
     pub recorder: Recorder<u64>,
     /// CPU, run-queue wait and driver time by thread.
-    pub threads: Vec<ThreadUse>,
+    pub threads: Vec<LoadThreadUse>,
     /// Whether all clients have quit: nothing was driven after `ended`.
     pub has_quit: bool,
 }
 
 /// What one thread used in the window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ThreadUse {
+pub struct LoadThreadUse {
     /// CPU time.
     pub cpu: Nanos,
     /// Run-queue wait.
@@ -229,13 +229,13 @@ pub struct ThreadUse {
 
 impl LoadResult {
     /// All threads together.
-    pub fn gather(plan: &Plan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
+    pub fn gather(plan: &LoadPlan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
         let (operations, statements) =
             (plan.workload.operations.len(), plan.workload.statements.len());
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
-        let used = |t: &ThreadResult| ThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
+        let used = |t: &ThreadResult| LoadThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
         let has_quit = !threads.is_empty() && threads.iter().all(|thread| thread.has_quit);
         let threads = threads.iter().map(used).collect();
         Self { start, ended, recorder, threads, has_quit }
@@ -244,15 +244,15 @@ impl LoadResult {
 
 /// Says from outside that the run shall end now. Shared by all threads of a run.
 #[derive(Debug)]
-pub struct Stop(AtomicU64);
+pub struct RunStop(AtomicU64);
 
-impl Default for Stop {
+impl Default for RunStop {
     fn default() -> Self {
         Self(AtomicU64::new(u64::MAX))
     }
 }
 
-impl Stop {
+impl RunStop {
     /// Ends the run as of `at`: nothing due later is offered.
     pub fn at(&self, at: MonoNanos) {
         self.0.fetch_min(at.0, Ordering::Relaxed);

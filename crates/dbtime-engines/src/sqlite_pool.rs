@@ -1,13 +1,13 @@
 //! SQLite behind the worker pool: a connection per worker, and what they counted, gathered.
 
-use crate::failure::Failure;
-use crate::pool::{Connection, Database};
+use crate::failure::DatabaseFailure;
+use crate::pool::{PoolConnection, PoolDatabase};
 use crate::sqlite::{
-    Measure, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, WorkerFigures,
+    MeasureLevel, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, WorkerFigures,
 };
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_load::statement::Statement;
 use dbtime_machine::thread_clock::ThreadTotals;
 use dbtime_model::PartSet;
@@ -26,7 +26,7 @@ impl SqlitePool {
         target: SqliteTarget,
         statements: &[Statement],
         workers: u32,
-        measure: Measure,
+        measure: MeasureLevel,
     ) -> Self {
         let database = SqliteDatabase::new(target, statements, workers as usize, measure);
         Self { database, figures: Mutex::default() }
@@ -45,7 +45,7 @@ pub struct PooledConnection {
     figures: WorkerFigures,
 }
 
-impl Database for SqlitePool {
+impl PoolDatabase for SqlitePool {
     type Connection = PooledConnection;
     type Error = SqliteError;
 
@@ -68,7 +68,7 @@ impl Database for SqlitePool {
     }
 }
 
-impl Connection for PooledConnection {
+impl PoolConnection for PooledConnection {
     fn measured(&self) -> PartSet {
         self.connection.measured()
     }
@@ -79,7 +79,7 @@ impl Connection for PooledConnection {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, DatabaseFailure> {
         Ok(self.connection.execute(statement, parameters, wants_row)?.rows)
     }
 
@@ -89,7 +89,7 @@ impl Connection for PooledConnection {
         parameters: &[Value],
         wants_row: bool,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+    ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         let (result, timing) =
             self.connection.execute_measured(statement, parameters, wants_row, parts);
         (result.map(|answer| answer.rows), timing.sent, timing.done)
@@ -98,18 +98,18 @@ impl Connection for PooledConnection {
     #[inline]
     fn ask(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         statement: Option<StatementId>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, DatabaseFailure> {
         self.connection.ask(request, statement)
     }
 
     fn ask_measured(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+    ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         let (result, timing) = self.connection.ask_measured(request, statement, parts);
         (result, timing.sent, timing.done)
     }
@@ -123,7 +123,7 @@ impl Connection for PooledConnection {
         self.connection.settle();
     }
 
-    fn results(&mut self) -> &mut Results {
+    fn results(&mut self) -> &mut ResultSets {
         self.connection.results()
     }
 

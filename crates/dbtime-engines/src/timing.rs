@@ -3,14 +3,14 @@
 use dbtime_load::program::Ticket;
 use dbtime_machine::now;
 use dbtime_model::recorder::Outage;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{
     ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, TimeSpan,
 };
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use crate::observer::SecondSink;
-use crate::plan::Sampling;
+use crate::plan::PartSampling;
 
 /// What reading the thread's clocks takes at most, when nothing comes in between.
 const LONGEST_READING: Nanos = Nanos::from_micros(2);
@@ -20,7 +20,7 @@ const LONGEST_WORK: Nanos = Nanos::from_micros(5);
 
 /// One transaction's instants and parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
+pub(crate) struct TransactionTiming {
     /// When it was ready to be sent.
     pub ready: MonoNanos,
     /// When its first statement was handed to the database; zero until then.
@@ -42,7 +42,7 @@ pub(crate) struct Timing {
     delay: Nanos,
 }
 
-impl Timing {
+impl TransactionTiming {
     /// A transaction that is ready and not yet sent.
     #[inline]
     pub(crate) fn new(ready: MonoNanos, sampled: bool) -> Self {
@@ -175,20 +175,20 @@ impl Timing {
 }
 
 /// A thread's recorder and the second it is filling.
-pub(crate) struct Ledger {
+pub(crate) struct ThreadRecorder {
     /// What it records of the window.
     pub recorder: Recorder,
     start: MonoNanos,
-    second: Box<Second>,
+    second: Box<RunSecond>,
     second_end: MonoNanos,
     sink: Box<dyn SecondSink>,
-    sampling: Sampling,
+    sampling: PartSampling,
     /// Ended transactions and statements that are not in the histograms yet, and the part that all
     /// of a statement's time is in, where it is measured and there is one. A database leaves
     /// none of the histograms' memory in the CPU's caches; taken together they miss once, not once
     /// each.
-    samples: Vec<Ended>,
-    statements: Vec<(Executed, Option<Part>)>,
+    samples: Vec<EndedTransaction>,
+    statements: Vec<(StatementExecution, Option<Part>)>,
     /// Time in the window the thread worked for the driver.
     pub driver: Nanos,
     /// When its last transaction ended.
@@ -204,7 +204,7 @@ pub(crate) struct Ledger {
 }
 
 /// An ended transaction.
-struct Ended {
+struct EndedTransaction {
     sample: Sample,
     /// Closed against its response; `None`: not measured.
     parts: Option<Parts>,
@@ -212,7 +212,7 @@ struct Ended {
 
 /// An executed statement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Executed {
+pub(crate) struct StatementExecution {
     /// By its position in the workload.
     pub statement: StatementId,
     /// From handing it over to its last answer.
@@ -235,15 +235,15 @@ const STANDSTILL: Nanos = Nanos::from_millis(100);
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
-impl Ledger {
+impl ThreadRecorder {
     /// An empty ledger of a load that starts at `start`.
     pub(crate) fn new(
         recorder: Recorder,
-        sampling: Sampling,
+        sampling: PartSampling,
         start: MonoNanos,
         sink: Box<dyn SecondSink>,
     ) -> Self {
-        let second = Box::new(Second::new(0));
+        let second = Box::new(RunSecond::new(0));
         let second_end = start + SECOND;
         Self {
             recorder,
@@ -265,7 +265,7 @@ impl Ledger {
 
     /// Counts a transaction that has ended after being sent.
     #[inline]
-    pub(crate) fn ended(&mut self, timing: &Timing, sample: &Sample) {
+    pub(crate) fn ended(&mut self, timing: &TransactionTiming, sample: &Sample) {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
         }
@@ -286,7 +286,7 @@ impl Ledger {
         self.ended = timing.done();
         self.freed = sample.freed(LONGEST_WORK);
         let parts = timing.sampled.then(|| timing.close(sample));
-        self.samples.push(Ended { sample: *sample, parts });
+        self.samples.push(EndedTransaction { sample: *sample, parts });
         if self.samples.len() == SAMPLES {
             self.count();
         }
@@ -333,7 +333,7 @@ impl Ledger {
     fn not_begun(&mut self, ticket: &Ticket, outcome: Outcome, now: MonoNanos) -> Sample {
         self.recorder.offered(ticket.operation, ticket.due);
         let done = now.max(ticket.due);
-        let timing = Timing::new(done, self.sampling.includes(ticket.index));
+        let timing = TransactionTiming::new(done, self.sampling.includes(ticket.index));
         let sample = timing.sample(ticket, outcome, 0);
         self.recorder.record(&sample);
         if outcome == Outcome::Unfinished && sample.response() >= STANDSTILL {
@@ -348,7 +348,12 @@ impl Ledger {
 
     /// Counts an executed statement, and its closed parts where they were measured.
     #[inline]
-    pub(crate) fn statement(&mut self, ticket: &Ticket, executed: Executed, parts: Option<&Parts>) {
+    pub(crate) fn statement(
+        &mut self,
+        ticket: &Ticket,
+        executed: StatementExecution,
+        parts: Option<&Parts>,
+    ) {
         if !self.recorder.window().contains(ticket.due) {
             return;
         }
@@ -365,14 +370,16 @@ impl Ledger {
 
     /// Counts what waits to be counted.
     fn count(&mut self) {
-        for Ended { sample, parts } in self.samples.drain(..) {
+        for EndedTransaction { sample, parts } in self.samples.drain(..) {
             self.second.record(&sample);
             self.recorder.record(&sample);
             if let Some(parts) = parts {
                 self.recorder.record_parts(&sample, &parts);
             }
         }
-        for (Executed { statement, took, rows, round_trips }, only) in self.statements.drain(..) {
+        for (StatementExecution { statement, took, rows, round_trips }, only) in
+            self.statements.drain(..)
+        {
             self.recorder.statement(statement, took, rows, round_trips);
             if let Some(part) = only {
                 let parts = Parts::only(part, took.0.cast_signed());
@@ -383,8 +390,8 @@ impl Ledger {
 
     /// Counts a database error that was seen at `at`.
     #[cold]
-    pub(crate) fn error(&mut self, ticket: &Ticket, failure: &Failure, at: MonoNanos) {
-        let Failure { class, code, message, .. } = failure;
+    pub(crate) fn error(&mut self, ticket: &Ticket, failure: &DatabaseFailure, at: MonoNanos) {
+        let DatabaseFailure { class, code, message, .. } = failure;
         self.recorder.error(ticket.due, *class, code, message);
         if *class == ErrorClass::Connection {
             self.out_since.get_or_insert(at);
@@ -432,7 +439,7 @@ impl Ledger {
     #[cold]
     fn turn_second(&mut self, done: MonoNanos) {
         self.count();
-        let empty = Box::new(Second::new(0));
+        let empty = Box::new(RunSecond::new(0));
         let full = std::mem::replace(&mut self.second, empty);
         self.second = self.sink.swap(full);
         let index = (done - self.start).0 / SECOND.0;

@@ -6,9 +6,9 @@ use counting::ALLOCATIONS;
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
 use dbtime_engines::pool;
-use dbtime_engines::sqlite::{Measure, SqliteAdmin, SqliteTarget};
+use dbtime_engines::sqlite::{MeasureLevel, SqliteAdmin, SqliteTarget};
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
@@ -17,15 +17,15 @@ use dbtime_model::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn plan(workload: &str, transactions: u64) -> Plan {
-    Plan {
+fn plan(workload: &str, transactions: u64) -> LoadPlan {
+    LoadPlan {
         workload: Arc::new(Workload::find(workload).expect("shipped")),
         scale: 1,
         seed: 1,
         first: 0,
-        demand: Demand::Closed { clients: 1, think: None },
+        demand: LoadDemand::Closed { clients: 1, think: None },
         backlog: Backlog::Wait,
-        servers: 1,
+        concurrency: 1,
         warmup: Nanos::ZERO,
         measure: None,
         transactions: Some(transactions),
@@ -58,7 +58,7 @@ fn growth(mut run: impl FnMut(u64)) -> u64 {
 fn nothing_is_allocated_per_transaction() {
     for workload in ["values1", "point-select", "atm", "oltp-read-write", "tpcb"] {
         let grown = growth(|transactions| {
-            let stop = Stop::default();
+            let stop = RunStop::default();
             null::drive(&plan(workload, transactions), NullTarget::default(), &NoObserver, &stop)
                 .expect("driven");
         });
@@ -80,8 +80,8 @@ fn nothing_is_allocated_per_transaction() {
     let grown = growth(|transactions| {
         let plan = plan("atm", transactions);
         let database =
-            SqlitePool::new(target.clone(), &plan.workload.statements, 1, Measure::Budget);
-        let stop = Stop::default();
+            SqlitePool::new(target.clone(), &plan.workload.statements, 1, MeasureLevel::Budget);
+        let stop = RunStop::default();
         pool::drive(&plan, &database, &NoObserver, &stop).expect("a connection");
     });
     // SQLite's own allocator is the C library's and not counted here.

@@ -1,17 +1,19 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
 use dbtime_engines::observer::SecondSink;
-use dbtime_engines::plan::{Demand, Plan, Stop, ThreadResult};
-use dbtime_engines::shard::{Answer, AnswerDelay, Event, Happened, Lines, Reactor, Shard};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
+use dbtime_engines::shard::{
+    AnswerDelay, Completion, CompletionKind, ConnectionMap, Reactor, Shard, StatementResult,
+};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
 use dbtime_load::queue::Backlog;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_load::think::Think;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::Workload;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, Recorder, StatementId};
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -44,7 +46,7 @@ impl Reactor for SimReactor {
         id: StatementId,
         parameters: &[Value],
         _: bool,
-    ) -> Option<Answer> {
+    ) -> Option<StatementResult> {
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
         if let Some((from, to)) = self.stall
@@ -57,15 +59,15 @@ impl Reactor for SimReactor {
         None
     }
 
-    fn ask(&mut self, _: u32, _: Request<'_>) -> Option<Answer> {
+    fn ask(&mut self, _: u32, _: ConnectionOp<'_>) -> Option<StatementResult> {
         unreachable!("no script")
     }
 
-    fn results(&mut self, _: u32) -> &mut Results {
+    fn results(&mut self, _: u32) -> &mut ResultSets {
         unreachable!("no script")
     }
 
-    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
         let mut woken = self.clock.get().max(first.min(until));
         if let Some((from, to)) = self.stop
@@ -80,8 +82,8 @@ impl Reactor for SimReactor {
                 break;
             }
             self.answering.pop();
-            let (at, kind) = (self.clock.get(), Happened::Answered(Answer::of(1)));
-            events.push(Event {
+            let (at, kind) = (self.clock.get(), CompletionKind::Answered(StatementResult::of(1)));
+            events.push(Completion {
                 connection,
                 at,
                 late: AnswerDelay::of_wait(at - answered_at),
@@ -102,21 +104,21 @@ impl Reactor for SimReactor {
 struct Forget;
 
 impl SecondSink for Forget {
-    fn swap(&mut self, mut full: Box<Second>) -> Box<Second> {
+    fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
         full.reset(0);
         full
     }
 }
 
-fn plan(demand: Demand, servers: u32) -> Plan {
-    Plan {
+fn plan(demand: LoadDemand, servers: u32) -> LoadPlan {
+    LoadPlan {
         workload: Arc::new(Workload::find("point-select").expect("shipped")),
         scale: 1,
         seed: 42,
         first: 0,
         demand,
         backlog: Backlog::Wait,
-        servers,
+        concurrency: servers,
         warmup: Nanos::ZERO,
         measure: Some(Nanos::from_secs(10)),
         transactions: None,
@@ -128,20 +130,20 @@ fn plan(demand: Demand, servers: u32) -> Plan {
     }
 }
 
-fn open(rate: f64) -> Demand {
-    Demand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson }
+fn open(rate: f64) -> LoadDemand {
+    LoadDemand::Open { rate: Rate::Constant(rate), arrivals: Arrivals::Poisson }
 }
 
 /// Runs all shards of a plan one after the other, each on a clock of its own.
-fn simulate(plan: &Plan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
-    let stop = Stop::default();
+fn simulate(plan: &LoadPlan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> {
+    let stop = RunStop::default();
     let start = MonoNanos(SECOND.0);
     let shards: Vec<ThreadResult> = (0..plan.shards)
         .map(|shard| {
             let reactor = reactor();
             reactor.clock.set(start);
             let sessions = plan.sessions(shard, plan.shards).expect("no script");
-            let lines = Lines::new(sessions.len());
+            let lines = ConnectionMap::new(sessions.len());
             let ready = (reactor, sessions, lines);
             Shard::new(plan, (shard, start), ready, Box::new(Forget), &stop).run().0
         })
@@ -199,7 +201,7 @@ fn a_driver_that_was_stopped_was_late_and_the_database_was_not() {
 fn the_same_seed_gives_the_same_statements_whatever_the_shards() {
     let statements = |shards, servers| {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let plan = Plan { shards, ..plan(open(500.0), servers) };
+        let plan = LoadPlan { shards, ..plan(open(500.0), servers) };
         simulate(&plan, || SimReactor {
             service: MS,
             seen: Arc::clone(&seen),
@@ -219,7 +221,7 @@ fn the_same_seed_gives_the_same_statements_whatever_the_shards() {
 #[test]
 fn queueing_is_what_theory_says() {
     // M/D/1 at half load: the mean wait is ρ·s/(2(1−ρ)) = 0.5 ms for a service of 1 ms.
-    let long = Plan { measure: Some(Nanos::from_secs(2000)), ..plan(open(500.0), 1) };
+    let long = LoadPlan { measure: Some(Nanos::from_secs(2000)), ..plan(open(500.0), 1) };
     let recorder = simulate(&long, || SimReactor { service: MS, ..SimReactor::default() });
     let latencies = &recorder.operations[0].latencies;
     let wait = latencies.queue.mean_ns() / 1e6;
@@ -229,7 +231,7 @@ fn queueing_is_what_theory_says() {
 
 #[test]
 fn overload_is_counted_by_policy() {
-    let overloaded = |backlog| Plan { backlog, ..plan(open(1000.0), 1) };
+    let overloaded = |backlog| LoadPlan { backlog, ..plan(open(1000.0), 1) };
     let half = || SimReactor { service: Nanos::from_millis(2), ..SimReactor::default() };
     let waits = simulate(&overloaded(Backlog::Wait), half).counts();
     assert!(waits.add_up() && waits.dropped == 0 && waits.unfinished > 4000, "{waits:?}");
@@ -244,8 +246,8 @@ fn overload_is_counted_by_policy() {
 #[test]
 fn think_time_and_pool_obey_littles_law() {
     // 20 clients, 10 ms service, 90 ms think, enough workers: X = N/(R+Z) = 200/s.
-    let think = Some(Think::Fixed(Nanos::from_millis(90)));
-    let demand = Demand::Closed { clients: 20, think };
+    let think = Some(ThinkTime::Fixed(Nanos::from_millis(90)));
+    let demand = LoadDemand::Closed { clients: 20, think };
     let slow = || SimReactor { service: Nanos::from_millis(10), ..SimReactor::default() };
     let recorder = simulate(&plan(demand.clone(), 20), slow);
     let rate = recorder.counts().completed as f64 / 10.0;
@@ -261,8 +263,8 @@ fn think_time_and_pool_obey_littles_law() {
 #[test]
 fn clients_given_up_at_the_end_are_unfinished_and_the_run_ends() {
     // 100 clients behind one worker of 100 ms: the rundown of 1 s serves ten of those who wait.
-    let demand = Demand::Closed { clients: 100, think: None };
-    let crowded = Plan { measure: Some(Nanos::from_millis(500)), ..plan(demand, 1) };
+    let demand = LoadDemand::Closed { clients: 100, think: None };
+    let crowded = LoadPlan { measure: Some(Nanos::from_millis(500)), ..plan(demand, 1) };
     let slow = || SimReactor { service: Nanos::from_millis(100), ..SimReactor::default() };
     let counts = simulate(&crowded, slow).counts();
     assert!(counts.add_up() && counts.unfinished > 80, "{counts:?}");
@@ -270,12 +272,12 @@ fn clients_given_up_at_the_end_are_unfinished_and_the_run_ends() {
 
 #[test]
 fn a_number_of_transactions_is_kept_to_the_last() {
-    let demand = Demand::Closed { clients: 7, think: None };
-    let counted = Plan { measure: None, transactions: Some(101), shards: 3, ..plan(demand, 7) };
+    let demand = LoadDemand::Closed { clients: 7, think: None };
+    let counted = LoadPlan { measure: None, transactions: Some(101), shards: 3, ..plan(demand, 7) };
     let recorder = simulate(&counted, || SimReactor { service: MS, ..SimReactor::default() });
     assert_eq!(recorder.counts().completed, 101);
-    let at_once = Demand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
-    let counted = Plan { measure: None, transactions: Some(80), ..plan(at_once, 4) };
+    let at_once = LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
+    let counted = LoadPlan { measure: None, transactions: Some(80), ..plan(at_once, 4) };
     let recorder = simulate(&counted, || SimReactor { service: MS, ..SimReactor::default() });
     assert_eq!(recorder.counts().completed, 80);
     // 80 requests, four at a time, 1 ms each: the k-th four end after k ms, so the mean is 10.5.

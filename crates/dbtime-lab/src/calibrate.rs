@@ -3,12 +3,12 @@
 
 use crate::drive::{BEFORE_WINDOW, NO_THINK, shards};
 use crate::error::LabError;
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
 use crate::script_watchdog::with_watchdog;
-use crate::targets::Prepared;
+use crate::targets::PreparedTarget;
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop, probe_every};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost};
@@ -43,10 +43,10 @@ const PROBE_SHARE: f64 = 0.01;
 /// Measures the flat-out rate and offers a share of it, if that was asked for.
 pub(crate) fn rate(
     request: &RunRequest,
-    plan: &mut Plan,
-    prepared: &dyn Prepared,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
+    plan: &mut LoadPlan,
+    prepared: &dyn PreparedTarget,
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
 ) -> Result<Option<AutoRate>, LabError> {
     let auto = match &request.load.rate {
         _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
@@ -61,24 +61,24 @@ pub(crate) fn rate(
     rate.check().map_err(|error| LabError::Usage(error.to_string()))?;
     request.load.arrivals.check(&rate).map_err(|error| LabError::Usage(error.to_string()))?;
     let (flat_out_tps, offered_tps) = (auto.flat_out_tps, auto.offered_tps());
-    progress(Progress::Rate { flat_out_tps, offered_tps });
-    plan.demand = Demand::Open { rate, arrivals: request.load.arrivals };
-    plan.shards = shards(&request.load, &plan.demand, plan.servers);
+    progress(RunProgress::Rate { flat_out_tps, offered_tps });
+    plan.demand = LoadDemand::Open { rate, arrivals: request.load.arrivals };
+    plan.shards = shards(&request.load, &plan.demand, plan.concurrency);
     Ok(Some(auto))
 }
 
 /// Measures what the target carries without a pause.
 fn flat_out(
     (share_pct, measures): (f64, bool),
-    plan: &Plan,
-    prepared: &dyn Prepared,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
 ) -> Result<AutoRate, LabError> {
-    progress(Progress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
+    progress(RunProgress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
     // As the run will be: with its parts measured, where that is asked for.
     let is_measured = prepared.budget_method() == BudgetMethod::Switches && measures;
-    let plan = &Plan { budget_every: u32::from(is_measured), ..plan.clone() };
+    let plan = &LoadPlan { budget_every: u32::from(is_measured), ..plan.clone() };
     let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
@@ -89,15 +89,15 @@ fn flat_out(
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));
     }
-    Ok(AutoRate { flat_out_tps, measured_s: window_s, share_pct, servers: plan.servers })
+    Ok(AutoRate { flat_out_tps, measured_s: window_s, share_pct, concurrency: plan.concurrency })
 }
 
 /// Chooses how many transactions have their parts measured.
 pub(crate) fn budget(
     request: &RunRequest,
-    plan: &mut Plan,
-    prepared: &dyn Prepared,
-    stop: &Stop,
+    plan: &mut LoadPlan,
+    prepared: &dyn PreparedTarget,
+    stop: &RunStop,
 ) -> Result<(), LabError> {
     plan.budget_every = match request.budget {
         BudgetChoice::Off => 0,
@@ -111,7 +111,7 @@ pub(crate) fn budget(
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what probing it would cost.
             let (warmup, length) = (Nanos::from_millis(50), Nanos::from_millis(250));
-            let alone = Plan { budget_every: NEARLY_NONE, ..alone(plan) };
+            let alone = LoadPlan { budget_every: NEARLY_NONE, ..alone(plan) };
             let (driven, window_s) = trial(&alone, prepared, warmup, length, stop)?;
             let ended = driven.recorder.counts().completed.max(1) as f64;
             let service = |op: &OperationRecorder<u64>| {
@@ -131,10 +131,10 @@ fn is_scripted(request: &RunRequest) -> bool {
 }
 
 /// One client without a pause, for a trial.
-fn alone(plan: &Plan) -> Plan {
-    Plan {
-        demand: Demand::Closed { clients: 1, think: Some(NO_THINK) },
-        servers: 1,
+fn alone(plan: &LoadPlan) -> LoadPlan {
+    LoadPlan {
+        demand: LoadDemand::Closed { clients: 1, think: Some(NO_THINK) },
+        concurrency: 1,
         shards: 1,
         first: TRIAL_FIRST / 2,
         ..plan.clone()
@@ -143,17 +143,17 @@ fn alone(plan: &Plan) -> Plan {
 
 /// How many transactions the window will have, where one client alone makes `alone_tps`; `None`:
 /// nobody knows.
-fn expected(plan: &Plan, alone_tps: Option<f64>) -> Option<f64> {
+fn expected(plan: &LoadPlan, alone_tps: Option<f64>) -> Option<f64> {
     if let Some(transactions) = plan.transactions {
         return Some(transactions as f64);
     }
     let length = plan.measure?;
     match &plan.demand {
-        Demand::Open { rate, .. } => {
+        LoadDemand::Open { rate, .. } => {
             Some(rate.mean(plan.warmup, plan.warmup + length) * length.as_secs())
         }
         // Clients hold each other up: what one makes is the least that all make.
-        Demand::Closed { .. } => alone_tps.map(|tps| tps * length.as_secs()),
+        LoadDemand::Closed { .. } => alone_tps.map(|tps| tps * length.as_secs()),
     }
 }
 
@@ -167,9 +167,9 @@ fn enough(every: u32, expected: Option<f64>) -> u32 {
 /// nothing more may be done to the data, somebody has chosen, or there is nothing to measure.
 pub(crate) fn cost(
     request: &RunRequest,
-    plan: &Plan,
-    prepared: &dyn Prepared,
-    stop: &Stop,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
+    stop: &RunStop,
 ) -> Result<Option<MeasuringCost>, LabError> {
     let is_free = request.budget == BudgetChoice::Auto
         && request.transactions.is_none()
@@ -186,7 +186,7 @@ pub(crate) fn cost(
             let is_measured = (pair + step) % 2 == 0;
             let budget_every = if is_measured { plan.budget_every } else { 0 };
             let first = TRIAL_FIRST / 4 + (2 * u64::from(pair) + u64::from(step)) * SLICE_NUMBERS;
-            let slice = Plan { budget_every, first, ..alone(plan) };
+            let slice = LoadPlan { budget_every, first, ..alone(plan) };
             let (driven, window_s) = trial(&slice, prepared, SLICE_WARMUP, SLICE, stop)?;
             let completed = driven.recorder.completed_within();
             if completed == 0 {
@@ -222,14 +222,14 @@ fn cost_of(pairs: &[[f64; 2]]) -> MeasuringCost {
 
 /// A load that is not recorded. Returns what was driven and the length of its window in seconds.
 fn trial(
-    plan: &Plan,
-    prepared: &dyn Prepared,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
     warmup: Nanos,
     measure: Nanos,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<(LoadResult, f64), LabError> {
     // Trials have numbers of their own: keys that must not repeat are all still to come.
-    let trial = Plan {
+    let trial = LoadPlan {
         warmup,
         measure: Some(measure),
         transactions: None,

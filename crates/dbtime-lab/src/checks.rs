@@ -1,10 +1,10 @@
 //! What was required and what was measured: the limits of workload and command line, and two
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
-use dbtime_load::workload::{Limit, Metric, Operation};
+use dbtime_load::workload::{Metric, Operation, WorkloadLimit};
 use dbtime_model::Histogram;
 use dbtime_model::record::{Check, CheckOrigin, CheckUnit, OperationSummary};
-use dbtime_model::recorder::{Counts, Latencies, OperationRecorder};
+use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
 /// otherwise (Faban's default).
@@ -21,14 +21,14 @@ const ENOUGH: u64 = 1000;
 /// `offered` counts all operations of the run, `window_s` is the length of the window.
 pub(crate) fn of_operation(
     operation: &Operation,
-    extra: &[Limit],
+    extra: &[WorkloadLimit],
     recorded: &OperationRecorder<u64>,
     summary: &OperationSummary,
     (offered, window_s): (u64, f64),
 ) -> Vec<Check> {
     let extra = extra.iter().filter(|limit| !is_of_run(limit));
     let limits = by_origin(&operation.limits, extra);
-    let seen = Seen {
+    let seen = LimitInputs {
         latencies: &recorded.latencies,
         counts: &recorded.counts,
         share: summary.share,
@@ -73,41 +73,41 @@ fn of_mix(summary: &OperationSummary) -> Check {
 /// The checks of the whole run: the workload's own, and what the command line requires of no single
 /// operation.
 pub(crate) fn of_run(
-    limits: &[Limit],
-    extra: &[Limit],
-    (latencies, counts): (&Latencies<u64>, &Counts),
+    limits: &[WorkloadLimit],
+    extra: &[WorkloadLimit],
+    (latencies, counts): (&Latencies<u64>, &OutcomeCounts),
     (completed_within, window_s): (u64, f64),
 ) -> Vec<Check> {
     let throughput_tps = completed_within as f64 / window_s.max(1e-9);
-    let seen = Seen { latencies, counts, share: 1.0, throughput_tps };
+    let seen = LimitInputs { latencies, counts, share: 1.0, throughput_tps };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
 }
 
 /// The workload's own limits and those of the command line.
 fn by_origin<'a>(
-    own: &'a [Limit],
-    extra: impl Iterator<Item = &'a Limit>,
-) -> impl Iterator<Item = (CheckOrigin, &'a Limit)> {
+    own: &'a [WorkloadLimit],
+    extra: impl Iterator<Item = &'a WorkloadLimit>,
+) -> impl Iterator<Item = (CheckOrigin, &'a WorkloadLimit)> {
     let own = own.iter().map(|limit| (CheckOrigin::Workload, limit));
     own.chain(extra.map(|limit| (CheckOrigin::Given, limit)))
 }
 
 /// A throughput is required of the run; everything else holds for each operation.
-fn is_of_run(limit: &Limit) -> bool {
+fn is_of_run(limit: &WorkloadLimit) -> bool {
     limit.metric == Metric::Throughput
 }
 
 /// What limits are held against.
-struct Seen<'a> {
+struct LimitInputs<'a> {
     latencies: &'a Latencies<u64>,
-    counts: &'a Counts,
+    counts: &'a OutcomeCounts,
     share: f64,
     throughput_tps: f64,
 }
 
-impl Seen<'_> {
-    fn check(&self, origin: CheckOrigin, limit: &Limit) -> Check {
+impl LimitInputs<'_> {
+    fn check(&self, origin: CheckOrigin, limit: &WorkloadLimit) -> Check {
         let counts = self.counts;
         let (response, without_lag) = (&self.latencies.response, &self.latencies.without_lag);
         // Lag only lengthens a response, and keeps a closed loop from asking again.
@@ -167,8 +167,8 @@ mod tests {
             retries: 0,
         };
         (0..100).for_each(|_| latencies.record(&sample));
-        let counts = Counts { offered: 100, completed: 100, ..Counts::default() };
-        let limits = [Limit::parse(limit).expect("a limit")];
+        let counts = OutcomeCounts { offered: 100, completed: 100, ..OutcomeCounts::default() };
+        let limits = [WorkloadLimit::parse(limit).expect("a limit")];
         let checks = of_run(&limits, &[], (&latencies, &counts), (100, 1.0));
         checks[0].outcome()
     }

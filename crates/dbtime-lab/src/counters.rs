@@ -1,20 +1,22 @@
 //! Sampling status counters of a target, and what a run records of them.
 //!
 //! Whoever can ask a target for its counters is a [`Sampler`]. A server is asked over a login:
-//! give [`ServerSampler`] anything that executes a statement and returns its rows ([`Login`]). An
+//! give [`ServerSampler`] anything that executes a statement and returns its rows
+//! ([`CounterLogin`]). An
 //! SQLite database has no server; its files tell what another process can know of it.
 //! What was read is told apart and subtracted in `dbtime_observe::counters`.
 
 use crate::error::LabError;
-use dbtime_engines::server::{Admin, Asked, Server};
+use dbtime_engines::server::{AdminConnection, AdminSession, Server};
 use dbtime_machine::now;
 use dbtime_model::counters::{
-    CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, Taken,
+    CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, SampleInstant,
 };
 use dbtime_model::record::CountersInfo;
 use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_observe::counters::{
-    Cell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries, telling,
+    CounterCell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries,
+    telling,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
 use std::ffi::OsString;
@@ -57,33 +59,33 @@ const PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// A connection for looking, as a login.
 struct AdminLogin {
-    admin: Box<dyn Admin>,
+    admin: Box<dyn AdminConnection>,
     target: String,
 }
 
-impl Login for AdminLogin {
-    fn query(&mut self, sql: &str) -> Result<Rows, LabError> {
-        let mut asked = Asked { target: &self.target, admin: &mut *self.admin };
+impl CounterLogin for AdminLogin {
+    fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
+        let mut asked = AdminSession { target: &self.target, admin: &mut *self.admin };
         let table = asked.query(sql)?;
-        Ok(Rows { columns: table.columns, rows: table.rows })
+        Ok(CounterRows { columns: table.columns, rows: table.rows })
     }
 }
 
 /// Rows of an answer with the names of their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct CounterRows {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Rows, a cell for each column as the text protocol has it.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<CounterCell>>,
 }
 
 /// A connection that somebody has made.
-pub trait Login {
+pub trait CounterLogin {
     /// Executes a statement in auto-commit and returns what it answers.
     ///
     /// Errors: [`LabError::Target`], also for a statement that the server refuses.
-    fn query(&mut self, sql: &str) -> Result<Rows, LabError>;
+    fn query(&mut self, sql: &str) -> Result<CounterRows, LabError>;
 }
 
 /// Samples a server over a login.
@@ -94,7 +96,7 @@ pub(crate) struct ServerSampler<L> {
     queries: Vec<Query>,
 }
 
-impl<L: Login> ServerSampler<L> {
+impl<L: CounterLogin> ServerSampler<L> {
     /// A sampler of the server that a login belongs to. `source.version` is what it says of itself.
     ///
     /// Errors: [`LabError::Target`] where that is no version.
@@ -109,7 +111,7 @@ impl<L: Login> ServerSampler<L> {
     }
 }
 
-impl<L: Login> Sampler for ServerSampler<L> {
+impl<L: CounterLogin> Sampler for ServerSampler<L> {
     fn sample(&mut self) -> Result<CounterSample, LabError> {
         let mut sample = CounterSample::new(self.source.clone());
         let begun = now();
@@ -120,7 +122,9 @@ impl<L: Login> Sampler for ServerSampler<L> {
                 return true;
             }
             match login.query(&query.sql) {
-                Ok(Rows { columns, rows }) => add_rows(&mut sample, query.group, &columns, &rows),
+                Ok(CounterRows { columns, rows }) => {
+                    add_rows(&mut sample, query.group, &columns, &rows)
+                }
                 Err(_) if query.is_optional => return false,
                 Err(error) => failed = Some(error),
             }
@@ -195,11 +199,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The middle between two instants, on all clocks.
-fn taken(begun: MonoNanos, ended: MonoNanos) -> Taken {
+fn taken(begun: MonoNanos, ended: MonoNanos) -> SampleInstant {
     let half = Nanos((ended - begun).0 / 2);
     let ago = jiff::SignedDuration::from_nanos(half.0.cast_signed());
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    Taken {
+    SampleInstant {
         at: jiff::Timestamp::now().checked_sub(ago).ok().map(|at| format!("{at:.6}")),
         mono_ns: Some((begun + half).0),
         boot: boot.ok().map(|id| id.trim().to_owned()),
@@ -245,19 +249,22 @@ mod tests {
     use std::collections::VecDeque;
 
     /// A server that has these answers, in this order.
-    struct Script(VecDeque<(&'static str, Option<Rows>)>);
+    struct CounterScript(VecDeque<(&'static str, Option<CounterRows>)>);
 
-    impl Login for Script {
-        fn query(&mut self, sql: &str) -> Result<Rows, LabError> {
+    impl CounterLogin for CounterScript {
+        fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
             let (wanted, answer) = self.0.pop_front().expect("no further statement");
             assert!(sql.contains(wanted), "{sql} has no {wanted}");
             answer.ok_or_else(|| LabError::Target("does not exist".to_owned()))
         }
     }
 
-    fn rows(columns: &[&str], cells: &[&str]) -> Option<Rows> {
+    fn rows(columns: &[&str], cells: &[&str]) -> Option<CounterRows> {
         let columns = columns.iter().map(|name| (*name).to_owned()).collect();
-        Some(Rows { columns, rows: vec![cells.iter().map(|c| Some((*c).to_owned())).collect()] })
+        Some(CounterRows {
+            columns,
+            rows: vec![cells.iter().map(|c| Some((*c).to_owned())).collect()],
+        })
     }
 
     fn source(product: Product, version: &str) -> CounterSource {
@@ -277,7 +284,7 @@ mod tests {
             ("pg_stat_database", database()),
             ("pg_stat_bgwriter", None),
         ];
-        let login = Script(script.into());
+        let login = CounterScript(script.into());
         let source = source(Product::Postgres, "9.6.24");
         let mut sampler = ServerSampler::new(login, source).expect("a version");
         let sample = sampler.sample().expect("answered");
@@ -293,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_server_without_version_is_refused() {
-        let login = Script(VecDeque::new());
+        let login = CounterScript(VecDeque::new());
         let error = ServerSampler::new(login, source(Product::Mysql, "devel")).err();
         let error = error.expect("no version").to_string();
         assert!(error.contains("`devel` is no version of MySQL"), "{error}");
@@ -306,7 +313,7 @@ mod tests {
             let row = |name: &str, n: u64| vec![Some(name.to_owned()), Some(n.to_string())];
             let rows = [row("Questions", questions), row("Uptime", seconds)];
             add_rows(&mut sample, "global_status", &["Variable_name", "Value"], &rows);
-            sample.taken = Taken {
+            sample.taken = SampleInstant {
                 mono_ns: Some(seconds * 1_000_000_000),
                 boot: Some("x".to_owned()),
                 at: None,

@@ -4,15 +4,15 @@ use crate::error::LabError;
 use crate::observers::{
     IntervalLog, Monitor, PhaseLog, RunObservation, RunObserver, ServerObserver, observer_thread,
 };
-use crate::progress::Progress;
-use crate::request::{Load, RateChoice, RunRequest};
+use crate::progress::RunProgress;
+use crate::request::{LoadRequest, RateChoice, RunRequest};
 use crate::script_watchdog::with_watchdog;
 use crate::servers::check_online;
-use crate::targets::Prepared;
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use crate::targets::PreparedTarget;
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
-use dbtime_load::think::Think;
+use dbtime_load::think::ThinkTime;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::{CpuList, PinnedThread};
 use dbtime_model::Nanos;
@@ -26,7 +26,7 @@ pub(crate) const BEFORE_WINDOW: &str = "before the window began: nothing was mea
 const RUNDOWN: Nanos = Nanos::from_secs(5);
 
 /// Flat out means without the think times of a workload.
-pub(crate) const NO_THINK: Think = Think::Fixed(Nanos::ZERO);
+pub(crate) const NO_THINK: ThinkTime = ThinkTime::Fixed(Nanos::ZERO);
 
 /// Keeps this thread, and all that it will start, to the CPUs of a run until that has ended.
 pub(crate) fn keep_to(cpus: &CpuList) -> Result<PinnedThread, LabError> {
@@ -36,7 +36,7 @@ pub(crate) fn keep_to(cpus: &CpuList) -> Result<PinnedThread, LabError> {
     })
 }
 
-pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
+pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
     let load = &request.load;
     let workers = load.workers.unwrap_or(load.connections);
     // In a closed loop more workers than clients would have nobody to serve.
@@ -45,26 +45,26 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
     let demand = match &load.rate {
         _ if load.arrivals == Arrivals::AtOnce => {
             // All are due at the start, whatever the rate.
-            Demand::Open { rate: Rate::Constant(1.0), arrivals: load.arrivals }
+            LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: load.arrivals }
         }
-        None => Demand::Closed { clients: load.connections, think: load.think },
+        None => LoadDemand::Closed { clients: load.connections, think: load.think },
         Some(RateChoice::Given(rate)) => {
-            Demand::Open { rate: rate.clone(), arrivals: load.arrivals }
+            LoadDemand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
         // Flat out first; `settle::rate` knows more.
         Some(RateChoice::Auto(_) | RateChoice::Found(_)) => {
-            Demand::Closed { clients: servers, think: Some(NO_THINK) }
+            LoadDemand::Closed { clients: servers, think: Some(NO_THINK) }
         }
     };
     let shards = shards(load, &demand, servers);
-    Plan {
+    LoadPlan {
         workload: Arc::new(request.workload.clone()),
         scale,
         seed: request.seed,
         first: 0,
         demand,
         backlog: load.backlog,
-        servers,
+        concurrency: servers,
         warmup: request.warmup,
         measure: request.time,
         transactions: request.transactions,
@@ -84,12 +84,12 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> Plan {
 /// another is free.
 ///
 /// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
-pub(crate) fn shards(load: &Load, demand: &Demand, servers: u32) -> u32 {
+pub(crate) fn shards(load: &LoadRequest, demand: &LoadDemand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
     }
     let cpus = usable_cpus();
-    let is_tied = matches!(demand, Demand::Closed { clients, .. } if *clients == servers);
+    let is_tied = matches!(demand, LoadDemand::Closed { clients, .. } if *clients == servers);
     if is_tied && servers <= FEW { servers.min(cpus).max(1) } else { 1 }
 }
 
@@ -105,11 +105,11 @@ pub(crate) fn no_thread(error: io::Error) -> LabError {
 ///
 /// Errors: the load could not be driven.
 pub(crate) fn drive_observed(
-    plan: &Plan,
-    prepared: &dyn Prepared,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
     log: IntervalLog<'_>,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
 ) -> Result<(LoadResult, RunObservation), LabError> {
     let mut phases = PhaseLog::new(progress);
     let mut monitor = Monitor::new(plan, log, progress);
@@ -123,13 +123,13 @@ pub(crate) fn drive_observed(
 
 /// Drives a load on a thread of its own, and these observers on this one.
 fn drive_under<'o>(
-    plan: &Plan,
-    prepared: &dyn Prepared,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
     observers: Vec<&mut (dyn RunObserver + 'o)>,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
 ) -> Result<LoadResult, LabError> {
-    let threads = if prepared.is_sharded() { plan.shards } else { plan.servers };
+    let threads = if prepared.is_sharded() { plan.shards } else { plan.concurrency };
     let (handle, observers) = observer_thread(plan, threads, observers, stop);
     std::thread::scope(|scope| {
         // The load has the other thread: connections of observers stay on the one that made them.

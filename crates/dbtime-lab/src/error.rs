@@ -1,6 +1,6 @@
 //! Why a run could not be made at all, and whose affair it is.
 
-use dbtime_engines::failure::Failure;
+use dbtime_engines::failure::DatabaseFailure;
 use std::io;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub enum LabError {
         /// As `--target` takes it, without password.
         target: String,
         /// What it says.
-        failure: Box<Failure>,
+        failure: Box<DatabaseFailure>,
     },
     /// A script failed, in its own words.
     #[error("{0}")]

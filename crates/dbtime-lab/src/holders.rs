@@ -5,16 +5,16 @@
 
 use crate::error::LabError;
 use crate::targets::server_of;
-use dbtime_engines::failure::Failure;
-use dbtime_engines::server::{Admin, Server};
-use dbtime_engines::socket::Table;
+use dbtime_engines::failure::DatabaseFailure;
+use dbtime_engines::server::{AdminConnection, Server};
+use dbtime_engines::socket::QueryTable;
 use dbtime_machine::now;
 use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, WireProtocol};
 use dbtime_observe::counters::ServerVersion;
 use dbtime_observe::lock_waits::{
-    LockSurvey, Refused, SurveyAnswer, listed_sessions, session_lists,
+    LockSurvey, SurveyAnswer, SurveyRefusal, listed_sessions, session_lists,
 };
 
 /// How long a server may take for each of the first words, before the watching begins.
@@ -28,7 +28,7 @@ const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorCl
 
 /// A connection that is asked who holds what others wait for.
 pub struct HolderLogin {
-    admin: Box<dyn Admin>,
+    admin: Box<dyn AdminConnection>,
     target: String,
     product: Product,
     version: ServerVersion,
@@ -95,7 +95,7 @@ impl HolderLogin {
     pub fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
         for sql in session_lists(self.product, self.version) {
             match first_words(&mut *self.admin, &self.target, sql)? {
-                Ok((Table { columns, rows }, _)) => {
+                Ok((QueryTable { columns, rows }, _)) => {
                     return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
                 }
                 Err(failure) if failure.class == ErrorClass::Connection => {
@@ -143,15 +143,18 @@ impl HolderLogin {
         Ok(None)
     }
 
-    fn take(&mut self, answer: Result<(Table, u64), Box<Failure>>) -> Result<(), LabError> {
+    fn take(
+        &mut self,
+        answer: Result<(QueryTable, u64), Box<DatabaseFailure>>,
+    ) -> Result<(), LabError> {
         match answer {
-            Ok((Table { columns, rows }, _)) => {
+            Ok((QueryTable { columns, rows }, _)) => {
                 self.survey.take(Ok(SurveyAnswer { columns: &columns, rows: &rows }));
             }
             Err(failure) if failure.class == ErrorClass::Connection => {
                 return Err(refused(&self.target, &failure));
             }
-            Err(failure) => self.survey.take(Err(Refused {
+            Err(failure) => self.survey.take(Err(SurveyRefusal {
                 code: &failure.code,
                 message: &failure.message,
                 is_passing: PASSING.contains(&failure.class),
@@ -164,7 +167,7 @@ impl HolderLogin {
 /// What a server is.
 fn identified(
     server: &dyn Server,
-    admin: &mut dyn Admin,
+    admin: &mut dyn AdminConnection,
 ) -> Result<(Product, ServerVersion), LabError> {
     let target = server.to_string();
     let sql = server.dialect().version_query();
@@ -191,10 +194,10 @@ fn identified(
 /// Waits for the answer to a statement, but not for ever.
 #[allow(clippy::type_complexity, reason = "it is what a connection answers")]
 fn first_words(
-    admin: &mut dyn Admin,
+    admin: &mut dyn AdminConnection,
     target: &str,
     sql: &str,
-) -> Result<Result<(Table, u64), Box<Failure>>, LabError> {
+) -> Result<Result<(QueryTable, u64), Box<DatabaseFailure>>, LabError> {
     admin.send(sql);
     let until = now() + PATIENCE;
     while now() < until {
@@ -206,6 +209,6 @@ fn first_words(
     Err(LabError::Target(text))
 }
 
-fn refused(target: &str, failure: &Failure) -> LabError {
+fn refused(target: &str, failure: &DatabaseFailure) -> LabError {
     LabError::Target(format!("{target}: {} ({})", failure.message, failure.code))
 }

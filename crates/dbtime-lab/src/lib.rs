@@ -1,7 +1,7 @@
 //! Runs: prepares a target, drives the load, judges and records the result.
 //!
 //! The lab is the only writer of run folders. It prints nothing: what happens on the way it tells
-//! as [`progress::Progress`].
+//! as [`progress::RunProgress`].
 #![forbid(unsafe_code)]
 
 mod abandon;
@@ -33,11 +33,11 @@ pub mod tracing;
 pub use abandon::abandon;
 pub use error::LabError;
 pub use one_shot::{command, operation};
-pub use progress::Progress;
+pub use progress::RunProgress;
 pub use request::{
-    AUTO_SHARE_PCT, BudgetChoice, Detail, Load, PrivateOptions, RateChoice, RunRequest,
+    AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest,
 };
-pub use run::{Finished, find_rate, run, run_into};
+pub use run::{RunResult, find_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
 pub use run_process::{ProcessResult, RunProcess};
 pub use targets::{Dataset, Target, TargetForm};

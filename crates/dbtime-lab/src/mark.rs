@@ -23,9 +23,9 @@ const HEAD: &str = "dbtime removes this folder";
 
 /// A folder's mark, and the lock that says that it is still somebody's.
 #[derive(Debug)]
-pub(crate) struct Mark(File);
+pub(crate) struct FolderMark(File);
 
-impl Mark {
+impl FolderMark {
     /// Marks a folder, which has none, as this process's.
     ///
     /// Errors: the file cannot be written.
@@ -49,7 +49,7 @@ impl Mark {
     /// The mark of a folder that belongs to this user and whose process is certainly dead, taken
     /// over; `None` where any of that is not so.
     pub(crate) fn take_over(folder: &Path) -> Option<Self> {
-        let open = Open::folder(folder).ok()?;
+        let open = OpenFolder::folder(folder).ok()?;
         let owner = open.file.metadata().ok()?.uid();
         let own = rustix::process::geteuid().as_raw();
         // Started by root, a server has a user of its own, who has its folder. The mark is ours.
@@ -69,11 +69,11 @@ impl Mark {
 }
 
 /// A folder that was opened: paths in it stay in it, whatever takes its name.
-pub(crate) struct Open {
+pub(crate) struct OpenFolder {
     file: File,
 }
 
-impl Open {
+impl OpenFolder {
     pub(crate) fn folder(path: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self { file: rustix::fs::open(path, flags, Mode::empty())?.into() })
@@ -150,8 +150,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let own = std::process::id();
         let alive = text(Path::new("alive"), own, started_at(own).expect("alive"));
-        let is_taken =
-            |name: &str, text: &str| Mark::take_over(&marked(dir.path(), name, text)).is_some();
+        let is_taken = |name: &str, text: &str| {
+            FolderMark::take_over(&marked(dir.path(), name, text)).is_some()
+        };
         assert!(is_taken("left", &dead("left")));
         assert!(!is_taken("alive", &alive));
         assert!(!is_taken("copy", &dead("left")), "a copy is somebody's");
@@ -162,8 +163,8 @@ mod tests {
             dead("elsewhere").replace(&boot(), "another").replace("machine ", "machine x");
         assert!(!is_taken("elsewhere", &elsewhere));
         fs::create_dir(dir.path().join("bare")).expect("free");
-        assert!(Mark::take_over(&dir.path().join("bare")).is_none());
-        assert!(Mark::take_over(&dir.path().join("absent")).is_none());
+        assert!(FolderMark::take_over(&dir.path().join("bare")).is_none());
+        assert!(FolderMark::take_over(&dir.path().join("absent")).is_none());
     }
 
     #[test]
@@ -173,12 +174,12 @@ mod tests {
         // As by a process that another container sees under another number.
         let held = File::options().write(true).open(folder.join(NAME)).expect("there");
         held.lock().expect("a lock");
-        let shared = Mark(held).share().expect("for a watchdog");
-        assert!(Mark::take_over(&folder).is_none());
+        let shared = FolderMark(held).share().expect("for a watchdog");
+        assert!(FolderMark::take_over(&folder).is_none());
         drop(shared);
         // A process that another test starts has it until it is its own program.
         let begun = std::time::Instant::now();
-        while Mark::take_over(&folder).is_none() {
+        while FolderMark::take_over(&folder).is_none() {
             assert!(begun.elapsed().as_secs() < 20, "nobody holds it any more");
         }
     }
@@ -189,10 +190,10 @@ mod tests {
         let folder = marked(dir.path(), "home", &dead("home"));
         let mut command = std::process::Command::new("sleep");
         let mut child = command.arg("60").current_dir(&folder).spawn().expect("it starts");
-        assert!(Mark::take_over(&folder).is_none());
+        assert!(FolderMark::take_over(&folder).is_none());
         child.kill().expect("it was alive");
         child.wait().expect("it ends");
-        assert!(Mark::take_over(&folder).is_some());
+        assert!(FolderMark::take_over(&folder).is_some());
     }
 
     #[test]
@@ -200,15 +201,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = marked(dir.path(), "left", &dead("left"));
         std::os::unix::fs::symlink(&folder, dir.path().join("link")).expect("made");
-        assert!(Mark::take_over(&dir.path().join("link")).is_none());
+        assert!(FolderMark::take_over(&dir.path().join("link")).is_none());
         let linked = marked(dir.path(), "linked", "");
         fs::write(dir.path().join("text"), dead("linked")).expect("written");
         fs::remove_file(linked.join(NAME)).expect("there");
         std::os::unix::fs::symlink(dir.path().join("text"), linked.join(NAME)).expect("made");
-        assert!(Mark::take_over(&linked).is_none());
+        assert!(FolderMark::take_over(&linked).is_none());
         // Only root can give something away.
         if std::os::unix::fs::chown(folder.join(NAME), Some(65534), None).is_ok() {
-            assert!(Mark::take_over(&folder).is_none());
+            assert!(FolderMark::take_over(&folder).is_none());
         }
     }
 }

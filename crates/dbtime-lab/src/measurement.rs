@@ -6,8 +6,8 @@ use crate::judge::judge;
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::{self, Summary};
-use crate::targets::{Facts, Prepared};
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use crate::targets::{Facts, PreparedTarget};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_machine::cpus::machine_cpus;
@@ -18,7 +18,7 @@ use dbtime_model::record::{
     PhaseTime, Run, RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo,
     WorkloadInfo,
 };
-use dbtime_model::recorder::{Counts, Latencies, StatementRecorder};
+use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant};
 use dbtime_observe::process::{by_thread_name, cpus_of};
@@ -31,9 +31,9 @@ const SHORTEST_MACHINE: f64 = 0.5;
 /// What a run measured, on its way to the record.
 pub(crate) struct Measurement<'a> {
     pub(crate) request: &'a RunRequest,
-    pub(crate) plan: &'a Plan,
-    pub(crate) prepared: &'a dyn Prepared,
-    pub(crate) stop: &'a Stop,
+    pub(crate) plan: &'a LoadPlan,
+    pub(crate) prepared: &'a dyn PreparedTarget,
+    pub(crate) stop: &'a RunStop,
     pub(crate) timers: TimerTest,
     pub(crate) started: SystemTime,
     pub(crate) cost: Option<MeasuringCost>,
@@ -199,8 +199,8 @@ impl Measurement<'_> {
     fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {
         let (load, server) = (&self.request.load, &self.request.server);
         let (mode, rate, arrivals) = match &self.plan.demand {
-            Demand::Closed { .. } => ("closed", None, "closed".to_owned()),
-            Demand::Open { rate, arrivals } => ("open", Some(rate), arrivals.to_string()),
+            LoadDemand::Closed { .. } => ("closed", None, "closed".to_owned()),
+            LoadDemand::Open { rate, arrivals } => ("open", Some(rate), arrivals.to_string()),
         };
         let at_once = load.arrivals == Arrivals::AtOnce;
         let (from, to) =
@@ -273,7 +273,7 @@ impl Measurement<'_> {
 }
 
 /// What the server used in the window.
-fn server(observed: &RunObservation, counts: &Counts) -> Option<ServerInfo> {
+fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInfo> {
     let (begin, end) = observed.server.both()?;
     let used = end.since(begin);
     let wall_s = used.wall.as_secs();

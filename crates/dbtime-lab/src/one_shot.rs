@@ -4,11 +4,11 @@ use crate::drive::{keep_to, new_plan};
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::script_watchdog::with_watchdog;
-use crate::targets::{Prepared, Tell};
+use crate::targets::{PreparedTarget, ProgressListener};
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, Plan, Stop};
-use dbtime_load::script::Preparation;
-use dbtime_load::session::Retry;
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
+use dbtime_load::script::PreparationScript;
+use dbtime_load::session::RetryPolicy;
 use dbtime_load::workload::{Operation, Workload};
 use dbtime_model::Nanos;
 use std::sync::Arc;
@@ -17,7 +17,11 @@ use std::sync::Arc;
 /// `stop` ends it early.
 ///
 /// Errors: [`LabError`], and what the script itself says.
-pub fn command(request: &RunRequest, progress: Tell<'_>, stop: &Stop) -> Result<(), LabError> {
+pub fn command(
+    request: &RunRequest,
+    progress: ProgressListener<'_>,
+    stop: &RunStop,
+) -> Result<(), LabError> {
     let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
@@ -27,19 +31,20 @@ pub fn command(request: &RunRequest, progress: Tell<'_>, stop: &Stop) -> Result<
 /// Makes and fills the tables of a script on a target that has none.
 pub(crate) fn prepare(
     request: &RunRequest,
-    prepared: &dyn Prepared,
-    progress: Tell<'_>,
-    stop: &Stop,
+    prepared: &dyn PreparedTarget,
+    progress: ProgressListener<'_>,
+    stop: &RunStop,
 ) -> Result<(), LabError> {
     let script = request.workload.script.as_ref().filter(|_| prepared.is_fresh());
-    let Some(Preparation { script, clients }) = script.and_then(|script| script.preparation())
+    let Some(PreparationScript { script, clients }) =
+        script.and_then(|script| script.preparation())
     else {
         return Ok(());
     };
     let operations = vec![operation("prepare")];
     let name = request.workload.name.clone();
     let workload = Arc::new(Workload::from_script(name, operations, script));
-    let plan = Plan { workload, ..new_plan(request, prepared.scale()) };
+    let plan = LoadPlan { workload, ..new_plan(request, prepared.scale()) };
     once(&plan, clients, (prepared, progress), stop)
 }
 
@@ -49,20 +54,20 @@ pub fn operation(name: &str) -> Operation {
         name: name.to_owned(),
         weight: 1.0,
         think: None,
-        retry: Retry::default(),
+        retry: RetryPolicy::default(),
         limits: Vec::new(),
     }
 }
 
 fn once(
-    plan: &Plan,
+    plan: &LoadPlan,
     clients: u32,
-    (prepared, progress): (&dyn Prepared, Tell<'_>),
-    stop: &Stop,
+    (prepared, progress): (&dyn PreparedTarget, ProgressListener<'_>),
+    stop: &RunStop,
 ) -> Result<(), LabError> {
-    let plan = Plan {
-        demand: Demand::Closed { clients, think: None },
-        servers: clients,
+    let plan = LoadPlan {
+        demand: LoadDemand::Closed { clients, think: None },
+        concurrency: clients,
         shards: plan.shards.min(clients),
         warmup: Nanos::ZERO,
         measure: None,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Something worth showing while a run goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Progress {
+pub enum RunProgress {
     /// A private server is being made or started.
     Server {
         /// Which, and what is done now.

@@ -4,8 +4,8 @@ use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
 use dbtime_load::arrivals::{Arrivals, Rate, RateError};
 use dbtime_load::queue::Backlog;
-use dbtime_load::think::Think;
-use dbtime_load::workload::{Limit, Workload};
+use dbtime_load::think::ThinkTime;
+use dbtime_load::workload::{Workload, WorkloadLimit};
 use dbtime_machine::CpuList;
 use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, RunSpec};
@@ -25,7 +25,7 @@ pub struct RunRequest {
     /// Against what.
     pub target: Target,
     /// How the load is made.
-    pub load: Load,
+    pub load: LoadRequest,
     /// How a server is talked to.
     pub server: ServerOptions,
     /// How a private server is started.
@@ -44,11 +44,11 @@ pub struct RunRequest {
     /// Which transactions have their parts measured.
     pub budget: BudgetChoice,
     /// Requirements beyond those of the workload; they apply to every operation.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
     pub seed: u64,
     /// What the record is to tell.
-    pub detail: Detail,
+    pub detail: RecordDetail,
     /// Where the record goes; `None`: nowhere.
     pub out: Option<PathBuf>,
     /// The command that repeats the run, without passwords.
@@ -60,7 +60,7 @@ pub struct RunRequest {
 impl RunRequest {
     /// Measures what is driven and nothing else, because nobody reads more.
     pub fn load_only(&mut self) {
-        (self.detail, self.budget) = (Detail::Load, BudgetChoice::Off);
+        (self.detail, self.budget) = (RecordDetail::Load, BudgetChoice::Off);
     }
 
     /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
@@ -71,7 +71,7 @@ impl RunRequest {
             workload,
             scale: None,
             target,
-            load: Load {
+            load: LoadRequest {
                 rate: None,
                 arrivals: Arrivals::default(),
                 connections: 1,
@@ -90,7 +90,7 @@ impl RunRequest {
             budget: BudgetChoice::Auto,
             limits: Vec::new(),
             seed: 1,
-            detail: Detail::Full,
+            detail: RecordDetail::Full,
             out: None,
             command: String::new(),
             spec: None,
@@ -100,7 +100,7 @@ impl RunRequest {
 
 /// What the record of a run is to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum RecordDetail {
     /// Everything.
     Full,
     /// What was driven, and nothing of machine and server: nobody reads more, so that neither is
@@ -138,7 +138,7 @@ impl PrivateOptions {
 
 /// How the load is made.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct LoadRequest {
     /// `None`: a closed loop.
     pub rate: Option<RateChoice>,
     /// How arrivals fall around the rate of an open loop.
@@ -148,7 +148,7 @@ pub struct Load {
     /// Size of the worker pool; `None`: one worker or connection per client.
     pub workers: Option<u32>,
     /// Replaces the think times of the workload; closed loop only.
-    pub think: Option<Think>,
+    pub think: Option<ThinkTime>,
     /// What happens to what nobody is free for.
     pub backlog: Backlog,
     /// Shards of an event loop; `None`: chosen by what carries most.

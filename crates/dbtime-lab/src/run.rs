@@ -6,11 +6,11 @@ use crate::error::LabError;
 use crate::measurement::Measurement;
 use crate::observers::IntervalLog;
 use crate::one_shot;
-use crate::progress::Progress;
-use crate::request::{Detail, RunRequest};
-use crate::store::Store;
-use crate::targets::{Facts, Prepared};
-use dbtime_engines::plan::{Plan, Stop};
+use crate::progress::RunProgress;
+use crate::request::{RecordDetail, RunRequest};
+use crate::store::RunStore;
+use crate::targets::{Facts, PreparedTarget};
+use dbtime_engines::plan::{LoadPlan, RunStop};
 use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
 use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// A finished run.
-pub struct Finished {
+pub struct RunResult {
     /// The run.
     pub run: Run,
     /// Where its record is, if it has one.
@@ -33,23 +33,23 @@ pub struct Finished {
 /// Makes one run. Blocks until it has ended; `stop` ends it early.
 ///
 /// Errors: [`LabError`]; then nothing was measured, and no record was written. A record that cannot
-/// be written in the end is no error: [`Finished`] has the run, and why it has no record.
+/// be written in the end is no error: [`RunResult`] has the run, and why it has no record.
 pub fn run(
     request: &RunRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
-) -> Result<Finished, LabError> {
-    let store = request.out.as_deref().map(Store::create).transpose()?;
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
+) -> Result<RunResult, LabError> {
+    let store = request.out.as_deref().map(RunStore::create).transpose()?;
     run_into(store, request, progress, stop)
 }
 
 /// The same where the record's folder was reserved before.
 pub fn run_into(
-    store: Option<Store>,
+    store: Option<RunStore>,
     request: &RunRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
-) -> Result<Finished, LabError> {
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
+) -> Result<RunResult, LabError> {
     let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     precise_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
@@ -66,8 +66,8 @@ pub fn run_into(
         None => Box::new(io::sink()),
     };
     let log = IntervalLog::new(log, started);
-    let Plan { warmup, measure, transactions, .. } = plan;
-    progress(Progress::Planned { warmup, measure, transactions });
+    let LoadPlan { warmup, measure, transactions, .. } = plan;
+    progress(RunProgress::Planned { warmup, measure, transactions });
     let (driven, mut observed) = drive_observed(&plan, &*prepared, log, progress, stop)?;
     if let Some(trouble) = plan.script_trouble() {
         return Err(LabError::Script(trouble.to_string()));
@@ -82,17 +82,17 @@ pub fn run_into(
     let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
     let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();
     let (folder, unrecorded) = record.map_or_else(|e| (None, Some(e)), |folder| (folder, None));
-    Ok(Finished { run, folder, unrecorded, limits })
+    Ok(RunResult { run, folder, unrecorded, limits })
 }
 
 /// Looks at the target, and meanwhile tests how late this machine wakes sleepers: a look is mostly
 /// waiting for answers, and what makes and fills a target is over by now.
 fn look(
     request: &RunRequest,
-    plan: &Plan,
-    prepared: &dyn Prepared,
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
 ) -> Result<(TimerTest, Facts), LabError> {
-    if request.detail == Detail::Load {
+    if request.detail == RecordDetail::Load {
         return Ok((TimerTest::default(), Facts::default()));
     }
     let is_looking = AtomicBool::new(true);
@@ -109,9 +109,9 @@ fn look(
 
 /// Writes the record of a run, whose interval log was written meanwhile.
 fn record(
-    store: Store,
+    store: RunStore,
     log_error: Option<io::Error>,
-    prepared: &dyn Prepared,
+    prepared: &dyn PreparedTarget,
     run: &Run,
 ) -> Result<PathBuf, LabError> {
     store.keep(|folder| log_error.map_or_else(|| prepared.keep_log(folder), Err))?;
@@ -124,8 +124,8 @@ fn record(
 /// Errors: [`LabError`].
 pub fn find_rate(
     request: &RunRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-    stop: &Stop,
+    progress: &(dyn Fn(RunProgress) + Sync),
+    stop: &RunStop,
 ) -> Result<Option<AutoRate>, LabError> {
     let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;

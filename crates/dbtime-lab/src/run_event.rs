@@ -1,6 +1,6 @@
 //! What a run writes for another process: a JSON document a line, the last of them its outcome.
 
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use dbtime_model::record::{AutoRate, RunRecord};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum RunEvent {
     /// How the run came out: the last line.
     Outcome(RunOutcome),
     /// What happens on its way.
-    Progress(Progress),
+    Progress(RunProgress),
 }
 
 /// How a run came out.
@@ -59,17 +59,17 @@ mod tests {
         let failure = RunOutcome::Failure { exit_code: 3, text: "no server".to_owned() };
         let record = RecordedRun { folder: Some("r".into()), ..RecordedRun::default() };
         let events = [
-            RunEvent::Progress(Progress::Server { step: "starting".to_owned() }),
-            RunEvent::Progress(Progress::Planned {
+            RunEvent::Progress(RunProgress::Server { step: "starting".to_owned() }),
+            RunEvent::Progress(RunProgress::Planned {
                 warmup: Nanos::ZERO,
                 measure: Some(Nanos::from_secs(1)),
                 transactions: None,
             }),
-            RunEvent::Progress(Progress::Phase(PhaseInstant {
+            RunEvent::Progress(RunProgress::Phase(PhaseInstant {
                 phase: RunPhase::Started,
                 at: MonoNanos(5_000),
             })),
-            RunEvent::Progress(Progress::Second(SecondSeen::default())),
+            RunEvent::Progress(RunProgress::Second(SecondSeen::default())),
             RunEvent::Outcome(failure),
             RunEvent::Outcome(RunOutcome::Record(Box::new(record))),
             RunEvent::Outcome(RunOutcome::FlatOutRate { auto: None }),

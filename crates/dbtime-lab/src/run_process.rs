@@ -5,9 +5,9 @@
 //! and writes a [`RunEvent`] a line to its standard output.
 
 use crate::error::LabError;
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use crate::run_event::{RunEvent, RunOutcome};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -56,8 +56,8 @@ impl RunProcess {
     /// [`LabError::Crashed`] for one that ends without an outcome.
     pub fn run(
         &self,
-        progress: &(dyn Fn(Progress) + Sync),
-        stop: &Stop,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
     ) -> Result<ProcessResult, LabError> {
         let mut child = self.spawn().map_err(|error| {
             LabError::Target(format!("the process of the run cannot be started: {error}"))
@@ -116,7 +116,7 @@ fn present() -> MutexGuard<'static, Option<Pid>> {
 }
 
 /// Does some work, and meanwhile hands the wish to end on to a process.
-fn forwarding<T>(pid: Pid, stop: &Stop, work: impl FnOnce() -> T) -> T {
+fn forwarding<T>(pid: Pid, stop: &RunStop, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         let forward = move || {
@@ -141,7 +141,7 @@ fn forwarding<T>(pid: Pid, stop: &Stop, work: impl FnOnce() -> T) -> T {
 /// Reads up to the outcome; `None` where the output ends before.
 fn outcome(
     lines: BufReader<ChildStdout>,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(RunProgress) + Sync),
 ) -> Option<RunOutcome> {
     for line in lines.lines().map_while(Result::ok) {
         match serde_json::from_str(&line) {
@@ -183,10 +183,10 @@ mod tests {
              echo '{\"event\":\"failure\",\"exit_code\":3,\"text\":\"no\"}'; exit 3",
         );
         let seen = AtomicUsize::new(0);
-        let count = |_: Progress| {
+        let count = |_: RunProgress| {
             seen.fetch_add(1, Ordering::Relaxed);
         };
-        let result = process.run(&count, &Stop::default()).expect("it ran");
+        let result = process.run(&count, &RunStop::default()).expect("it ran");
         assert_eq!((result.exit_code, seen.load(Ordering::Relaxed)), (3, 1));
         let failure = RunOutcome::Failure { exit_code: 3, text: "no".to_owned() };
         assert_eq!(result.outcome, failure);
@@ -194,15 +194,15 @@ mod tests {
 
     #[test]
     fn a_crash_is_told() {
-        let quiet = |_: Progress| {};
+        let quiet = |_: RunProgress| {};
         for (script, cause) in
             [("kill -9 $$", "killed by signal 9"), ("exit 70", "ended with exit code 70")]
         {
-            let error = shell(script).run(&quiet, &Stop::default()).expect_err("it crashed");
+            let error = shell(script).run(&quiet, &RunStop::default()).expect_err("it crashed");
             assert!(error.to_string().contains(cause), "{error}");
         }
         let missing = RunProcess { program: "/not/there".into(), ..RunProcess::default() };
-        let error = missing.run(&quiet, &Stop::default()).expect_err("no such program");
+        let error = missing.run(&quiet, &RunStop::default()).expect_err("no such program");
         assert!(error.to_string().contains("cannot be started"), "{error}");
     }
 
@@ -211,7 +211,7 @@ mod tests {
         // A job of a shell without job control has this signal ignored, and its children have too.
         let arguments = ["--default-signal=INT", "sleep", "60"].map(OsString::from).to_vec();
         let process = RunProcess { program: "env".into(), arguments, ..RunProcess::default() };
-        let stop = Stop::default();
+        let stop = RunStop::default();
         stop.at(dbtime_machine::now());
         let error = process.run(&|_| {}, &stop).expect_err("no outcome");
         assert!(matches!(error, LabError::Interrupted(_)), "{error}");

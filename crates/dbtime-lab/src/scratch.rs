@@ -2,7 +2,7 @@
 //! the process ends without coming back to whoever has them, and those of a process that was killed
 //! when the next one makes folders in the same place.
 
-use crate::mark::{self, Mark, Open};
+use crate::mark::{self, FolderMark, OpenFolder};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -36,7 +36,7 @@ const LETTERS: usize = 6;
 pub(crate) struct Scratch {
     path: PathBuf,
     /// Says that it is in use; removed with it.
-    mark: Mark,
+    mark: FolderMark,
 }
 
 impl Scratch {
@@ -90,7 +90,7 @@ impl Scratch {
 impl InUse {
     /// Takes a folder in that was just made.
     fn adopt(&mut self, path: PathBuf) -> io::Result<Scratch> {
-        let mark = Mark::put(&path).inspect_err(|_| remove(&path))?;
+        let mark = FolderMark::put(&path).inspect_err(|_| remove(&path))?;
         self.scratches.push(path.clone());
         Ok(Scratch { path, mark })
     }
@@ -103,7 +103,7 @@ pub(crate) fn sweep(parent: &Path, is_name: fn(&str) -> bool) {
     let is_named = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(is_name);
     for path in entries.filter(is_named).map(|entry| entry.path()) {
         // Nobody else sweeps it up meanwhile, nor does anybody use it.
-        if let Some(_mark) = Mark::take_over(&path) {
+        if let Some(_mark) = FolderMark::take_over(&path) {
             remove(&path);
         }
     }
@@ -124,9 +124,9 @@ impl Drop for Scratch {
 /// Folders that were made for something to be put into, the innermost first. Each goes again if
 /// nothing was.
 #[derive(Debug)]
-pub struct Made(Vec<PathBuf>);
+pub struct CreatedFolders(Vec<PathBuf>);
 
-impl Made {
+impl CreatedFolders {
     /// Makes a folder and those above it, as far as they are missing.
     pub fn folder(path: &Path) -> io::Result<Self> {
         let mut in_use = in_use();
@@ -144,7 +144,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFolders {
     fn drop(&mut self) {
         let mut in_use = in_use();
         remove_empty(&self.0);
@@ -179,7 +179,7 @@ fn remove(path: &Path) {
 
 /// The mark goes last: should this be cut off too, the next one goes on.
 fn remove_all(path: &Path) -> io::Result<()> {
-    let folder = Open::folder(path)?;
+    let folder = OpenFolder::folder(path)?;
     for entry in fs::read_dir(folder.path(""))? {
         let entry = entry?;
         let inner = folder.path(entry.file_name());
@@ -243,13 +243,13 @@ mod tests {
     fn folders_above_go_unless_something_is_in_them() {
         let dir = tempfile::tempdir().expect("a folder");
         let (outer, inner) = (dir.path().join("a"), dir.path().join("a/b/c"));
-        drop(Made::folder(&inner).expect("made"));
+        drop(CreatedFolders::folder(&inner).expect("made"));
         assert!(!outer.exists());
-        let made = Made::folder(&inner).expect("made");
+        let made = CreatedFolders::folder(&inner).expect("made");
         fs::write(dir.path().join("a/b/x"), "kept").expect("written");
         drop(made);
         assert!(!inner.exists() && dir.path().join("a/b/x").exists());
         fs::write(dir.path().join("file"), "").expect("written");
-        assert!(Made::folder(&dir.path().join("file/b")).is_err());
+        assert!(CreatedFolders::folder(&dir.path().join("file/b")).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! Notices a script that does not come back: a thread that is inside it can do nothing else, and
 //! nobody can take it out again.
 
-use crate::progress::Progress;
-use dbtime_engines::plan::Plan;
+use crate::progress::RunProgress;
+use dbtime_engines::plan::LoadPlan;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ const STUCK_AFTER: Nanos = Nanos::from_secs(3);
 
 /// Does something with a plan, and meanwhile tells of clients whose script does not come back.
 pub(crate) fn with_watchdog<T>(
-    plan: &Plan,
-    progress: &(dyn Fn(Progress) + Sync),
+    plan: &LoadPlan,
+    progress: &(dyn Fn(RunProgress) + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
     let Some(script) = plan.workload.script.clone() else { return work() };
@@ -28,7 +28,7 @@ pub(crate) fn with_watchdog<T>(
             let mut seen = HashMap::new();
             while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 for (client, stuck) in look(&mut seen, &script.inside(), now()) {
-                    progress(Progress::Stuck { client, length: stuck });
+                    progress(RunProgress::Stuck { client, length: stuck });
                 }
             }
         };
@@ -43,10 +43,10 @@ pub(crate) fn with_watchdog<T>(
 }
 
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
-type Seen = (MonoNanos, u64, Nanos);
+type ClientVisit = (MonoNanos, u64, Nanos);
 
 fn look(
-    seen: &mut HashMap<u32, Seen>,
+    seen: &mut HashMap<u32, ClientVisit>,
     inside: &[(u32, u64)],
     present: MonoNanos,
 ) -> Vec<(u32, Nanos)> {

@@ -3,7 +3,7 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
-use crate::scratch::{self, Made, Scratch};
+use crate::scratch::{self, CreatedFolders, Scratch};
 use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, SweepRecord, csv, file, sweep_text};
 use std::fs::{self, File};
@@ -13,20 +13,21 @@ use std::path::{Path, PathBuf};
 /// What follows the name of a run folder in the making, before the number of its process.
 const PARTIAL: &str = ".partial-";
 
-/// A run folder in the making. Dropped before [`Store::commit`], it leaves nothing behind.
+/// A run folder in the making. Dropped before [`RunStore::commit`], it leaves nothing behind.
 #[derive(Debug)]
-pub struct Store {
+pub struct RunStore {
     out: PathBuf,
     partial: Scratch,
     /// Folders that were made for the record.
-    _made: Made,
+    _made: CreatedFolders,
 }
 
 /// Makes a folder that several records are to be put into.
 ///
 /// Errors: [`LabError::Record`]; then nothing of it is left.
-pub fn make_folder(path: &Path) -> Result<Made, LabError> {
-    Made::folder(path).map_err(|source| LabError::Record { path: path.to_owned(), source })
+pub fn make_folder(path: &Path) -> Result<CreatedFolders, LabError> {
+    CreatedFolders::folder(path)
+        .map_err(|source| LabError::Record { path: path.to_owned(), source })
 }
 
 /// Writes what a sweep has so far into its folder, over what was there: a reader finds the old
@@ -55,7 +56,7 @@ fn write_synced(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-impl Store {
+impl RunStore {
     /// Reserves `out`, so that a folder that cannot be written is known before the run.
     ///
     /// Errors: [`LabError::OutExists`], [`LabError::Record`].
@@ -73,7 +74,7 @@ impl Store {
             // Said here, for the system would only say that it exists.
             return Err(failed(io::ErrorKind::NotADirectory.into()));
         }
-        let made = Made::folder(parent).map_err(failed)?;
+        let made = CreatedFolders::folder(parent).map_err(failed)?;
         scratch::sweep(parent, is_partial);
         let partial = parent.join(format!(".{name}{PARTIAL}{}", std::process::id()));
         let partial = Scratch::create(partial).map_err(failed)?;
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn a_dropped_store_leaves_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::create(&dir.path().join("made/run")).expect("free");
+        let store = RunStore::create(&dir.path().join("made/run")).expect("free");
         store.write("x", "half").expect("written");
         drop(store);
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
@@ -182,7 +183,7 @@ mod tests {
         });
         let report = dbtime_observe::counters::difference(&sample, &sample);
         run.counters = Some(report.expect("one product"));
-        let store = Store::create(&out).expect("free");
+        let store = RunStore::create(&out).expect("free");
         assert_eq!(store.commit(&run).expect("committed"), out);
         assert_eq!(dbtime_model::record::read_run(&out).expect("whole"), run);
         // A sample is no report.
@@ -190,7 +191,7 @@ mod tests {
         fs::write(out.join(file::COUNTERS), document.to_json()).expect("written");
         let error = dbtime_model::record::read_run(&out).expect_err("refused").to_string();
         assert!(error.contains("counters.json") && error.contains("differences"), "{error}");
-        assert!(matches!(Store::create(&out), Err(LabError::OutExists(_))));
+        assert!(matches!(RunStore::create(&out), Err(LabError::OutExists(_))));
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
     fn a_name_that_was_taken_meanwhile_costs_no_record() {
         let dir = tempfile::tempdir().expect("a folder");
         let out = dir.path().join("run");
-        let store = Store::create(&out).expect("free");
+        let store = RunStore::create(&out).expect("free");
         fs::create_dir(&out).expect("taken");
         assert_eq!(store.commit(&Run::default()).expect("committed"), dir.path().join("run-2"));
     }
@@ -215,6 +216,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("file");
         fs::write(&file, "").expect("written");
-        assert!(matches!(Store::create(&file.join("run")), Err(LabError::Record { .. })));
+        assert!(matches!(RunStore::create(&file.join("run")), Err(LabError::Record { .. })));
     }
 }

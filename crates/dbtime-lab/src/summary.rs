@@ -10,7 +10,7 @@ use dbtime_model::record::{
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
 use dbtime_model::spans::{intersection, union};
-use dbtime_model::trace::Trace;
+use dbtime_model::trace::Exemplar;
 use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
 
 /// Everything the record says about what was measured, apart from the machine and the target.
@@ -175,7 +175,7 @@ fn transactions(
 ) -> Vec<TransactionRow> {
     let mut rows = Vec::new();
     for (recorded, operation) in recorder.operations.iter().zip(&workload.operations) {
-        let row = |kept: &str, trace: &Trace| TransactionRow {
+        let row = |kept: &str, trace: &Exemplar| TransactionRow {
             kept: kept.to_owned(),
             operation: operation.name.clone(),
             outcome: outcome(trace.sample.outcome).to_owned(),

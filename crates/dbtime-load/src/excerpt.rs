@@ -14,7 +14,7 @@ const BEHIND: usize = 10;
 /// `position` counts characters from 1.
 pub fn excerpt(sql: &str, position: usize) -> Option<String> {
     let place = position.checked_sub(1)?;
-    let line = Line::around(sql, place)?;
+    let line = ExcerptLine::around(sql, place)?;
     let (from, to) = line.shown(place);
     let mut text = format!("LINE {}: ", line.number);
     text += if from > line.from { "..." } else { "" };
@@ -26,14 +26,14 @@ pub fn excerpt(sql: &str, position: usize) -> Option<String> {
 }
 
 /// A line of a text, by the numbers of its characters.
-struct Line {
+struct ExcerptLine {
     characters: Vec<char>,
     number: usize,
     from: usize,
     to: usize,
 }
 
-impl Line {
+impl ExcerptLine {
     fn around(sql: &str, place: usize) -> Option<Self> {
         let characters: Vec<char> = sql.chars().collect();
         if place > characters.len() {

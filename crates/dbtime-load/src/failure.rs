@@ -8,7 +8,7 @@ pub const NO_COPY_DATA: &str = "a workload has no data for COPY FROM STDIN";
 
 /// Why a statement failed, or a connection could not be made or was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct DatabaseFailure {
     /// What a client can do about it.
     pub class: ErrorClass,
     /// The database's own code, such as `SQLITE_BUSY`, `1213` or `40P01`; the system's name of an
@@ -30,7 +30,7 @@ pub struct Failure {
     pub undone: bool,
 }
 
-impl Failure {
+impl DatabaseFailure {
     /// A length as [`Self::own_length`] has it.
     pub fn length_of(own_words: &str) -> u16 {
         u16::try_from(own_words.len()).unwrap_or(0)
@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn a_place_stands_behind_the_first_words() {
-        let failure = Failure {
-            own_length: Failure::length_of("no x"),
+        let failure = DatabaseFailure {
+            own_length: DatabaseFailure::length_of("no x"),
             report: "ERROR:  no x\nHINT:  try y".into(),
             position: 8,
-            ..Failure::statement("42703", "42703", "no x; try y")
+            ..DatabaseFailure::statement("42703", "42703", "no x; try y")
         };
         let told = |sql| failure.report_in(sql);
         let pointed = "ERROR:  no x\nLINE 1: SELECT x\n               ^\nHINT:  try y";

@@ -22,7 +22,7 @@ pub enum Pipelining {
 
 /// What a statement may do to those under way with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum StatementClass {
     Begin,
     /// Changes nothing and locks nothing.
     Read,
@@ -33,7 +33,7 @@ pub(crate) enum Sort {
     Other,
 }
 
-impl Sort {
+impl StatementClass {
     pub(crate) fn of(kind: &StatementKind) -> Self {
         match kind {
             StatementKind::Begin { .. } => Self::Begin,
@@ -61,18 +61,18 @@ impl Pipelining {
     /// `is_inside`: a transaction had begun before them.
     pub(crate) fn lets(
         self,
-        next: Sort,
+        next: StatementClass,
         is_inside: bool,
-        mut under_way: impl Iterator<Item = Sort> + Clone,
+        mut under_way: impl Iterator<Item = StatementClass> + Clone,
     ) -> bool {
-        let is_inside = is_inside || under_way.clone().any(|sort| sort == Sort::Begin);
-        let is_harmless = |sort| matches!(sort, Sort::Begin | Sort::Read);
-        let is_dangerous = |sort| matches!(sort, Sort::End | Sort::Other);
+        let is_inside = is_inside || under_way.clone().any(|sort| sort == StatementClass::Begin);
+        let is_harmless = |sort| matches!(sort, StatementClass::Begin | StatementClass::Read);
+        let is_dangerous = |sort| matches!(sort, StatementClass::End | StatementClass::Other);
         match (self, next) {
-            (Self::Off, _) | (_, Sort::Other) => false,
+            (Self::Off, _) | (_, StatementClass::Other) => false,
             (Self::Transaction, _) if is_inside => !under_way.any(is_dangerous),
-            (_, Sort::End) => false,
-            (_, Sort::Write) if !is_inside => false,
+            (_, StatementClass::End) => false,
+            (_, StatementClass::Write) if !is_inside => false,
             _ => under_way.all(is_harmless),
         }
     }
@@ -81,12 +81,12 @@ impl Pipelining {
 #[cfg(test)]
 mod tests {
     use super::Pipelining::{BehindReads, Off, Transaction};
-    use super::Sort::{Begin, End, Other, Read, Write};
+    use super::StatementClass::{Begin, End, Other, Read, Write};
     use super::*;
 
     #[test]
     fn statements_are_told_apart() {
-        let sort = |sql: &str| Sort::of(&StatementKind::Sql(sql.to_owned()));
+        let sort = |sql: &str| StatementClass::of(&StatementKind::Sql(sql.to_owned()));
         assert_eq!(sort("SELECT c FROM t WHERE id = ?1"), Read);
         assert_eq!(sort("select c from t for\nupdate"), Write);
         assert_eq!(sort("SELECT c FROM t LOCK IN SHARE MODE"), Write);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn nothing_follows_what_may_fail_where_it_would_be_executed() {
-        let lets = |how: Pipelining, next, inside, under_way: &[Sort]| {
+        let lets = |how: Pipelining, next, inside, under_way: &[StatementClass]| {
             how.lets(next, inside, under_way.iter().copied())
         };
         assert!(!lets(Off, Read, true, &[Read]));

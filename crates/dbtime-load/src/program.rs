@@ -13,9 +13,9 @@
 //!          ◄─ Done ────────────
 //! ```
 
-use crate::failure::Failure;
-use crate::request::Request;
-use crate::results::Results;
+use crate::failure::DatabaseFailure;
+use crate::request::ConnectionOp;
+use crate::results::ResultSets;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Sample, StatementId};
 
 /// A value handed to a statement, or read from a row.
@@ -47,7 +47,7 @@ pub struct Ticket {
 
 /// What happened since the program's last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum ProgramEvent<'a> {
     /// The transaction starts, at first or again after a retry.
     Started,
     /// The statement answered.
@@ -79,7 +79,7 @@ pub enum Step<'a> {
     /// program's affair: nothing is undone or tried again for it.
     Ask {
         /// What the script wants done.
-        request: Request<'a>,
+        request: ConnectionOp<'a>,
         /// The statement that it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
         /// Which of the client's connections it is for; it has one, 0, and others as it asks.
@@ -102,7 +102,7 @@ pub enum Step<'a> {
 
 /// A part of a client's life outside of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum ProgramPhase {
     /// Before the load.
     Open,
     /// After it.
@@ -116,16 +116,16 @@ pub trait Program {
     fn start(&mut self, ticket: &Ticket);
 
     /// Tells what happened and asks what to do next.
-    fn resume(&mut self, event: Event<'_>) -> Step<'_>;
+    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_>;
 
     /// What became of a [`Step::Ask`]; asks what to do next. The results may be taken.
-    fn replied(&mut self, _reply: Result<&mut Results, &Failure>) -> Step<'_> {
+    fn replied(&mut self, _reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         Step::Done
     }
 
     /// Sets the program to the beginning of a phase; it is over when a step says `Done`. One that
     /// asks for nothing there has none.
-    fn begin(&mut self, _phase: Phase) -> Option<Step<'_>> {
+    fn begin(&mut self, _phase: ProgramPhase) -> Option<Step<'_>> {
         None
     }
 

@@ -7,8 +7,8 @@
 
 use crate::arrivals::{Arrival, STREAMS, Schedule};
 use crate::program::Ticket;
-use crate::random::{Stream, draw};
-use crate::think::Think;
+use crate::random::{RandomStream, draw};
+use crate::think::ThinkTime;
 use crate::workload::Mix;
 use dbtime_model::{MonoNanos, Nanos, OperationId};
 use std::cmp::Reverse;
@@ -68,7 +68,7 @@ impl fmt::Display for Backlog {
 
 /// The answer to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum ClaimResult {
     /// Run this one, not before `ticket.due`.
     Run {
         /// The transaction.
@@ -129,13 +129,13 @@ impl OpenQueue {
 
     /// The next transaction for a claimant that is free since `freed`.
     #[inline]
-    pub fn claim(&mut self, freed: MonoNanos) -> Claim {
-        let Some(ticket) = self.next() else { return Claim::Over };
+    pub fn claim(&mut self, freed: MonoNanos) -> ClaimResult {
+        let Some(ticket) = self.next() else { return ClaimResult::Over };
         let ready = ticket.due.max(freed);
         if self.backlog.gives_up(ready - ticket.due) {
-            return Claim::Dropped(ticket);
+            return ClaimResult::Dropped(ticket);
         }
-        Claim::Run { ticket, ready, think: None }
+        ClaimResult::Run { ticket, ready, think: None }
     }
 }
 
@@ -170,7 +170,7 @@ pub struct Clients {
     /// Transactions in all, over all clients and queues.
     pub transactions: Option<u64>,
     /// Think time after each operation, by [`OperationId`].
-    pub think: Vec<Option<Think>>,
+    pub think: Vec<Option<ThinkTime>>,
 }
 
 /// Transactions of a closed loop: due when a client has thought.
@@ -180,14 +180,14 @@ pub struct ClosedQueue {
     mix: Mix,
     seed: u64,
     /// Clients that are thinking or waiting, soonest first.
-    asking: BinaryHeap<Reverse<Asking>>,
+    asking: BinaryHeap<Reverse<ReadyClient>>,
     /// Clients being served.
     served: u32,
 }
 
 /// One client that will ask, or has asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Asking {
+struct ReadyClient {
     at: MonoNanos,
     client: u32,
     round: u64,
@@ -203,19 +203,19 @@ impl ClosedQueue {
         seed: u64,
     ) -> Self {
         let at = clients.start;
-        let first = |client| Reverse(Asking { at, client, round: 0, think: None });
+        let first = |client| Reverse(ReadyClient { at, client, round: 0, think: None });
         let asking = members.into_iter().map(first).collect();
         Self { clients, mix, seed, asking, served: 0 }
     }
 
     /// The next transaction for a claimant that is free since `freed`. One that is not yet due is
     /// given only when `ahead` is set: fine for a claimant whose clients are all its own, while in
-    /// a shared pool another client may ask sooner, so there it must [`Claim::Wait`].
+    /// a shared pool another client may ask sooner, so there it must [`ClaimResult::Wait`].
     #[inline]
-    pub fn claim(&mut self, freed: MonoNanos, now: MonoNanos, ahead: bool) -> Claim {
+    pub fn claim(&mut self, freed: MonoNanos, now: MonoNanos, ahead: bool) -> ClaimResult {
         loop {
             let Some(&Reverse(asking)) = self.asking.peek() else {
-                return if self.served == 0 { Claim::Over } else { Claim::Wait(None) };
+                return if self.served == 0 { ClaimResult::Over } else { ClaimResult::Wait(None) };
             };
             let number = self.number(&asking);
             let over = asking.at >= self.clients.end
@@ -225,7 +225,7 @@ impl ClosedQueue {
                 continue;
             }
             if asking.at > now && !ahead {
-                return Claim::Wait(Some(asking.at));
+                return ClaimResult::Wait(Some(asking.at));
             }
             self.asking.pop();
             self.served += 1;
@@ -235,7 +235,7 @@ impl ClosedQueue {
                 // A client with a server of its own asks when that is free.
                 ticket.due = ready;
             }
-            return Claim::Run { ticket, ready, think: asking.think };
+            return ClaimResult::Run { ticket, ready, think: asking.think };
         }
     }
 
@@ -244,9 +244,9 @@ impl ClosedQueue {
     pub fn served(&mut self, ticket: &Ticket, done: MonoNanos) {
         self.served -= 1;
         let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
-            (ticket.operation, think.draw(draw(self.seed, Stream::Think, ticket.index)))
+            (ticket.operation, think.draw(draw(self.seed, RandomStream::Think, ticket.index)))
         });
-        self.asking.push(Reverse(Asking {
+        self.asking.push(Reverse(ReadyClient {
             at: done + think.map_or(Nanos::ZERO, |(_, pause)| pause),
             client: ticket.client,
             round: (ticket.index - self.clients.first) / u64::from(self.clients.total) + 1,
@@ -281,7 +281,7 @@ impl ClosedQueue {
     }
 
     #[inline]
-    fn ticket(&self, asking: &Asking, number: u64) -> Ticket {
+    fn ticket(&self, asking: &ReadyClient, number: u64) -> Ticket {
         let index = self.clients.first + number;
         let operation = self.mix.pick(self.seed, index);
         Ticket { index, operation, due: asking.at, client: asking.client }
@@ -290,7 +290,7 @@ impl ClosedQueue {
     /// Number of a client's transaction: clients take turns, so that a number of transactions is
     /// split evenly and every number belongs to one client whatever the timing.
     #[inline]
-    fn number(&self, asking: &Asking) -> u64 {
+    fn number(&self, asking: &ReadyClient) -> u64 {
         asking.round * u64::from(self.clients.total) + u64::from(asking.client)
     }
 }
@@ -311,7 +311,7 @@ mod tests {
     fn ready_is_the_later_of_due_and_free() {
         let mut queue = open(Backlog::Wait);
         let claims = [0, 5 * MS].map(|freed| match queue.claim(MonoNanos(freed)) {
-            Claim::Run { ticket, ready, .. } => (ticket.due.0, ready.0),
+            ClaimResult::Run { ticket, ready, .. } => (ticket.due.0, ready.0),
             other => panic!("{other:?}"),
         });
         assert_eq!(claims, [(0, 0), (MS, 5 * MS)]);
@@ -324,8 +324,8 @@ mod tests {
         let outcome = |backlog| {
             let mut queue = open(backlog);
             std::iter::from_fn(|| match queue.claim(freed) {
-                Claim::Over => None,
-                Claim::Dropped(_) => Some('d'),
+                ClaimResult::Over => None,
+                ClaimResult::Dropped(_) => Some('d'),
                 _ => Some('r'),
             })
             .collect::<String>()
@@ -349,33 +349,35 @@ mod tests {
         assert_eq!(dealt, all(0, 1));
     }
 
-    fn clients(total: u32, transactions: Option<u64>, think: Option<Think>) -> Clients {
+    fn clients(total: u32, transactions: Option<u64>, think: Option<ThinkTime>) -> Clients {
         let (start, end) = (MonoNanos(0), MonoNanos(100 * MS));
         Clients { total, start, end, first: 0, transactions, think: vec![think] }
     }
 
     #[test]
     fn a_pool_serves_the_client_that_asks_first() {
-        let think = Some(Think::Fixed(Nanos::from_millis(3)));
+        let think = Some(ThinkTime::Fixed(Nanos::from_millis(3)));
         let mut queue = ClosedQueue::new(clients(2, None, think), 0..2, Mix::single(), 1);
-        let Claim::Run { ticket: a, .. } = queue.claim(MonoNanos(0), MonoNanos(0), false) else {
+        let ClaimResult::Run { ticket: a, .. } = queue.claim(MonoNanos(0), MonoNanos(0), false)
+        else {
             panic!("client 0 asks at the start");
         };
         queue.served(&a, MonoNanos(MS));
-        let Claim::Run { ticket: b, ready, .. } = queue.claim(MonoNanos(MS), MonoNanos(MS), false)
+        let ClaimResult::Run { ticket: b, ready, .. } =
+            queue.claim(MonoNanos(MS), MonoNanos(MS), false)
         else {
             panic!("client 1 has asked at the start");
         };
         assert_eq!((b.client, b.due, ready), (1, MonoNanos(0), MonoNanos(MS)));
         let wait = queue.claim(MonoNanos(MS), MonoNanos(MS), false);
-        assert_eq!(wait, Claim::Wait(Some(MonoNanos(4 * MS))));
+        assert_eq!(wait, ClaimResult::Wait(Some(MonoNanos(4 * MS))));
     }
 
     #[test]
     fn a_number_of_transactions_is_kept_whatever_the_timing() {
         let mut queue = ClosedQueue::new(clients(3, Some(10), None), 0..3, Mix::single(), 1);
         let mut indexes = Vec::new();
-        while let Claim::Run { ticket, .. } = queue.claim(MonoNanos(0), MonoNanos(0), true) {
+        while let ClaimResult::Run { ticket, .. } = queue.claim(MonoNanos(0), MonoNanos(0), true) {
             indexes.push(ticket.index);
             queue.served(&ticket, MonoNanos(ticket.index * 17 % 5));
         }

@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// What a random stream is for. Streams of different purpose never share a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Stream {
+pub enum RandomStream {
     /// Which operation a transaction is.
     Mix = 1,
     /// The parameters of a transaction.
@@ -29,7 +29,7 @@ pub enum Stream {
 
 /// One draw of 64 bits: a pure function of its arguments. Cost: about 2 ns.
 #[inline]
-pub fn draw(seed: u64, stream: Stream, index: u64) -> u64 {
+pub fn draw(seed: u64, stream: RandomStream, index: u64) -> u64 {
     // Two rounds of the SplitMix64 finaliser (Steele, Lea, Flood 2014) over distinct odd
     // multiples: one round leaves neighbouring indices of neighbouring seeds correlated.
     let key = seed ^ (stream as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -63,7 +63,7 @@ pub struct Random(Xoshiro256PlusPlus);
 impl Random {
     /// The generator of (seed, stream, index).
     #[inline]
-    pub fn new(seed: u64, stream: Stream, index: u64) -> Self {
+    pub fn new(seed: u64, stream: RandomStream, index: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(draw(seed, stream, index)))
     }
 
@@ -105,18 +105,18 @@ mod tests {
     fn draws_differ_by_seed_stream_and_index() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..20 {
-            for stream in [Stream::Mix, Stream::Parameters, Stream::Arrivals] {
+            for stream in [RandomStream::Mix, RandomStream::Parameters, RandomStream::Arrivals] {
                 (0..200).for_each(|index| assert!(seen.insert(draw(seed, stream, index))));
             }
         }
-        assert_eq!(draw(1, Stream::Mix, 2), draw(1, Stream::Mix, 2));
+        assert_eq!(draw(1, RandomStream::Mix, 2), draw(1, RandomStream::Mix, 2));
     }
 
     #[test]
     fn uniform_integers_pass_chi_square() {
         let mut counts = [0f64; 37];
         for index in 0..370_000 {
-            counts[below(draw(7, Stream::Parameters, index), 37) as usize] += 1.0;
+            counts[below(draw(7, RandomStream::Parameters, index), 37) as usize] += 1.0;
         }
         let chi2: f64 = counts.iter().map(|c| (c - 10_000.0).powi(2) / 10_000.0).sum();
         // 36 degrees of freedom: 99.9 % of samples lie below 67.985.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_full_range_of_integers_is_legal() {
-        let mut random = Random::new(1, Stream::Data, 1);
+        let mut random = Random::new(1, RandomStream::Data, 1);
         random.between(i64::MIN, i64::MAX);
         assert_eq!(random.between(5, 5), 5);
         assert_eq!(random.between(5, 4), 5);

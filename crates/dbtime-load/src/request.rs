@@ -4,7 +4,7 @@ use crate::program::Value;
 
 /// One request. It is answered as a whole, however many statements it holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Request<'a> {
+pub enum ConnectionOp<'a> {
     /// Make the connection, where it is not there.
     Connect,
     /// Say goodbye and close it. What it had prepared is gone with it.
@@ -41,8 +41,8 @@ pub enum Request<'a> {
         handle: u32,
     },
     /// Execute several statements in one go, and wait for all of them; behind one that fails the
-    /// others of its [`Piped::Sync`] are skipped. Only on PostgreSQL.
-    Pipeline(&'a [Piped]),
+    /// others of its [`PipelineEntry::Sync`] are skipped. Only on PostgreSQL.
+    Pipeline(&'a [PipelineEntry]),
     /// Execute a `COPY … FROM STDIN` with this data, in one go. Only on PostgreSQL.
     Copy {
         /// The statement.
@@ -54,7 +54,7 @@ pub enum Request<'a> {
 
 /// One entry of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piped {
+pub enum PipelineEntry {
     /// Execute a statement that was prepared.
     Execute {
         /// The number that it was prepared under.
@@ -76,17 +76,17 @@ pub enum Piped {
 /// A request that waits for its connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedRequest {
-    kind: Kind,
+    kind: ConnectionOpKind,
     handle: u32,
     keeps_rows: bool,
     sql: String,
     parameters: Vec<Value>,
-    piped: Vec<Piped>,
+    piped: Vec<PipelineEntry>,
     data: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ConnectionOpKind {
     Connect,
     Disconnect,
     Query,
@@ -98,7 +98,7 @@ enum Kind {
     Copy,
 }
 
-impl Request<'_> {
+impl ConnectionOp<'_> {
     /// The same request, to be kept.
     pub fn to_owned(&self) -> OwnedRequest {
         let empty = |kind| OwnedRequest {
@@ -111,27 +111,29 @@ impl Request<'_> {
             data: Vec::new(),
         };
         match *self {
-            Self::Connect => empty(Kind::Connect),
-            Self::Disconnect => empty(Kind::Disconnect),
-            Self::Query(sql) => OwnedRequest { sql: sql.to_owned(), ..empty(Kind::Query) },
+            Self::Connect => empty(ConnectionOpKind::Connect),
+            Self::Disconnect => empty(ConnectionOpKind::Disconnect),
+            Self::Query(sql) => {
+                OwnedRequest { sql: sql.to_owned(), ..empty(ConnectionOpKind::Query) }
+            }
             Self::Prepare { handle, sql } => {
-                OwnedRequest { handle, sql: sql.to_owned(), ..empty(Kind::Prepare) }
+                OwnedRequest { handle, sql: sql.to_owned(), ..empty(ConnectionOpKind::Prepare) }
             }
             Self::Execute { handle, parameters, keeps_rows } => {
                 let parameters = parameters.to_vec();
-                OwnedRequest { handle, parameters, keeps_rows, ..empty(Kind::Execute) }
+                OwnedRequest { handle, parameters, keeps_rows, ..empty(ConnectionOpKind::Execute) }
             }
             Self::QueryWith { sql, parameters } => {
                 let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-                OwnedRequest { sql, parameters, ..empty(Kind::QueryWith) }
+                OwnedRequest { sql, parameters, ..empty(ConnectionOpKind::QueryWith) }
             }
-            Self::Close { handle } => OwnedRequest { handle, ..empty(Kind::Close) },
+            Self::Close { handle } => OwnedRequest { handle, ..empty(ConnectionOpKind::Close) },
             Self::Pipeline(piped) => {
-                OwnedRequest { piped: piped.to_vec(), ..empty(Kind::Pipeline) }
+                OwnedRequest { piped: piped.to_vec(), ..empty(ConnectionOpKind::Pipeline) }
             }
             Self::Copy { sql, data } => {
                 let (sql, data) = (sql.to_owned(), data.to_vec());
-                OwnedRequest { sql, data, ..empty(Kind::Copy) }
+                OwnedRequest { sql, data, ..empty(ConnectionOpKind::Copy) }
             }
         }
     }
@@ -139,19 +141,19 @@ impl Request<'_> {
 
 impl OwnedRequest {
     /// The request.
-    pub fn borrow(&self) -> Request<'_> {
+    pub fn borrow(&self) -> ConnectionOp<'_> {
         let Self { kind, handle, keeps_rows, sql, parameters, piped, data } = self;
         let (handle, keeps_rows) = (*handle, *keeps_rows);
         match kind {
-            Kind::Connect => Request::Connect,
-            Kind::Disconnect => Request::Disconnect,
-            Kind::Query => Request::Query(sql),
-            Kind::Prepare => Request::Prepare { handle, sql },
-            Kind::Execute => Request::Execute { handle, parameters, keeps_rows },
-            Kind::QueryWith => Request::QueryWith { sql, parameters },
-            Kind::Close => Request::Close { handle },
-            Kind::Pipeline => Request::Pipeline(piped),
-            Kind::Copy => Request::Copy { sql, data },
+            ConnectionOpKind::Connect => ConnectionOp::Connect,
+            ConnectionOpKind::Disconnect => ConnectionOp::Disconnect,
+            ConnectionOpKind::Query => ConnectionOp::Query(sql),
+            ConnectionOpKind::Prepare => ConnectionOp::Prepare { handle, sql },
+            ConnectionOpKind::Execute => ConnectionOp::Execute { handle, parameters, keeps_rows },
+            ConnectionOpKind::QueryWith => ConnectionOp::QueryWith { sql, parameters },
+            ConnectionOpKind::Close => ConnectionOp::Close { handle },
+            ConnectionOpKind::Pipeline => ConnectionOp::Pipeline(piped),
+            ConnectionOpKind::Copy => ConnectionOp::Copy { sql, data },
         }
     }
 }

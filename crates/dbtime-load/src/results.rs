@@ -4,8 +4,8 @@
 
 /// The result sets of one request, in their order, with their values as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Results {
-    sets: Vec<Set>,
+pub struct ResultSets {
+    sets: Vec<RowSet>,
     /// Every name and value, one behind the other.
     bytes: Vec<u8>,
     /// Where each of them ends in `bytes`; NULL has [`NULL`] set.
@@ -17,7 +17,7 @@ const NULL: usize = 1 << (usize::BITS - 1);
 
 /// What one statement brought back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Set {
+struct RowSet {
     columns: usize,
     rows: u64,
     affected: u64,
@@ -25,7 +25,7 @@ struct Set {
     first: usize,
 }
 
-impl Results {
+impl ResultSets {
     /// Forgets everything, and keeps the room.
     pub fn clear(&mut self) {
         self.sets.clear();
@@ -35,7 +35,7 @@ impl Results {
 
     /// A statement's result begins; its columns and rows follow.
     pub fn begin_set(&mut self) {
-        self.sets.push(Set { first: self.ends.len(), ..Set::default() });
+        self.sets.push(RowSet { first: self.ends.len(), ..RowSet::default() });
     }
 
     /// The next column of the set's; all columns come before the first row.
@@ -101,7 +101,7 @@ impl Results {
     /// Rows returned by all statements together, or changed where none returned any.
     pub fn rows(&self) -> u64 {
         let has_columns = self.sets.iter().any(|set| set.columns > 0);
-        let of = |set: &Set| if has_columns { set.rows } else { set.affected };
+        let of = |set: &RowSet| if has_columns { set.rows } else { set.affected };
         self.sets.iter().map(of).sum()
     }
 
@@ -116,8 +116,8 @@ impl Results {
 /// What one statement brought back.
 #[derive(Clone, Copy)]
 pub struct ResultSet<'a> {
-    results: &'a Results,
-    set: &'a Set,
+    results: &'a ResultSets,
+    set: &'a RowSet,
 }
 
 impl<'a> ResultSet<'a> {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn sets_stand_one_behind_the_other() {
-        let mut results = Results::default();
+        let mut results = ResultSets::default();
         for _ in 0..2 {
             results.clear();
             results.begin_set();

@@ -11,14 +11,14 @@ pub trait Script: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the script, as its author wants to read it.
-    fn crew(&self, thread: u32) -> Result<Box<dyn Crew>, String>;
+    fn crew(&self, thread: u32) -> Result<Box<dyn ProgramFactory>, String>;
 
     /// The statements that were executed, by [`dbtime_model::StatementId`]: known only after the
     /// run, for a script may make them up.
     fn statements(&self) -> Vec<Statement>;
 
     /// What makes and fills its tables on a target that has none: each client of it runs once.
-    fn preparation(&self) -> Option<Preparation> {
+    fn preparation(&self) -> Option<PreparationScript> {
         None
     }
 
@@ -41,7 +41,7 @@ pub trait Script: fmt::Debug + Send + Sync {
 
 /// A script that makes and fills tables.
 #[derive(Clone, Debug)]
-pub struct Preparation {
+pub struct PreparationScript {
     /// What is run once by each of its clients.
     pub script: Arc<dyn Script>,
     /// How many they are.
@@ -49,7 +49,7 @@ pub struct Preparation {
 }
 
 /// What the programs of a thread share.
-pub trait Crew {
+pub trait ProgramFactory {
     /// The program of a client; clients are numbered over all threads.
     ///
     /// # Errors

@@ -4,30 +4,30 @@
 //! rolling back (after a failure inside BEGIN … COMMIT) → running again or ended. With pipelining
 //! several statements are under way at once; nothing is decided on before all are answered.
 
-use crate::failure::Failure;
-use crate::pipelining::{Pipelining, Sort};
-use crate::program::{Event, Phase, Program, Step, Ticket, Value};
-use crate::random::{Stream, draw};
-use crate::request::Request;
-use crate::results::Results;
+use crate::failure::DatabaseFailure;
+use crate::pipelining::{Pipelining, StatementClass};
+use crate::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
+use crate::random::{RandomStream, draw};
+use crate::request::ConnectionOp;
+use crate::results::ResultSets;
 use crate::statement::{Statement, StatementKind};
-use crate::think::Think;
+use crate::think::ThinkTime;
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Part, Sample, StatementId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which failures are tried again, how often, and after which pause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// Classes of failure that are tried again.
     pub on: Vec<ErrorClass>,
     /// Attempts in all, the first included.
     pub max_tries: u32,
     /// The pause before the second attempt; it doubles with each further one.
-    pub backoff: Option<Think>,
+    pub backoff: Option<ThinkTime>,
 }
 
-impl Default for Retry {
+impl Default for RetryPolicy {
     /// No retries.
     fn default() -> Self {
         Self { on: Vec::new(), max_tries: 1, backoff: None }
@@ -36,7 +36,7 @@ impl Default for Retry {
 
 /// What the engine is to do for the session.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Action<'a> {
+pub enum SessionAction<'a> {
     /// Execute a statement and come back with [`Session::answered`] or [`Session::failed`].
     Execute {
         /// By its position in the workload.
@@ -48,7 +48,7 @@ pub enum Action<'a> {
     },
     /// Pause and come back with [`Session::resumed`].
     Pause {
-        /// [`Part::Think`] or [`Part::Backoff`].
+        /// [`Part::ThinkTime`] or [`Part::Backoff`].
         part: Part,
         /// From the present on.
         length: Nanos,
@@ -58,7 +58,7 @@ pub enum Action<'a> {
     /// Ask something of the connection and come back with [`Session::replied`].
     Ask {
         /// What the script wants done.
-        request: Request<'a>,
+        request: ConnectionOp<'a>,
         /// What it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
         /// Which of the client's connections it is for.
@@ -77,29 +77,30 @@ pub enum Action<'a> {
 
 /// What all sessions of a run share.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct SessionRules {
     /// The statements of the workload, by [`StatementId`].
     pub statements: Vec<Statement>,
     /// The ROLLBACK of each operation, by [`OperationId`]; `None` where it has no transaction.
     pub rollback: Vec<Option<StatementId>>,
     /// Retries, by [`OperationId`].
-    pub retry: Vec<Retry>,
+    pub retry: Vec<RetryPolicy>,
     /// Seed of the run.
     pub seed: u64,
     pipelining: Pipelining,
     /// By [`StatementId`].
-    sorts: Vec<Sort>,
+    sorts: Vec<StatementClass>,
 }
 
-impl Rules {
+impl SessionRules {
     /// The rules of a workload's statements.
-    pub fn new(statements: Vec<Statement>, retry: Vec<Retry>, seed: u64) -> Self {
+    pub fn new(statements: Vec<Statement>, retry: Vec<RetryPolicy>, seed: u64) -> Self {
         let rollback_of = |operation| {
             let is = |s: &Statement| s.operation == operation && s.kind == StatementKind::Rollback;
             statements.iter().position(is).map(|index| StatementId(index as u16))
         };
         let rollback = (0..retry.len()).map(|op| rollback_of(OperationId(op as u16))).collect();
-        let sorts = statements.iter().map(|statement| Sort::of(&statement.kind)).collect();
+        let sorts =
+            statements.iter().map(|statement| StatementClass::of(&statement.kind)).collect();
         Self { statements, rollback, retry, seed, pipelining: Pipelining::Off, sorts }
     }
 
@@ -113,7 +114,7 @@ impl Rules {
 /// One connection's transaction under way.
 pub struct Session {
     program: Box<dyn Program>,
-    rules: Arc<Rules>,
+    rules: Arc<SessionRules>,
     ticket: Ticket,
     /// Attempts made so far, the present one included.
     tries: u32,
@@ -126,7 +127,7 @@ pub struct Session {
     /// The program waits for the row of the last of them.
     awaits_row: bool,
     /// What the program wants next, once all of them are answered.
-    held: Option<Held>,
+    held: Option<HeldStep>,
     /// The parameters of a held statement.
     parameters: Vec<Value>,
     /// The first failure among them, and whether it undid the transaction.
@@ -135,7 +136,7 @@ pub struct Session {
 
 /// A step that was taken ahead and has to wait.
 #[derive(Clone, Copy)]
-enum Held {
+enum HeldStep {
     Execute { statement: StatementId, wants_row: bool },
     Sleep(Nanos),
     Done,
@@ -143,7 +144,7 @@ enum Held {
 
 impl Session {
     /// An idle session.
-    pub fn new(program: Box<dyn Program>, rules: Arc<Rules>) -> Self {
+    pub fn new(program: Box<dyn Program>, rules: Arc<SessionRules>) -> Self {
         let ticket = Ticket {
             index: 0,
             operation: OperationId(0),
@@ -183,8 +184,8 @@ impl Session {
     }
 
     /// Begins a part of the client's life outside of transactions; it is over when an action says
-    /// [`Action::End`]. `None`: there is nothing to do in it.
-    pub fn begin_phase(&mut self, phase: Phase) -> Option<Action<'_>> {
+    /// [`SessionAction::End`]. `None`: there is nothing to do in it.
+    pub fn begin_phase(&mut self, phase: ProgramPhase) -> Option<SessionAction<'_>> {
         self.program.begin(phase).map(action_of)
     }
 
@@ -194,15 +195,18 @@ impl Session {
         self.program.ended(sample);
     }
 
-    /// What became of [`Action::Ask`].
+    /// What became of [`SessionAction::Ask`].
     #[inline]
-    pub fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Action<'_> {
+    pub fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> SessionAction<'_> {
         action_of(self.program.replied(reply))
     }
 
     /// Starts a transaction.
     #[inline]
-    pub fn start(&mut self, ticket: Ticket) -> Action<'_> {
+    pub fn start(&mut self, ticket: Ticket) -> SessionAction<'_> {
         self.ticket = ticket;
         self.tries = 1;
         self.in_transaction = false;
@@ -214,19 +218,20 @@ impl Session {
 
     /// The first step of an attempt.
     #[inline]
-    fn begin(&mut self) -> Action<'_> {
+    fn begin(&mut self) -> SessionAction<'_> {
         self.program.start(&self.ticket);
-        self.step(Event::Started)
+        self.step(ProgramEvent::Started)
     }
 
-    /// After [`Action::Execute`]: the next statement that may be sent before the answers have come;
+    /// After [`SessionAction::Execute`]: the next statement that may be sent before the answers
+    /// have come;
     /// `None` where there is none. Programs are told of no rows when one is.
-    pub fn next_ahead(&mut self) -> Option<Action<'_>> {
+    pub fn next_ahead(&mut self) -> Option<SessionAction<'_>> {
         let is_off = self.rules.pipelining == Pipelining::Off;
         if is_off || self.awaits_row || self.held.is_some() || self.undoing.is_some() {
             return None;
         }
-        match self.program.resume(Event::Answered { rows: 0, first: &[] }) {
+        match self.program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) {
             Step::Execute { statement, parameters, wants_row } => {
                 let sort = |id: StatementId| self.rules.sorts[id.0 as usize];
                 let under_way = std::iter::once(self.executing).chain(self.behind.iter().copied());
@@ -234,14 +239,14 @@ impl Session {
                 if how.lets(sort(statement), self.in_transaction, under_way.map(sort)) {
                     self.behind.push_back(statement);
                     self.awaits_row = wants_row;
-                    return Some(Action::Execute { statement, parameters, wants_row });
+                    return Some(SessionAction::Execute { statement, parameters, wants_row });
                 }
                 self.parameters.clear();
                 self.parameters.extend_from_slice(parameters);
-                self.held = Some(Held::Execute { statement, wants_row });
+                self.held = Some(HeldStep::Execute { statement, wants_row });
             }
-            Step::Sleep(length) => self.held = Some(Held::Sleep(length)),
-            Step::Done => self.held = Some(Held::Done),
+            Step::Sleep(length) => self.held = Some(HeldStep::Sleep(length)),
+            Step::Done => self.held = Some(HeldStep::Done),
             Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => {
                 unreachable!("scripts are not sent ahead: their rules have no pipelining")
             }
@@ -258,7 +263,7 @@ impl Session {
     /// The statement answered with `rows` rows; `first` is the first of them where it was wanted.
     /// Of several under way it is the oldest.
     #[inline]
-    pub fn answered(&mut self, rows: u64, first: &[Value]) -> Action<'_> {
+    pub fn answered(&mut self, rows: u64, first: &[Value]) -> SessionAction<'_> {
         if let Some(class) = self.undoing.take() {
             self.in_transaction = false;
             return self.retry_or_end(class);
@@ -270,35 +275,35 @@ impl Session {
         }
         if let Some(next) = self.behind.pop_front() {
             self.executing = next;
-            return Action::Wait;
+            return SessionAction::Wait;
         }
         if let Some((class, undone)) = self.failed.take() {
             return self.undo(class, undone);
         }
         match self.held.take() {
-            None => self.step(Event::Answered { rows, first }),
+            None => self.step(ProgramEvent::Answered { rows, first }),
             Some(held) => self.release(held),
         }
     }
 
     /// What had to wait for answers is next.
-    fn release(&mut self, held: Held) -> Action<'_> {
+    fn release(&mut self, held: HeldStep) -> SessionAction<'_> {
         match held {
-            Held::Execute { statement, wants_row } => {
+            HeldStep::Execute { statement, wants_row } => {
                 (self.executing, self.awaits_row) = (statement, wants_row);
-                Action::Execute { statement, parameters: &self.parameters, wants_row }
+                SessionAction::Execute { statement, parameters: &self.parameters, wants_row }
             }
-            Held::Sleep(length) => Action::Pause { part: Part::Think, length },
-            Held::Done => Action::End(Outcome::Completed),
+            HeldStep::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
+            HeldStep::Done => SessionAction::End(Outcome::Completed),
         }
     }
 
     /// The statement failed; of several under way the oldest. `undone` says that the database has
     /// already rolled back.
-    pub fn failed(&mut self, class: ErrorClass, undone: bool) -> Action<'_> {
+    pub fn failed(&mut self, class: ErrorClass, undone: bool) -> SessionAction<'_> {
         if let Some(first_class) = self.undoing.take() {
             // ROLLBACK itself failed: the connection is in no state for another attempt.
-            return Action::End(Outcome::Failed(first_class));
+            return SessionAction::End(Outcome::Failed(first_class));
         }
         let first = self.failed.take();
         let (class, undone) = (
@@ -308,13 +313,13 @@ impl Session {
         if let Some(next) = self.behind.pop_front() {
             self.executing = next;
             self.failed = Some((class, undone));
-            return Action::Wait;
+            return SessionAction::Wait;
         }
         self.undo(class, undone)
     }
 
     /// All that was under way has been answered, and something failed.
-    fn undo(&mut self, class: ErrorClass, undone: bool) -> Action<'_> {
+    fn undo(&mut self, class: ErrorClass, undone: bool) -> SessionAction<'_> {
         self.held = None;
         let rollback = self.rules.rollback[self.ticket.operation.0 as usize];
         if self.in_transaction
@@ -323,41 +328,41 @@ impl Session {
         {
             self.undoing = Some(class);
             self.executing = statement;
-            return Action::Execute { statement, parameters: &[], wants_row: false };
+            return SessionAction::Execute { statement, parameters: &[], wants_row: false };
         }
         self.in_transaction = false;
         self.retry_or_end(class)
     }
 
     /// A pause is over.
-    pub fn resumed(&mut self, part: Part) -> Action<'_> {
+    pub fn resumed(&mut self, part: Part) -> SessionAction<'_> {
         if part == Part::Backoff {
             return self.begin();
         }
-        self.step(Event::Resumed)
+        self.step(ProgramEvent::Resumed)
     }
 
-    fn retry_or_end(&mut self, class: ErrorClass) -> Action<'_> {
+    fn retry_or_end(&mut self, class: ErrorClass) -> SessionAction<'_> {
         let retry = &self.rules.retry[self.ticket.operation.0 as usize];
         if !retry.on.contains(&class) || self.tries >= retry.max_tries {
-            return Action::End(Outcome::Failed(class));
+            return SessionAction::End(Outcome::Failed(class));
         }
         let backoff = retry.backoff;
         self.tries += 1;
         match backoff {
             Some(backoff) => {
                 let index = self.ticket.index ^ u64::from(self.tries) << 48;
-                let once = backoff.draw(draw(self.rules.seed, Stream::Backoff, index));
+                let once = backoff.draw(draw(self.rules.seed, RandomStream::Backoff, index));
                 // Doubling stops at 1024 times: a pause of hours would look like a hang.
                 let length = Nanos(once.0.saturating_mul(1 << (self.tries - 2).min(10)));
-                Action::Pause { part: Part::Backoff, length }
+                SessionAction::Pause { part: Part::Backoff, length }
             }
             None => self.begin(),
         }
     }
 
     #[inline]
-    fn step(&mut self, event: Event<'_>) -> Action<'_> {
+    fn step(&mut self, event: ProgramEvent<'_>) -> SessionAction<'_> {
         let step = self.program.resume(event);
         if let Step::Execute { statement, wants_row, .. } = step {
             (self.executing, self.awaits_row) = (statement, wants_row);
@@ -368,19 +373,19 @@ impl Session {
 
 /// What the engine does for a step.
 #[inline]
-fn action_of(step: Step<'_>) -> Action<'_> {
+fn action_of(step: Step<'_>) -> SessionAction<'_> {
     match step {
         Step::Execute { statement, parameters, wants_row } => {
-            Action::Execute { statement, parameters, wants_row }
+            SessionAction::Execute { statement, parameters, wants_row }
         }
         Step::Ask { request, statement, connection } => {
-            Action::Ask { request, statement, connection }
+            SessionAction::Ask { request, statement, connection }
         }
-        Step::Sleep(length) => Action::Pause { part: Part::Think, length },
-        Step::Done => Action::End(Outcome::Completed),
-        Step::Failed(class) => Action::End(Outcome::Failed(class)),
+        Step::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
+        Step::Done => SessionAction::End(Outcome::Completed),
+        Step::Failed(class) => SessionAction::End(Outcome::Failed(class)),
         Step::Quit { failed, all } => {
-            Action::Quit { outcome: failed.map_or(Outcome::Completed, Outcome::Failed), all }
+            SessionAction::Quit { outcome: failed.map_or(Outcome::Completed, Outcome::Failed), all }
         }
     }
 }

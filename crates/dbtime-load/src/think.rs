@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// A distribution of pauses.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Think {
+pub enum ThinkTime {
     /// Always the same.
     Fixed(Nanos),
     /// Uniform between two durations.
@@ -17,7 +17,7 @@ pub enum Think {
     Exponential(Nanos),
 }
 
-impl Think {
+impl ThinkTime {
     /// A pause from 64 random bits.
     pub fn draw(self, bits: u64) -> Nanos {
         match self {
@@ -53,7 +53,7 @@ pub enum ThinkError {
     Form(String),
 }
 
-impl FromStr for Think {
+impl FromStr for ThinkTime {
     type Err = ThinkError;
 
     /// Reads `10ms`, `exp:10ms`, `uniform:5ms..15ms`.
@@ -72,7 +72,7 @@ impl FromStr for Think {
     }
 }
 
-impl fmt::Display for Think {
+impl fmt::Display for ThinkTime {
     /// Writes what [`FromStr`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -86,15 +86,16 @@ impl fmt::Display for Think {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Stream, draw};
+    use crate::random::{RandomStream, draw};
 
     #[test]
     fn means_are_those_of_the_distribution() {
         for text in ["10ms", "uniform:5ms..15ms", "exp:10ms"] {
-            let think: Think = text.parse().expect(text);
+            let think: ThinkTime = text.parse().expect(text);
             assert_eq!(think.to_string(), text);
             let n = 200_000u64;
-            let sum: f64 = (0..n).map(|i| think.draw(draw(3, Stream::Think, i)).0 as f64).sum();
+            let sum: f64 =
+                (0..n).map(|i| think.draw(draw(3, RandomStream::Think, i)).0 as f64).sum();
             let mean = sum / n as f64;
             // Five standard errors of the exponential: 5·10 ms/√n = 0.11 ms.
             assert!((mean - think.mean().0 as f64).abs() < 0.12e6, "{text}: {mean}");
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn bad_forms_are_refused() {
         for bad in ["", "-10", "exp:", "uniform:5ms", "uniform:9ms..1ms", "normal:5ms"] {
-            assert!(bad.parse::<Think>().is_err(), "{bad}");
+            assert!(bad.parse::<ThinkTime>().is_err(), "{bad}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A program that decides by a row it has read, run by a session on a simulated database.
 
-use dbtime_load::program::{Event, Program, Step, Ticket, Value};
-use dbtime_load::session::{Action, Retry, Rules, Session};
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Part, StatementId};
 use std::sync::Arc;
@@ -24,8 +24,10 @@ impl Program for Withdrawal {
         (self.at, self.enough) = (0, false);
     }
 
-    fn resume(&mut self, event: Event<'_>) -> Step<'_> {
-        if let (2, Event::Answered { first: [Value::Integer(balance)], .. }) = (self.at, event) {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
+        if let (2, ProgramEvent::Answered { first: [Value::Integer(balance)], .. }) =
+            (self.at, event)
+        {
             self.enough = *balance >= 100;
         }
         self.at += 1;
@@ -41,7 +43,7 @@ impl Program for Withdrawal {
     }
 }
 
-fn session(retry: Retry) -> Session {
+fn session(retry: RetryPolicy) -> Session {
     let sql = |text: &str| StatementKind::Sql(text.to_owned());
     let kinds = [
         StatementKind::Begin { write: true },
@@ -52,7 +54,7 @@ fn session(retry: Retry) -> Session {
         StatementKind::Rollback,
     ];
     let statement = |kind| Statement { operation: OperationId(0), name: String::new(), kind };
-    let rules = Rules::new(kinds.map(statement).to_vec(), vec![retry], 1);
+    let rules = SessionRules::new(kinds.map(statement).to_vec(), vec![retry], 1);
     Session::new(Box::new(Withdrawal { at: 0, enough: false }), Arc::new(rules))
 }
 
@@ -69,27 +71,27 @@ fn run(
     let mut action = session.start(ticket);
     loop {
         action = match action {
-            Action::Execute { statement, wants_row, .. } => {
+            SessionAction::Execute { statement, wants_row, .. } => {
                 executed.push(statement);
                 match fails(executed.len(), statement) {
                     Some((class, undone)) => session.failed(class, undone),
                     None => session.answered(1, if wants_row { &row } else { &[] }),
                 }
             }
-            Action::Pause { part, .. } => {
+            SessionAction::Pause { part, .. } => {
                 assert_eq!(part, Part::Backoff);
                 session.resumed(part)
             }
-            Action::Wait => panic!("one statement is under way at a time"),
-            Action::End(outcome) => return (executed, outcome),
-            Action::Ask { .. } | Action::Quit { .. } => unreachable!("no script"),
+            SessionAction::Wait => panic!("one statement is under way at a time"),
+            SessionAction::End(outcome) => return (executed, outcome),
+            SessionAction::Ask { .. } | SessionAction::Quit { .. } => unreachable!("no script"),
         };
     }
 }
 
 #[test]
 fn the_row_decides() {
-    let mut session = session(Retry::default());
+    let mut session = session(RetryPolicy::default());
     let never = |_, _| None;
     assert_eq!(run(&mut session, 500, never).0, [BEGIN, READ, WITHDRAW, COMMIT]);
     assert_eq!(run(&mut session, 50, never).0, [BEGIN, READ, REFUSE, COMMIT]);
@@ -98,7 +100,7 @@ fn the_row_decides() {
 #[test]
 fn a_failure_is_rolled_back_and_tried_again() {
     let backoff = Some("1ms".parse().expect("a think time"));
-    let retry = Retry { on: vec![ErrorClass::Busy], max_tries: 3, backoff };
+    let retry = RetryPolicy { on: vec![ErrorClass::Busy], max_tries: 3, backoff };
     let mut session = session(retry);
     let once = |n, _| (n == 3).then_some((ErrorClass::Busy, false));
     let (executed, outcome) = run(&mut session, 500, once);
@@ -113,7 +115,7 @@ fn a_failure_is_rolled_back_and_tried_again() {
 
 #[test]
 fn other_failures_end_it_after_one_rollback() {
-    let mut session = session(Retry::default());
+    let mut session = session(RetryPolicy::default());
     let full = |_, statement| (statement == COMMIT).then_some((ErrorClass::Full, false));
     let (executed, outcome) = run(&mut session, 500, full);
     assert_eq!(executed, [BEGIN, READ, WITHDRAW, COMMIT, ROLLBACK]);

@@ -2,8 +2,8 @@
 //! databases, one that executes what follows a failure, and one that refuses it.
 
 use dbtime_load::pipelining::Pipelining;
-use dbtime_load::program::{Event, Program, Step, Ticket};
-use dbtime_load::session::{Action, Retry, Rules, Session};
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, StatementId};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ impl Program for Script {
         self.at = 0;
     }
 
-    fn resume(&mut self, _: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _: ProgramEvent<'_>) -> Step<'_> {
         self.at += 1;
         match self.steps.get(self.at - 1) {
             Some(&statement) => Step::Execute { statement, parameters: &[], wants_row: false },
@@ -103,8 +103,8 @@ fn session(steps: Vec<StatementId>, pipelining: Pipelining) -> Session {
         StatementKind::Rollback,
     ];
     let statement = |kind| Statement { operation: OperationId(0), name: String::new(), kind };
-    let retry = Retry { on: vec![ErrorClass::Conflict], max_tries: 4, backoff: None };
-    let rules = Rules::new(kinds.map(statement).to_vec(), vec![retry], 1);
+    let retry = RetryPolicy { on: vec![ErrorClass::Conflict], max_tries: 4, backoff: None };
+    let rules = SessionRules::new(kinds.map(statement).to_vec(), vec![retry], 1);
     let program = Script { steps, at: 0 };
     Session::new(Box::new(program), Arc::new(rules.with_pipelining(pipelining)))
 }
@@ -117,17 +117,17 @@ fn run(session: &mut Session, database: &mut Database) -> (Outcome, u32) {
     let mut action = session.start(ticket);
     loop {
         match action {
-            Action::Execute { statement, .. } => {
+            SessionAction::Execute { statement, .. } => {
                 trips += 1;
                 under_way.push_back(statement);
-                while let Some(Action::Execute { statement, .. }) = session.next_ahead() {
+                while let Some(SessionAction::Execute { statement, .. }) = session.next_ahead() {
                     under_way.push_back(statement);
                 }
             }
-            Action::Wait => {}
-            Action::Pause { .. } => panic!("nothing pauses"),
-            Action::Ask { .. } | Action::Quit { .. } => panic!("no script"),
-            Action::End(outcome) => {
+            SessionAction::Wait => {}
+            SessionAction::Pause { .. } => panic!("nothing pauses"),
+            SessionAction::Ask { .. } | SessionAction::Quit { .. } => panic!("no script"),
+            SessionAction::End(outcome) => {
                 assert!(under_way.is_empty(), "it ended before its statements did");
                 return (outcome, trips);
             }

@@ -1,7 +1,7 @@
 //! No text makes the reader of workloads, or a program made from it, panic or hang.
 
-use dbtime_load::program::{Event, Step, Ticket};
-use dbtime_load::workload::{Limit, SHIPPED, Workload};
+use dbtime_load::program::{ProgramEvent, Step, Ticket};
+use dbtime_load::workload::{SHIPPED, Workload, WorkloadLimit};
 use dbtime_model::{MonoNanos, OperationId};
 use proptest::prelude::*;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn exercise(text: &str, scale: u64) {
         for index in [0, 1, u64::MAX] {
             program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
             for _ in 0..100 {
-                if program.resume(Event::Answered { rows: 0, first: &[] }) == Step::Done {
+                if program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) == Step::Done {
                     break;
                 }
             }
@@ -119,7 +119,7 @@ proptest! {
 
     #[test]
     fn any_limit(text in "(p|avg|max|share|errors|throughput|)[ -~±≤≥]{0,20}") {
-        if let Ok(limit) = Limit::parse(&text) {
+        if let Ok(limit) = WorkloadLimit::parse(&text) {
             let _ = (limit.passed(f64::NAN), limit.required_text());
         }
     }

@@ -3,7 +3,7 @@
 //! Seeds are fixed, so a test that passes passes always; critical values are those that 99.9 % of
 //! samples of the right distribution stay below.
 
-use dbtime_load::program::{Event, Program, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
 use dbtime_load::workload::Workload;
 use dbtime_model::{MonoNanos, OperationId};
 use std::collections::BTreeSet;
@@ -25,10 +25,10 @@ fn workload(keys: &str, repeat: u32) -> Workload {
 fn execute(program: &mut dyn Program, index: u64, each: &mut dyn FnMut(&Value)) {
     let operation = OperationId(0);
     program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
-    let mut event = Event::Started;
+    let mut event = ProgramEvent::Started;
     while let Step::Execute { parameters, .. } = program.resume(event) {
         each(&parameters[0]);
-        event = Event::Answered { rows: 0, first: &[] };
+        event = ProgramEvent::Answered { rows: 0, first: &[] };
     }
 }
 
@@ -243,13 +243,13 @@ fn numbers_stay_unique_over_repeats_and_operations() {
     for index in 0..1000 {
         let operation = OperationId((index % 2) as u16);
         program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
-        let mut event = Event::Started;
+        let mut event = ProgramEvent::Started;
         while let Step::Execute { parameters, .. } = program.resume(event) {
             let [Value::Integer(x), Value::Integer(y)] = parameters else { panic!("two integers") };
             seen.insert(*x);
             draws += 1;
             assert_eq!(*y, index as i64 + 1, "once per transaction");
-            event = Event::Answered { rows: 0, first: &[] };
+            event = ProgramEvent::Answered { rows: 0, first: &[] };
         }
     }
     assert_eq!(seen.len(), draws);
@@ -280,11 +280,13 @@ fn a_pause_comes_before_each_execution() {
     let mut program = workload.program(1, 1);
     program.start(&Ticket { index: 0, operation: OperationId(0), due: MonoNanos(0), client: 0 });
     let mut steps = String::new();
-    let mut event = Event::Started;
+    let mut event = ProgramEvent::Started;
     loop {
         (steps, event) = match program.resume(event) {
-            Step::Sleep(pause) => (steps + &format!("{pause}; "), Event::Resumed),
-            Step::Execute { .. } => (steps + "execute; ", Event::Answered { rows: 1, first: &[] }),
+            Step::Sleep(pause) => (steps + &format!("{pause}; "), ProgramEvent::Resumed),
+            Step::Execute { .. } => {
+                (steps + "execute; ", ProgramEvent::Answered { rows: 1, first: &[] })
+            }
             Step::Done => break,
             _ => unreachable!("no script"),
         };

@@ -1,6 +1,6 @@
 //! Every shipped workload parses, and its first transaction is what it was.
 
-use dbtime_load::program::{Event, Program, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::{SHIPPED, Workload};
 use dbtime_model::{MonoNanos, OperationId};
@@ -18,7 +18,7 @@ fn ticket(index: u64, operation: OperationId) -> Ticket {
 fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) -> String {
     let mut text = String::new();
     program.start(ticket);
-    let mut event = Event::Started;
+    let mut event = ProgramEvent::Started;
     loop {
         match program.resume(event) {
             Step::Execute { statement, parameters, .. } => {
@@ -31,7 +31,7 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
             Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => unreachable!("no script"),
             Step::Done => return text,
         }
-        event = Event::Answered { rows: 1, first: &[] };
+        event = ProgramEvent::Answered { rows: 1, first: &[] };
     }
 }
 
@@ -89,7 +89,7 @@ fn same_seed_same_statements_in_any_order_and_after_a_retry() {
         for index in (0..40).rev() {
             let shard = shards[index as usize % 2].as_mut();
             shard.start(&ticket(index, mix.pick(7, index)));
-            shard.resume(Event::Started);
+            shard.resume(ProgramEvent::Started);
             assert_eq!(run(shard, index), whole[index as usize], "{name} transaction {index}");
         }
         let other =
@@ -123,13 +123,13 @@ fn parameters(
     let mut found = Vec::new();
     for index in 0..transactions {
         program.start(&ticket(index, OperationId(0)));
-        let mut event = Event::Started;
+        let mut event = ProgramEvent::Started;
         while let Step::Execute { statement: id, parameters, .. } = program.resume(event) {
             if workload.statements[id.0 as usize].name == statement {
                 let integer = |v: &Value| if let Value::Integer(n) = v { *n } else { 0 };
                 found.push(parameters.iter().map(integer).collect());
             }
-            event = Event::Answered { rows: 1, first: &[] };
+            event = ProgramEvent::Answered { rows: 1, first: &[] };
         }
     }
     found

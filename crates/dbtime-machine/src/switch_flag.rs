@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// `struct rseq_cs` of the kernel (include/uapi/linux/rseq.h).
 #[repr(C, align(32))]
-struct Descriptor {
+struct RseqDescriptor {
     version: u32,
     flags: u32,
     start: u64,
@@ -28,7 +28,7 @@ struct Descriptor {
 /// What the descriptor speaks of. Nothing here is executed: the kernel looks at the addresses, and
 /// at the signature, which must stand before the place where an aborted sequence would go on.
 #[repr(C)]
-struct Range {
+struct RseqRange {
     signature: u32,
     abort: u32,
     body: [u64; 2],
@@ -40,8 +40,8 @@ const SIGNATURE: u32 = 0x5305_3053;
 #[cfg(not(target_arch = "x86_64"))]
 const SIGNATURE: u32 = 0xd428_bc00;
 
-static RANGE: Range = Range { signature: SIGNATURE, abort: 0, body: [0; 2] };
-static DESCRIPTOR: OnceLock<Descriptor> = OnceLock::new();
+static RANGE: RseqRange = RseqRange { signature: SIGNATURE, abort: 0, body: [0; 2] };
+static DESCRIPTOR: OnceLock<RseqDescriptor> = OnceLock::new();
 
 /// Where `rseq_cs` is in the thread's `struct rseq`, and the smallest area that has it.
 const POINTER_OFFSET: isize = 8;
@@ -122,7 +122,7 @@ impl Drop for SwitchFlag {
 }
 
 fn descriptor() -> u64 {
-    let descriptor = DESCRIPTOR.get_or_init(|| Descriptor {
+    let descriptor = DESCRIPTOR.get_or_init(|| RseqDescriptor {
         version: 0,
         flags: 0,
         start: (&raw const RANGE.body).addr() as u64,

@@ -6,7 +6,7 @@ use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::sample::{OperationId, Sample, StatementId};
 use crate::spans::{TimeSpan, intersection};
-use crate::trace::{Gallery, Trace};
+use crate::trace::{Exemplar, Exemplars};
 use crate::units::{MonoNanos, Nanos};
 use crate::{Budget, BudgetCells, Parts};
 use hdrhistogram::Counter;
@@ -39,7 +39,7 @@ impl Window {
 /// offered = completed + failed + dropped + unfinished, always: `offered` is counted where a
 /// transaction enters the engine, the others where it leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutcomeCounts {
     /// Due (closed: started) in the window.
     pub offered: u64,
     /// Ended well.
@@ -54,7 +54,7 @@ pub struct Counts {
     pub retries: u64,
 }
 
-impl Counts {
+impl OutcomeCounts {
     /// Adds another thread's counts.
     pub fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
@@ -138,7 +138,7 @@ impl Latencies<u64> {
 #[derive(Clone, Debug)]
 pub struct OperationRecorder<C: Counter = u32> {
     /// What became of its transactions.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
     /// Completed within the window, whenever they were due: the throughput. What the rundown
     /// completes after the window is not carried in it.
     pub completed_within: u64,
@@ -147,7 +147,7 @@ pub struct OperationRecorder<C: Counter = u32> {
     /// Their budgets by response bucket; only transactions whose parts were measured.
     pub cells: BudgetCells,
     /// Single transactions kept whole.
-    pub gallery: Gallery,
+    pub gallery: Exemplars,
     /// Think time wanted and taken, of the window, to check the deviation.
     pub think: ThinkCheck,
 }
@@ -278,11 +278,11 @@ impl<C: Counter> Recorder<C> {
     /// An empty recorder. `seed` decides the random choice of transactions kept whole.
     pub fn new(window: Window, operations: usize, statements: usize, seed: u64) -> Self {
         let operation = |index| OperationRecorder {
-            counts: Counts::default(),
+            counts: OutcomeCounts::default(),
             completed_within: 0,
             latencies: Latencies::default(),
             cells: BudgetCells::default(),
-            gallery: Gallery::new(seed ^ (index as u64) << 48),
+            gallery: Exemplars::new(seed ^ (index as u64) << 48),
             think: ThinkCheck::default(),
         };
         Self {
@@ -350,7 +350,7 @@ impl<C: Counter> Recorder<C> {
         }
         let operation = &mut self.operations[sample.operation.0 as usize];
         operation.cells.add(sample.response(), parts);
-        operation.gallery.add(&Trace { sample: *sample, parts: *parts });
+        operation.gallery.add(&Exemplar { sample: *sample, parts: *parts });
     }
 
     /// Counts one executed statement of a transaction that belongs to the window.
@@ -419,8 +419,8 @@ impl<C: Counter> Recorder<C> {
     }
 
     /// The counts of all operations together.
-    pub fn counts(&self) -> Counts {
-        let mut total = Counts::default();
+    pub fn counts(&self) -> OutcomeCounts {
+        let mut total = OutcomeCounts::default();
         self.operations.iter().for_each(|operation| total.merge(&operation.counts));
         total
     }
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn nobody_has_a_share_where_nothing_was_completed() {
-        let of = |completed| Counts { completed, failed: 3, ..Counts::default() };
+        let of = |completed| OutcomeCounts { completed, failed: 3, ..OutcomeCounts::default() };
         assert_eq!(of(4).each(10.0), Some(2.5));
         assert_eq!(of(0).each(10.0), None);
         assert_eq!(of(0).each(0.0), None);

@@ -8,7 +8,7 @@ use crate::sample::Sample;
 ///
 /// A transaction belongs to the second in which it was done.
 #[derive(Clone, Debug)]
-pub struct Second {
+pub struct RunSecond {
     /// Seconds since the start of the load.
     pub index: u32,
     /// Transactions completed in this second.
@@ -23,7 +23,7 @@ pub struct Second {
     pub service_ns: u64,
 }
 
-impl Second {
+impl RunSecond {
     /// An empty second.
     pub fn new(index: u32) -> Self {
         Self {

@@ -8,7 +8,7 @@ pub const KEPT: usize = 100;
 
 /// One transaction with its parts.
 #[derive(Clone, Copy, Debug)]
-pub struct Trace {
+pub struct Exemplar {
     /// Its instants and outcome.
     pub sample: Sample,
     /// Its parts, closed against its response.
@@ -20,14 +20,14 @@ pub struct Trace {
 /// The random choice is reservoir sampling (Vitter 1985, algorithm R): every transaction has the
 /// same chance. Merging weighs each side by how many transactions it saw.
 #[derive(Clone, Debug)]
-pub struct Gallery {
-    slowest: Vec<Trace>,
-    random: Vec<Trace>,
+pub struct Exemplars {
+    slowest: Vec<Exemplar>,
+    random: Vec<Exemplar>,
     seen: u64,
     state: u64,
 }
 
-impl Gallery {
+impl Exemplars {
     /// An empty gallery whose random choice follows from `seed`.
     pub fn new(seed: u64) -> Self {
         let with_room = || Vec::with_capacity(KEPT);
@@ -36,7 +36,7 @@ impl Gallery {
 
     /// Shows it one transaction.
     #[inline]
-    pub fn add(&mut self, trace: &Trace) {
+    pub fn add(&mut self, trace: &Exemplar) {
         self.add_slowest(trace);
         self.seen += 1;
         if self.random.len() < KEPT {
@@ -71,21 +71,21 @@ impl Gallery {
     }
 
     /// The slowest, slowest first.
-    pub fn slowest(&self) -> Vec<Trace> {
+    pub fn slowest(&self) -> Vec<Exemplar> {
         let mut sorted = self.slowest.clone();
         sorted.sort_by_key(|trace| std::cmp::Reverse(trace.sample.response()));
         sorted
     }
 
     /// The random choice, in no order.
-    pub fn random(&self) -> &[Trace] {
+    pub fn random(&self) -> &[Exemplar] {
         &self.random
     }
 
     /// `slowest` is a binary heap with the least slow at its root: most transactions cost one
     /// comparison.
-    fn add_slowest(&mut self, trace: &Trace) {
-        let key = |t: &Trace| t.sample.response();
+    fn add_slowest(&mut self, trace: &Exemplar) {
+        let key = |t: &Exemplar| t.sample.response();
         if self.slowest.len() < KEPT {
             self.slowest.push(*trace);
             if self.slowest.len() == KEPT {
@@ -129,7 +129,7 @@ mod tests {
     use crate::sample::OperationId;
     use crate::units::MonoNanos;
 
-    fn trace(response: u64) -> Trace {
+    fn trace(response: u64) -> Exemplar {
         let at = MonoNanos(0);
         let done = MonoNanos(response);
         let operation = OperationId(0);
@@ -144,12 +144,12 @@ mod tests {
             late: crate::Nanos::ZERO,
             retries: 0,
         };
-        Trace { sample, parts: Parts::default() }
+        Exemplar { sample, parts: Parts::default() }
     }
 
     #[test]
     fn the_slowest_are_exactly_the_slowest() {
-        let mut gallery = Gallery::new(1);
+        let mut gallery = Exemplars::new(1);
         for i in 0..5000u64 {
             gallery.add(&trace(i * 7919 % 5000));
         }
@@ -161,8 +161,8 @@ mod tests {
     fn merged_random_choice_weighs_by_what_was_seen() {
         let mut from_small = 0;
         for seed in 0..200 {
-            let mut small = Gallery::new(seed);
-            let mut large = Gallery::new(seed + 1000);
+            let mut small = Exemplars::new(seed);
+            let mut large = Exemplars::new(seed + 1000);
             (0..1000).for_each(|_| small.add(&trace(1)));
             (0..3000).for_each(|_| large.add(&trace(2)));
             small.merge(&large);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum RequestOutcome {
     /// It was answered, or is of a kind that has no answer.
     Ended,
     /// Its connection ended before the answer.
@@ -57,7 +57,7 @@ pub struct TracedRequest {
     pub end: MonoNanos,
     /// Whose connection it is, as far as that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub login: Option<Arc<Login>>,
+    pub login: Option<Arc<SessionLogin>>,
     /// What its client speaks.
     pub protocol: WireProtocol,
     /// Its command in the protocol: a number of MySQL's, a message's first byte of PostgreSQL's.
@@ -78,7 +78,7 @@ pub struct TracedRequest {
     /// Bytes of its answer.
     pub sent_bytes: u64,
     /// Writes of its answer.
-    pub sends: u32,
+    pub writes: u32,
     /// Rows that it sent or changed, as the answer says; of several results together. `None` where
     /// it does not say, or was not whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct TracedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: RequestOutcome,
     /// How long it was there before it was read; `None` where that was not seen. Not part of the
     /// response.
     #[serde(rename = "server_queue_us", skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ pub struct ExecutedStatement {
 
 /// Whose a connection is, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Login {
+pub struct SessionLogin {
     /// The user, as the client named it; at most 63 bytes of the name. Empty: the client logged in
     /// before that could be seen.
     pub user: String,
@@ -226,7 +226,7 @@ impl TracedRequest {
     }
 
     /// The login, if it was seen.
-    fn known_login(&self) -> Option<&Login> {
+    fn known_login(&self) -> Option<&SessionLogin> {
         self.login.as_deref().filter(|login| !login.user.is_empty())
     }
 
@@ -286,7 +286,7 @@ pub enum QueryCache {
     Hit,
 }
 
-impl fmt::Display for Fate {
+impl fmt::Display for RequestOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ended => "ended",

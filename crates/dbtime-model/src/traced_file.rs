@@ -10,7 +10,7 @@
 
 use crate::traced::TracedRequest;
 use crate::traced_json::{LedgerJson, RequestJson, read_request};
-use crate::traced_ledger::{Ledger, TraceCost};
+use crate::traced_ledger::{TraceCost, TraceLedger};
 use crate::traced_totals::TracedTotals;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize, Serializer};
@@ -60,7 +60,7 @@ pub struct TraceEnd {
     pub clock: String,
     /// What became of every request, those included that are not in the file.
     #[serde(serialize_with = "with_vanished")]
-    pub ledger: Ledger,
+    pub ledger: TraceLedger,
     /// What watching took; `None` in files from before that was told.
     #[serde(default)]
     pub cost: Option<TraceCost>,
@@ -69,7 +69,7 @@ pub struct TraceEnd {
 }
 
 /// A ledger with what follows from it.
-fn with_vanished<S: Serializer>(ledger: &Ledger, to: S) -> Result<S::Ok, S::Error> {
+fn with_vanished<S: Serializer>(ledger: &TraceLedger, to: S) -> Result<S::Ok, S::Error> {
     LedgerJson::of(ledger).serialize(to)
 }
 
@@ -188,17 +188,17 @@ impl<R: BufRead> TraceReader<R> {
     /// It is no recording, or one of another version.
     pub fn begin(from: R) -> Result<(TraceBegin, Self), TraceFileError> {
         #[derive(Deserialize)]
-        struct Version {
+        struct RecordingVersion {
             version: u32,
         }
         #[derive(Deserialize)]
-        struct Versioned {
-            begin: Version,
+        struct VersionHeader {
+            begin: RecordingVersion,
         }
         let mut reader =
             Self { from, version: OLDEST, since: MonoNanos(0), number: 0, is_cut: false };
         let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
-        let versioned: Versioned =
+        let versioned: VersionHeader =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
         if !(OLDEST..=VERSION).contains(&versioned.begin.version) {
             return Err(TraceFileError::Version(versioned.begin.version));
@@ -284,9 +284,11 @@ fn raised(mut line: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traced::{Blocker, ErrorCode, Fate, Preemptor, QueryCache, TextState};
+    use crate::traced::{Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome, TextState};
     use crate::traced_files::{FileName, FileWait};
-    use crate::traced_totals::{Preemption, Replaced, StatementName, StatementTotals, Totals};
+    use crate::traced_totals::{
+        Preemption, ReplacedStatements, StatementName, StatementTotals, TraceTotals,
+    };
     use crate::{Part, Parts, WireProtocol};
     use proptest::prelude::*;
 
@@ -318,10 +320,10 @@ mod tests {
             text: text.into(),
             text_state: TextState::Whole,
             sent_bytes: 5,
-            sends: 1,
+            writes: 1,
             rows: None,
             error: Some(ErrorCode::SqlState("42601".to_owned())),
-            fate: Fate::Ended,
+            outcome: RequestOutcome::Ended,
             server_queue: None,
             parts: Parts::traced(|index| Nanos(u64::from(index == 3))),
             other_call: None,
@@ -347,13 +349,13 @@ mod tests {
     fn end() -> TraceEnd {
         let (responses, files) = ([0, 1].into_iter().collect(), vec![mapped()]);
         let parts = Parts::traced(|_| Nanos::ZERO);
-        let totals = Totals { count: 1, parts, responses, files, ..Totals::default() };
+        let totals = TraceTotals { count: 1, parts, responses, files, ..TraceTotals::default() };
         TraceEnd {
             length: Nanos(99),
             added_up: None,
             clock: "2026-11-22 03:00:01".to_owned(),
             cost: Some(TraceCost { probe_hits: 7, ..TraceCost::default() }),
-            ledger: Ledger { started: 1, ended: 1, streamed: 1, ..Ledger::default() },
+            ledger: TraceLedger { started: 1, ended: 1, streamed: 1, ..TraceLedger::default() },
             totals: TracedTotals {
                 statements: vec![StatementTotals {
                     was_preempted: true,
@@ -362,7 +364,7 @@ mod tests {
                 }],
                 lock_waits: Vec::new(),
                 preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
-                replaced: Some(Replaced { rows: 1, most_calls: 2, most_time: Nanos(3) }),
+                replaced: Some(ReplacedStatements { rows: 1, most_calls: 2, most_time: Nanos(3) }),
             },
         }
     }

@@ -4,11 +4,11 @@
 
 use crate::parts::{Part, Parts};
 use crate::traced::{
-    Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Fate, Login, Preemptor, QueryCache,
-    TextState, TracedRequest,
+    Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor, QueryCache,
+    RequestOutcome, SessionLogin, TextState, TracedRequest,
 };
 use crate::traced_files::{FileName, FileWait};
-use crate::traced_ledger::Ledger;
+use crate::traced_ledger::TraceLedger;
 use crate::{MonoNanos, Nanos, WireProtocol};
 use serde::de::Error;
 use serde::ser::SerializeMap;
@@ -53,7 +53,7 @@ pub(crate) struct RequestJson<'a> {
     command: String,
     executes: u32,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    statements: Vec<StatementJson<'a>>,
+    statements: Vec<RequestStatementJson<'a>>,
     length: u32,
     #[serde(borrow)]
     text: Cow<'a, str>,
@@ -61,8 +61,10 @@ pub(crate) struct RequestJson<'a> {
     rows: Option<u64>,
     error: Option<ErrorCode>,
     sent_bytes: u64,
-    sends: u32,
-    fate: Fate,
+    #[serde(alias = "sends")]
+    writes: u32,
+    #[serde(alias = "fate")]
+    outcome: RequestOutcome,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,7 +93,7 @@ struct TransactionJson<'a> {
 
 /// One of several statements.
 #[derive(Serialize, Deserialize)]
-struct StatementJson<'a> {
+struct RequestStatementJson<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     text_state: TextState,
@@ -159,13 +161,13 @@ impl<'de> Deserialize<'de> for PartsJson {
 #[derive(Serialize)]
 pub struct LedgerJson<'a> {
     #[serde(flatten)]
-    counts: &'a Ledger,
+    counts: &'a TraceLedger,
     vanished: i64,
 }
 
 impl<'a> LedgerJson<'a> {
     /// Of this ledger.
-    pub fn of(counts: &'a Ledger) -> Self {
+    pub fn of(counts: &'a TraceLedger) -> Self {
         Self { counts, vanished: counts.vanished() }
     }
 }
@@ -200,15 +202,15 @@ impl<'a> RequestJson<'a> {
             protocol: request.protocol,
             command: command_cell(request.protocol, request.command, command_name),
             executes: request.executes,
-            statements: request.statements.iter().map(StatementJson::of).collect(),
+            statements: request.statements.iter().map(RequestStatementJson::of).collect(),
             length: request.length,
             text: Cow::Borrowed(&request.text),
             text_state: request.text_state,
             rows: request.rows,
             error: request.error.clone(),
             sent_bytes: request.sent_bytes,
-            sends: request.sends,
-            fate: request.fate,
+            writes: request.writes,
+            outcome: request.outcome,
         }
     }
 
@@ -229,15 +231,19 @@ impl<'a> RequestJson<'a> {
             protocol: self.protocol,
             command,
             executes: self.executes,
-            statements: self.statements.into_iter().map(StatementJson::into_statement).collect(),
+            statements: self
+                .statements
+                .into_iter()
+                .map(RequestStatementJson::into_statement)
+                .collect(),
             length: self.length,
             text: Arc::from(self.text),
             text_state: self.text_state,
             sent_bytes: self.sent_bytes,
-            sends: self.sends,
+            writes: self.writes,
             rows: self.rows,
             error: self.error,
-            fate: self.fate,
+            outcome: self.outcome,
             server_queue: self.server_queue_us.map(micros),
             parts: self.parts_us.0,
             other_call: self.other_call,
@@ -253,14 +259,14 @@ impl<'a> RequestJson<'a> {
         })
     }
 
-    fn login(&self) -> Option<Arc<Login>> {
+    fn login(&self) -> Option<Arc<SessionLogin>> {
         // PostgreSQL's number of a connection is that of its process.
         let id = self.server_id.filter(|_| self.protocol == WireProtocol::Mysql);
         let is_known = self.user.is_some() || id.is_some() || self.client.is_some();
         let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
         is_known.then(|| {
             let (user, database) = (text(&self.user), text(&self.database));
-            Arc::new(Login { user, database, id, client: self.client })
+            Arc::new(SessionLogin { user, database, id, client: self.client })
         })
     }
 }
@@ -306,7 +312,7 @@ impl<'a> BlockerJson<'a> {
     }
 }
 
-impl<'a> StatementJson<'a> {
+impl<'a> RequestStatementJson<'a> {
     fn of(one: &'a ExecutedStatement) -> Self {
         Self {
             text: Cow::Borrowed(&one.text),

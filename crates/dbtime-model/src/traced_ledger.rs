@@ -30,9 +30,9 @@ impl TraceCost {
 /// Everything that was seen, counted by what became of it.
 ///
 /// `started = ended + in_flight + aborted + partial + vanished()`, and
-/// `streamed + dropped + withheld = ended + aborted`.
+/// `streamed + dropped + not_streamed = ended + aborted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct TraceLedger {
     /// Requests that were seen to begin or to be under way.
     pub started: u64,
     /// Answered, or of a kind that has no answer.
@@ -52,22 +52,26 @@ pub struct Ledger {
     /// Their text could not be read.
     pub unread: u64,
     /// Another came on the same connection before they were answered.
-    pub overlaid: u64,
+    #[serde(alias = "overlaid")]
+    pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
     /// Connections that were lost track of, and followed again from the next request on.
-    pub out_of_step: u64,
+    #[serde(alias = "out_of_step")]
+    pub resync: u64,
     /// Connections that turned to TLS and were not followed.
     pub tls: u64,
     /// Connections that turned to compression and were not followed.
     pub compressed: u64,
     /// Connections that were there before, and spoke without a request that was understood: they
     /// may be in TLS or compressed.
-    pub not_understood: u64,
+    #[serde(alias = "not_understood")]
+    pub unparsed: u64,
     /// Connections that were followed.
     pub connections: u64,
     /// Statements that were prepared before that could be seen, among those that were added up.
-    pub nameless: u64,
+    #[serde(alias = "nameless")]
+    pub unresolved: u64,
     /// Times that a thread got a CPU and the kernel did not tell: taken from the scheduler's own
     /// record instead, which leaves out what interrupts took.
     pub unseen_arrivals: u64,
@@ -80,13 +84,14 @@ pub struct Ledger {
     pub locks_lost: u64,
     /// Not handed on either, for the watching was to cost less (`--max-cost`).
     #[serde(default)]
-    pub withheld: u64,
+    #[serde(alias = "withheld")]
+    pub not_streamed: u64,
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
 }
 
-impl Ledger {
+impl TraceLedger {
     /// Requests that began and of which nothing more is known: their connection was gone when the
     /// tracer left, and nothing had told of it. Negative never, unless the tracer is wrong.
     pub fn vanished(&self) -> i64 {
@@ -101,12 +106,12 @@ impl Ledger {
 
     /// Requests that were not followed to their end, or not handed on.
     pub fn lost(&self) -> u64 {
-        self.dropped + self.overlaid + self.no_storage + self.out_of_step
+        self.dropped + self.pipelined_over + self.no_storage + self.resync
     }
 
     /// Whether what was handed on and what was not add up to what was over.
     pub fn adds_up(&self) -> bool {
-        self.streamed + self.dropped + self.withheld == self.ended + self.aborted
+        self.streamed + self.dropped + self.not_streamed == self.ended + self.aborted
             && self.vanished() >= 0
     }
 }
@@ -117,22 +122,22 @@ mod tests {
 
     #[test]
     fn a_ledger_accounts_for_every_request() {
-        let ledger = Ledger {
+        let ledger = TraceLedger {
             started: 10,
             ended: 6,
             in_flight: 2,
             aborted: 1,
             partial: 1,
             streamed: 7,
-            ..Ledger::default()
+            ..TraceLedger::default()
         };
         assert!(ledger.adds_up() && ledger.is_whole());
-        let dropped = Ledger { streamed: 5, dropped: 2, ..ledger };
+        let dropped = TraceLedger { streamed: 5, dropped: 2, ..ledger };
         assert!(dropped.adds_up() && !dropped.is_whole());
         assert_eq!(dropped.lost(), 2);
-        let vanished = Ledger { started: 11, ..ledger };
+        let vanished = TraceLedger { started: 11, ..ledger };
         assert_eq!(vanished.vanished(), 1);
         assert!(vanished.adds_up() && !vanished.is_whole());
-        assert!(!Ledger { ended: 7, ..ledger }.adds_up());
+        assert!(!TraceLedger { ended: 7, ..ledger }.adds_up());
     }
 }

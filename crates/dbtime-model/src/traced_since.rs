@@ -6,14 +6,14 @@
 
 use crate::traced::QueryCache;
 use crate::traced_totals::{
-    LockWaitTotals, Preemption, RowNumber, StatementTotals, Totals, TracedTotals,
+    LockWaitTotals, Preemption, RowNumber, StatementTotals, TraceTotals, TracedTotals,
 };
 use std::collections::HashMap;
 
 /// A row, and which kind of its statements.
-type Kind = (RowNumber, bool, QueryCache);
+type TotalsKey = (RowNumber, bool, QueryCache);
 
-fn kind(row: &StatementTotals) -> Kind {
+fn kind(row: &StatementTotals) -> TotalsKey {
     (row.row, row.was_preempted, row.cache)
 }
 
@@ -22,7 +22,7 @@ impl TracedTotals {
     /// there. Shape: no row may be there twice in either.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let mut earlier: HashMap<Kind, &Totals> =
+        let mut earlier: HashMap<TotalsKey, &TraceTotals> =
             before.statements.iter().map(|row| (kind(row), &row.totals)).collect();
         let mut others = Vec::new();
         let mut statements = Vec::new();
@@ -95,7 +95,7 @@ mod tests {
                 (text, RowNumber { statement, since })
             }
         };
-        let totals = Totals { count, response: Nanos(10 * count), ..Totals::default() };
+        let totals = TraceTotals { count, response: Nanos(10 * count), ..TraceTotals::default() };
         StatementTotals { row, totals, ..StatementTotals::nothing_of(name) }
     }
 

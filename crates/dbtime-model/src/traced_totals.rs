@@ -12,7 +12,7 @@ pub const COARSE_BUCKETS: u32 = 40;
 
 /// What the statements of one kind come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
+pub struct TraceTotals {
     /// How many have ended.
     pub count: u64,
     /// Their responses together.
@@ -46,7 +46,7 @@ pub struct Totals {
     pub coarse: SparseCounts,
 }
 
-impl Totals {
+impl TraceTotals {
     /// Adds what others came to.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
@@ -133,7 +133,7 @@ pub struct RowNumber {
 /// What it means that there were more statements than rows: the lightest, by the time that they
 /// took, were replaced by others, and what they came to went to those that have no row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replaced {
+pub struct ReplacedStatements {
     /// How many rows were replaced.
     pub rows: u64,
     /// No statement without a row was called more often, and no row lacks more calls that came
@@ -157,13 +157,13 @@ pub struct StatementTotals {
     #[serde(skip)]
     pub row: RowNumber,
     /// What they come to.
-    pub totals: Totals,
+    pub totals: TraceTotals,
 }
 
 impl StatementTotals {
     /// A row of which nothing is known yet.
     pub fn nothing_of(name: StatementName) -> Self {
-        let (row, totals) = (RowNumber::default(), Totals::default());
+        let (row, totals) = (RowNumber::default(), TraceTotals::default());
         Self { name, was_preempted: false, cache: QueryCache::NotAsked, row, totals }
     }
 }
@@ -176,7 +176,7 @@ pub struct LockWaitTotals {
     /// What the server calls the lock, where it does.
     pub lock: Option<Cow<'static, str>>,
     /// Who let it go; `None`: nobody did, or nobody of whom anything is known.
-    pub holder: Option<LockHolder>,
+    pub holder: Option<TracedLockHolder>,
     /// How often.
     pub count: u64,
     /// For how long in all.
@@ -189,7 +189,7 @@ pub struct LockWaitTotals {
 
 /// Who let a lock go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LockHolder {
+pub struct TracedLockHolder {
     /// The connection, by dbtime's number.
     pub connection: u64,
     /// What the server calls it, where that is known.
@@ -212,19 +212,19 @@ pub struct TracedTotals {
     pub lock_waits: Vec<LockWaitTotals>,
     /// What replacing rows may have cost; `None`: no row was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaced: Option<Replaced>,
+    pub replaced: Option<ReplacedStatements>,
 }
 
 impl TracedTotals {
     /// Statements of some kind, together.
-    pub fn of(&self, is_one: impl Fn(&StatementTotals) -> bool) -> Totals {
-        let mut sum = Totals::default();
+    pub fn of(&self, is_one: impl Fn(&StatementTotals) -> bool) -> TraceTotals {
+        let mut sum = TraceTotals::default();
         self.statements.iter().filter(|row| is_one(row)).for_each(|row| sum.add(&row.totals));
         sum
     }
 
     /// All statements.
-    pub fn all(&self) -> Totals {
+    pub fn all(&self) -> TraceTotals {
         self.of(|_| true)
     }
 }
@@ -234,8 +234,8 @@ mod tests {
     use super::*;
     use crate::distribution::tests::bucket;
 
-    fn totals(lengths: &[u64]) -> Totals {
-        let mut totals = Totals::default();
+    fn totals(lengths: &[u64]) -> TraceTotals {
+        let mut totals = TraceTotals::default();
         for &length in lengths {
             totals.count += 1;
             totals.response.0 += length;
@@ -256,8 +256,8 @@ mod tests {
         }
         assert_eq!(totals.quantile(1.0), Some(Nanos(1_000_000)));
         assert_eq!(totals.mean(), Some(Nanos(500_500)));
-        assert_eq!(Totals::default().quantile(0.5), None);
-        assert_eq!(Totals::default().mean(), None);
+        assert_eq!(TraceTotals::default().quantile(0.5), None);
+        assert_eq!(TraceTotals::default().mean(), None);
     }
 
     #[test]
@@ -268,9 +268,9 @@ mod tests {
         after.add(&added);
         let since = after.since(&before);
         assert!(since.longest >= added.longest && since.longest.0 <= 4500, "{:?}", since.longest);
-        assert_eq!(Totals { longest: added.longest, ..since }, added);
+        assert_eq!(TraceTotals { longest: added.longest, ..since }, added);
         assert_eq!(after.since(&after).longest, Nanos::ZERO);
-        assert_eq!(after.since(&Totals::default()), after);
+        assert_eq!(after.since(&TraceTotals::default()), after);
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl<'de> Deserialize<'de> for MonoNanos {
 pub struct UnitError {
     text: String,
     quantity: Quantity,
-    why: Why,
+    why: QuantityFault,
 }
 
 /// What a text was to be.
@@ -191,7 +191,7 @@ impl Quantity {
 
 /// What is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum Why {
+enum QuantityFault {
     #[error("it is negative")]
     Negative,
     #[error("it is zero")]
@@ -215,12 +215,12 @@ impl FromStr for Nanos {
             .strip_prefix('-')
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         {
-            return Err(refuse(Why::Negative));
+            return Err(refuse(QuantityFault::Negative));
         }
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
         if scaled(number, 1).is_none() {
-            return Err(refuse(Why::NoNumber));
+            return Err(refuse(QuantityFault::NoNumber));
         }
         let scale = match unit.trim() {
             "ns" => 1,
@@ -229,12 +229,12 @@ impl FromStr for Nanos {
             "s" | "" => 1_000_000_000,
             "m" | "min" => 60_000_000_000,
             "h" => 3_600_000_000_000,
-            other => return Err(refuse(Why::Unit(other.to_owned()))),
+            other => return Err(refuse(QuantityFault::Unit(other.to_owned()))),
         };
-        let ns = scaled(number, scale).ok_or_else(|| refuse(Why::NoNumber))?;
+        let ns = scaled(number, scale).ok_or_else(|| refuse(QuantityFault::NoNumber))?;
         // 2^63 ns is 292 years: longer than any run, and safe to add to an instant.
         let fits = u64::try_from(ns).ok().filter(|ns| *ns < 1 << 63);
-        fits.map(Self).ok_or_else(|| refuse(Why::TooMuch))
+        fits.map(Self).ok_or_else(|| refuse(QuantityFault::TooMuch))
     }
 }
 
@@ -356,18 +356,18 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(refuse(Why::Unit(format!("/{per}")))),
+        _ => return Err(refuse(QuantityFault::Unit(format!("/{per}")))),
     };
     let (digits, scale) = match number.strip_suffix('k') {
         Some(digits) => (digits, 1e3),
         None => (number, 1.0),
     };
-    let value: f64 = digits.parse().map_err(|_| refuse(Why::NoNumber))?;
+    let value: f64 = digits.parse().map_err(|_| refuse(QuantityFault::NoNumber))?;
     match value * scale / seconds {
-        rate if rate.is_nan() => Err(refuse(Why::NoNumber)),
-        rate if rate.is_infinite() => Err(refuse(Why::TooMuch)),
-        rate if rate < 0.0 => Err(refuse(Why::Negative)),
-        0.0 => Err(refuse(Why::Zero)),
+        rate if rate.is_nan() => Err(refuse(QuantityFault::NoNumber)),
+        rate if rate.is_infinite() => Err(refuse(QuantityFault::TooMuch)),
+        rate if rate < 0.0 => Err(refuse(QuantityFault::Negative)),
+        0.0 => Err(refuse(QuantityFault::Zero)),
         rate => Ok(rate),
     }
 }

@@ -4,7 +4,7 @@
 //! other is one process of 2,000 threads, as MariaDB. Budget: a glance every second costs at most
 //! 1 % of one CPU, 10 ms.
 
-use dbtime_observe::process::{Reader, ServerWatch};
+use dbtime_observe::process::{ProcReader, ServerWatch};
 use divan::Bencher;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -82,7 +82,7 @@ fn sample_of_2000_threads(bencher: Bencher) {
             (std::thread::spawn(move || wait.recv().is_err()), stop)
         })
         .unzip();
-    let mut reader = Reader::default();
+    let mut reader = ProcReader::default();
     bencher.bench_local(|| reader.sample(std::process::id()).expect("this process"));
     drop(stop);
     threads.into_iter().for_each(|thread| {
@@ -92,6 +92,6 @@ fn sample_of_2000_threads(bencher: Bencher) {
 
 #[divan::bench]
 fn sample_of_one_process(bencher: Bencher) {
-    let mut reader = Reader::default();
+    let mut reader = ProcReader::default();
     bencher.bench_local(|| reader.sample(std::process::id()).expect("this process"));
 }

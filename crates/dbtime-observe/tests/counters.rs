@@ -7,7 +7,7 @@
 use dbtime_model::Product;
 use dbtime_model::counters::{
     CounterDocument, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue,
-    IntervalSource, Taken,
+    IntervalSource, SampleInstant,
 };
 use dbtime_observe::counters::{
     DifferenceError, FileError, ParseError, difference, parse, per_transaction_of, read, telling,
@@ -221,7 +221,7 @@ fn a_restart_sets_every_counter_to_zero() {
 
 #[test]
 fn a_restart_that_uptime_alone_hides_is_seen_by_the_clock() {
-    let at = |seconds: u64| Taken {
+    let at = |seconds: u64| SampleInstant {
         at: None,
         mono_ns: Some(seconds * 1_000_000_000),
         boot: Some("x".into()),

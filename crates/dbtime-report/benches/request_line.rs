@@ -1,6 +1,6 @@
 //! What the line of a traced request costs. Budget: 1 µs. `cargo bench -p dbtime-report`
 
-use dbtime_model::traced::{Fate, Preemptor, QueryCache, TextState, TracedRequest};
+use dbtime_model::traced::{Preemptor, QueryCache, RequestOutcome, TextState, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use dbtime_report::terminal::request_line;
 use divan::{Bencher, black_box};
@@ -27,10 +27,10 @@ fn request() -> TracedRequest {
         text: "SELECT c FROM sbtest1 WHERE id=?".into(),
         text_state: TextState::Whole,
         sent_bytes: 130,
-        sends: 1,
+        writes: 1,
         rows: None,
         error: None,
-        fate: Fate::Ended,
+        outcome: RequestOutcome::Ended,
         server_queue: Some(Nanos(7_000)),
         parts,
         other_call: None,

@@ -4,8 +4,8 @@ use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
 use dbtime_model::record::{
-    BudgetMethod, Check, CheckOutcome, CheckUnit, FileIo, Layer, LoadInfo, RunRecord, ServerInfo,
-    TargetInfo,
+    BudgetLayer, BudgetMethod, Check, CheckOutcome, CheckUnit, FileIo, LoadInfo, RunRecord,
+    ServerInfo, TargetInfo,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -328,7 +328,7 @@ pub(crate) fn instant(rfc3339: &str) -> String {
 
 /// Time per operation and how it compares with the unit, of a layer; a dash where there is nothing
 /// to divide by.
-pub(crate) fn layer_quotients(layer: &Layer) -> [String; 2] {
+pub(crate) fn layer_quotients(layer: &BudgetLayer) -> [String; 2] {
     let each = (layer.operations > 0).then_some(layer.time_per_op_ns);
     let relative = Some(layer.relative).filter(|r| r.is_finite() && *r > 0.0);
     let relative = relative.filter(|_| layer.operations > 0);

@@ -2,7 +2,7 @@
 
 use crate::format::{clean, count, percent};
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::traced_totals::Totals;
+use dbtime_model::traced_totals::TraceTotals;
 
 /// Files below a statement.
 const MOST_FILES: usize = 3;
@@ -17,14 +17,14 @@ pub(crate) fn file_name(wait: &FileWait) -> String {
 }
 
 /// What statements waited for in files, longest first.
-pub(crate) fn longest(totals: &Totals) -> Vec<&FileWait> {
+pub(crate) fn longest(totals: &TraceTotals) -> Vec<&FileWait> {
     let mut waits: Vec<&FileWait> = totals.files.iter().collect();
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
     waits
 }
 
 /// The files that took at least a hundredth of a statement's time, and how often each did.
-pub(crate) fn files_of(totals: &Totals) -> Vec<String> {
+pub(crate) fn files_of(totals: &TraceTotals) -> Vec<String> {
     let line = |wait: &FileWait| {
         let share = 100.0 * wait.length.0 as f64 / totals.response.0.max(1) as f64;
         let (part, name) = (wait.part.name().to_owned(), file_name(wait));

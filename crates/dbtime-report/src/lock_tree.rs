@@ -28,7 +28,7 @@ pub fn lock_summary(picture: &LockPicture) -> String {
 
 /// The tree, in at most so many lines and one that tells that there are more.
 pub fn lock_tree(picture: &LockPicture, most: usize) -> Vec<String> {
-    let mut tree = Tree::new(picture);
+    let mut tree = LockTree::new(picture);
     let roots = tree.roots();
     // Whoever waits for several that wait for nobody stands below each: all of them have to let go.
     let direct = roots.iter().flat_map(|root| &tree.waiters[root]).map(|claim| claim.waiter);
@@ -56,7 +56,7 @@ pub fn lock_tree(picture: &LockPicture, most: usize) -> Vec<String> {
 }
 
 /// A tree that is being made.
-struct Tree<'a> {
+struct LockTree<'a> {
     picture: &'a LockPicture,
     /// Who waits for each, a session once; `None`: for one whom the server does not know.
     waiters: BTreeMap<Option<u64>, Vec<&'a LockClaim>>,
@@ -67,7 +67,7 @@ struct Tree<'a> {
     lines: Vec<String>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> LockTree<'a> {
     fn new(picture: &'a LockPicture) -> Self {
         let mut waiters = BTreeMap::<_, Vec<&LockClaim>>::new();
         let mut seen = HashSet::new();

@@ -9,7 +9,7 @@ use dbtime_model::record::BudgetUs;
 
 /// Mean per transaction by part. Unit: microseconds; `None` when a part was not measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Means {
+pub(crate) struct PartMeans {
     parts: [Option<f64>; PART_COUNT],
     /// The mean response the parts add up to.
     pub(crate) total: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Means {
     pub(crate) count: u64,
 }
 
-impl From<&BudgetUs> for Means {
+impl From<&BudgetUs> for PartMeans {
     fn from(budget: &BudgetUs) -> Self {
         Self {
             parts: Part::ALL.map(|part| budget.get(part).map(finite)),
@@ -27,7 +27,7 @@ impl From<&BudgetUs> for Means {
     }
 }
 
-impl Means {
+impl PartMeans {
     /// The mean over several groups, each weighed by its number of transactions.
     pub(crate) fn of<'a>(groups: impl Iterator<Item = (&'a BudgetUs, u64)>) -> Self {
         let mut sum = Self::default();
@@ -111,7 +111,7 @@ mod tests {
             ..BudgetUs::default()
         };
         let (a, b) = (budget(10.0, 20.0), budget(40.0, 40.0));
-        let means = Means::of([(&a, 1), (&b, 3)].into_iter());
+        let means = PartMeans::of([(&a, 1), (&b, 3)].into_iter());
         assert_eq!(means.get(Part::Cpu), Some(32.5));
         assert_eq!((means.total, means.count, means.get(Part::Wire)), (35.0, 4, None));
         assert_eq!(means.largest()[0].0, Part::Cpu);

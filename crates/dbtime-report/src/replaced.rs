@@ -1,11 +1,11 @@
 //! What it means for traced sums that there were more statements than rows.
 
 use crate::format::{count, us};
-use dbtime_model::traced_totals::Replaced;
+use dbtime_model::traced_totals::ReplacedStatements;
 
 /// What stands for statements that have no row, and what rows may lack.
-pub(crate) fn what_rows_lack(replaced: &Replaced) -> String {
-    let Replaced { rows, most_calls, most_time } = replaced;
+pub(crate) fn what_rows_lack(replaced: &ReplacedStatements) -> String {
+    let ReplacedStatements { rows, most_calls, most_time } = replaced;
     let calls = if *most_calls == 1 { "call" } else { "calls" };
     format!(
         "(others) has what {} rows had that went to heavier statements, and what had none: \
@@ -23,7 +23,8 @@ mod tests {
 
     #[test]
     fn the_most_that_a_row_lacks_is_said_with_units() {
-        let mut replaced = Replaced { rows: 4711, most_calls: 1, most_time: Nanos(250_000) };
+        let mut replaced =
+            ReplacedStatements { rows: 4711, most_calls: 1, most_time: Nanos(250_000) };
         let text = what_rows_lack(&replaced);
         assert!(text.contains("4,711 rows") && text.contains(" 1 call and 250 µs "), "{text}");
         replaced.most_calls = 12_000;

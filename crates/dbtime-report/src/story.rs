@@ -1,8 +1,8 @@
 //! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
 
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
-use crate::means::Means;
-use crate::tail::{Slice, Tail};
+use crate::means::PartMeans;
+use crate::tail::{Tail, TailSlice};
 use dbtime_model::Part;
 use dbtime_model::record::{
     Basis, BudgetMethod, CheckOrigin, CheckOutcome, LoadInfo, OperationSummary, RunRecord,
@@ -84,7 +84,7 @@ pub(crate) fn auto_rate(load: &LoadInfo) -> Option<String> {
     let auto = load.auto.as_ref()?;
     let own = load.workers.unwrap_or(load.connections);
     // Found by another run of a sweep.
-    let elsewhere = match auto.servers {
+    let elsewhere = match auto.concurrency {
         0 => String::new(),
         servers if servers == own => String::new(),
         servers => format!(" over {servers} connections"),
@@ -117,7 +117,7 @@ pub(crate) fn of_ended(record: &RunRecord) -> Option<String> {
 }
 
 /// Where the time of a group of transactions went, largest part first.
-pub(crate) struct Answer {
+pub(crate) struct StoryAnswer {
     /// Its parts with their shares in percent: the largest and, where it matters, the next.
     pub(crate) parts: Vec<(Part, f64)>,
     /// The mean response.
@@ -125,16 +125,16 @@ pub(crate) struct Answer {
 }
 
 /// The answer for one group; `None` when there is nothing to explain.
-pub(crate) fn answer(means: &Means) -> Option<Answer> {
+pub(crate) fn answer(means: &PartMeans) -> Option<StoryAnswer> {
     let shares =
         means.largest().into_iter().filter_map(|(part, _)| Some((part, means.share(part)?)));
     // A second part is worth its words when it is at least an eighth of the whole.
     let keep = |(index, (_, share)): &(usize, (Part, f64))| *index == 0 || *share >= 12.5;
     let parts: Vec<_> = shares.enumerate().filter(keep).map(|(_, part)| part).take(3).collect();
-    (!parts.is_empty()).then_some(Answer { parts, total_us: means.total })
+    (!parts.is_empty()).then_some(StoryAnswer { parts, total_us: means.total })
 }
 
-impl Answer {
+impl StoryAnswer {
     /// The largest part as the predicate of a sentence, the others after it.
     pub(crate) fn text(&self, subject: &str) -> String {
         let (part, share) = self.parts[0];
@@ -181,7 +181,7 @@ pub(crate) fn tail_sentence(tail: &Tail) -> Option<String> {
 }
 
 /// Which the slowest are: `slowest 0.9 %`.
-pub(crate) fn slow_name(slice: &Slice) -> String {
+pub(crate) fn slow_name(slice: &TailSlice) -> String {
     format!("slowest {}", percent(slice.share))
 }
 
@@ -225,20 +225,20 @@ pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warnin
 
 /// How the limits came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limits {
+pub(crate) enum LimitResults {
     /// Nothing was required.
     None,
     /// Everything required was met.
     Passed,
     /// These were missed.
-    Failed(Missed),
+    Failed(MissedLimits),
     /// These were missed, each perhaps for the driver's lateness alone.
-    Undecided(Missed),
+    Undecided(MissedLimits),
 }
 
 /// How much was missed, by who required it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Missed {
+pub(crate) struct MissedLimits {
     /// Limits that were missed.
     limits: usize,
     /// Limits that were set.
@@ -247,7 +247,7 @@ pub(crate) struct Missed {
     own: usize,
 }
 
-impl Missed {
+impl MissedLimits {
     /// Both kinds, where there is any: `1 of 2 limits, 1 check on mix and think times`, with what
     /// is to stand behind limits and behind each.
     pub(crate) fn text(&self, behind_limits: &str, behind: &str) -> String {
@@ -262,17 +262,17 @@ impl Missed {
 }
 
 /// All limits together. What dbtime itself looks at is none, but where it was missed.
-pub(crate) fn limits(record: &RunRecord) -> Limits {
+pub(crate) fn limits(record: &RunRecord) -> LimitResults {
     let missed = |outcome| {
         let with = || record.checks().filter(move |(_, check)| check.outcome() == outcome);
         let limits = with().filter(|(_, check)| check.is_limit()).count();
-        Missed { limits, set: set(record), own: with().count() - limits }
+        MissedLimits { limits, set: set(record), own: with().count() - limits }
     };
     match record.limits_outcome() {
-        None => Limits::None,
-        Some(CheckOutcome::Passed) => Limits::Passed,
-        Some(outcome @ CheckOutcome::Undecided) => Limits::Undecided(missed(outcome)),
-        Some(outcome @ CheckOutcome::Failed) => Limits::Failed(missed(outcome)),
+        None => LimitResults::None,
+        Some(CheckOutcome::Passed) => LimitResults::Passed,
+        Some(outcome @ CheckOutcome::Undecided) => LimitResults::Undecided(missed(outcome)),
+        Some(outcome @ CheckOutcome::Failed) => LimitResults::Failed(missed(outcome)),
     }
 }
 
@@ -314,15 +314,15 @@ fn as_wanted(record: &RunRecord) -> &'static str {
 pub(crate) fn limits_text(record: &RunRecord) -> String {
     let whose = whose(record).map_or(String::new(), |whose| format!(" ({whose})"));
     match limits(record) {
-        Limits::None => {
+        LimitResults::None => {
             format!("none set (require one with --limit 'p90<=5ms'){}", as_wanted(record))
         }
-        Limits::Passed => {
+        LimitResults::Passed => {
             let set = counted(set(record) as u64, "limit");
             format!("PASSED: {set} met{whose}{}", as_wanted(record))
         }
-        Limits::Failed(missed) => format!("FAILED: {}", missed.text(&whose, " missed")),
-        Limits::Undecided(missed) => format!(
+        LimitResults::Failed(missed) => format!("FAILED: {}", missed.text(&whose, " missed")),
+        LimitResults::Undecided(missed) => format!(
             "UNDECIDED: {}, and met without the driver's own lateness",
             missed.text(&whose, " missed")
         ),

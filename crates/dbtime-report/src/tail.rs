@@ -4,13 +4,13 @@
 //! The buckets are powers of two, so the slowest "1 %" is whatever whole buckets come closest to
 //! it, and the report states the share it really is.
 
-use crate::means::Means;
+use crate::means::PartMeans;
 use dbtime_model::record::{BudgetUs, OperationSummary};
 use std::collections::BTreeMap;
 
 /// A set of whole response buckets.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Slice {
+pub(crate) struct TailSlice {
     /// Its share of the sampled transactions, in percent.
     pub(crate) share: f64,
     /// Responses at or above this. Unit: microseconds.
@@ -18,21 +18,23 @@ pub(crate) struct Slice {
     /// Responses below this. Unit: microseconds.
     pub(crate) below_us: f64,
     /// Its mean parts, and how many transactions it holds.
-    pub(crate) means: Means,
+    pub(crate) means: PartMeans,
 }
 
 /// All transactions, the bucket of the median, and the slowest.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tail {
-    pub(crate) all: Slice,
-    pub(crate) median: Slice,
-    pub(crate) slow: Slice,
+    pub(crate) all: TailSlice,
+    pub(crate) median: TailSlice,
+    pub(crate) slow: TailSlice,
 }
 
 type Bucket<'a> = (f64, Vec<(&'a BudgetUs, u64)>);
 
 /// The buckets of the given operations put together, one slice each, fastest first.
-pub(crate) fn buckets<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Slice> {
+pub(crate) fn buckets<'a>(
+    operations: impl Iterator<Item = &'a OperationSummary>,
+) -> Vec<TailSlice> {
     let buckets = merged(operations);
     let total = sum(buckets.iter().map(size));
     buckets.chunks(1).map(|bucket| slice(bucket, total)).collect()
@@ -94,9 +96,9 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-fn slice(buckets: &[Bucket<'_>], total: u64) -> Slice {
-    let means = Means::of(buckets.iter().flat_map(|bucket| bucket.1.iter().copied()));
-    Slice {
+fn slice(buckets: &[Bucket<'_>], total: u64) -> TailSlice {
+    let means = PartMeans::of(buckets.iter().flat_map(|bucket| bucket.1.iter().copied()));
+    TailSlice {
         share: means.count as f64 / total.max(1) as f64 * 100.0,
         from_us: buckets.first().map_or(0.0, |bucket| bucket.0 / 2.0),
         below_us: buckets.last().map_or(0.0, |bucket| bucket.0),

@@ -3,27 +3,27 @@
 
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CommandExit, CpuSplit, Faults, Io, Memory, Microstates, Presence, ProcessId, ProcessTable,
-    ProcessUse, Rates, Rusage, Scheduled, ServerUse, ShareOf, Spent, Switches, ThreadUse,
-    ThreadsUse, Ticks, UsageReport, WholeMachine,
+    CommandExit, CpuSplit, CpuTicks, Io, Memory, Microstates, PageFaults, Presence, ProcessId,
+    ProcessTable, ProcessUse, Rusage, Scheduled, ServerUse, ShareOf, SpentResources, Switches,
+    ThreadUse, ThreadsUse, UsageRates, UsageReport, WholeMachine,
 };
 use dbtime_report::terminal::{COLUMNS, PageStyle, ProcessesOptions, process_table, usage_report};
 use unicode_width::UnicodeWidthStr;
 
 const SECOND: u64 = 1_000_000_000;
 
-fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> Spent {
-    let ticks = Ticks {
+fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> SpentResources {
+    let ticks = CpuTicks {
         user: Nanos::from_millis(user_ticks * 10),
         system: Nanos::from_millis(system_ticks * 10),
     };
-    Spent {
+    SpentResources {
         cpu: Nanos(cpu),
         ticks,
         run_delay: Some(Nanos(cpu / 7)),
         io_delay: None,
         switches: Some(Switches { voluntary: 74_100, involuntary: 310 }),
-        faults: Some(Faults { minor: 5120, major: 3 }),
+        faults: Some(PageFaults { minor: 5120, major: 3 }),
         io: Some(Io {
             read_bytes: 12 << 20,
             written_bytes: 345 << 20,
@@ -45,7 +45,7 @@ fn memory(rss: u64) -> Memory {
     }
 }
 
-fn process(pid: u32, command: &str, spent: Spent) -> ProcessUse {
+fn process(pid: u32, command: &str, spent: SpentResources) -> ProcessUse {
     ProcessUse {
         id: ProcessId { pid, start_tick: u64::from(pid) },
         parent: 1,
@@ -65,9 +65,9 @@ fn process(pid: u32, command: &str, spent: Spent) -> ProcessUse {
     }
 }
 
-fn thread(pid: u32, name: &str, spent: Spent) -> ThreadUse {
+fn thread(pid: u32, name: &str, spent: SpentResources) -> ThreadUse {
     let id = ProcessId { pid, start_tick: 7 };
-    let spent = Spent { io: None, ..spent };
+    let spent = SpentResources { io: None, ..spent };
     ThreadUse {
         id,
         name: name.to_owned(),
@@ -91,14 +91,15 @@ fn table(of: ShareOf) -> ProcessTable {
         "sysbench --mysql-password=*** oltp_read_only run",
         spent(1_001_400_000, 50, 50),
     );
-    let mut shell = process(19869, "/bin/sh ./run-sysbench", Spent { io: None, ..spent(0, 0, 0) });
+    let mut shell =
+        process(19869, "/bin/sh ./run-sysbench", SpentResources { io: None, ..spent(0, 0, 0) });
     shell.reaped_cpu = Nanos::from_millis(340);
     shell.memory = None;
     let unknown = |pid, command, presence, cpu| ProcessUse {
         presence,
         memory: None,
         wall: Nanos(SECOND / 3),
-        ..process(pid, command, Spent { cpu: Nanos(cpu), ..Spent::default() })
+        ..process(pid, command, SpentResources { cpu: Nanos(cpu), ..SpentResources::default() })
     };
     let uses = vec![
         shell,
@@ -137,7 +138,7 @@ fn usage() -> UsageReport {
         command: "/usr/sbin/mariadbd --datadir=/var/lib/mysql".to_owned(),
         with_descendants: true,
         tick: Nanos::from_millis(10),
-        per_second: Rates::of(&spent, wall),
+        per_second: UsageRates::of(&spent, wall),
         microstates: Microstates::of(&spent, split, Nanos(45 * wall.0)),
         memory_before: Some(memory(270 << 20)),
         rss_most_bytes: Some(280 << 20),
@@ -175,7 +176,7 @@ fn usage_of_command() -> UsageReport {
     let mut report = usage();
     report.exit = Some(CommandExit { code: None, signal: Some(9) });
     report.used.spent.io = None;
-    report.per_second = Rates::of(&report.used.spent, report.used.wall);
+    report.per_second = UsageRates::of(&report.used.spent, report.used.wall);
     report.used.memory = None;
     report.memory_before = None;
     let rusage = Rusage {

@@ -263,7 +263,8 @@ fn the_sweep_table_is_the_classic_one_and_more() {
 fn the_sweep_table_of_a_server_is_that_of_the_schedulers_and_more() {
     let row = |connections: u32, tps: f64, usr: f64, sys: f64, mean_ms: f64, p95_ms: f64| {
         let mut record = fixtures::open().record;
-        let auto = AutoRate { flat_out_tps: 2400.0, measured_s: 3.0, share_pct: 50.0, servers: 64 };
+        let auto =
+            AutoRate { flat_out_tps: 2400.0, measured_s: 3.0, share_pct: 50.0, concurrency: 64 };
         record.load.auto = Some(auto);
         record.load.rate_tps = Some(1200.0);
         (record.load.connections, record.load.workers) = (connections, None);

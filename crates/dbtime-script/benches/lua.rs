@@ -3,13 +3,13 @@
 //!
 //! Budget: 250 ns for an empty event, a microsecond for a statement.
 
-use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_load::script::{Crew, Script};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_model::{MonoNanos, OperationId, SqlDialect};
-use dbtime_script::sysbench::options::{Compat, OptionValue};
-use dbtime_script::sysbench::{Output, Settings, SysbenchScript, declared_options};
+use dbtime_script::sysbench::options::{CompatMode, OptionValue};
+use dbtime_script::sysbench::{Output, SysbenchScript, SysbenchSettings, declared_options};
 use dbtime_sql::fingerprint;
 use divan::{Bencher, black_box};
 
@@ -21,19 +21,19 @@ fn main() {
 struct Clients {
     programs: Vec<Box<dyn Program>>,
     /// Holds the state that the programs share.
-    _crew: Box<dyn Crew>,
-    results: Results,
+    _crew: Box<dyn ProgramFactory>,
+    results: ResultSets,
     index: u64,
 }
 
 impl Clients {
-    fn new(settings: Settings, count: u32) -> Self {
+    fn new(settings: SysbenchSettings, count: u32) -> Self {
         let script = SysbenchScript::new(settings).unwrap_or_else(|error| panic!("{error}"));
         let mut crew = script.crew(0).unwrap_or_else(|error| panic!("{error}"));
-        let mut results = Results::default();
+        let mut results = ResultSets::default();
         let programs = (0..count).map(|client| {
             let mut program = crew.program(client).unwrap_or_else(|error| panic!("{error}"));
-            let step = program.begin(Phase::Open).expect("it has a beginning");
+            let step = program.begin(ProgramPhase::Open).expect("it has a beginning");
             let is_ask = asks(step, &mut results);
             go_on(program.as_mut(), is_ask, &mut results);
             program
@@ -48,13 +48,13 @@ impl Clients {
         let (operation, due) = (OperationId(0), MonoNanos(0));
         let program = self.programs[client as usize].as_mut();
         program.start(&Ticket { index: self.index, operation, due, client });
-        let is_ask = asks(program.resume(Event::Started), &mut self.results);
+        let is_ask = asks(program.resume(ProgramEvent::Started), &mut self.results);
         go_on(program, is_ask, &mut self.results)
     }
 }
 
 /// Answers until the program rests; how often.
-fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut Results) -> u32 {
+fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut ResultSets) -> u32 {
     let mut asked = 0;
     while is_ask {
         asked += 1;
@@ -64,7 +64,7 @@ fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut Results) -> 
     asked
 }
 
-fn asks(step: Step<'_>, results: &mut Results) -> bool {
+fn asks(step: Step<'_>, results: &mut ResultSets) -> bool {
     let Step::Ask { request, statement, .. } = step else {
         assert_eq!(step, Step::Done);
         return false;
@@ -72,15 +72,15 @@ fn asks(step: Step<'_>, results: &mut Results) -> bool {
     black_box((request, statement));
     results.clear();
     results.begin_set();
-    if matches!(request, Request::Query(_) | Request::Execute { .. }) {
+    if matches!(request, ConnectionOp::Query(_) | ConnectionOp::Execute { .. }) {
         results.set_affected(1);
     }
     true
 }
 
-fn own(name: &str) -> Settings {
+fn own(name: &str) -> SysbenchSettings {
     let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
-    Settings { seed: 1, ..Settings::new(path, SqlDialect::Mysql) }
+    SysbenchSettings { seed: 1, ..SysbenchSettings::new(path, SqlDialect::Mysql) }
 }
 
 #[divan::bench(sample_size = 100)]
@@ -108,9 +108,14 @@ fn hundred_clients() -> Clients {
 fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
     let name = "oltp_read_write";
     let silent = Output::new(|_| {});
-    let Ok(declared) = declared_options(name, Some("run"), Compat::V1_0, silent) else { return };
-    let mut settings =
-        Settings { seed: 1, threads: clients, ..Settings::new(name, SqlDialect::Mysql) };
+    let Ok(declared) = declared_options(name, Some("run"), CompatMode::V1_0, silent) else {
+        return;
+    };
+    let mut settings = SysbenchSettings {
+        seed: 1,
+        threads: clients,
+        ..SysbenchSettings::new(name, SqlDialect::Mysql)
+    };
     for option in declared.options.into_iter().flatten() {
         settings.options.values.insert(option.name, option.default);
     }

@@ -17,15 +17,15 @@ const REST: &str = "(other statements)";
 
 /// The book that all threads share.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Book(Arc<Mutex<Pages>>);
+pub(crate) struct StatementRegistry(Arc<Mutex<RegistryState>>);
 
 #[derive(Debug, Default)]
-struct Pages {
+struct RegistryState {
     statements: Vec<Statement>,
     ids: HashMap<(OperationId, String), StatementId>,
 }
 
-impl Book {
+impl StatementRegistry {
     /// The number of a statement of an operation. Of the same text it is always the same.
     pub(crate) fn number(&self, operation: OperationId, fingerprint: &str) -> StatementId {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_same_text_has_the_same_number_and_the_rest_shares_one() {
-        let book = Book::default();
+        let book = StatementRegistry::default();
         let first = book.number(OperationId(0), "SELECT ?");
         assert_eq!(book.number(OperationId(0), "SELECT ?"), first);
         assert_ne!(book.number(OperationId(1), "SELECT ?"), first);

@@ -45,20 +45,20 @@ const CLASSES: [Class; 256] = {
 /// Writes the fingerprint of a statement into `out`. Cost: about 2 ns per byte.
 pub fn fingerprint(sql: &str, out: &mut String) {
     out.clear();
-    let mut reader = Reader { sql, bytes: sql.as_bytes(), at: 0 };
+    let mut reader = FingerprintReader { sql, bytes: sql.as_bytes(), at: 0 };
     while reader.at < reader.bytes.len() && out.len() < LONGEST {
         reader.step(out);
     }
     out.truncate(out.trim_end().len());
 }
 
-struct Reader<'a> {
+struct FingerprintReader<'a> {
     sql: &'a str,
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl FingerprintReader<'_> {
     fn step(&mut self, out: &mut String) {
         let start = self.at;
         match CLASSES[usize::from(self.bytes[start])] {

@@ -12,7 +12,7 @@ pub mod postgres;
 
 /// How a reader of answers came out of the bytes it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ReadProgress {
     /// The answer goes on; what was not used must be given again together with what follows.
     More,
     /// The answer has ended.
@@ -20,7 +20,7 @@ pub enum Progress {
 }
 
 /// What a reader hands over of a result, where its rows are wanted.
-pub trait Rows {
+pub trait ResultRows {
     /// The description of the next column.
     fn column(&mut self, _payload: &[u8]) {}
 
@@ -35,7 +35,7 @@ pub trait Rows {
 }
 
 /// Nobody wants the rows: they are counted and skipped.
-impl Rows for () {
+impl ResultRows for () {
     fn row(&mut self, _: &[u8]) {}
 }
 

@@ -41,12 +41,12 @@ Exit codes:
 #[command(name = "dbtime", after_help = EXIT_CODES, args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// What dbtime can do.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Drive a database and show where the time of its transactions went.
     ///
     /// With nothing named: workload atm on an embedded SQLite database in a temporary folder, at

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 /// Exit codes, as documented in `dbtime --help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exit {
+pub(crate) enum ProcessExit {
     /// Fine, with warnings in the report where a figure may be wrong.
     Fine,
     /// A limit or a comparison failed.
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
     OfCommand(u8),
 }
 
-impl Exit {
+impl ProcessExit {
     /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -54,22 +54,22 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ProcessExit> for ExitCode {
+    fn from(exit: ProcessExit) -> Self {
         Self::from(exit.code())
     }
 }
 
 /// What ends a command before its work is done.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandFailure {
     /// Wrong usage or configuration.
     Usage(anyhow::Error),
     /// Target, permission or environment.
     Environment(anyhow::Error),
 }
 
-impl Failure {
+impl CommandFailure {
     /// Wrong usage, in a sentence.
     pub(crate) fn usage(text: impl std::fmt::Display) -> Self {
         Self::Usage(anyhow::anyhow!("{text}"))
@@ -81,10 +81,10 @@ impl Failure {
     }
 
     /// How the process ends.
-    pub(crate) fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> ProcessExit {
         match self {
-            Self::Usage(_) => Exit::Usage,
-            Self::Environment(_) => Exit::Environment,
+            Self::Usage(_) => ProcessExit::Usage,
+            Self::Environment(_) => ProcessExit::Environment,
         }
     }
 
@@ -95,7 +95,7 @@ impl Failure {
     }
 
     /// Prints it and gives the exit code.
-    pub(crate) fn tell(self) -> Exit {
+    pub(crate) fn tell(self) -> ProcessExit {
         let exit = self.exit();
         let (Self::Usage(error) | Self::Environment(error)) = self;
         match error.downcast_ref::<clap::Error>() {
@@ -111,7 +111,7 @@ impl Failure {
                     }
                     // Help and version are wanted, not failures; clap prints them to stdout.
                     screen::printed(printed);
-                    Exit::Fine
+                    ProcessExit::Fine
                 }
             },
             None => {
@@ -122,7 +122,7 @@ impl Failure {
     }
 }
 
-impl From<LabError> for Failure {
+impl From<LabError> for CommandFailure {
     fn from(error: LabError) -> Self {
         match error {
             LabError::Usage(_) | LabError::Script(_) | LabError::OutExists(_) => {
@@ -140,25 +140,25 @@ impl From<LabError> for Failure {
     }
 }
 
-impl From<dbtime_observe::process::ProcessError> for Failure {
+impl From<dbtime_observe::process::ProcessError> for CommandFailure {
     fn from(error: dbtime_observe::process::ProcessError) -> Self {
         Self::Environment(error.into())
     }
 }
 
-impl From<dbtime_model::record::ReadError> for Failure {
+impl From<dbtime_model::record::ReadError> for CommandFailure {
     fn from(error: dbtime_model::record::ReadError) -> Self {
         Self::Environment(error.into())
     }
 }
 
-impl From<dbtime_lab::counters::FileError> for Failure {
+impl From<dbtime_lab::counters::FileError> for CommandFailure {
     fn from(error: dbtime_lab::counters::FileError) -> Self {
         Self::Environment(error.into())
     }
 }
 
-impl From<dbtime_lab::counters::DifferenceError> for Failure {
+impl From<dbtime_lab::counters::DifferenceError> for CommandFailure {
     fn from(error: dbtime_lab::counters::DifferenceError) -> Self {
         Self::Usage(error.into())
     }

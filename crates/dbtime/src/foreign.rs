@@ -3,19 +3,22 @@
 //! What the other tools' own commands print and how they end is not for here: see
 //! `commands/pgbench` and `commands/sysbench`.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_lab::{Load, RunRequest, TargetForm, operation};
+use dbtime_lab::{LoadRequest, RunRequest, TargetForm, operation};
 use dbtime_load::arrivals::Arrivals;
-use dbtime_load::script::{Preparation, Script};
+use dbtime_load::script::{PreparationScript, Script};
 use dbtime_load::workload::Workload;
 use dbtime_model::{Nanos, Product, SqlDialect};
 use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
-use dbtime_script::pgbench::{Listener, Loading, Mode, Notice, PgbenchScript, Scripts, Settings};
-use dbtime_script::sysbench::options::{Arguments, Compat, Options};
+use dbtime_script::pgbench::{
+    LoadingScript, Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings,
+    QueryMode,
+};
+use dbtime_script::sysbench::options::{Arguments, CompatMode, SysbenchOptions};
 use dbtime_script::sysbench::{
-    Command, Output, ScriptOptions, Settings as SysbenchSettings, SysbenchScript, declared_options,
+    Output, ScriptOptions, SysbenchCommand, SysbenchScript, SysbenchSettings, declared_options,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -46,11 +49,15 @@ pub(crate) struct ScriptFile<'a> {
 }
 
 /// The workload that a script makes, and the script's text.
-pub(crate) fn workload(file: &ScriptFile<'_>, load: &Load) -> Result<(Workload, String), Failure> {
+pub(crate) fn workload(
+    file: &ScriptFile<'_>,
+    load: &LoadRequest,
+) -> Result<(Workload, String), CommandFailure> {
     let path = file.path.display();
     let read = || {
-        std::fs::read_to_string(file.path)
-            .map_err(|error| Failure::usage(format!("--script {path} cannot be read: {error}")))
+        std::fs::read_to_string(file.path).map_err(|error| {
+            CommandFailure::usage(format!("--script {path} cannot be read: {error}"))
+        })
     };
     let (script, text): (Arc<dyn Script>, String) = match file.path.extension() {
         Some(suffix) if suffix == "sql" => {
@@ -59,7 +66,7 @@ pub(crate) fn workload(file: &ScriptFile<'_>, load: &Load) -> Result<(Workload, 
         }
         Some(suffix) if suffix == "lua" => (sysbench(file, load)?, read()?),
         _ => {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "--script {path}: the suffix says whose language it is in: .sql for pgbench's, \
                  .lua for sysbench's"
             )));
@@ -69,35 +76,39 @@ pub(crate) fn workload(file: &ScriptFile<'_>, load: &Load) -> Result<(Workload, 
     Ok((Workload::from_script(name.clone(), vec![operation(&name)], script), text))
 }
 
-fn pgbench(file: &ScriptFile<'_>, text: &str, load: &Load) -> Result<Arc<dyn Script>, Failure> {
+fn pgbench(
+    file: &ScriptFile<'_>,
+    text: &str,
+    load: &LoadRequest,
+) -> Result<Arc<dyn Script>, CommandFailure> {
     let shown = file.path.display().to_string();
-    let mut scripts = Scripts::default();
-    scripts.add(&shown, text, 1).map_err(Failure::usage)?;
+    let mut scripts = PgbenchScripts::default();
+    scripts.add(&shown, text, 1).map_err(CommandFailure::usage)?;
     let dialect = dialect(file.target);
     let scale = file.scale.unwrap_or(1);
     let preparation = text.contains("pgbench_").then(|| tables(dialect, scale)).transpose()?;
-    let settings = Settings {
+    let settings = PgbenchSettings {
         scripts,
         mode: match file.protocol {
-            StatementProtocol::Text => Mode::Simple,
-            StatementProtocol::Prepared => Mode::Prepared,
+            StatementProtocol::Text => QueryMode::Simple,
+            StatementProtocol::Prepared => QueryMode::Prepared,
         },
         dialect,
         clients: clients(load),
         seed: file.seed,
         scale: scale as i64,
         variables: file.variables.clone(),
-        listener: Listener::new(|notice| match notice {
+        listener: NoticeListener::new(|notice| match notice {
             Notice::Error(text) | Notice::Info(text) => screen::error(&text),
             Notice::Line(text) => screen::note(&text),
         }),
         preparation,
-        ..Settings::default()
+        ..PgbenchSettings::default()
     };
-    Ok(Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?))
+    Ok(Arc::new(PgbenchScript::new(settings).map_err(CommandFailure::usage)?))
 }
 
-fn sysbench(file: &ScriptFile<'_>, load: &Load) -> Result<Arc<dyn Script>, Failure> {
+fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>, CommandFailure> {
     let script = file.path.display().to_string();
     let mode = if file.protocol == StatementProtocol::Text { "disable" } else { "auto" };
     let mut words = vec![
@@ -109,35 +120,39 @@ fn sysbench(file: &ScriptFile<'_>, load: &Load) -> Result<Arc<dyn Script>, Failu
     ];
     words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
     let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
-    let arguments = Arguments::read(&words, refuse).map_err(Failure::usage)?;
+    let arguments = Arguments::read(&words, refuse).map_err(CommandFailure::usage)?;
     let output = Output::new(screen::beside);
-    let declared = declared_options(&script, Some("run"), Compat::default(), output.clone());
-    let declared = declared.map_err(Failure::usage)?;
-    let options = arguments.options(declared.options.as_deref()).map_err(Failure::usage)?;
+    let declared = declared_options(&script, Some("run"), CompatMode::default(), output.clone());
+    let declared = declared.map_err(CommandFailure::usage)?;
+    let options = arguments.options(declared.options.as_deref()).map_err(CommandFailure::usage)?;
     let driver = driver(file.target);
     let made = |command| {
         let (argv, output) = (words.clone(), output.clone());
         let settings =
             SysbenchSettings { driver, argv, output, ..settings(&script, &options, command) };
-        SysbenchScript::new(settings).map_err(Failure::usage)
+        SysbenchScript::new(settings).map_err(CommandFailure::usage)
     };
     let own = declared.commands.iter().find(|command| command.name == "prepare");
-    let script = made(Command::Run)?;
+    let script = made(SysbenchCommand::Run)?;
     if own.is_none() && !declared.functions.contains(&"prepare") {
         return Ok(Arc::new(script));
     }
     let is_parallel = own.is_some_and(|command| command.is_parallel);
-    let prepare = made(Command::Named { name: "prepare".to_owned(), is_parallel })?;
+    let prepare = made(SysbenchCommand::Named { name: "prepare".to_owned(), is_parallel })?;
     let clients = if is_parallel { clients(load) } else { 1 };
-    Ok(Arc::new(script.prepared_by(Preparation { script: Arc::new(prepare), clients })))
+    Ok(Arc::new(script.prepared_by(PreparationScript { script: Arc::new(prepare), clients })))
 }
 
 /// Most memory that the scripts of one thread may take: they share it with the engine.
 const MEMORY: usize = 2 << 30;
 
 /// What a sysbench script is run with, by its options.
-pub(crate) fn settings(script: &str, options: &Options, command: Command) -> SysbenchSettings {
-    let Options { general, own, exported, are_globals, .. } = options;
+pub(crate) fn settings(
+    script: &str,
+    options: &SysbenchOptions,
+    command: SysbenchCommand,
+) -> SysbenchSettings {
+    let SysbenchOptions { general, own, exported, are_globals, .. } = options;
     SysbenchSettings {
         command,
         options: ScriptOptions { values: exported.clone(), are_globals: *are_globals },
@@ -156,14 +171,14 @@ pub(crate) fn driver(target: &str) -> SqlDialect {
 }
 
 /// What makes pgbench's tables on a target that is made for the run.
-fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<Loading>, Failure> {
+fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, CommandFailure> {
     let wanted = Initialization { dialect, scale, ..Initialization::default() };
-    let steps = steps(DEFAULT_STEPS, &wanted).map_err(Failure::usage)?;
-    Ok(Arc::new(Loading::new(steps, &wanted, |_| ())))
+    let steps = steps(DEFAULT_STEPS, &wanted).map_err(CommandFailure::usage)?;
+    Ok(Arc::new(LoadingScript::new(steps, &wanted, |_| ())))
 }
 
 /// How many programs of a script a load needs: one for each connection.
-fn clients(load: &Load) -> u32 {
+fn clients(load: &LoadRequest) -> u32 {
     let workers = load.workers.unwrap_or(load.connections);
     let is_closed = load.rate.is_none() && load.arrivals != Arrivals::AtOnce;
     if is_closed { workers.min(load.connections) } else { workers }

@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first ends the run early, the second ends dbtime.
 
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ const SAME: Nanos = Nanos::from_millis(500);
 
 /// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum StopRequest {
     EndEarly,
     /// The same signal by another way.
     Nothing,
     EndAtOnce,
 }
 
-impl Wish {
+impl StopRequest {
     /// By when it comes, and when the first one came.
     fn of(at: MonoNanos, first: Option<MonoNanos>) -> Self {
         match first {
@@ -30,37 +30,37 @@ impl Wish {
 }
 
 /// What the first signal sets.
-static PRESENT: Mutex<Option<Arc<Stop>>> = Mutex::new(None);
+static PRESENT: Mutex<Option<Arc<RunStop>>> = Mutex::new(None);
 
-fn present() -> MutexGuard<'static, Option<Arc<Stop>>> {
+fn present() -> MutexGuard<'static, Option<Arc<RunStop>>> {
     PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What Ctrl-C sets. Installed once per process.
-pub(crate) fn install() -> Arc<Stop> {
+pub(crate) fn install() -> Arc<RunStop> {
     installed(crate::screen::note)
 }
 
 /// The same where another program shows what happens.
-pub(crate) fn install_silently() -> Arc<Stop> {
+pub(crate) fn install_silently() -> Arc<RunStop> {
     installed(|_| ())
 }
 
-fn installed(note: fn(&str)) -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
+fn installed(note: fn(&str)) -> Arc<RunStop> {
+    let stop = Arc::new(RunStop::default());
     *present() = Some(Arc::clone(&stop));
     let mut first = None;
-    let handler = move || match Wish::of(now(), first) {
-        Wish::EndEarly => {
+    let handler = move || match StopRequest::of(now(), first) {
+        StopRequest::EndEarly => {
             first = Some(now());
             present().iter().for_each(|stop| stop.at(now()));
             note("\ndbtime: ending early; once more ends dbtime at once");
         }
-        Wish::Nothing => {}
-        Wish::EndAtOnce => {
+        StopRequest::Nothing => {}
+        StopRequest::EndAtOnce => {
             dbtime_lab::abandon();
             note("\ndbtime: interrupted again: nothing was recorded");
-            end(crate::exit::Exit::Environment.code());
+            end(crate::exit::ProcessExit::Environment.code());
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
@@ -71,8 +71,8 @@ fn installed(note: fn(&str)) -> Arc<Stop> {
 
 /// What Ctrl-C sets from here on, in place of `before`, which what goes on beyond it watches. It is
 /// set already where `before` is.
-pub(crate) fn from_here(before: &Stop) -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
+pub(crate) fn from_here(before: &RunStop) -> Arc<RunStop> {
+    let stop = Arc::new(RunStop::default());
     *present() = Some(Arc::clone(&stop));
     if before.is_set() {
         stop.at(before.instant());
@@ -93,8 +93,8 @@ fn end(code: u8) {
 
 /// The same for a command that has the screen to itself: it says nothing, and ends what it does.
 #[cfg(feature = "trace")]
-pub(crate) fn quietly() -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
+pub(crate) fn quietly() -> Arc<RunStop> {
+    let stop = Arc::new(RunStop::default());
     let told = Arc::clone(&stop);
     // Without it a signal would leave the screen as it is.
     let set = ctrlc::set_handler(move || told.at(now()));
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn a_signal_that_comes_by_two_ways_is_one() {
         let first = MonoNanos(7_000_000_000);
-        assert_eq!(Wish::of(first, None), Wish::EndEarly);
-        let again = |ms| Wish::of(first + Nanos::from_millis(ms), Some(first));
-        assert_eq!([again(0), again(499)], [Wish::Nothing; 2]);
-        assert_eq!([again(500), again(60_000)], [Wish::EndAtOnce; 2]);
+        assert_eq!(StopRequest::of(first, None), StopRequest::EndEarly);
+        let again = |ms| StopRequest::of(first + Nanos::from_millis(ms), Some(first));
+        assert_eq!([again(0), again(499)], [StopRequest::Nothing; 2]);
+        assert_eq!([again(500), again(60_000)], [StopRequest::EndAtOnce; 2]);
     }
 }

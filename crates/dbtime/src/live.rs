@@ -1,9 +1,9 @@
 //! Progress on stderr: on a terminal one line that is written over, elsewhere a line every ten
 //! seconds.
 
-use crate::live_phase::Phase;
+use crate::live_phase::ProgressPhase;
 use crate::screen;
-use dbtime_lab::Progress;
+use dbtime_lab::RunProgress;
 use dbtime_machine::now;
 use dbtime_model::units::human_ns;
 use dbtime_model::{MonoNanos, Nanos};
@@ -20,7 +20,7 @@ const EVERY_TEN_SECONDS: Duration = Duration::from_secs(10);
 
 /// Where progress goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
+pub(crate) enum ProgressAudience {
     /// A terminal: a line with a bar, written over.
     Terminal,
     /// A file or a pipe: lines.
@@ -29,7 +29,7 @@ pub(crate) enum Audience {
     Nobody,
 }
 
-impl Audience {
+impl ProgressAudience {
     /// Who looks at stderr.
     pub(crate) fn of(is_quiet: bool) -> Self {
         match (is_quiet, screen::has_audience()) {
@@ -42,26 +42,30 @@ impl Audience {
 
 /// Shows the progress of one run, or of several behind each other, until it is dropped.
 pub(crate) struct Live {
-    audience: Audience,
-    course: Arc<Mutex<Course>>,
+    audience: ProgressAudience,
+    course: Arc<Mutex<ProgressState>>,
     /// Wakes up where nothing happens for long.
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Live {
     /// The progress of one thing.
-    pub(crate) fn new(audience: Audience) -> Self {
+    pub(crate) fn new(audience: ProgressAudience) -> Self {
         Self::of_runs(audience, 1)
     }
 
     /// The progress of so many runs.
-    pub(crate) fn of_runs(audience: Audience, runs: usize) -> Self {
-        let course = Arc::new(Mutex::new(Course::new(runs, now())));
+    pub(crate) fn of_runs(audience: ProgressAudience, runs: usize) -> Self {
+        let course = Arc::new(Mutex::new(ProgressState::new(runs, now())));
         let seen = Arc::clone(&course);
         let ticker = match audience {
-            Audience::Nobody => None,
-            Audience::Terminal => ticker(EVERY_SECOND, move || draw(audience, &locked(&seen))),
-            Audience::Log => ticker(EVERY_TEN_SECONDS, move || draw(audience, &locked(&seen))),
+            ProgressAudience::Nobody => None,
+            ProgressAudience::Terminal => {
+                ticker(EVERY_SECOND, move || draw(audience, &locked(&seen)))
+            }
+            ProgressAudience::Log => {
+                ticker(EVERY_TEN_SECONDS, move || draw(audience, &locked(&seen)))
+            }
         };
         Self { audience, course, ticker }
     }
@@ -72,14 +76,14 @@ impl Live {
     }
 
     /// Shows one thing.
-    pub(crate) fn show(&self, progress: &Progress) {
-        if let Progress::Stuck { client, length } = progress {
+    pub(crate) fn show(&self, progress: &RunProgress) {
+        if let RunProgress::Stuck { client, length } = progress {
             screen::note(&stuck(*client, *length));
             return;
         }
         let mut course = locked(&self.course);
         course.phase.advance(progress, now());
-        if self.audience == Audience::Terminal {
+        if self.audience == ProgressAudience::Terminal {
             draw(self.audience, &course);
         }
     }
@@ -93,21 +97,21 @@ impl Drop for Live {
             // It has only drawn: a panic in there was printed.
             let _ = thread.join();
         }
-        if self.audience == Audience::Terminal {
+        if self.audience == ProgressAudience::Terminal {
             screen::status("");
         }
     }
 }
 
-fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+fn locked(course: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
     course.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn draw(audience: Audience, course: &Course) {
+fn draw(audience: ProgressAudience, course: &ProgressState) {
     match audience {
-        Audience::Terminal => screen::status(&course.line(audience, now())),
-        Audience::Log => screen::progress(&course.line(audience, now())),
-        Audience::Nobody => {}
+        ProgressAudience::Terminal => screen::status(&course.line(audience, now())),
+        ProgressAudience::Log => screen::progress(&course.line(audience, now())),
+        ProgressAudience::Nobody => {}
     }
 }
 
@@ -128,19 +132,19 @@ fn ticker(
 }
 
 /// How far everything is.
-struct Course {
+struct ProgressState {
     runs: usize,
     /// Number of the present one; 0 before the first.
     run: usize,
     /// When the first began, and the present one.
     began: MonoNanos,
     run_began: MonoNanos,
-    phase: Phase,
+    phase: ProgressPhase,
 }
 
-impl Course {
+impl ProgressState {
     fn new(runs: usize, at: MonoNanos) -> Self {
-        Self { runs, run: 0, began: at, run_began: at, phase: Phase::new(at) }
+        Self { runs, run: 0, began: at, run_began: at, phase: ProgressPhase::new(at) }
     }
 
     fn next_run(&mut self, at: MonoNanos) {
@@ -149,11 +153,11 @@ impl Course {
         }
         self.run += 1;
         self.run_began = at;
-        self.phase = Phase::new(at);
+        self.phase = ProgressPhase::new(at);
     }
 
-    fn line(&self, audience: Audience, at: MonoNanos) -> String {
-        let phase = self.phase.line(audience == Audience::Terminal, at);
+    fn line(&self, audience: ProgressAudience, at: MonoNanos) -> String {
+        let phase = self.phase.line(audience == ProgressAudience::Terminal, at);
         if self.runs == 1 || self.run == 0 {
             return phase;
         }
@@ -185,8 +189,8 @@ pub(crate) fn rough(length: Nanos) -> String {
 }
 
 /// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
-pub(crate) fn tell_stuck(progress: Progress) {
-    if let Progress::Stuck { client, length } = progress {
+pub(crate) fn tell_stuck(progress: RunProgress) {
+    if let RunProgress::Stuck { client, length } = progress {
         screen::note(&stuck(client, length));
     }
 }
@@ -210,17 +214,17 @@ mod tests {
 
     #[test]
     fn runs_that_are_over_say_how_long_the_others_take() {
-        let mut course = Course::new(3, at(0));
-        assert_eq!(course.line(Audience::Log, at(5)), "preparing, 5 s");
+        let mut course = ProgressState::new(3, at(0));
+        assert_eq!(course.line(ProgressAudience::Log, at(5)), "preparing, 5 s");
         course.next_run(at(10));
-        assert_eq!(course.line(Audience::Log, at(11)), "run 1 of 3: preparing, 1 s");
+        assert_eq!(course.line(ProgressAudience::Log, at(11)), "run 1 of 3: preparing, 1 s");
         course.next_run(at(70));
-        let line = course.line(Audience::Log, at(90));
+        let line = course.line(ProgressAudience::Log, at(90));
         assert_eq!(line, "run 2 of 3, 2 min left: preparing, 20 s");
         // Longer than the one before: it can end any time, and another follows.
-        assert!(course.line(Audience::Log, at(200)).starts_with("run 2 of 3, 60 s left: "));
+        assert!(course.line(ProgressAudience::Log, at(200)).starts_with("run 2 of 3, 60 s left: "));
         course.next_run(at(130));
-        assert_eq!(course.line(Audience::Log, at(150)), "run 3 of 3: preparing, 20 s");
+        assert_eq!(course.line(ProgressAudience::Log, at(150)), "run 3 of 3: preparing, 20 s");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! time.
 
 use crate::live::rough;
-use dbtime_lab::Progress;
+use dbtime_lab::RunProgress;
 use dbtime_lab::progress::SecondSeen;
 use dbtime_model::units::{human_ns, three_digits};
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
@@ -11,9 +11,9 @@ use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
 const FIRST_ESTIMATE: Nanos = Nanos::from_secs(1);
 
 /// How a run stands.
-pub(crate) struct Phase {
+pub(crate) struct ProgressPhase {
     /// The latest that is known.
-    latest: Option<Progress>,
+    latest: Option<RunProgress>,
     /// Since when it has been at this: the table, the search, the load.
     since: MonoNanos,
     /// Warm-up and whole length of the load, in seconds; `None` while unknown.
@@ -23,37 +23,37 @@ pub(crate) struct Phase {
     ended: u64,
 }
 
-impl Phase {
+impl ProgressPhase {
     /// Before anything is known.
     pub(crate) fn new(at: MonoNanos) -> Self {
         Self { latest: None, since: at, plan: (0.0, None), transactions: None, ended: 0 }
     }
 
     /// Takes what has become known at this instant.
-    pub(crate) fn advance(&mut self, progress: &Progress, at: MonoNanos) {
+    pub(crate) fn advance(&mut self, progress: &RunProgress, at: MonoNanos) {
         let goes_on = match (&self.latest, progress) {
             (
-                Some(Progress::Loading { table: before, .. }),
-                Progress::Loading { table: present, .. },
+                Some(RunProgress::Loading { table: before, .. }),
+                RunProgress::Loading { table: present, .. },
             ) => before == present,
-            (_, Progress::Second(_)) => true,
-            (_, Progress::Phase(PhaseInstant { phase, .. })) => *phase != RunPhase::Started,
+            (_, RunProgress::Second(_)) => true,
+            (_, RunProgress::Phase(PhaseInstant { phase, .. })) => *phase != RunPhase::Started,
             _ => false,
         };
         if !goes_on {
             self.since = at;
         }
         match progress {
-            Progress::Planned { warmup, measure, transactions } => {
+            RunProgress::Planned { warmup, measure, transactions } => {
                 let length = measure.map(|measure| (*warmup + measure).as_secs());
                 self.plan = (warmup.as_secs(), length);
                 (self.transactions, self.ended) = (*transactions, 0);
             }
-            Progress::Second(seen) => self.ended += seen.completed + seen.failed,
+            RunProgress::Second(seen) => self.ended += seen.completed + seen.failed,
             _ => {}
         }
         // Of the phases the start of the load is news to those who wait.
-        if !matches!(progress, Progress::Phase(instant) if instant.phase != RunPhase::Started) {
+        if !matches!(progress, RunProgress::Phase(instant) if instant.phase != RunPhase::Started) {
             self.latest = Some(progress.clone());
         }
     }
@@ -63,27 +63,27 @@ impl Phase {
         let elapsed = at - self.since;
         match &self.latest {
             None => format!("preparing, {}", seconds(elapsed)),
-            Some(Progress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
-            Some(Progress::Loading { table, done, total }) => {
+            Some(RunProgress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
+            Some(RunProgress::Loading { table, done, total }) => {
                 let bar = bar(with_bar, *done as f64, *total as f64);
                 let left = left(elapsed, *done as f64, *total as f64);
                 format!("loading {table}{bar} {done} of {total} rows{left}")
             }
-            Some(Progress::FlatOut { length }) => {
+            Some(RunProgress::FlatOut { length }) => {
                 let (done, total) = (elapsed.as_secs().min(length.as_secs()), length.as_secs());
                 let bar = bar(with_bar, done, total);
                 format!("finding the flat-out rate{bar} {done:.0} of {total:.0} s")
             }
-            Some(Progress::Rate { flat_out_tps, offered_tps }) => format!(
+            Some(RunProgress::Rate { flat_out_tps, offered_tps }) => format!(
                 "flat out {}/s, offering {}/s",
                 three_digits(*flat_out_tps),
                 three_digits(*offered_tps)
             ),
-            Some(Progress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
-            Some(Progress::Phase(_) | Progress::Stuck { .. }) => {
+            Some(RunProgress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
+            Some(RunProgress::Phase(_) | RunProgress::Stuck { .. }) => {
                 format!("driving, {}", seconds(elapsed))
             }
-            Some(Progress::Second(seen)) => self.second(seen, with_bar, elapsed),
+            Some(RunProgress::Second(seen)) => self.second(seen, with_bar, elapsed),
         }
     }
 
@@ -152,26 +152,26 @@ mod tests {
         MonoNanos(s * 1_000_000_000)
     }
 
-    fn loading(table: &str, done: u64) -> Progress {
-        Progress::Loading { table: table.to_owned(), done, total: 1000 }
+    fn loading(table: &str, done: u64) -> RunProgress {
+        RunProgress::Loading { table: table.to_owned(), done, total: 1000 }
     }
 
-    fn planned(measure: Option<Nanos>, transactions: Option<u64>) -> Progress {
-        Progress::Planned { warmup: Nanos::from_secs(3), measure, transactions }
+    fn planned(measure: Option<Nanos>, transactions: Option<u64>) -> RunProgress {
+        RunProgress::Planned { warmup: Nanos::from_secs(3), measure, transactions }
     }
 
-    fn reached(phase: RunPhase, s: u64) -> Progress {
-        Progress::Phase(PhaseInstant { phase, at: at(s) })
+    fn reached(phase: RunPhase, s: u64) -> RunProgress {
+        RunProgress::Phase(PhaseInstant { phase, at: at(s) })
     }
 
-    fn second(second: u32) -> Progress {
+    fn second(second: u32) -> RunProgress {
         let (p50, p99) = (Nanos::from_micros(200), Nanos::from_millis(3));
-        Progress::Second(SecondSeen { second, completed: 500, failed: 0, p50, p99 })
+        RunProgress::Second(SecondSeen { second, completed: 500, failed: 0, p50, p99 })
     }
 
     #[test]
     fn loading_says_what_is_left_of_a_table() {
-        let mut phase = Phase::new(at(0));
+        let mut phase = ProgressPhase::new(at(0));
         phase.advance(&loading("a", 900), at(1));
         phase.advance(&loading("b", 10), at(100));
         assert_eq!(phase.line(false, at(100)), "loading b 10 of 1000 rows");
@@ -183,14 +183,14 @@ mod tests {
 
     #[test]
     fn a_load_says_what_is_left_of_warm_up_and_window() {
-        let mut phase = Phase::new(at(0));
+        let mut phase = ProgressPhase::new(at(0));
         phase.advance(&planned(Some(Nanos::from_secs(20)), None), at(0));
         assert_eq!(phase.line(false, at(1)), "connecting, 1 s");
         phase.advance(&reached(RunPhase::Started, 2), at(2));
         assert_eq!(phase.line(false, at(3)), "driving, 1 s");
         phase.advance(&reached(RunPhase::WindowBegan, 3), at(3));
         assert_eq!(phase.line(false, at(4)), "driving, 2 s");
-        let line = |phase: &mut Phase, s| {
+        let line = |phase: &mut ProgressPhase, s| {
             phase.advance(&second(s), at(u64::from(s) + 1));
             phase.line(false, at(u64::from(s) + 1))
         };
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_number_of_transactions_is_counted() {
-        let mut phase = Phase::new(at(0));
+        let mut phase = ProgressPhase::new(at(0));
         phase.advance(&planned(None, Some(2000)), at(0));
         phase.advance(&second(0), at(1));
         let line = phase.line(true, at(1));
@@ -214,10 +214,10 @@ mod tests {
 
     #[test]
     fn what_brings_no_news_shows_its_time() {
-        let mut phase = Phase::new(at(0));
-        phase.advance(&Progress::Server { step: "starting MariaDB".to_owned() }, at(0));
+        let mut phase = ProgressPhase::new(at(0));
+        phase.advance(&RunProgress::Server { step: "starting MariaDB".to_owned() }, at(0));
         assert_eq!(phase.line(true, at(12)), "starting MariaDB, 12 s");
-        phase.advance(&Progress::FlatOut { length: Nanos::from_secs(4) }, at(20));
+        phase.advance(&RunProgress::FlatOut { length: Nanos::from_secs(4) }, at(20));
         assert_eq!(phase.line(false, at(23)), "finding the flat-out rate 3 of 4 s");
     }
 }

@@ -15,7 +15,7 @@ mod secrets;
 mod spec;
 mod sweep;
 
-use exit::{Exit, Failure};
+use exit::{CommandFailure, ProcessExit};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Ok(Err(failure)) => failure.tell(),
         Err(_) => {
             screen::error("this is a bug in dbtime: please report the lines above");
-            Exit::Bug
+            ProcessExit::Bug
         }
     };
     let exit = match screen::loss() {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-impl From<clap::Error> for Failure {
+impl From<clap::Error> for CommandFailure {
     fn from(error: clap::Error) -> Self {
         Self::Usage(error.into())
     }

@@ -1,16 +1,16 @@
 //! `dbtime run --events`: a run for another program to follow, a JSON document a line.
 
 use crate::cli::RunArgs;
-use crate::commands::run::{Kept, RunVerdict, described, verdict};
-use crate::exit::{Exit, Failure};
+use crate::commands::run::{RunArtifacts, RunVerdict, described, verdict};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
-use dbtime_lab::{Progress, RecordedRun, RunEvent, RunOutcome};
+use dbtime_engines::plan::RunStop;
+use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
 use dbtime_machine::now;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 /// Makes the run. What is printed of it are its events; the last is its outcome.
-pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Exit {
+pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
     let stop = interrupt::install_silently();
     let outcome = follow_parent(args.parent, &stop).and_then(|()| made(args, arguments, &stop));
     let (outcome, exit) = outcome.unwrap_or_else(|failure| {
@@ -21,9 +21,13 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Exit {
     exit
 }
 
-fn made(args: &RunArgs, arguments: &[String], stop: &Stop) -> Result<(RunOutcome, Exit), Failure> {
+fn made(
+    args: &RunArgs,
+    arguments: &[String],
+    stop: &RunStop,
+) -> Result<(RunOutcome, ProcessExit), CommandFailure> {
     let request = described(args, arguments)?;
-    let show = |progress: Progress| {
+    let show = |progress: RunProgress| {
         print(&RunEvent::Progress(progress));
         // Nobody follows the run any more.
         if screen::is_lost() {
@@ -32,11 +36,11 @@ fn made(args: &RunArgs, arguments: &[String], stop: &Stop) -> Result<(RunOutcome
     };
     if args.find_rate {
         let auto = dbtime_lab::find_rate(&request, &show, stop)?;
-        return Ok((RunOutcome::FlatOutRate { auto }, Exit::Fine));
+        return Ok((RunOutcome::FlatOutRate { auto }, ProcessExit::Fine));
     }
     let finished = dbtime_lab::run(&request, &show, stop)?;
     let RunVerdict { exit, reason } = verdict(args, &finished);
-    let kept = Kept::of(&finished);
+    let kept = RunArtifacts::of(&finished);
     let exit = if kept.trouble.is_some() { exit.without_output() } else { exit };
     let unwritten = kept.trouble.map(|failure| failure.words());
     let (record, folder) = (finished.run.record, finished.folder);
@@ -45,9 +49,9 @@ fn made(args: &RunArgs, arguments: &[String], stop: &Stop) -> Result<(RunOutcome
 }
 
 /// Ends with the process that has started this one: nobody else would end the run.
-fn follow_parent(parent: Option<i32>, stop: &Stop) -> Result<(), Failure> {
+fn follow_parent(parent: Option<i32>, stop: &RunStop) -> Result<(), CommandFailure> {
     let Some(parent) = parent else { return Ok(()) };
-    set_parent_process_death_signal(Some(Signal::TERM)).map_err(Failure::environment)?;
+    set_parent_process_death_signal(Some(Signal::TERM)).map_err(CommandFailure::environment)?;
     // It may have ended before.
     if getppid().map(Pid::as_raw_pid) != Some(parent) {
         stop.at(now());

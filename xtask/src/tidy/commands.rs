@@ -2,7 +2,7 @@
 //!
 //! A command is a line that begins with `$ dbtime`, or with `dbtime` inside a fence.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 
 /// One file per subcommand, or one folder.
 const COMMANDS: &str = "crates/dbtime/src/commands";
@@ -12,8 +12,8 @@ const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
 const FLAGS: &str = "crates/dbtime/src/cli.rs";
 const MORE_FLAGS: &str = "crates/dbtime/src/cli";
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let named = |file: &'_ File| {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
+    let named = |file: &'_ SourceFile| {
         let path = file.path.strip_prefix(COMMANDS)?.trim_start_matches('/');
         let name = path.split('/').next()?.trim_end_matches(".rs");
         (name != "mod").then(|| name.to_owned())
@@ -25,7 +25,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     documents.flat_map(|file| of_document(file, &known, &flags)).collect()
 }
 
-fn of_document(file: &File, known: &[String], flags: &str) -> Vec<Problem> {
+fn of_document(file: &SourceFile, known: &[String], flags: &str) -> Vec<TidyProblem> {
     let mut problems = Vec::new();
     let mut is_fenced = false;
     // A command goes on after a backslash at the end of a line.
@@ -44,14 +44,14 @@ fn of_document(file: &File, known: &[String], flags: &str) -> Vec<Problem> {
             is_foreign = FOREIGN.contains(&command);
             if !is_known {
                 let text = format!("`dbtime {command}` is no command");
-                problems.push(Problem::at(&file.path, line, text));
+                problems.push(TidyProblem::at(&file.path, line, text));
             }
         }
         let checked = if is_foreign { None } else { Some(words) };
         for flag in checked.into_iter().flatten().filter_map(|word| word.strip_prefix("--")) {
             let name = flag.split('=').next().unwrap_or(flag);
             if !is_flag(name, flags) {
-                problems.push(Problem::at(&file.path, line, format!("`--{name}` is no flag")));
+                problems.push(TidyProblem::at(&file.path, line, format!("`--{name}` is no flag")));
             }
         }
         goes_on = text.ends_with('\\');
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> usize {
-        let file = File { path: "a.md".into(), text: text.into() };
+        let file = SourceFile { path: "a.md".into(), text: text.into() };
         of_document(
             &file,
             &["run".into(), "sysbench".into()],

@@ -1,6 +1,6 @@
 //! Rules for documents: links and paths lead somewhere, and long documents stay readable.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 use std::path::Path;
 
 /// How long a document may grow.
@@ -9,16 +9,16 @@ const LENGTHS: [(&str, usize); 2] = [("ARCHITECTURE.md", 300), ("CONTRIBUTING.md
 /// Folders whose files documents name by path.
 const NAMED: [&str; 7] = ["crates/", "docs/", "fuzz/", "scripts/", "workloads/", "xtask/", ".ci/"];
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     let documents = || tree.ending(".md");
     let long = LENGTHS.iter().filter_map(|(path, limit)| {
         let lines = tree.file(path)?.text.lines().count();
-        (lines > *limit).then(|| Problem::of(path, format!("{lines} lines; at most {limit}")))
+        (lines > *limit).then(|| TidyProblem::of(path, format!("{lines} lines; at most {limit}")))
     });
     documents().flat_map(|file| of_document(&tree.root, file)).chain(long).collect()
 }
 
-fn of_document(root: &Path, file: &File) -> Vec<Problem> {
+fn of_document(root: &Path, file: &SourceFile) -> Vec<TidyProblem> {
     let folder = root.join(&file.path);
     let folder = folder.parent().unwrap_or(root);
     let mut problems = Vec::new();
@@ -29,10 +29,10 @@ fn of_document(root: &Path, file: &File) -> Vec<Problem> {
             continue;
         }
         for target in links(text).filter(|target| !folder.join(target).exists()) {
-            problems.push(Problem::at(&file.path, line, format!("`{target}` leads nowhere")));
+            problems.push(TidyProblem::at(&file.path, line, format!("`{target}` leads nowhere")));
         }
         for path in paths(text).filter(|path| !root.join(path).exists()) {
-            problems.push(Problem::at(&file.path, line, format!("there is no `{path}`")));
+            problems.push(TidyProblem::at(&file.path, line, format!("there is no `{path}`")));
         }
     }
     problems
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_dead_link_is_found_outside_of_fences() {
         let text = "[a](gone.md)\n```\n[b](gone.md)\n```\n";
-        let file = File { path: "a.md".into(), text: text.into() };
+        let file = SourceFile { path: "a.md".into(), text: text.into() };
         assert_eq!(of_document(Path::new("nowhere"), &file).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Rules for every file: no trailing whitespace, no path of one particular machine, no name that
 //! says nothing.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 
 /// File names that collect what belongs nowhere.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "helpers", "misc", "manager"];
@@ -10,31 +10,31 @@ const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "helpers", "misc", "m
 const MACHINE_FOLDERS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = tree.files.iter().flat_map(of_file).collect();
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
+    let mut problems: Vec<TidyProblem> = tree.files.iter().flat_map(of_file).collect();
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         if !tree.root.join(licence).is_file() {
-            problems.push(Problem::of(licence, "the licence is missing"));
+            problems.push(TidyProblem::of(licence, "the licence is missing"));
         }
     }
     problems
 }
 
-fn of_file(file: &File) -> Vec<Problem> {
+fn of_file(file: &SourceFile) -> Vec<TidyProblem> {
     let mut problems = Vec::new();
     let folders_and_name = file.path.split('/').rev().skip(1).chain([file.stem()]);
     for name in folders_and_name.filter(|name| EMPTY_NAMES.contains(name)) {
         let text = format!("`{name}` says nothing: name the file after what is in it");
-        problems.push(Problem::of(&file.path, text));
+        problems.push(TidyProblem::of(&file.path, text));
     }
     // Recorded output is as it is.
     let is_output = file.path.ends_with(".snap");
     for (line, text) in file.lines() {
         if text.ends_with([' ', '\t']) && !is_output {
-            problems.push(Problem::at(&file.path, line, "trailing whitespace"));
+            problems.push(TidyProblem::at(&file.path, line, "trailing whitespace"));
         }
         if MACHINE_FOLDERS.iter().any(|folder| has_folder(text, folder)) {
-            problems.push(Problem::at(&file.path, line, "a path that only one machine has"));
+            problems.push(TidyProblem::at(&file.path, line, "a path that only one machine has"));
         }
     }
     problems
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn names_that_say_nothing_are_refused() {
-        let file = |path: &str| File { path: path.into(), text: "x \n".into() };
+        let file = |path: &str| SourceFile { path: path.into(), text: "x \n".into() };
         assert_eq!(of_file(&file("src/util.rs")).len(), 2);
         assert_eq!(of_file(&file("src/helpers/x.snap")).len(), 1);
         assert_eq!(of_file(&file("src/utility.rs")).len(), 1);

@@ -1,7 +1,7 @@
 //! Rules for visible lists: every shipped workload is in its list and in the documents, and every
 //! crate is in the architecture.
 
-use crate::tree::{Problem, Tree};
+use crate::tree::{SourceTree, TidyProblem};
 use std::collections::BTreeSet;
 
 const SHIPPED: &str = "crates/dbtime-load/src/workload/shipped.rs";
@@ -11,11 +11,11 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
 /// Names that look like crates and are folders of results.
 const FOLDERS: [&str; 2] = ["dbtime-demo", "dbtime-runs"];
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     workloads(tree).into_iter().chain(crates(tree)).collect()
 }
 
-fn workloads(tree: &Tree) -> Vec<Problem> {
+fn workloads(tree: &SourceTree) -> Vec<TidyProblem> {
     let text = |path| tree.file(path).map_or("", |file| file.text.as_str());
     let shipped = text(SHIPPED);
     let listed: Vec<&str> = shipped
@@ -28,24 +28,25 @@ fn workloads(tree: &Tree) -> Vec<Problem> {
         let line = format!("(\"{name}\", include_str!(\"../../../../workloads/{name}.toml\")),");
         if !shipped.contains(&line) {
             let path = format!("workloads/{name}.toml");
-            problems.push(Problem::of(&path, format!("not shipped: add `{line}` to {SHIPPED}")));
+            problems
+                .push(TidyProblem::of(&path, format!("not shipped: add `{line}` to {SHIPPED}")));
         }
         if !text(WORKLOADS).contains(&format!("| `{name}` |")) {
-            problems.push(Problem::of(WORKLOADS, format!("`{name}` is not in the table")));
+            problems.push(TidyProblem::of(WORKLOADS, format!("`{name}` is not in the table")));
         }
     }
     for name in listed.iter().filter(|name| !files.contains(name)) {
-        problems.push(Problem::of(SHIPPED, format!("there is no workloads/{name}.toml")));
+        problems.push(TidyProblem::of(SHIPPED, format!("there is no workloads/{name}.toml")));
     }
     if !listed.is_sorted() {
-        problems.push(Problem::of(SHIPPED, "the list is not sorted by name"));
+        problems.push(TidyProblem::of(SHIPPED, "the list is not sorted by name"));
     }
     problems
 }
 
-fn crates(tree: &Tree) -> Vec<Problem> {
+fn crates(tree: &SourceTree) -> Vec<TidyProblem> {
     let Some(architecture) = tree.file(ARCHITECTURE) else {
-        return vec![Problem::of(ARCHITECTURE, "the document is missing")];
+        return vec![TidyProblem::of(ARCHITECTURE, "the document is missing")];
     };
     let manifest =
         |path: &str| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml").map(str::to_owned);
@@ -60,7 +61,7 @@ fn crates(tree: &Tree) -> Vec<Problem> {
         .collect();
     let gone = named.difference(&there).map(|name| format!("there is no crate `{name}`"));
     let new = there.difference(&named).map(|name| format!("`{name}` is not in the code map"));
-    gone.chain(new).map(|text| Problem::of(ARCHITECTURE, text)).collect()
+    gone.chain(new).map(|text| TidyProblem::of(ARCHITECTURE, text)).collect()
 }
 
 #[cfg(test)]

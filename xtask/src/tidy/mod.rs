@@ -8,12 +8,13 @@ mod modules;
 mod paths;
 mod record;
 mod rust;
+mod types;
 
-use crate::tree::{Problem, Tree};
+use crate::tree::{SourceTree, TidyProblem};
 use anyhow::Result;
 
 /// Every rule, one file each. To add one, write its file and a line here.
-const RULES: &[fn(&Tree) -> Vec<Problem>] = &[
+const RULES: &[fn(&SourceTree) -> Vec<TidyProblem>] = &[
     commands::check,
     documents::check,
     everywhere::check,
@@ -22,11 +23,12 @@ const RULES: &[fn(&Tree) -> Vec<Problem>] = &[
     paths::check,
     record::check,
     rust::check,
+    types::check,
 ];
 
 /// Checks everything.
-pub(crate) fn run(tree: &Tree) -> Result<Vec<Problem>> {
-    let mut problems: Vec<Problem> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+pub(crate) fn run(tree: &SourceTree) -> Result<Vec<TidyProblem>> {
+    let mut problems: Vec<TidyProblem> = RULES.iter().flat_map(|rule| rule(tree)).collect();
     problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     Ok(problems)
 }
@@ -37,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_workspace_is_tidy() {
-        let tree = Tree::read().expect("the workspace");
+        let tree = SourceTree::read().expect("the workspace");
         let problems = run(&tree).expect("readable");
         let wrong: Vec<String> =
             problems.iter().filter(|p| !p.is_advice).map(ToString::to_string).collect();

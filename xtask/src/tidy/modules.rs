@@ -4,15 +4,15 @@
 //! Paths are followed through `use`, its braces and its aliases. Scopes are not: a name that means
 //! two things counts for both, so the rule refuses too little before it refuses too much.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A path within a crate, by its segments.
 type ModulePath = Vec<String>;
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let library = |file: &File| {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
+    let library = |file: &SourceFile| {
         let name = file.path.strip_prefix("crates/")?.strip_suffix("/src/lib.rs")?;
         Some(name.to_owned())
     };
@@ -20,16 +20,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     libraries.flat_map(|name| of_crate(tree, &name)).collect()
 }
 
-fn of_crate(tree: &Tree, name: &str) -> Vec<Problem> {
+fn of_crate(tree: &SourceTree, name: &str) -> Vec<TidyProblem> {
     let folder = format!("crates/{name}/src/");
-    let uses = Uses::read(tree, &folder, &name.replace('-', "_"));
+    let uses = CrateUses::read(tree, &folder, &name.replace('-', "_"));
     let own = tree.ending(".rs").filter(|file| file.path.starts_with(&folder));
     let mut problems = Vec::new();
     for file in own {
         let parent = module_path(&file.path[folder.len()..]);
         for (line, module) in public_modules(file).filter(|(_, m)| !uses.has(&parent, m)) {
             let text = format!("nothing outside of the crate names `{module}`: make it private");
-            problems.push(Problem::at(&file.path, line, text));
+            problems.push(TidyProblem::at(&file.path, line, text));
         }
     }
     problems
@@ -37,15 +37,15 @@ fn of_crate(tree: &Tree, name: &str) -> Vec<Problem> {
 
 /// What is used of a crate.
 #[derive(Debug, Default)]
-struct Uses {
+struct CrateUses {
     /// Paths that are named outside of it.
     named: BTreeSet<ModulePath>,
     /// Names that it hands on itself, which only public modules can be.
     reexported: BTreeSet<String>,
 }
 
-impl Uses {
-    fn read(tree: &Tree, folder: &str, name: &str) -> Self {
+impl CrateUses {
+    fn read(tree: &SourceTree, folder: &str, name: &str) -> Self {
         let mut uses = Self::default();
         for file in tree.ending(".rs") {
             let mut text = Cow::from(&file.text);
@@ -105,7 +105,7 @@ impl Uses {
 }
 
 /// The public modules that a file declares at its top level, with their lines.
-fn public_modules(file: &File) -> impl Iterator<Item = (usize, &str)> {
+fn public_modules(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
     file.lines().filter_map(|(line, text)| {
         let rest = text.strip_prefix("pub mod ")?;
         Some((line, rest.trim_end_matches([';', ' ', '{'])))
@@ -181,7 +181,7 @@ mod tests {
     fn refused(outside: &str) -> Vec<String> {
         let inside = ("crates/a-b/src/d/mod.rs", "pub mod f;\nuse crate::c::X;\n");
         let tree = tree::of(&[LIB, inside, ("crates/a-b/tests/t.rs", outside)]);
-        let word = |problem: Problem| problem.text.split('`').nth(1).map(str::to_owned);
+        let word = |problem: TidyProblem| problem.text.split('`').nth(1).map(str::to_owned);
         check(&tree).into_iter().filter_map(word).collect()
     }
 

@@ -5,7 +5,7 @@
 //! None is what has a placeholder (`crates/<name>.rs`, `NAME.toml`, `*.rs`), what is typed on a
 //! reader's machine (`./mine.toml`, `/etc/x.sh`), and a header in angle brackets.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 use std::collections::BTreeSet;
 
 /// What is looked for, by the end of its name.
@@ -23,27 +23,27 @@ const FOREIGN: &[&str] = &[
     "utils/wait_classes.h",
 ];
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     let there: BTreeSet<&str> = tree.files.iter().map(|file| file.path.as_str()).collect();
     let mut problems = Vec::new();
     let mut foreign: BTreeSet<&str> = FOREIGN.iter().copied().collect();
     for file in &tree.files {
         for (line, path) in named(file).filter(|(_, path)| !leads(file, path, &there)) {
             if !FOREIGN.contains(&path) {
-                problems.push(Problem::at(&file.path, line, format!("there is no `{path}`")));
+                problems.push(TidyProblem::at(&file.path, line, format!("there is no `{path}`")));
             }
             foreign.remove(path);
         }
     }
     let own = "xtask/src/tidy/paths.rs";
     let unnamed = foreign.into_iter().filter(|_| there.contains(own));
-    let needless = |path| Problem::of(own, format!("no comment names `{path}` any more"));
+    let needless = |path| TidyProblem::of(own, format!("no comment names `{path}` any more"));
     problems.extend(unnamed.map(needless));
     problems
 }
 
 /// Whether a path leads to a file of the workspace.
-fn leads(file: &File, path: &str, there: &BTreeSet<&str>) -> bool {
+fn leads(file: &SourceFile, path: &str, there: &BTreeSet<&str>) -> bool {
     let folder = file.path.strip_suffix(file.name()).unwrap_or("").trim_end_matches('/');
     let package = match file.path.split('/').collect::<Vec<_>>()[..] {
         ["crates", name, _, ..] => format!("crates/{name}"),
@@ -69,7 +69,7 @@ fn joined(base: &str, path: &str) -> String {
 }
 
 /// The paths that a file's comments name, with their lines; of a document all outside of fences.
-fn named(file: &File) -> impl Iterator<Item = (usize, &str)> {
+fn named(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
     let is_document = file.path.ends_with(".md");
     let mut is_fenced = false;
     let comments = file.lines().filter_map(move |(line, text)| {
@@ -127,7 +127,7 @@ mod tests {
             ("crates/x/src/c/d.rs", ""),
             ("crates/x/src/c/e/f.rs", ""),
         ];
-        let word = |problem: Problem| problem.text.split('`').nth(1).map(str::to_owned);
+        let word = |problem: TidyProblem| problem.text.split('`').nth(1).map(str::to_owned);
         check(&tree::of(&files)).into_iter().filter_map(word).collect()
     }
 

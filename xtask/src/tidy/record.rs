@@ -1,7 +1,7 @@
 //! Rules for the documents of the record: every field, every part and every kind of warning is
 //! explained.
 
-use crate::tree::{Problem, Tree};
+use crate::tree::{SourceTree, TidyProblem};
 
 /// Where the types of the files of a run are, and where they are explained.
 const TYPES: [&str; 2] = ["crates/dbtime-model/src/record", "crates/dbtime-model/src/counters"];
@@ -15,14 +15,15 @@ const PARTS: &str = "crates/dbtime-model/src/parts.rs";
 const WARNINGS: &str = "crates/dbtime-model/src/record/validity.rs";
 const MEASUREMENT: &str = "docs/measurement.md";
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     let text = |path| tree.file(path).map_or("", |file| file.text.as_str());
     let unexplained = |document: &'static str, what: &'static str, names: Vec<String>| {
         let names = names.into_iter().filter(move |name| {
             let quoted = format!("`{name}`");
             !text(document).contains(&quoted)
         });
-        names.map(move |name| Problem::of(document, format!("{what} `{name}` is not explained")))
+        names
+            .map(move |name| TidyProblem::of(document, format!("{what} `{name}` is not explained")))
     };
     let types = TYPES.iter().flat_map(|folder| tree.within(folder));
     let fields = types.flat_map(|file| fields(&file.text, "    pub "));
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_workspace_has_fields_parts_and_warnings() {
-        let tree = Tree::read().expect("the workspace");
+        let tree = SourceTree::read().expect("the workspace");
         let text = |path| tree.file(path).expect(path).text.as_str();
         assert!(fields(text("crates/dbtime-model/src/record/mod.rs"), "    pub ").len() > 50);
         assert!(fields(text(TRACED), "    ").len() > 30);

@@ -1,7 +1,7 @@
 //! Rules for Rust sources: every file says what it is, stays short, is reached, and holds nothing
 //! unfinished.
 
-use crate::tree::{File, Problem, Tree};
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
 
 /// Lines of code in a file, tests and comments not counted: beyond the first it wants to be two,
 /// beyond the second it has to be.
@@ -42,36 +42,41 @@ const UNFINISHED: [&str; 5] = [
     concat!("#[ig", "nore"),
 ];
 
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     let files = || tree.ending(".rs");
     let orphans = files().filter(|file| !is_reached(tree, file)).map(|file| {
-        Problem::of(&file.path, "no `mod` line names this file, so it is never compiled")
+        TidyProblem::of(&file.path, "no `mod` line names this file, so it is never compiled")
     });
     files().flat_map(of_file).chain(orphans).collect()
 }
 
-fn of_file(file: &File) -> Vec<Problem> {
+fn of_file(file: &SourceFile) -> Vec<TidyProblem> {
     let mut problems = Vec::new();
     if !file.text.starts_with("//!") {
-        problems.push(Problem::of(&file.path, "begin with `//!`: what it is, and what it leaves"));
+        problems
+            .push(TidyProblem::of(&file.path, "begin with `//!`: what it is, and what it leaves"));
     }
     let length = code_lines(&file.text);
     if length > LONG {
         let text = format!("{length} lines of code; at most {TOO_LONG}, better under {LONG}");
-        let problem = Problem::of(&file.path, text);
+        let problem = TidyProblem::of(&file.path, text);
         problems.push(if length > TOO_LONG { problem } else { problem.advice() });
     }
     problems.extend(long_lines(file));
     for (line, text) in file.lines() {
         if let Some(word) = UNFINISHED.iter().find(|word| text.contains(**word)) {
-            problems.push(Problem::at(&file.path, line, format!("`{word}` is unfinished work")));
+            problems.push(TidyProblem::at(
+                &file.path,
+                line,
+                format!("`{word}` is unfinished work"),
+            ));
         }
     }
     problems
 }
 
 /// Lines that are too long, unless their file has as many of them as it may.
-fn long_lines(file: &File) -> Vec<Problem> {
+fn long_lines(file: &SourceFile) -> Vec<TidyProblem> {
     let allowed = LONG_LINES.iter().find(|(path, _)| *path == file.path).map_or(0, |(_, n)| *n);
     let mut found = Vec::new();
     let mut is_inside = false;
@@ -84,7 +89,7 @@ fn long_lines(file: &File) -> Vec<Problem> {
         let columns = text.chars().count();
         if columns > COLUMNS && !began_inside && !text.contains('"') {
             let text = format!("{columns} columns; at most {COLUMNS}");
-            found.push(Problem::at(&file.path, line, text));
+            found.push(TidyProblem::at(&file.path, line, text));
         }
     }
     if found.len() <= allowed { Vec::new() } else { found }
@@ -98,7 +103,7 @@ fn code_lines(text: &str) -> usize {
 }
 
 /// Whether the compiler gets to see a file.
-fn is_reached(tree: &Tree, file: &File) -> bool {
+fn is_reached(tree: &SourceTree, file: &SourceFile) -> bool {
     let Some((_, inside)) = file.path.split_once("/src/") else {
         // Tests, benchmarks, examples and fuzz targets are found by cargo.
         return true;
@@ -131,17 +136,17 @@ mod tests {
     #[test]
     fn unfinished_work_is_found() {
         let text = format!("//! What.\nfn f() {{ {}) }}\n", UNFINISHED[0]);
-        assert_eq!(of_file(&File { path: "x.rs".into(), text }).len(), 1);
+        assert_eq!(of_file(&SourceFile { path: "x.rs".into(), text }).len(), 1);
     }
 
     #[test]
     fn only_strings_may_be_longer_than_the_page() {
         let long = "x".repeat(COLUMNS + 1);
         let text = format!("//! X.\nf(r#\"\n{long}\n\"#);\n// \"{long}\"\n");
-        assert!(long_lines(&File { path: "x.rs".into(), text: text.clone() }).is_empty());
+        assert!(long_lines(&SourceFile { path: "x.rs".into(), text: text.clone() }).is_empty());
         let text = text + &long;
-        assert_eq!(long_lines(&File { path: "x.rs".into(), text: text.clone() }).len(), 1);
-        assert!(long_lines(&File { path: LONG_LINES[0].0.into(), text }).is_empty());
+        assert_eq!(long_lines(&SourceFile { path: "x.rs".into(), text: text.clone() }).len(), 1);
+        assert!(long_lines(&SourceFile { path: LONG_LINES[0].0.into(), text }).is_empty());
     }
 
     #[test]
@@ -160,7 +165,7 @@ mod tests {
 
     #[test]
     fn long_files_are_advised_and_then_refused() {
-        let file = |lines: usize| File {
+        let file = |lines: usize| SourceFile {
             path: "x.rs".into(),
             text: "//! X.\n".to_owned() + &"f();\n".repeat(lines),
         };

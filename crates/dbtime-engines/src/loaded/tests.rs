@@ -8,14 +8,14 @@ fn marker() -> LoadMarker {
 }
 
 /// What there is of a workload with these tables, all of which are there.
-fn found<'a>(tables: &'a [Table], finished: Option<u64>) -> Found<'a> {
+fn found<'a>(tables: &'a [WorkloadTable], finished: Option<u64>) -> LoadedContent<'a> {
     let finished = finished.map(|scale| LoadMarker { scale, ..marker() });
-    Found { finished, ..Found::without_loads("bank", tables, Vec::new()) }
+    LoadedContent { finished, ..LoadedContent::without_loads("bank", tables, Vec::new()) }
 }
 
 /// Tables of these names.
-fn tables(names: &[&str]) -> Vec<Table> {
-    let table = |name: &&str| Table {
+fn tables(names: &[&str]) -> Vec<WorkloadTable> {
+    let table = |name: &&str| WorkloadTable {
         name: (*name).to_owned(),
         rows: 1,
         per_scale: false,
@@ -25,11 +25,11 @@ fn tables(names: &[&str]) -> Vec<Table> {
     names.iter().map(table).collect()
 }
 
-fn check(found: Found<'_>, scale: Option<u64>) -> Result<LoadMarker, LoadError> {
+fn check(found: LoadedContent<'_>, scale: Option<u64>) -> Result<LoadMarker, LoadError> {
     found.check("sqlite:x.db".to_owned(), scale)
 }
 
-fn told(found: Found<'_>, scale: Option<u64>) -> String {
+fn told(found: LoadedContent<'_>, scale: Option<u64>) -> String {
     check(found, scale).expect_err("it cannot be used").named_as("bank.toml").to_string()
 }
 
@@ -38,9 +38,9 @@ fn replaced(
     finished: Option<u64>,
     is_begun: bool,
     table: Option<&str>,
-    replacing: Replacing,
+    replacing: ReplaceScope,
 ) -> Result<Option<String>, String> {
-    let tables: Vec<Table> = tables(table.as_slice());
+    let tables: Vec<WorkloadTable> = tables(table.as_slice());
     let mut found = found(&tables, finished);
     found.all_begun.extend(is_begun.then(|| "bank".to_owned()));
     let replaced = found.replaced("sqlite:x.db".to_owned(), "file", &marker(), replacing);
@@ -49,7 +49,7 @@ fn replaced(
 
 #[test]
 fn only_the_same_again_is_replaced_unasked() {
-    use Replacing::{Everything, Same};
+    use ReplaceScope::{Everything, Same};
     let ours = |scale| Ok(Some(format!("its data at scale {scale}")));
     assert_eq!(replaced(None, false, None, Same), Ok(None));
     assert_eq!(replaced(Some(2), true, Some("a"), Same), ours(2));
@@ -76,10 +76,10 @@ fn loads_of_tables_that_are_made_anew_are_forgotten() {
     let tables = Workload::find("oltp-read-only").expect("shipped").tables;
     let [all_finished, all_begun] = [["atm", "point-select"], ["oltp-write-only", "atm"]]
         .map(|names| names.map(str::to_owned).to_vec());
-    let found = Found { all_finished, all_begun, ..found(&tables, None) };
+    let found = LoadedContent { all_finished, all_begun, ..found(&tables, None) };
     let of = |replacing| -> Vec<String> { found.forgotten(replacing).cloned().collect() };
-    assert_eq!(of(Replacing::Same), ["oltp-write-only"]);
-    assert_eq!(of(Replacing::Everything), ["point-select", "oltp-write-only"]);
+    assert_eq!(of(ReplaceScope::Same), ["oltp-write-only"]);
+    assert_eq!(of(ReplaceScope::Everything), ["point-select", "oltp-write-only"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_finished_load_at_the_wanted_scale_will_do() {
     for scale in [None, Some(2)] {
         // Beginning again ends with a marker, as beginning did.
         let all_begun = vec!["bank".to_owned()];
-        let found = Found { all_begun, ..found(&[], Some(2)) };
+        let found = LoadedContent { all_begun, ..found(&[], Some(2)) };
         assert_eq!(check(found, scale).expect("loaded"), marker());
     }
 }
@@ -98,16 +98,16 @@ fn what_helps_is_a_command_that_names_the_workload_as_given() {
     let tables = tables(&["a", "b"]);
     let nothing = told(found(&[], None), None);
     assert!(nothing.ends_with("bank.toml; run `dbtime init bank.toml --target sqlite:x.db`"));
-    let other = Found { all_finished: names(&["shop", "atm"]), ..found(&[], None) };
+    let other = LoadedContent { all_finished: names(&["shop", "atm"]), ..found(&[], None) };
     let other = told(other, None);
     assert!(other.contains("bank.toml (it holds shop, atm); run"), "{other}");
-    let present = Found { all_finished: names(&["shop"]), ..found(&tables, None) };
-    let present = told(Found { missing: vec!["b"], ..present }, None);
+    let present = LoadedContent { all_finished: names(&["shop"]), ..found(&tables, None) };
+    let present = told(LoadedContent { missing: vec!["b"], ..present }, None);
     assert!(present.contains("(it holds shop, table a was not made for it); run"), "{present}");
     assert!(present.contains("init bank.toml --replace --target"), "{present}");
-    let begun = told(Found { all_begun: names(&["bank"]), ..found(&[], None) }, None);
+    let begun = told(LoadedContent { all_begun: names(&["bank"]), ..found(&[], None) }, None);
     assert!(begun.contains("never finished); run `dbtime init bank.toml"), "{begun}");
-    let torn = told(Found { missing: vec!["a", "b"], ..found(&tables, Some(2)) }, Some(3));
+    let torn = told(LoadedContent { missing: vec!["a", "b"], ..found(&tables, Some(2)) }, Some(3));
     assert!(torn.contains("incomplete (without a, b)"), "{torn}");
     let scale = told(found(&tables, Some(2)), Some(3));
     assert!(scale.contains("init bank.toml --scale 3 --replace --target sqlite:x.db"), "{scale}");

@@ -4,11 +4,11 @@ use super::protocol::MysqlProtocol;
 use super::request::literal;
 use super::shared::MysqlShared;
 use super::target::MysqlTarget;
-use crate::failure::Failure;
-use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
-use crate::socket::{Client, Reconnect, Table as Rows};
+use crate::failure::DatabaseFailure;
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
 use dbtime_load::program::Value;
-use dbtime_load::workload::{Column, ColumnType, Table};
+use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
 use dbtime_model::{MonoNanos, Nanos};
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct MysqlDialect;
 
 /// A connection for loading and looking.
 pub struct MysqlAdmin {
-    client: Client<MysqlProtocol>,
+    client: SocketClient<MysqlProtocol>,
 }
 
 /// Bytes of one INSERT: MySQL 5.5 takes a packet of 1 MiB by default.
@@ -44,8 +44,8 @@ impl MysqlAdmin {
     }
 }
 
-impl Admin for MysqlAdmin {
-    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
+impl AdminConnection for MysqlAdmin {
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
         self.client.query(sql)
     }
 
@@ -57,17 +57,17 @@ impl Admin for MysqlAdmin {
         self.client.send(sql);
     }
 
-    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
         self.client.answer_by(until)
     }
 
     fn load_rows(
         &mut self,
-        table: &Table,
+        table: &WorkloadTable,
         rows: Range<u64>,
         fill: &mut dyn FnMut(u64, &mut Vec<Value>),
         progress: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), Box<Failure>> {
+    ) -> Result<(), Box<DatabaseFailure>> {
         let columns: Vec<&str> =
             table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
         let (name, columns) =
@@ -113,12 +113,12 @@ fn tuple(values: &[Value], backslash: bool, sql: &mut Vec<u8>) {
     sql.push(b')');
 }
 
-impl Dialect for MysqlDialect {
+impl ServerDialect for MysqlDialect {
     fn quoted(&self, name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
     }
 
-    fn type_of(&self, column: &Column) -> String {
+    fn type_of(&self, column: &WorkloadColumn) -> String {
         let kind = match column.kind {
             ColumnType::Integer => "INT".to_owned(),
             ColumnType::BigInt => "BIGINT".to_owned(),

@@ -2,27 +2,28 @@
 //! results.
 
 use super::request;
-use crate::failure::Failure;
-use crate::socket::Asked;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_wire::Rows;
+use crate::failure::DatabaseFailure;
+use crate::socket::SubmitResult;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_wire::ResultRows;
 use dbtime_wire::mysql::{
-    Answer, Cell, Column, Prepared, binary_cells, column, command, text_cells,
+    MysqlCell, MysqlColumn, MysqlResponse, PrepareResponse, binary_cells, column, command,
+    text_cells,
 };
 use std::io::Write;
 
 /// A connection's side of what a script asks.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct MysqlAdHocSession {
     /// What the server knows of the script's statements, by their handles.
-    handles: Vec<Option<Prepared>>,
-    results: Results,
+    handles: Vec<Option<PrepareResponse>>,
+    results: ResultSets,
     /// Whether a result has begun that has not ended.
     is_open: bool,
     form: RowForm,
     /// The columns of a result in binary form, which its rows cannot be read without.
-    columns: Vec<Column>,
+    columns: Vec<MysqlColumn>,
     /// A value in the making.
     text: Vec<u8>,
 }
@@ -39,7 +40,7 @@ enum RowForm {
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum AwaitedReply {
     /// The results of a statement.
     Results,
     /// The results of this one, of which no rows are kept.
@@ -51,7 +52,7 @@ pub(super) enum Wanted {
 /// Handles are an index: more than this is a script's mistake.
 const MOST_HANDLES: u32 = 1 << 20;
 
-impl Asking {
+impl MysqlAdHocSession {
     /// Writes a request. Returns what is to be waited for, if anything.
     ///
     /// # Errors
@@ -59,17 +60,17 @@ impl Asking {
     #[inline]
     pub(super) fn write(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(Asked, Option<Wanted>), Failure> {
+    ) -> Result<(SubmitResult, Option<AwaitedReply>), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.form) = (false, RowForm::Text);
         let wanted = match request {
-            Request::Query(sql) => {
+            ConnectionOp::Query(sql) => {
                 request::text_command(command::QUERY, sql, out);
-                Wanted::Results
+                AwaitedReply::Results
             }
-            Request::Execute { handle, parameters, keeps_rows } => {
+            ConnectionOp::Execute { handle, parameters, keeps_rows } => {
                 let prepared = self.prepared(handle)?;
                 let wants = usize::from(prepared.parameters);
                 if parameters.len() != wants {
@@ -77,61 +78,65 @@ impl Asking {
                         "the statement has {wants} parameters, and {} were bound",
                         parameters.len()
                     );
-                    return Err(Failure::statement("2031", "HY000", text));
+                    return Err(DatabaseFailure::statement("2031", "HY000", text));
                 }
                 request::execute(prepared.id, parameters, out);
                 self.columns.clear();
                 self.form = if keeps_rows { RowForm::Binary } else { RowForm::Skipped };
-                if keeps_rows { Wanted::Results } else { Wanted::Count(handle) }
+                if keeps_rows { AwaitedReply::Results } else { AwaitedReply::Count(handle) }
             }
-            Request::Prepare { handle, .. } if handle >= MOST_HANDLES => {
+            ConnectionOp::Prepare { handle, .. } if handle >= MOST_HANDLES => {
                 let text = format!("a script has at most {MOST_HANDLES} statements prepared");
-                return Err(Failure::statement("1461", "42000", text));
+                return Err(DatabaseFailure::statement("1461", "42000", text));
             }
-            Request::Prepare { handle, sql } => {
+            ConnectionOp::Prepare { handle, sql } => {
                 if let Some(old) = self.handles.get_mut(handle as usize).and_then(Option::take) {
                     request::close(old.id, out);
                 }
                 request::text_command(command::STMT_PREPARE, sql, out);
-                Wanted::Handle(handle)
+                AwaitedReply::Handle(handle)
             }
-            Request::Close { handle } => {
+            ConnectionOp::Close { handle } => {
                 if let Some(prepared) = self.handles.get_mut(handle as usize).and_then(Option::take)
                 {
                     request::close(prepared.id, out);
                 }
-                return Ok((Asked::Done, None));
+                return Ok((SubmitResult::Done, None));
             }
-            Request::QueryWith { .. } | Request::Pipeline(_) | Request::Copy { .. } => {
+            ConnectionOp::QueryWith { .. }
+            | ConnectionOp::Pipeline(_)
+            | ConnectionOp::Copy { .. } => {
                 let text = "MySQL has no such thing: use prepared or plain statements";
-                return Err(Failure::statement("unsupported", "0A000", text));
+                return Err(DatabaseFailure::statement("unsupported", "0A000", text));
             }
-            Request::Connect | Request::Disconnect => return Ok((Asked::Done, None)),
+            ConnectionOp::Connect | ConnectionOp::Disconnect => {
+                return Ok((SubmitResult::Done, None));
+            }
         };
-        Ok((Asked::Sent, Some(wanted)))
+        Ok((SubmitResult::Sent, Some(wanted)))
     }
 
-    fn prepared(&self, handle: u32) -> Result<Prepared, Failure> {
+    fn prepared(&self, handle: u32) -> Result<PrepareResponse, DatabaseFailure> {
         self.handles.get(handle as usize).copied().flatten().ok_or_else(|| {
             let text = "the statement is not prepared on this connection: it was closed, or \
                         belongs to a connection that is gone";
-            Failure::statement("1243", "HY000", text)
+            DatabaseFailure::statement("1243", "HY000", text)
         })
     }
 
     /// An answer is whole and no failure.
     #[inline]
-    pub(super) fn answered(&mut self, wanted: Wanted, answer: &Answer) {
+    pub(super) fn answered(&mut self, wanted: AwaitedReply, answer: &MysqlResponse) {
         match wanted {
-            Wanted::Results => {}
-            Wanted::Handle(handle) => {
+            AwaitedReply::Results => {}
+            AwaitedReply::Handle(handle) => {
                 let handle = handle as usize;
                 if handle >= self.handles.len() {
                     self.handles.resize(handle + 1, None);
                 }
                 self.handles[handle] = answer.prepared;
             }
-            Wanted::Count(handle) => {
+            AwaitedReply::Count(handle) => {
                 self.results.begin_set();
                 let columns = self.prepared(handle).map_or(0, |prepared| prepared.columns);
                 if answer.has_result {
@@ -150,7 +155,7 @@ impl Asking {
         self.form != RowForm::Skipped
     }
 
-    pub(super) fn results(&mut self) -> &mut Results {
+    pub(super) fn results(&mut self) -> &mut ResultSets {
         &mut self.results
     }
 
@@ -166,21 +171,21 @@ impl Asking {
             self.text.clear();
             // Writing to a vector does not fail.
             let _ = match cell {
-                Cell::Null => {
+                MysqlCell::Null => {
                     self.results.push_value(None);
                     continue;
                 }
-                Cell::Integer(n) => write!(self.text, "{n}"),
-                Cell::Real(x) => write!(self.text, "{x}"),
-                Cell::Bytes(bytes) => self.text.write_all(bytes),
-                Cell::Text(text) => self.text.write_all(text.as_bytes()),
+                MysqlCell::Integer(n) => write!(self.text, "{n}"),
+                MysqlCell::Real(x) => write!(self.text, "{x}"),
+                MysqlCell::Bytes(bytes) => self.text.write_all(bytes),
+                MysqlCell::Text(text) => self.text.write_all(text.as_bytes()),
             };
             self.results.push_value(Some(&self.text));
         }
     }
 }
 
-impl Rows for Asking {
+impl ResultRows for MysqlAdHocSession {
     fn column(&mut self, payload: &[u8]) {
         self.open();
         let column = column(payload).unwrap_or_default();

@@ -3,13 +3,13 @@
 //! Source: MySQL reference manual, "Server Error Message Reference"; MariaDB knowledge base,
 //! "MariaDB Error Code Reference".
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
 use dbtime_wire::Malformed;
-use dbtime_wire::mysql::ServerError;
+use dbtime_wire::mysql::MysqlError;
 
 /// The class of an error.
-pub(super) fn class(error: &ServerError) -> ErrorClass {
+pub(super) fn class(error: &MysqlError) -> ErrorClass {
     match error.code {
         1205 | 3572 => ErrorClass::Busy,
         1020 | 1213 | 1613 => ErrorClass::Conflict,
@@ -66,9 +66,9 @@ fn remedy(code: u16) -> Option<&'static str> {
 }
 
 /// The failure of a statement.
-pub(super) fn failure(error: &ServerError) -> Failure {
+pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     let class = class(error);
-    let own_length = Failure::length_of(&error.message);
+    let own_length = DatabaseFailure::length_of(&error.message);
     let message = match remedy(error.code) {
         Some(remedy) => format!("{} ({remedy})", error.message),
         None => error.message.clone(),
@@ -77,12 +77,21 @@ pub(super) fn failure(error: &ServerError) -> Failure {
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
     let (code, state) = (error.code.to_string(), error.state.clone());
-    Failure { class, code, state, message, own_length, report: Box::default(), position: 0, undone }
+    DatabaseFailure {
+        class,
+        code,
+        state,
+        message,
+        own_length,
+        report: Box::default(),
+        position: 0,
+        undone,
+    }
 }
 
 /// The failure of a connection on which something came that makes no sense.
-pub(super) fn malformed(error: &Malformed) -> Failure {
-    Failure::connection("protocol", format!("{error}: is it a MySQL or MariaDB server?"))
+pub(super) fn malformed(error: &Malformed) -> DatabaseFailure {
+    DatabaseFailure::connection("protocol", format!("{error}: is it a MySQL or MariaDB server?"))
 }
 
 #[cfg(test)]
@@ -91,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_to_do_is_not_among_the_servers_own_words() {
-        let error = |code| ServerError { code, state: String::new(), message: "no".to_owned() };
+        let error = |code| MysqlError { code, state: String::new(), message: "no".to_owned() };
         let full = failure(&error(1040));
         let message = "no (raise max_connections, or use fewer connections)";
         assert_eq!((&*full.message, full.own_words()), (message, "no"));
@@ -100,7 +109,7 @@ mod tests {
     #[test]
     fn numbers_and_states_have_classes() {
         let of = |code, state: &str| {
-            class(&ServerError { code, state: state.to_owned(), message: String::new() })
+            class(&MysqlError { code, state: state.to_owned(), message: String::new() })
         };
         let cases = [
             (1213, "40001", ErrorClass::Conflict),

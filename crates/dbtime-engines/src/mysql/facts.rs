@@ -1,9 +1,9 @@
 //! What is worth knowing of a MySQL or MariaDB server before the load.
 
 use super::admin::MysqlDialect;
-use crate::failure::Failure;
-use crate::plan::Plan;
-use crate::server::{Asked, Dialect, ServerError, ServerFacts};
+use crate::failure::DatabaseFailure;
+use crate::plan::LoadPlan;
+use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
 use dbtime_load::statement::StatementKind;
 use std::collections::BTreeMap;
 
@@ -64,19 +64,23 @@ pub(super) fn statement_limit(version: &str) -> Option<StatementLimit> {
 }
 
 /// A look at a server.
-pub(super) struct Look<'a> {
-    pub(super) asked: Asked<'a>,
+pub(super) struct MysqlFactsReader<'a> {
+    pub(super) asked: AdminSession<'a>,
     /// As the server says it.
     pub(super) version: &'a str,
     /// Whether statements are to be sent ahead.
     pub(super) pipelines: bool,
 }
 
-impl Look<'_> {
+impl MysqlFactsReader<'_> {
     /// Everything there is to know. Each connection will prepare `prepared` statements.
-    pub(super) fn facts(mut self, plan: &Plan, prepared: u64) -> Result<ServerFacts, ServerError> {
+    pub(super) fn facts(
+        mut self,
+        plan: &LoadPlan,
+        prepared: u64,
+    ) -> Result<ServerFacts, ServerError> {
         let settings = self.settings()?;
-        let total = prepared * u64::from(plan.servers);
+        let total = prepared * u64::from(plan.concurrency);
         self.check_prepared(&settings, total)?;
         self.check_isolation(&settings)?;
         self.check_statements(plan)?;
@@ -121,7 +125,10 @@ impl Look<'_> {
              holds {limit}; raise max_prepared_stmt_count, use fewer connections, or \
              --protocol text"
         );
-        let failure = Failure { undone: true, ..Failure::statement("1461", "42000", message) };
+        let failure = DatabaseFailure {
+            undone: true,
+            ..DatabaseFailure::statement("1461", "42000", message)
+        };
         Err(self.asked.refused("too many prepared statements".to_owned(), Box::new(failure)))
     }
 
@@ -139,7 +146,7 @@ impl Look<'_> {
     }
 
     /// Has the server read every statement, without executing any.
-    fn check_statements(&mut self, plan: &Plan) -> Result<(), ServerError> {
+    fn check_statements(&mut self, plan: &LoadPlan) -> Result<(), ServerError> {
         for statement in &plan.workload.statements {
             let StatementKind::Sql(_) = &statement.kind else { continue };
             let sql = statement.kind.pieces().join("?");
@@ -159,7 +166,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn data_bytes(&mut self, plan: &Plan) -> Result<Option<u64>, ServerError> {
+    fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
         let tables = &plan.workload.tables;
         let names: Vec<String> = tables.iter().map(|t| MysqlDialect.text(&t.name)).collect();
         if names.is_empty() {

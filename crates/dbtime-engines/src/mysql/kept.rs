@@ -1,22 +1,22 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
-use crate::socket::Table;
+use crate::socket::QueryTable;
 use dbtime_load::program::Value;
-use dbtime_wire::Rows;
-use dbtime_wire::mysql::{Cell, Column, binary_cells, column, text_cells};
+use dbtime_wire::ResultRows;
+use dbtime_wire::mysql::{MysqlCell, MysqlColumn, binary_cells, column, text_cells};
 
 /// Which rows are kept, and those that were.
 #[derive(Default)]
-pub(super) struct Kept {
-    keep: Keep,
-    columns: Vec<Column>,
+pub(super) struct MysqlRowSink {
+    keep: RowRetention,
+    columns: Vec<MysqlColumn>,
     first: Vec<Value>,
-    table: Table,
+    table: QueryTable,
 }
 
 /// Which rows of an answer are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum RowRetention {
     #[default]
     Nothing,
     FirstText,
@@ -24,22 +24,22 @@ pub(super) enum Keep {
     All,
 }
 
-impl Kept {
+impl MysqlRowSink {
     /// An answer is next, of which so much is wanted.
     #[inline]
-    pub(super) fn begin(&mut self, keep: Keep) {
+    pub(super) fn begin(&mut self, keep: RowRetention) {
         self.keep = keep;
         self.columns.clear();
         match keep {
-            Keep::Nothing => {}
-            Keep::FirstText | Keep::FirstBinary => self.first.clear(),
-            Keep::All => self.table = Table::default(),
+            RowRetention::Nothing => {}
+            RowRetention::FirstText | RowRetention::FirstBinary => self.first.clear(),
+            RowRetention::All => self.table = QueryTable::default(),
         }
     }
 
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        self.keep != Keep::Nothing
+        self.keep != RowRetention::Nothing
     }
 
     /// The first row, when it was wanted and there was one.
@@ -47,28 +47,28 @@ impl Kept {
         &self.first
     }
 
-    pub(super) fn take_table(&mut self) -> Table {
+    pub(super) fn take_table(&mut self) -> QueryTable {
         let columns = self.columns.iter().map(|column| column.name.clone()).collect();
-        Table { columns, ..std::mem::take(&mut self.table) }
+        QueryTable { columns, ..std::mem::take(&mut self.table) }
     }
 }
 
-impl Rows for Kept {
+impl ResultRows for MysqlRowSink {
     fn column(&mut self, payload: &[u8]) {
         self.columns.push(column(payload).unwrap_or_default());
     }
 
     fn row(&mut self, payload: &[u8]) {
         match self.keep {
-            Keep::FirstText if self.first.is_empty() => {
+            RowRetention::FirstText if self.first.is_empty() => {
                 let cells = text_cells(payload).zip(&self.columns);
                 self.first = cells.map(|(cell, column)| text_value(cell, column)).collect();
             }
-            Keep::FirstBinary if self.first.is_empty() => {
+            RowRetention::FirstBinary if self.first.is_empty() => {
                 let cells = binary_cells(payload, &self.columns).unwrap_or_default();
                 self.first = cells.into_iter().map(value).collect();
             }
-            Keep::All => {
+            RowRetention::All => {
                 let text = |cell: Option<&[u8]>| {
                     cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
                 };
@@ -83,7 +83,7 @@ impl Rows for Kept {
 const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
 const REALS: [u8; 2] = [4, 5];
 
-fn text_value(cell: Option<&[u8]>, column: &Column) -> Value {
+fn text_value(cell: Option<&[u8]>, column: &MysqlColumn) -> Value {
     let Some(bytes) = cell else { return Value::Null };
     let text = String::from_utf8_lossy(bytes).into_owned();
     let number = match column.kind {
@@ -94,12 +94,12 @@ fn text_value(cell: Option<&[u8]>, column: &Column) -> Value {
     number.unwrap_or(Value::Text(text))
 }
 
-fn value(cell: Cell<'_>) -> Value {
+fn value(cell: MysqlCell<'_>) -> Value {
     match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(n) => Value::Integer(n),
-        Cell::Real(x) => Value::Real(x),
-        Cell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        Cell::Text(text) => Value::Text(text),
+        MysqlCell::Null => Value::Null,
+        MysqlCell::Integer(n) => Value::Integer(n),
+        MysqlCell::Real(x) => Value::Real(x),
+        MysqlCell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        MysqlCell::Text(text) => Value::Text(text),
     }
 }

@@ -1,7 +1,7 @@
 //! From the server's greeting to its welcome.
 
-use super::shared::Identity;
-use crate::failure::Failure;
+use super::shared::MysqlStatementKey;
+use crate::failure::DatabaseFailure;
 use crate::socket::{TlsWish, Transport};
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::CapabilityFlags;
@@ -25,7 +25,7 @@ pub(super) struct Greeting {
 }
 
 /// What logging in goes on with.
-pub(super) enum Turn {
+pub(super) enum LoginStep {
     /// This is sent.
     Send(Vec<u8>),
     /// Nothing is sent; the server goes on.
@@ -36,7 +36,7 @@ pub(super) enum Turn {
 
 /// The state of logging in on one connection.
 #[derive(Debug, Default)]
-pub(super) struct Login {
+pub(super) struct MysqlLogin {
     plugin: Option<AuthProc>,
     nonce: Vec<u8>,
     pub(super) is_encrypted: bool,
@@ -50,10 +50,10 @@ pub(super) struct Login {
 const MAX_PACKET: u32 = 1 << 30;
 
 /// Reads the greeting.
-pub(super) fn greeting(payload: &[u8]) -> Result<Greeting, Failure> {
+pub(super) fn greeting(payload: &[u8]) -> Result<Greeting, DatabaseFailure> {
     let no_mysql = |_| {
         let text = "the server's greeting is not MySQL's: is it a MySQL or MariaDB server?";
-        Failure::connection("protocol", text)
+        DatabaseFailure::connection("protocol", text)
     };
     let handshake: HandshakePacket<'_> = ParseBuf(payload).parse(()).map_err(no_mysql)?;
     let version = handshake.server_version_str().into_owned();
@@ -87,7 +87,7 @@ impl Greeting {
     }
 }
 
-impl Login {
+impl MysqlLogin {
     pub(super) fn new(transport: Transport, tls: TlsWish) -> Self {
         Self { is_unix: transport == Transport::Unix, tls: Some(tls), ..Self::default() }
     }
@@ -96,11 +96,11 @@ impl Login {
     pub(super) fn encryption(
         &self,
         greeting: &Greeting,
-        identity: &Identity,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+        identity: &MysqlStatementKey,
+    ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
         let is_offered = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
         match self.tls.unwrap_or(TlsWish::No) {
-            TlsWish::Must if !is_offered => Err(Failure::connection(
+            TlsWish::Must if !is_offered => Err(DatabaseFailure::connection(
                 "tls",
                 "the server offers no TLS: give it a certificate (ssl_cert, ssl_key), or use \
                  ssl-mode=preferred or disabled",
@@ -124,8 +124,8 @@ impl Login {
     pub(super) fn answer(
         &mut self,
         greeting: &Greeting,
-        identity: &Identity,
-    ) -> Result<Vec<u8>, Failure> {
+        identity: &MysqlStatementKey,
+    ) -> Result<Vec<u8>, DatabaseFailure> {
         self.nonce.clone_from(&greeting.nonce);
         let known = |plugin: &&AuthPlugin<'_>| plugin.init().is_ok() && !is_refused(plugin);
         let plugin = greeting.plugin.as_ref().filter(known).cloned();
@@ -160,7 +160,11 @@ impl Login {
     }
 
     /// The server wants another way to prove who we are.
-    pub(super) fn switch(&mut self, payload: &[u8], identity: &Identity) -> Result<Turn, Failure> {
+    pub(super) fn switch(
+        &mut self,
+        payload: &[u8],
+        identity: &MysqlStatementKey,
+    ) -> Result<LoginStep, DatabaseFailure> {
         if payload.len() == 1 {
             return Err(refused("mysql_old_password"));
         }
@@ -168,11 +172,15 @@ impl Login {
         let request = request.map_err(|_| cut_off())?;
         self.nonce = request.plugin_data().to_vec();
         let proof = self.start(&request.auth_plugin(), identity)?;
-        Ok(Turn::Send(proof.unwrap_or_default()))
+        Ok(LoginStep::Send(proof.unwrap_or_default()))
     }
 
     /// The server has more to say in the present way; `data` is without its leading 0x01.
-    pub(super) fn more(&mut self, data: &[u8], identity: &Identity) -> Result<Turn, Failure> {
+    pub(super) fn more(
+        &mut self,
+        data: &[u8],
+        identity: &MysqlStatementKey,
+    ) -> Result<LoginStep, DatabaseFailure> {
         let Some(mut plugin) = self.plugin.take() else { return Err(cut_off()) };
         let response = plugin.run(self.context(identity), data);
         let response = response.map_err(|error| failed(&error.to_string()))?;
@@ -180,17 +188,17 @@ impl Login {
         self.wants_key = asks_for_key(response.data());
         Ok(match response {
             Response::Next { packet: Some(packet) } | Response::Last { packet: Some(packet) } => {
-                Turn::Send(packet)
+                LoginStep::Send(packet)
             }
-            Response::Next { packet: None } | Response::Last { packet: None } => Turn::Wait,
+            Response::Next { packet: None } | Response::Last { packet: None } => LoginStep::Wait,
         })
     }
 
     fn start(
         &mut self,
         plugin: &AuthPlugin<'_>,
-        identity: &Identity,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+        identity: &MysqlStatementKey,
+    ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
         let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
         if is_refused(plugin) {
             return Err(refused(&name));
@@ -208,7 +216,11 @@ impl Login {
 
     /// What the server said when it refused us. Without a key of its own it blames the password,
     /// which it has not even seen; nor does it say that a user has to connect with TLS.
-    pub(super) fn explained(&self, mut failure: Failure, greeting: &Greeting) -> Failure {
+    pub(super) fn explained(
+        &self,
+        mut failure: DatabaseFailure,
+        greeting: &Greeting,
+    ) -> DatabaseFailure {
         let is_denied = failure.code == "1045" && !self.is_unix;
         let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
         failure.message += match (self.wants_key, self.is_encrypted) {
@@ -227,8 +239,8 @@ impl Login {
         failure
     }
 
-    fn context<'a>(&'a self, identity: &'a Identity) -> Way<'a> {
-        Way { login: self, identity }
+    fn context<'a>(&'a self, identity: &'a MysqlStatementKey) -> AuthContext<'a> {
+        AuthContext { login: self, identity }
     }
 }
 
@@ -242,28 +254,28 @@ fn asks_for_key(packet: Option<&[u8]>) -> bool {
     matches!(packet, Some([0x01 | 0x02]))
 }
 
-fn refused(name: &str) -> Failure {
+fn refused(name: &str) -> DatabaseFailure {
     failed(&format!(
         "the server wants the authentication plugin {name}, which dbtime does not speak; give the \
          user mysql_native_password, caching_sha2_password, ed25519 or unix_socket"
     ))
 }
 
-fn failed(text: &str) -> Failure {
-    Failure::connection("authentication", text)
+fn failed(text: &str) -> DatabaseFailure {
+    DatabaseFailure::connection("authentication", text)
 }
 
-fn cut_off() -> Failure {
+fn cut_off() -> DatabaseFailure {
     failed("the server broke off in mid-authentication")
 }
 
 /// What a plugin may know.
-struct Way<'a> {
-    login: &'a Login,
-    identity: &'a Identity,
+struct AuthContext<'a> {
+    login: &'a MysqlLogin,
+    identity: &'a MysqlStatementKey,
 }
 
-impl Context for Way<'_> {
+impl Context for AuthContext<'_> {
     fn pass(&self) -> &[u8] {
         self.identity.password.reveal().as_bytes()
     }
@@ -293,15 +305,15 @@ mod tests {
     #[test]
     fn without_a_key_the_password_is_not_to_blame() {
         let password = Secret::new("x".to_owned());
-        let identity = Identity { password, ..Identity::default() };
-        let mut login = Login { nonce: vec![7; 20], ..Login::default() };
-        let denied = || Failure::connection("1045", "Access denied");
+        let identity = MysqlStatementKey { password, ..MysqlStatementKey::default() };
+        let mut login = MysqlLogin { nonce: vec![7; 20], ..MysqlLogin::default() };
+        let denied = || DatabaseFailure::connection("1045", "Access denied");
         login.start(&AuthPlugin::CachingSha2Password, &identity).expect("a proof");
         let greeting = Greeting::default();
         assert_eq!(login.explained(denied(), &greeting).message, "Access denied");
         // The server does not know the password yet, and is asked for its key.
         let turn = login.more(&[4], &identity).expect("no error yet");
-        assert!(matches!(turn, Turn::Send(packet) if packet == [2]));
+        assert!(matches!(turn, LoginStep::Send(packet) if packet == [2]));
         assert!(login.explained(denied(), &greeting).message.contains("no RSA key"));
     }
 
@@ -309,15 +321,15 @@ mod tests {
     fn who_may_have_to_come_in_encrypted_learns_how() {
         let capabilities = CapabilityFlags::CLIENT_SSL;
         let greeting = Greeting { capabilities, ..Greeting::default() };
-        let explained = |login: &Login, greeting: &Greeting| {
-            login.explained(Failure::connection("1045", "denied"), greeting).message
+        let explained = |login: &MysqlLogin, greeting: &Greeting| {
+            login.explained(DatabaseFailure::connection("1045", "denied"), greeting).message
         };
-        let plain = Login::default();
+        let plain = MysqlLogin::default();
         assert!(explained(&plain, &greeting).contains("ssl-mode=required"));
         assert_eq!(explained(&plain, &Greeting::default()), "denied");
-        let encrypted = Login { is_encrypted: true, ..Login::default() };
+        let encrypted = MysqlLogin { is_encrypted: true, ..MysqlLogin::default() };
         assert!(explained(&encrypted, &greeting).contains("ssl-cert"));
-        let local = Login { is_unix: true, ..Login::default() };
+        let local = MysqlLogin { is_unix: true, ..MysqlLogin::default() };
         assert_eq!(explained(&local, &greeting), "denied");
     }
 }

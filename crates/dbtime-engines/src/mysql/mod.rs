@@ -20,5 +20,5 @@ mod target;
 pub use admin::{MysqlAdmin, MysqlDialect};
 pub use protocol::MysqlProtocol;
 pub use server::MysqlServer;
-pub use shared::{Identity, MysqlShared};
+pub use shared::{MysqlShared, MysqlStatementKey};
 pub use target::{MysqlTarget, MysqlTargetError};

@@ -9,15 +9,15 @@ const GROUPS: [&str; 4] = ["client", "client-mariadb", "client-server", "dbtime"
 
 /// Options of the groups above; the last one of a name counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Options(HashMap<String, String>);
+pub(super) struct MysqlClientOptions(HashMap<String, String>);
 
-impl Options {
+impl MysqlClientOptions {
     pub(super) fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }
 }
 
-pub(super) fn parse(text: &str) -> Options {
+pub(super) fn parse(text: &str) -> MysqlClientOptions {
     let mut options = HashMap::new();
     let mut is_ours = false;
     for line in text.lines().map(str::trim) {
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> Options {
             options.insert(name, value_of(value.trim()));
         }
     }
-    Options(options)
+    MysqlClientOptions(options)
 }
 
 /// Quotes keep blanks and `#`; backslashes stand before some letters; a comment may follow.

@@ -1,52 +1,55 @@
 //! One connection's side of the conversation.
 
-use super::asking::{Asking, Wanted};
+use super::asking::{AwaitedReply, MysqlAdHocSession};
 use super::error::{failure, malformed};
-use super::kept::{Keep, Kept};
-use super::login::{self, Greeting, Login, Turn};
+use super::kept::{MysqlRowSink, RowRetention};
+use super::login::{self, Greeting, LoginStep, MysqlLogin};
 use super::request;
-use super::shared::{Form, MysqlShared};
-use crate::failure::Failure;
-use crate::shard::Answer;
-use crate::socket::{Asked, Call, Progress, Protocol, Table, TlsWish, Transport, service_of};
+use super::shared::{MysqlShared, MysqlStatementForm};
+use crate::failure::DatabaseFailure;
+use crate::shard::StatementResult;
+use crate::socket::{
+    Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsWish, Transport,
+    service_of,
+};
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
-use dbtime_wire::Progress as Reading;
+use dbtime_wire::ReadProgress as Reading;
 use dbtime_wire::mysql::{
-    AnswerReader, Expect, HEADER, ServerError, command, header, write_packet,
+    Expect, HEADER, MysqlError, MysqlResponseReader, command, header, write_packet,
 };
 use mysql_common::constants::CapabilityFlags;
 use std::collections::VecDeque;
 
 /// One connection.
 pub struct MysqlProtocol {
-    stage: Stage,
-    login: Login,
+    stage: MysqlStage,
+    login: MysqlLogin,
     greeting: Greeting,
-    reader: AnswerReader,
+    reader: MysqlResponseReader,
     /// What the server knows of each statement.
-    handles: Box<[Handle]>,
+    handles: Box<[MysqlStatementHandle]>,
     /// Statements whose PREPARE has been sent, in the order of their answers.
     preparing: VecDeque<StatementId>,
     /// What is executed once they have come, in this order.
     waiting: VecDeque<(StatementId, Vec<Value>, bool)>,
     /// Which rows are kept of the statements under way behind the one that is being answered.
-    behind: VecDeque<Keep>,
+    behind: VecDeque<RowRetention>,
     /// Why it cannot be.
-    refused: Option<Box<Failure>>,
+    refused: Option<Box<DatabaseFailure>>,
     round_trips: u32,
     /// Whether backslashes in strings are escapes.
     backslash: bool,
     /// Whether the server's sessions begin without auto-commit, which workloads count on.
     sets_autocommit: bool,
-    kept: Kept,
-    asking: Asking,
+    kept: MysqlRowSink,
+    asking: MysqlAdHocSession,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum MysqlStage {
     Greeting,
     LoggingIn,
     /// Waits for the answer to this setup statement.
@@ -55,12 +58,12 @@ enum Stage {
     Preparing,
     Executing,
     /// Does what a script asked.
-    Asked(Wanted),
+    Asked(AwaitedReply),
 }
 
 /// What the server knows of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Handle {
+enum MysqlStatementHandle {
     Unknown,
     Prepared(u32),
     /// It does not prepare such statements.
@@ -88,52 +91,53 @@ impl MysqlProtocol {
     }
 
     #[inline]
-    fn expect(&mut self, expect: Expect, keep: Keep) {
+    fn expect(&mut self, expect: Expect, keep: RowRetention) {
         self.kept.begin(keep);
         self.reader.expect(expect, self.kept.is_wanted());
     }
 
     /// Sends a statement that needs no preparing.
     #[inline]
-    fn send(&mut self, shared: &MysqlShared, call: Call<'_>, out: &mut Vec<u8>) {
+    fn send(&mut self, shared: &MysqlShared, call: ProtocolCall<'_>, out: &mut Vec<u8>) {
         let statement = &shared.statements[call.statement.0 as usize];
         let handle = self.handles[call.statement.0 as usize];
         let is_binary = match (&statement.form, handle) {
-            (Form::Packet(packet), _) => {
+            (MysqlStatementForm::Packet(packet), _) => {
                 out.extend_from_slice(packet);
                 false
             }
-            (Form::Prepared { .. }, Handle::Prepared(id)) => {
+            (MysqlStatementForm::Prepared { .. }, MysqlStatementHandle::Prepared(id)) => {
                 request::execute(id, call.parameters, out);
                 true
             }
-            (Form::Text(pieces) | Form::Prepared { pieces, .. }, _) => {
+            (MysqlStatementForm::Text(pieces) | MysqlStatementForm::Prepared { pieces, .. }, _) => {
                 request::text_query(pieces, call.parameters, self.backslash, out);
                 false
             }
         };
         let keep = match (call.wants_row, is_binary) {
-            (false, _) => Keep::Nothing,
-            (true, true) => Keep::FirstBinary,
-            (true, false) => Keep::FirstText,
+            (false, _) => RowRetention::Nothing,
+            (true, true) => RowRetention::FirstBinary,
+            (true, false) => RowRetention::FirstText,
         };
         match self.stage {
-            Stage::Executing => self.behind.push_back(keep),
+            MysqlStage::Executing => self.behind.push_back(keep),
             _ => self.await_results(keep),
         }
     }
 
     /// The answer to a statement is next.
     #[inline]
-    fn await_results(&mut self, keep: Keep) {
-        self.stage = Stage::Executing;
+    fn await_results(&mut self, keep: RowRetention) {
+        self.stage = MysqlStage::Executing;
         self.expect(Expect::Results, keep);
     }
 
     fn must_be_prepared(&self, shared: &MysqlShared, statement: StatementId) -> bool {
         let index = statement.0 as usize;
-        let is_prepared = matches!(shared.statements[index].form, Form::Prepared { .. });
-        is_prepared && self.handles[index] == Handle::Unknown
+        let is_prepared =
+            matches!(shared.statements[index].form, MysqlStatementForm::Prepared { .. });
+        is_prepared && self.handles[index] == MysqlStatementHandle::Unknown
     }
 
     /// Sends what has waited, up to what must be prepared first; that once nothing is under way.
@@ -141,7 +145,7 @@ impl MysqlProtocol {
     fn go_on(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
         while let Some((statement, ..)) = self.waiting.front() {
             if self.must_be_prepared(shared, *statement) {
-                if self.stage == Stage::Idle {
+                if self.stage == MysqlStage::Idle {
                     self.prepare(shared, *statement, out);
                 }
                 return;
@@ -153,7 +157,7 @@ impl MysqlProtocol {
     fn send_waiting(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
         if let Some((statement, parameters, wants_row)) = self.waiting.pop_front() {
             let parameters = parameters.as_slice();
-            self.send(shared, Call { statement, parameters, wants_row }, out);
+            self.send(shared, ProtocolCall { statement, parameters, wants_row }, out);
         }
     }
 
@@ -161,26 +165,30 @@ impl MysqlProtocol {
     fn prepare(&mut self, shared: &MysqlShared, wanted: StatementId, out: &mut Vec<u8>) {
         let operation = shared.statements[wanted.0 as usize].operation;
         for (index, statement) in shared.statements.iter().enumerate() {
-            let Form::Prepared { sql, .. } = &statement.form else { continue };
-            if statement.operation == operation && self.handles[index] == Handle::Unknown {
+            let MysqlStatementForm::Prepared { sql, .. } = &statement.form else { continue };
+            if statement.operation == operation
+                && self.handles[index] == MysqlStatementHandle::Unknown
+            {
                 request::text_command(command::STMT_PREPARE, sql, out);
                 self.preparing.push_back(StatementId(index as u16));
             }
         }
         self.round_trips = 2;
-        self.stage = Stage::Preparing;
-        self.expect(Expect::Prepare, Keep::Nothing);
+        self.stage = MysqlStage::Preparing;
+        self.expect(Expect::Prepare, RowRetention::Nothing);
     }
 
     /// A PREPARE has been answered.
-    fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> Progress {
+    fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> ProtocolProgress {
         let answer = self.reader.take();
-        let Some(statement) = self.preparing.pop_front() else { return Progress::More };
+        let Some(statement) = self.preparing.pop_front() else { return ProtocolProgress::More };
         let wanted = self.waiting.front().map(|(wanted, ..)| *wanted);
         let handle = &mut self.handles[statement.0 as usize];
         match (answer.prepared, answer.error) {
-            (Some(prepared), _) => *handle = Handle::Prepared(prepared.id),
-            (_, Some(error)) if error.code == UNSUPPORTED_PS => *handle = Handle::AsText,
+            (Some(prepared), _) => *handle = MysqlStatementHandle::Prepared(prepared.id),
+            (_, Some(error)) if error.code == UNSUPPORTED_PS => {
+                *handle = MysqlStatementHandle::AsText
+            }
             // Others of the operation may exist once this one has been executed.
             (_, Some(error)) if wanted == Some(statement) => {
                 self.refused = Some(Box::new(failure(&error)));
@@ -188,25 +196,29 @@ impl MysqlProtocol {
             _ => {}
         }
         if !self.preparing.is_empty() {
-            self.expect(Expect::Prepare, Keep::Nothing);
-            return Progress::More;
+            self.expect(Expect::Prepare, RowRetention::Nothing);
+            return ProtocolProgress::More;
         }
-        self.stage = Stage::Idle;
+        self.stage = MysqlStage::Idle;
         if let Some(refused) = self.refused.take() {
             self.waiting.pop_front();
             let round_trips = std::mem::replace(&mut self.round_trips, 1) - 1;
             self.go_on(shared, out);
-            return Progress::Answered(Answer { rows: Err(refused), round_trips, ..Answer::of(0) });
+            return ProtocolProgress::Answered(StatementResult {
+                rows: Err(refused),
+                round_trips,
+                ..StatementResult::of(0)
+            });
         }
         // Even if it could not be prepared: as text then.
         self.send_waiting(shared, out);
         self.go_on(shared, out);
-        Progress::More
+        ProtocolProgress::More
     }
 
     /// The answer to a statement is whole.
     #[inline]
-    fn executed(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> Answer {
+    fn executed(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> StatementResult {
         let answer = self.reader.answer();
         let round_trips = std::mem::replace(&mut self.round_trips, 1);
         let warnings = answer.warnings;
@@ -218,7 +230,7 @@ impl MysqlProtocol {
         if answer.error.is_none() {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
-        self.stage = Stage::Idle;
+        self.stage = MysqlStage::Idle;
         if let Some(keep) = self.behind.pop_front() {
             // It went out with the one before.
             self.round_trips = 0;
@@ -226,23 +238,23 @@ impl MysqlProtocol {
         } else if !self.waiting.is_empty() {
             self.go_on(shared, out);
         }
-        Answer { rows, round_trips, warnings, is_sent: true }
+        StatementResult { rows, round_trips, warnings, is_sent: true }
     }
 
     /// The answer to what a script asked is whole.
     #[inline]
-    fn replied(&mut self, wanted: Wanted) -> Answer {
-        self.stage = Stage::Idle;
+    fn replied(&mut self, wanted: AwaitedReply) -> StatementResult {
+        self.stage = MysqlStage::Idle;
         let answer = self.reader.answer();
         let warnings = answer.warnings;
         if let Some(error) = &answer.error {
-            return Answer { warnings, ..Answer::failed(failure(error)) };
+            return StatementResult { warnings, ..StatementResult::failed(failure(error)) };
         }
-        if !matches!(wanted, Wanted::Handle(_)) {
+        if !matches!(wanted, AwaitedReply::Handle(_)) {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
         self.asking.answered(wanted, answer);
-        Answer { warnings, ..Answer::of(self.asking.results().rows()) }
+        StatementResult { warnings, ..StatementResult::of(self.asking.results().rows()) }
     }
 
     /// Reads a packet of the time before statements.
@@ -251,16 +263,18 @@ impl MysqlProtocol {
         shared: &MysqlShared,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
-        let Some((length, sequence)) = header(input) else { return (0, Progress::More) };
+    ) -> (usize, ProtocolProgress) {
+        let Some((length, sequence)) = header(input) else { return (0, ProtocolProgress::More) };
         if length > LONGEST_LOGIN {
             return (0, broken(no_mysql(input)));
         }
-        let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
+        let Some(payload) = input.get(HEADER..HEADER + length) else {
+            return (0, ProtocolProgress::More);
+        };
         let used = HEADER + length;
         let turn = match self.stage {
-            Stage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
-            Stage::Greeting => self.greet(shared, payload),
+            MysqlStage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
+            MysqlStage::Greeting => self.greet(shared, payload),
             _ => match payload.first() {
                 Some(0xff) => Err(self.login.explained(read_error(payload), &self.greeting)),
                 Some(0xfe) => self.login.switch(payload, &shared.identity),
@@ -270,33 +284,42 @@ impl MysqlProtocol {
             },
         };
         match turn {
-            Ok(Turn::Send(packet)) => {
+            Ok(LoginStep::Send(packet)) => {
                 write_packet(&packet, sequence.wrapping_add(1), out);
-                (used, Progress::More)
+                (used, ProtocolProgress::More)
             }
-            Ok(Turn::Wait) => (used, Progress::More),
-            Ok(Turn::Encrypt(packet)) => {
+            Ok(LoginStep::Wait) => (used, ProtocolProgress::More),
+            Ok(LoginStep::Encrypt(packet)) => {
                 write_packet(&packet, sequence.wrapping_add(1), out);
-                (used, Progress::Encrypt)
+                (used, ProtocolProgress::Encrypt)
             }
             Err(failure) => (used, broken(failure)),
         }
     }
 
-    fn greet(&mut self, shared: &MysqlShared, payload: &[u8]) -> Result<Turn, Failure> {
+    fn greet(
+        &mut self,
+        shared: &MysqlShared,
+        payload: &[u8],
+    ) -> Result<LoginStep, DatabaseFailure> {
         self.greeting = login::greeting(payload)?;
         let without_eof =
             self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-        self.reader = AnswerReader::new(without_eof);
+        self.reader = MysqlResponseReader::new(without_eof);
         if let Some(request) = self.login.encryption(&self.greeting, &shared.identity)? {
-            return Ok(Turn::Encrypt(request));
+            return Ok(LoginStep::Encrypt(request));
         }
-        self.stage = Stage::LoggingIn;
-        Ok(Turn::Send(self.login.answer(&self.greeting, &shared.identity)?))
+        self.stage = MysqlStage::LoggingIn;
+        Ok(LoginStep::Send(self.login.answer(&self.greeting, &shared.identity)?))
     }
 
     /// The server has let us in, and says in which state the session is.
-    fn welcomed(&mut self, shared: &MysqlShared, payload: &[u8], out: &mut Vec<u8>) -> Progress {
+    fn welcomed(
+        &mut self,
+        shared: &MysqlShared,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> ProtocolProgress {
         // Behind two counts that are zero here.
         let status = payload.get(3..5).map_or(AUTOCOMMIT, |s| u16::from_le_bytes([s[0], s[1]]));
         self.backslash = status & NO_BACKSLASH_ESCAPES == 0;
@@ -305,19 +328,19 @@ impl MysqlProtocol {
     }
 
     /// Executes the next statement of the set-up, or is done with it.
-    fn set_up(&mut self, shared: &MysqlShared, next: usize, out: &mut Vec<u8>) -> Progress {
+    fn set_up(&mut self, shared: &MysqlShared, next: usize, out: &mut Vec<u8>) -> ProtocolProgress {
         let own = if self.sets_autocommit { Some("SET autocommit = 1") } else { None };
         let mut statements = own.into_iter().chain(shared.setup.iter().map(String::as_str));
         match statements.nth(next) {
             Some(sql) => {
                 request::text_command(command::QUERY, sql, out);
-                self.stage = Stage::SettingUp(next);
-                self.expect(Expect::Results, Keep::Nothing);
-                Progress::More
+                self.stage = MysqlStage::SettingUp(next);
+                self.expect(Expect::Results, RowRetention::Nothing);
+                ProtocolProgress::More
             }
             None => {
-                self.stage = Stage::Idle;
-                Progress::Connected
+                self.stage = MysqlStage::Idle;
+                ProtocolProgress::Connected
             }
         }
     }
@@ -326,28 +349,31 @@ impl MysqlProtocol {
 /// The packets of logging in are short.
 const LONGEST_LOGIN: usize = 1 << 16;
 
-fn unreadable() -> Failure {
-    Failure::connection("protocol", "the server's greeting makes no sense: is it MySQL or MariaDB?")
+fn unreadable() -> DatabaseFailure {
+    DatabaseFailure::connection(
+        "protocol",
+        "the server's greeting makes no sense: is it MySQL or MariaDB?",
+    )
 }
 
 /// What answers is something else.
-fn no_mysql(input: &[u8]) -> Failure {
+fn no_mysql(input: &[u8]) -> DatabaseFailure {
     service_of(input).map_or_else(unreadable, |service| {
         let text = format!("{service} answers there, not MySQL or MariaDB: check host and port");
-        Failure::connection("protocol", text)
+        DatabaseFailure::connection("protocol", text)
     })
 }
 
-fn read_error(payload: &[u8]) -> Failure {
+fn read_error(payload: &[u8]) -> DatabaseFailure {
     // Before the client has said what it can do, an error comes without SQLSTATE.
-    ServerError::read(payload).map_or_else(unreadable, |error| Failure {
+    MysqlError::read(payload).map_or_else(unreadable, |error| DatabaseFailure {
         class: dbtime_model::ErrorClass::Connection,
         ..failure(&error)
     })
 }
 
-fn broken(failure: Failure) -> Progress {
-    Progress::Broken(Box::new(failure))
+fn broken(failure: DatabaseFailure) -> ProtocolProgress {
+    ProtocolProgress::Broken(Box::new(failure))
 }
 
 impl Protocol for MysqlProtocol {
@@ -355,11 +381,12 @@ impl Protocol for MysqlProtocol {
 
     fn new(shared: &MysqlShared) -> Self {
         Self {
-            stage: Stage::Greeting,
-            login: Login::default(),
+            stage: MysqlStage::Greeting,
+            login: MysqlLogin::default(),
             greeting: Greeting::default(),
-            reader: AnswerReader::new(false),
-            handles: vec![Handle::Unknown; shared.statements.len()].into_boxed_slice(),
+            reader: MysqlResponseReader::new(false),
+            handles: vec![MysqlStatementHandle::Unknown; shared.statements.len()]
+                .into_boxed_slice(),
             preparing: VecDeque::new(),
             waiting: VecDeque::new(),
             behind: VecDeque::new(),
@@ -367,13 +394,13 @@ impl Protocol for MysqlProtocol {
             round_trips: 1,
             backslash: true,
             sets_autocommit: false,
-            kept: Kept::default(),
-            asking: Asking::default(),
+            kept: MysqlRowSink::default(),
+            asking: MysqlAdHocSession::default(),
         }
     }
 
     fn open(&mut self, shared: &MysqlShared, transport: Transport, tls: TlsWish, _: &mut Vec<u8>) {
-        *self = Self { login: Login::new(transport, tls), ..Self::new(shared) };
+        *self = Self { login: MysqlLogin::new(transport, tls), ..Self::new(shared) };
     }
 
     fn encrypted(
@@ -381,8 +408,8 @@ impl Protocol for MysqlProtocol {
         shared: &MysqlShared,
         _: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        self.stage = Stage::LoggingIn;
+    ) -> Result<(), DatabaseFailure> {
+        self.stage = MysqlStage::LoggingIn;
         self.login.is_encrypted = true;
         // The request for encryption was number 1.
         write_packet(&self.login.answer(&self.greeting, &shared.identity)?, 2, out);
@@ -397,13 +424,13 @@ impl Protocol for MysqlProtocol {
     fn execute(
         &mut self,
         shared: &MysqlShared,
-        call: Call<'_>,
+        call: ProtocolCall<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         if !self.waiting.is_empty() || self.must_be_prepared(shared, call.statement) {
-            let Call { statement, parameters, wants_row } = call;
+            let ProtocolCall { statement, parameters, wants_row } = call;
             self.waiting.push_back((statement, parameters.to_vec(), wants_row));
-            if self.stage == Stage::Idle {
+            if self.stage == MysqlStage::Idle {
                 self.go_on(shared, out);
             }
         } else {
@@ -416,29 +443,29 @@ impl Protocol for MysqlProtocol {
     fn ask(
         &mut self,
         _: &MysqlShared,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Asked, Failure> {
+    ) -> Result<SubmitResult, DatabaseFailure> {
         let (asked, wanted) = self.asking.write(request, out)?;
         if let Some(wanted) = wanted {
-            self.stage = Stage::Asked(wanted);
-            let is_handle = matches!(wanted, Wanted::Handle(_));
+            self.stage = MysqlStage::Asked(wanted);
+            let is_handle = matches!(wanted, AwaitedReply::Handle(_));
             let expect = if is_handle { Expect::Prepare } else { Expect::Results };
             self.reader.expect(expect, self.asking.keeps_rows());
         }
         Ok(asked)
     }
 
-    fn results(&mut self) -> &mut Results {
+    fn results(&mut self) -> &mut ResultSets {
         self.asking.results()
     }
 
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
         request::text_command(command::QUERY, sql, out);
-        self.await_results(Keep::All);
+        self.await_results(RowRetention::All);
     }
 
-    fn take_table(&mut self) -> Table {
+    fn take_table(&mut self) -> QueryTable {
         self.kept.take_table()
     }
 
@@ -448,37 +475,37 @@ impl Protocol for MysqlProtocol {
         shared: &MysqlShared,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
-        if matches!(self.stage, Stage::Greeting | Stage::LoggingIn) {
+    ) -> (usize, ProtocolProgress) {
+        if matches!(self.stage, MysqlStage::Greeting | MysqlStage::LoggingIn) {
             return self.log_in(shared, input, out);
         }
-        if self.stage == Stage::Idle {
+        if self.stage == MysqlStage::Idle {
             // A server that ends a connection says why where nobody asked.
             let said = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
             return match said {
                 Some(payload) => (input.len(), broken(read_error(payload))),
-                None => (0, Progress::More),
+                None => (0, ProtocolProgress::More),
             };
         }
         let read = match self.stage {
-            Stage::Asked(Wanted::Results) => self.reader.feed(input, &mut self.asking),
-            Stage::Asked(_) => self.reader.feed(input, &mut ()),
+            MysqlStage::Asked(AwaitedReply::Results) => self.reader.feed(input, &mut self.asking),
+            MysqlStage::Asked(_) => self.reader.feed(input, &mut ()),
             _ if self.kept.is_wanted() => self.reader.feed(input, &mut self.kept),
             _ => self.reader.feed(input, &mut ()),
         };
         let used = match read {
             Ok((used, Reading::Done)) => used,
-            Ok((used, Reading::More)) => return (used, Progress::More),
+            Ok((used, Reading::More)) => return (used, ProtocolProgress::More),
             Err(error) => return (input.len(), broken(malformed(&error))),
         };
         let progress = match self.stage {
-            Stage::Preparing => self.prepared(shared, out),
-            Stage::SettingUp(at) => match self.reader.take().error {
+            MysqlStage::Preparing => self.prepared(shared, out),
+            MysqlStage::SettingUp(at) => match self.reader.take().error {
                 Some(error) => broken(failure(&error)),
                 None => self.set_up(shared, at + 1, out),
             },
-            Stage::Asked(wanted) => Progress::Answered(self.replied(wanted)),
-            _ => Progress::Answered(self.executed(shared, out)),
+            MysqlStage::Asked(wanted) => ProtocolProgress::Answered(self.replied(wanted)),
+            _ => ProtocolProgress::Answered(self.executed(shared, out)),
         };
         (used, progress)
     }
@@ -488,7 +515,7 @@ impl Protocol for MysqlProtocol {
     }
 
     fn doubt(&self) -> Option<&'static str> {
-        (self.stage == Stage::Greeting).then_some(
+        (self.stage == MysqlStage::Greeting).then_some(
             "it has not greeted, as MySQL and MariaDB do at once; is it another service, such as \
              PostgreSQL (postgres://) or HTTP?",
         )

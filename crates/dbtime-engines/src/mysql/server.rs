@@ -5,9 +5,10 @@ use super::facts;
 use super::protocol::MysqlProtocol;
 use super::target::MysqlTarget;
 use crate::observer::LoadObserver;
-use crate::plan::{LoadResult, Plan, Stop};
+use crate::plan::{LoadPlan, LoadResult, RunStop};
 use crate::server::{
-    self, Admin, Asked, Dialect, STATEMENT_GRACE, Server, ServerError, ServerFacts, ServerOptions,
+    self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
+    ServerFacts, ServerOptions,
 };
 use crate::shard::DriveError;
 use crate::socket::{self, Address};
@@ -75,33 +76,33 @@ impl Server for MysqlServer {
         Box::new(server)
     }
 
-    fn dialect(&self) -> &dyn Dialect {
+    fn dialect(&self) -> &dyn ServerDialect {
         &MysqlDialect
     }
 
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError> {
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
         let admin = MysqlAdmin::connect(&self.target, limit)?;
         // Told once; connections of a load need it for their set-up.
         let _ = self.version.set(admin.version().to_owned());
         Ok(Box::new(admin))
     }
 
-    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
+    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
         let mut admin = self.connect(None)?;
         let version = self.version.get().map_or("", String::as_str);
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
         let target = self.to_string();
-        let asked = Asked { target: &target, admin: &mut *admin };
-        let look = facts::Look { asked, version, pipelines: options.pipeline };
+        let asked = AdminSession { target: &target, admin: &mut *admin };
+        let look = facts::MysqlFactsReader { asked, version, pipelines: options.pipeline };
         look.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         options: &ServerOptions,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::BehindReads);
         let setup = self.setup(options.statement_timeout);

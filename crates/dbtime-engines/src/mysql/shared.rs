@@ -9,7 +9,7 @@ use dbtime_wire::mysql::command;
 
 /// Who logs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct MysqlStatementKey {
     /// The user.
     pub user: String,
     /// The password; empty: none.
@@ -21,7 +21,7 @@ pub struct Identity {
 /// What all connections of a run share.
 #[derive(Debug, Default)]
 pub struct MysqlShared {
-    pub(super) identity: Identity,
+    pub(super) identity: MysqlStatementKey,
     /// Statements executed as soon as the server has let us in.
     pub(super) setup: Vec<String>,
     pub(super) statements: Vec<ReadyStatement>,
@@ -31,12 +31,12 @@ pub struct MysqlShared {
 #[derive(Debug)]
 pub(super) struct ReadyStatement {
     pub(super) operation: OperationId,
-    pub(super) form: Form,
+    pub(super) form: MysqlStatementForm,
 }
 
 /// How a statement is sent.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum MysqlStatementForm {
     /// The whole packet is known.
     Packet(Box<[u8]>),
     /// Text with values between its pieces.
@@ -47,13 +47,13 @@ pub(super) enum Form {
 
 impl MysqlShared {
     /// For connections that only execute texts.
-    pub fn new(identity: Identity) -> Self {
+    pub fn new(identity: MysqlStatementKey) -> Self {
         Self { identity, ..Self::default() }
     }
 
     /// For connections that execute the statements of a workload, after those of `setup`.
     pub fn of_workload(
-        identity: Identity,
+        identity: MysqlStatementKey,
         setup: Vec<String>,
         statements: &[Statement],
         protocol: StatementProtocol,
@@ -67,16 +67,17 @@ impl MysqlShared {
 
     /// How many statements each connection will prepare.
     pub(crate) fn prepared_per_connection(&self) -> usize {
-        let is_prepared = |s: &&ReadyStatement| matches!(s.form, Form::Prepared { .. });
+        let is_prepared =
+            |s: &&ReadyStatement| matches!(s.form, MysqlStatementForm::Prepared { .. });
         self.statements.iter().filter(is_prepared).count()
     }
 }
 
-fn form(kind: &StatementKind, protocol: StatementProtocol) -> Form {
+fn form(kind: &StatementKind, protocol: StatementProtocol) -> MysqlStatementForm {
     let packet = |sql: &str| {
         let mut out = Vec::new();
         request::text_command(command::QUERY, sql, &mut out);
-        Form::Packet(out.into())
+        MysqlStatementForm::Packet(out.into())
     };
     match kind {
         StatementKind::Begin { .. } => packet("BEGIN"),
@@ -85,9 +86,11 @@ fn form(kind: &StatementKind, protocol: StatementProtocol) -> Form {
         StatementKind::Sql(_) => {
             let pieces: Box<[String]> = kind.pieces().into_iter().map(str::to_owned).collect();
             match protocol {
-                StatementProtocol::Prepared => Form::Prepared { sql: pieces.join("?"), pieces },
+                StatementProtocol::Prepared => {
+                    MysqlStatementForm::Prepared { sql: pieces.join("?"), pieces }
+                }
                 StatementProtocol::Text if pieces.len() == 1 => packet(&pieces[0]),
-                StatementProtocol::Text => Form::Text(pieces),
+                StatementProtocol::Text => MysqlStatementForm::Text(pieces),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The target `mysql://user:password@host:port/database?…`, completed by what the usual files and
 //! environment variables say.
 
-use super::options_file::{self, Options};
-use super::shared::{Identity, MysqlShared};
+use super::options_file::{self, MysqlClientOptions};
+use super::shared::{MysqlShared, MysqlStatementKey};
 use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use crate::server_url::{ServerUrl, UrlError, without_password};
@@ -23,7 +23,7 @@ pub struct MysqlTarget {
     /// Where it listens.
     pub address: Address,
     /// Who logs in.
-    pub identity: Identity,
+    pub identity: MysqlStatementKey,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// Whether connections are encrypted.
@@ -99,7 +99,7 @@ impl MysqlTarget {
         Self {
             url: format!("mysql://{user}@/?socket={}", socket.display()),
             address: Address::Unix(socket.to_owned()),
-            identity: Identity { user: user.to_owned(), password, database: None },
+            identity: MysqlStatementKey { user: user.to_owned(), password, database: None },
             connect_timeout: Nanos::from_secs(10),
             tls: TlsMode::Disabled,
             tls_files: TlsFiles::default(),
@@ -145,7 +145,7 @@ impl fmt::Display for MysqlTarget {
 /// Where the pieces of a target come from.
 struct Sources<'a> {
     url: ServerUrl,
-    file: Options,
+    file: MysqlClientOptions,
     environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -215,11 +215,11 @@ impl Sources<'_> {
         }
     }
 
-    fn identity(&self) -> Identity {
+    fn identity(&self) -> MysqlStatementKey {
         let user = self.url.user.clone().or_else(|| self.file.get("user"));
         let password = self.url.password.clone();
         let password = password.or_else(|| self.around("password", "MYSQL_PWD").map(Secret::new));
-        Identity {
+        MysqlStatementKey {
             user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
             password: password.unwrap_or_default(),
             database: self.url.database.clone().or_else(|| self.file.get("database")),
@@ -266,18 +266,18 @@ fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
 fn options(
     given: Option<String>,
     environment: &impl Fn(&str) -> Option<String>,
-) -> Result<Options, MysqlTargetError> {
+) -> Result<MysqlClientOptions, MysqlTargetError> {
     let path = match &given {
         Some(path) => PathBuf::from(path),
         None => match environment("HOME") {
             Some(home) => Path::new(&home).join(".my.cnf"),
-            None => return Ok(Options::default()),
+            None => return Ok(MysqlClientOptions::default()),
         },
     };
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(options_file::parse(&text)),
         Err(error) if given.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(Options::default())
+            Ok(MysqlClientOptions::default())
         }
         Err(source) => Err(MysqlTargetError::File { path, source }),
     }

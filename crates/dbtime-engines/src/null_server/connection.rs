@@ -1,6 +1,6 @@
 //! One connection to a null server: its socket, and what is held in either direction.
 
-use super::Wire;
+use super::NullWire;
 use super::faults::FaultPlan;
 use super::mysql::MySqlSession;
 use super::postgres::PostgresSession;
@@ -9,14 +9,14 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 /// The conversation of a connection.
-pub(super) enum Session {
+pub(super) enum NullSession {
     MySql(MySqlSession),
     Postgres(PostgresSession),
 }
 
 /// What a session made of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct TakenBytes {
     /// So many were whole.
     pub(super) used: usize,
     /// The connection is to be closed once everything has been sent.
@@ -27,12 +27,12 @@ pub(super) struct Taken {
 
 /// The client has gone, or is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gone;
+pub(super) struct ClientGone;
 
 /// One connection.
-pub(super) struct Connection {
+pub(super) struct NullConnection {
     pub(super) socket: OwnedFd,
-    session: Session,
+    session: NullSession,
     /// Tells it from others that had its place before.
     pub(super) number: u64,
     /// Arrived bytes that are no whole yet.
@@ -44,12 +44,12 @@ pub(super) struct Connection {
     pub(super) is_blocked: bool,
 }
 
-impl Connection {
-    pub(super) fn new(socket: OwnedFd, wire: Wire, number: u64) -> Self {
+impl NullConnection {
+    pub(super) fn new(socket: OwnedFd, wire: NullWire, number: u64) -> Self {
         let mut out = Vec::new();
         let session = match wire {
-            Wire::MySql => Session::MySql(MySqlSession::new(number as u32, &mut out)),
-            Wire::Postgres => Session::Postgres(PostgresSession::new(number as u32)),
+            NullWire::MySql => NullSession::MySql(MySqlSession::new(number as u32, &mut out)),
+            NullWire::Postgres => NullSession::Postgres(PostgresSession::new(number as u32)),
         };
         let released = out.len();
         Self { socket, session, number, held: Vec::new(), out, released, is_blocked: false }
@@ -57,12 +57,16 @@ impl Connection {
 
     /// Reads what has arrived and answers it. Returns how many bytes of answers have to wait.
     #[inline]
-    pub(super) fn receive(&mut self, buffer: &mut [u8], plan: &FaultPlan) -> Result<usize, Gone> {
+    pub(super) fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        plan: &FaultPlan,
+    ) -> Result<usize, ClientGone> {
         let count = match recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
-            Ok((0, _)) => return Err(Gone),
+            Ok((0, _)) => return Err(ClientGone),
             Ok((count, _)) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
-            Err(_) => return Err(Gone),
+            Err(_) => return Err(ClientGone),
         };
         let before = self.out.len();
         let taken = if self.held.is_empty() {
@@ -79,22 +83,22 @@ impl Connection {
         let waits = taken.has_load && plan.faults.delay.is_some();
         // Nothing overtakes what waits already.
         if waits || self.released < before {
-            return if taken.ends { Err(Gone) } else { Ok(added) };
+            return if taken.ends { Err(ClientGone) } else { Ok(added) };
         }
         self.release(added)?;
-        if taken.ends { Err(Gone) } else { Ok(0) }
+        if taken.ends { Err(ClientGone) } else { Ok(0) }
     }
 
     /// Sends so many bytes more.
     #[inline]
-    pub(super) fn release(&mut self, bytes: usize) -> Result<(), Gone> {
+    pub(super) fn release(&mut self, bytes: usize) -> Result<(), ClientGone> {
         self.released += bytes;
         self.flush()
     }
 
     /// Sends what may be sent.
     #[inline]
-    pub(super) fn flush(&mut self) -> Result<(), Gone> {
+    pub(super) fn flush(&mut self) -> Result<(), ClientGone> {
         let mut sent = 0;
         self.is_blocked = false;
         while sent < self.released {
@@ -105,7 +109,7 @@ impl Connection {
                     self.is_blocked = true;
                     break;
                 }
-                Err(_) => return Err(Gone),
+                Err(_) => return Err(ClientGone),
             }
         }
         self.out.drain(..sent);
@@ -114,9 +118,9 @@ impl Connection {
     }
 }
 
-impl Session {
+impl NullSession {
     #[inline]
-    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Taken {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> TakenBytes {
         match self {
             Self::MySql(session) => session.receive(input, out, plan),
             Self::Postgres(session) => session.receive(input, out, plan),

@@ -1,9 +1,9 @@
 //! One thread of a null server: waits for all of its connections at once.
 
-use super::Wire;
-use super::connection::{Connection, Gone};
+use super::NullWire;
+use super::connection::{ClientGone, NullConnection};
 use super::faults::FaultPlan;
-use super::listener::Listener;
+use super::listener::NullListener;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_machine::wait::precise_timers;
 use dbtime_model::MonoNanos;
@@ -26,13 +26,13 @@ const LISTENERS: u64 = 1 << 32;
 const INBOX: u64 = 1 << 33;
 
 /// How others reach a thread.
-pub(super) struct Inbox {
+pub(super) struct LoopInbox {
     bell: OwnedFd,
-    arrived: Mutex<Vec<(OwnedFd, Wire)>>,
+    arrived: Mutex<Vec<(OwnedFd, NullWire)>>,
     is_stopped: AtomicBool,
 }
 
-impl Inbox {
+impl LoopInbox {
     pub(super) fn new() -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         Ok(Self { bell, arrived: Mutex::default(), is_stopped: AtomicBool::new(false) })
@@ -44,7 +44,7 @@ impl Inbox {
         self.ring();
     }
 
-    fn give(&self, socket: OwnedFd, wire: Wire) {
+    fn give(&self, socket: OwnedFd, wire: NullWire) {
         self.lock().push((socket, wire));
         self.ring();
     }
@@ -54,18 +54,18 @@ impl Inbox {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    fn empty(&self) -> Vec<(OwnedFd, Wire)> {
+    fn empty(&self) -> Vec<(OwnedFd, NullWire)> {
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         std::mem::take(&mut self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(OwnedFd, Wire)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(OwnedFd, NullWire)>> {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Bytes of a connection that are sent later.
-struct Late {
+struct DelayedBytes {
     due: MonoNanos,
     place: usize,
     /// The connection that had the place.
@@ -76,26 +76,26 @@ struct Late {
 /// One thread.
 pub(super) struct EventLoop {
     epoll: OwnedFd,
-    listeners: Vec<(Listener, Wire)>,
+    listeners: Vec<(NullListener, NullWire)>,
     /// Those of all threads, of which `mine` is this one's.
-    inboxes: Vec<Arc<Inbox>>,
+    inboxes: Vec<Arc<LoopInbox>>,
     mine: usize,
     /// Whose turn it is to get a connection.
     turn: usize,
     plan: Arc<FaultPlan>,
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<NullConnection>>,
     free: Vec<usize>,
     /// Connections so far.
     count: u64,
     /// Soonest first: all are as late.
-    late: VecDeque<Late>,
+    late: VecDeque<DelayedBytes>,
     buffer: Box<[u8]>,
 }
 
 impl EventLoop {
     pub(super) fn new(
-        listeners: Vec<(Listener, Wire)>,
-        inboxes: Vec<Arc<Inbox>>,
+        listeners: Vec<(NullListener, NullWire)>,
+        inboxes: Vec<Arc<LoopInbox>>,
         mine: usize,
         plan: Arc<FaultPlan>,
     ) -> io::Result<Self> {
@@ -162,9 +162,9 @@ impl EventLoop {
         }
     }
 
-    fn welcome(&mut self, socket: OwnedFd, wire: Wire) {
+    fn welcome(&mut self, socket: OwnedFd, wire: NullWire) {
         self.count += 1;
-        let mut connection = Connection::new(socket, wire, self.count);
+        let mut connection = NullConnection::new(socket, wire, self.count);
         let place = self.free.pop().unwrap_or(self.connections.len());
         let token = EventData::new_u64(place as u64);
         let added = epoll::add(&self.epoll, &connection.socket, token, EventFlags::IN);
@@ -193,7 +193,7 @@ impl EventLoop {
         let waiting = flushed.and(received);
         if let (Ok(bytes @ 1..), Some(delay)) = (waiting, self.plan.faults.delay) {
             let (due, number) = (now() + delay, connection.number);
-            self.late.push_back(Late { due, place, number, bytes });
+            self.late.push_back(DelayedBytes { due, place, number, bytes });
         }
         self.settle(place, was_blocked, waiting.map(drop));
     }
@@ -204,7 +204,7 @@ impl EventLoop {
             return;
         }
         let present = now();
-        while let Some(&Late { place, number, bytes, .. }) =
+        while let Some(&DelayedBytes { place, number, bytes, .. }) =
             self.late.front().filter(|late| late.due <= present)
         {
             self.late.pop_front();
@@ -221,7 +221,7 @@ impl EventLoop {
 
     /// Closes a connection that has gone; tells the kernel what one waits for that has not.
     #[inline]
-    fn settle(&mut self, place: usize, was_blocked: bool, outcome: Result<(), Gone>) {
+    fn settle(&mut self, place: usize, was_blocked: bool, outcome: Result<(), ClientGone>) {
         let Some(connection) = &self.connections[place] else { return };
         let mut outcome = outcome;
         if outcome.is_ok() && connection.is_blocked != was_blocked {
@@ -229,7 +229,7 @@ impl EventLoop {
             let token = EventData::new_u64(place as u64);
             let changed =
                 epoll::modify(&self.epoll, &connection.socket, token, EventFlags::IN | out);
-            outcome = changed.map_err(|_| Gone);
+            outcome = changed.map_err(|_| ClientGone);
         }
         if outcome.is_err() {
             self.connections[place] = None;

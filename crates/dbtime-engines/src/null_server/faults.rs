@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What a null server does wrong. Only statements that give a row are counted and can be hit:
 /// logging in, preparing, transactions and settings always succeed at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Faults {
+pub struct FaultSchedule {
     /// Every answer comes so late; others are not held up by it.
     pub delay: Option<Nanos>,
     /// It stands still once.
@@ -23,7 +23,7 @@ pub struct Faults {
 }
 
 /// Nothing goes wrong; the errors are those of a deadlock.
-impl Default for Faults {
+impl Default for FaultSchedule {
     fn default() -> Self {
         Self {
             delay: None,
@@ -47,7 +47,7 @@ pub struct Stall {
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum FaultAction {
     Answered,
     Failed,
     /// Its connection is closed.
@@ -56,12 +56,12 @@ pub(super) enum Fate {
 
 /// Counts statements, and says what becomes of each.
 pub(super) struct FaultPlan {
-    pub(super) faults: Faults,
+    pub(super) faults: FaultSchedule,
     seen: AtomicU64,
 }
 
 impl FaultPlan {
-    pub(super) fn new(faults: Faults) -> Self {
+    pub(super) fn new(faults: FaultSchedule) -> Self {
         Self { faults, seen: AtomicU64::new(0) }
     }
 
@@ -72,7 +72,7 @@ impl FaultPlan {
 
     /// What becomes of the next statement. Comes back late when it is time to stand still.
     #[inline]
-    pub(super) fn next(&self) -> Fate {
+    pub(super) fn next(&self) -> FaultAction {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(stall) = self.faults.stall.filter(|stall| stall.at == number) {
             std::thread::sleep(Duration::from_nanos(stall.length.0));
@@ -80,12 +80,12 @@ impl FaultPlan {
         self.fate(number)
     }
 
-    fn fate(&self, number: u64) -> Fate {
+    fn fate(&self, number: u64) -> FaultAction {
         let hits = |every: Option<u64>| every.is_some_and(|every| number.is_multiple_of(every));
         match (hits(self.faults.close_every), hits(self.faults.fail_every)) {
-            (true, _) => Fate::Closed,
-            (false, true) => Fate::Failed,
-            (false, false) => Fate::Answered,
+            (true, _) => FaultAction::Closed,
+            (false, true) => FaultAction::Failed,
+            (false, false) => FaultAction::Answered,
         }
     }
 }
@@ -96,10 +96,11 @@ mod tests {
 
     #[test]
     fn fates_follow_from_the_count() {
-        let faults = Faults { fail_every: Some(2), close_every: Some(3), ..Faults::default() };
+        let faults =
+            FaultSchedule { fail_every: Some(2), close_every: Some(3), ..FaultSchedule::default() };
         let plan = FaultPlan::new(faults);
-        let fates: Vec<Fate> = (0..6).map(|_| plan.next()).collect();
-        use Fate::{Answered, Closed, Failed};
+        let fates: Vec<FaultAction> = (0..6).map(|_| plan.next()).collect();
+        use FaultAction::{Answered, Closed, Failed};
         assert_eq!(fates, [Answered, Failed, Closed, Failed, Answered, Closed]);
         assert_eq!(plan.count(), 6);
     }
@@ -108,7 +109,7 @@ mod tests {
     fn it_stands_still_once() {
         let length = Nanos::from_millis(30);
         let stall = Some(Stall { at: 2, length });
-        let plan = FaultPlan::new(Faults { stall, ..Faults::default() });
+        let plan = FaultPlan::new(FaultSchedule { stall, ..FaultSchedule::default() });
         let begun = dbtime_machine::now();
         plan.next();
         plan.next();

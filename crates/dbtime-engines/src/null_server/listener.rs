@@ -1,6 +1,6 @@
 //! Where a null server listens: a port of the loopback interface, or a socket in the file system.
 
-use super::Wire;
+use super::NullWire;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -30,12 +30,12 @@ impl FromStr for Listen {
 }
 
 /// A bound address. Accepting never blocks.
-pub(super) enum Listener {
+pub(super) enum NullListener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
 }
 
-impl Listener {
+impl NullListener {
     pub(super) fn bind(listen: &Listen) -> io::Result<Self> {
         match listen {
             Listen::Port(port) => {
@@ -69,20 +69,22 @@ impl Listener {
     }
 
     /// What `--target` takes for it.
-    pub(super) fn target(&self, wire: Wire) -> io::Result<String> {
+    pub(super) fn target(&self, wire: NullWire) -> io::Result<String> {
         let misnamed = || {
             let text = "PostgreSQL's clients look for .s.PGSQL.PORT: name the socket so";
             io::Error::new(io::ErrorKind::InvalidInput, text)
         };
         Ok(match (self, wire) {
-            (Self::Tcp(listener), Wire::MySql) => format!("mysql://x@{}/", listener.local_addr()?),
-            (Self::Tcp(listener), Wire::Postgres) => {
+            (Self::Tcp(listener), NullWire::MySql) => {
+                format!("mysql://x@{}/", listener.local_addr()?)
+            }
+            (Self::Tcp(listener), NullWire::Postgres) => {
                 format!("postgres://x@{}/x", listener.local_addr()?)
             }
-            (Self::Unix(_, path), Wire::MySql) => {
+            (Self::Unix(_, path), NullWire::MySql) => {
                 format!("mysql://x@/?socket={}", path.display())
             }
-            (Self::Unix(_, path), Wire::Postgres) => {
+            (Self::Unix(_, path), NullWire::Postgres) => {
                 let name = path.file_name().and_then(|name| name.to_str());
                 let port =
                     name.and_then(|name| name.strip_prefix(".s.PGSQL.")).ok_or_else(misnamed)?;
@@ -93,7 +95,7 @@ impl Listener {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for NullListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(listener) => listener.as_fd(),
@@ -103,7 +105,7 @@ impl AsFd for Listener {
 }
 
 /// The socket goes with its server.
-impl Drop for Listener {
+impl Drop for NullListener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
             // Somebody may have tidied up before.

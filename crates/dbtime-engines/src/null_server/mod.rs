@@ -23,12 +23,12 @@ mod mysql;
 mod postgres;
 mod reply;
 
-pub use faults::{Faults, Stall};
+pub use faults::{FaultSchedule, Stall};
 pub use listener::Listen;
 
-use event_loop::{EventLoop, Inbox};
+use event_loop::{EventLoop, LoopInbox};
 use faults::FaultPlan;
-use listener::Listener;
+use listener::NullListener;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use std::thread::JoinHandle;
 
 /// A protocol that the server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum NullWire {
     /// MySQL's.
     MySql,
     /// PostgreSQL's.
@@ -47,18 +47,18 @@ pub enum Wire {
 #[derive(Clone, Debug, Default)]
 pub struct NullServerOptions {
     /// Where it speaks which protocol.
-    pub listen: Vec<(Wire, Listen)>,
+    pub listen: Vec<(NullWire, Listen)>,
     /// Threads that serve; 0 is taken for 1.
     pub threads: usize,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: FaultSchedule,
 }
 
 /// A server that is running; it ends when this is dropped.
 pub struct NullServer {
-    targets: Vec<(Wire, String)>,
+    targets: Vec<(NullWire, String)>,
     plan: Arc<FaultPlan>,
-    inboxes: Vec<Arc<Inbox>>,
+    inboxes: Vec<Arc<LoopInbox>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -73,12 +73,12 @@ impl NullServer {
         let mut listeners = Vec::new();
         let mut targets = Vec::new();
         for (wire, listen) in &options.listen {
-            let listener = Listener::bind(listen)?;
+            let listener = NullListener::bind(listen)?;
             targets.push((*wire, listener.target(*wire)?));
             listeners.push((listener, *wire));
         }
         let threads = options.threads.max(1);
-        let inboxes = (0..threads).map(|_| Inbox::new().map(Arc::new));
+        let inboxes = (0..threads).map(|_| LoopInbox::new().map(Arc::new));
         let inboxes = inboxes.collect::<io::Result<Vec<_>>>()?;
         let mut server = Self { targets, plan, inboxes, threads: Vec::new() };
         for index in 0..threads {
@@ -92,7 +92,7 @@ impl NullServer {
     }
 
     /// The target of a protocol, as `--target` takes it; `None` where it is not spoken.
-    pub fn target(&self, wire: Wire) -> Option<&str> {
+    pub fn target(&self, wire: NullWire) -> Option<&str> {
         let found = self.targets.iter().find(|(spoken, _)| *spoken == wire);
         found.map(|(_, target)| target.as_str())
     }

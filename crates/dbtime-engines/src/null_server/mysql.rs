@@ -2,9 +2,9 @@
 //!
 //! Source: MySQL internals manual, "Client/Server Protocol".
 
-use super::connection::Taken;
-use super::faults::{Fate, FaultPlan};
-use super::reply::Reply;
+use super::connection::TakenBytes;
+use super::faults::{FaultAction, FaultPlan};
+use super::reply::NullReply;
 use dbtime_wire::mysql::{HEADER, command, header, write_packet};
 use mysql_common::constants::CapabilityFlags;
 use std::sync::LazyLock;
@@ -47,12 +47,12 @@ pub(super) struct MySqlSession {
     is_let_in: bool,
     without_eof: bool,
     /// The answers to prepared statements; the first has number 1.
-    prepared: Vec<Reply>,
+    prepared: Vec<NullReply>,
 }
 
 /// What is done after a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum MysqlStep {
     GoOn,
     /// The same, and it was load.
     Load,
@@ -66,8 +66,13 @@ impl MySqlSession {
         Self { is_let_in: false, without_eof: false, prepared: Vec::new() }
     }
 
-    pub(super) fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Taken {
-        let mut taken = Taken::default();
+    pub(super) fn receive(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> TakenBytes {
+        let mut taken = TakenBytes::default();
         while let Some((length, sequence)) = header(&input[taken.used..]) {
             let begins = taken.used + HEADER;
             let Some(payload) = input.get(begins..begins + length) else { break };
@@ -76,8 +81,8 @@ impl MySqlSession {
                 true => self.command(payload, out, plan),
                 false => self.let_in(payload, sequence, out),
             };
-            taken.has_load |= next == Next::Load;
-            if next == Next::Close {
+            taken.has_load |= next == MysqlStep::Load;
+            if next == MysqlStep::Close {
                 taken.ends = true;
                 break;
             }
@@ -86,70 +91,76 @@ impl MySqlSession {
     }
 
     /// Whoever it is, and whatever the password.
-    fn let_in(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> Next {
-        let Some(flags) = payload.first_chunk() else { return Next::Close };
+    fn let_in(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> MysqlStep {
+        let Some(flags) = payload.first_chunk() else { return MysqlStep::Close };
         let theirs = CapabilityFlags::from_bits_truncate(u32::from_le_bytes(*flags));
         self.without_eof = theirs.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.is_let_in = true;
         write_packet(&ok(0x00), sequence.wrapping_add(1), out);
-        Next::GoOn
+        MysqlStep::GoOn
     }
 
     #[inline]
-    fn command(&mut self, payload: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
-        let Some((&command, rest)) = payload.split_first() else { return Next::Close };
+    fn command(&mut self, payload: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> MysqlStep {
+        let Some((&command, rest)) = payload.split_first() else { return MysqlStep::Close };
         match command {
             command::STMT_EXECUTE => {
                 let number = rest.first_chunk().map_or(0, |id| u32::from_le_bytes(*id)) as usize;
                 let reply = number.checked_sub(1).and_then(|index| self.prepared.get(index));
                 return match reply {
                     Some(reply) => self.reply(*reply, true, out, plan),
-                    None => Next::Close,
+                    None => MysqlStep::Close,
                 };
             }
-            command::QUERY => return self.reply(Reply::to(rest), false, out, plan),
+            command::QUERY => return self.reply(NullReply::to(rest), false, out, plan),
             command::STMT_PREPARE => self.prepare(rest, out),
             command::PING | INIT_DB | STMT_RESET | RESET_CONNECTION => {
                 write_packet(&ok(0x00), 1, out);
             }
             command::STMT_CLOSE | STMT_SEND_LONG_DATA => {}
-            command::QUIT => return Next::Close,
+            command::QUIT => return MysqlStep::Close,
             _ => error(UNKNOWN_COMMAND, "the null server does not know this command", out),
         }
-        Next::GoOn
+        MysqlStep::GoOn
     }
 
     #[inline]
-    fn reply(&self, reply: Reply, is_binary: bool, out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
+    fn reply(
+        &self,
+        reply: NullReply,
+        is_binary: bool,
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> MysqlStep {
         if reply.is_load() {
             match plan.next() {
-                Fate::Answered => {}
-                Fate::Failed => {
+                FaultAction::Answered => {}
+                FaultAction::Failed => {
                     error(plan.faults.mysql_error, "the null server was told to fail", out);
-                    return Next::Load;
+                    return MysqlStep::Load;
                 }
-                Fate::Closed => return Next::Close,
+                FaultAction::Closed => return MysqlStep::Close,
             }
         }
         let results = &RESULTS[usize::from(self.without_eof)];
         match (reply, is_binary) {
-            (Reply::One, true) => out.extend_from_slice(&results.one_binary),
-            (Reply::One, false) => out.extend_from_slice(&results.one_text),
-            (Reply::Zero, true) => out.extend_from_slice(&results.zero_binary),
-            (Reply::Zero, false) => out.extend_from_slice(&results.zero_text),
-            (Reply::Version, true) => out.extend_from_slice(&results.version_binary),
-            (Reply::Version, false) => out.extend_from_slice(&results.version_text),
-            (Reply::Empty, _) => out.extend_from_slice(&results.empty),
-            (Reply::Done(_), _) => {
+            (NullReply::One, true) => out.extend_from_slice(&results.one_binary),
+            (NullReply::One, false) => out.extend_from_slice(&results.one_text),
+            (NullReply::Zero, true) => out.extend_from_slice(&results.zero_binary),
+            (NullReply::Zero, false) => out.extend_from_slice(&results.zero_text),
+            (NullReply::Version, true) => out.extend_from_slice(&results.version_binary),
+            (NullReply::Version, false) => out.extend_from_slice(&results.version_text),
+            (NullReply::Empty, _) => out.extend_from_slice(&results.empty),
+            (NullReply::Done(_), _) => {
                 write_packet(&ok(0x00), 1, out);
             }
-            (Reply::Refused, _) => error(UNSUPPORTED, "the null server holds no data", out),
+            (NullReply::Refused, _) => error(UNSUPPORTED, "the null server holds no data", out),
         }
-        if reply.is_load() { Next::Load } else { Next::GoOn }
+        if reply.is_load() { MysqlStep::Load } else { MysqlStep::GoOn }
     }
 
     fn prepare(&mut self, sql: &[u8], out: &mut Vec<u8>) {
-        let reply = Reply::to(sql);
+        let reply = NullReply::to(sql);
         self.prepared.push(reply);
         let columns = columns_of(reply);
         let parameters = parameters(sql);
@@ -167,7 +178,7 @@ impl MySqlSession {
 }
 
 /// Results as they go over the wire, with or without end-of-file packets.
-struct Results {
+struct NullResults {
     one_text: Vec<u8>,
     one_binary: Vec<u8>,
     zero_text: Vec<u8>,
@@ -177,16 +188,16 @@ struct Results {
     empty: Vec<u8>,
 }
 
-static RESULTS: LazyLock<[Results; 2]> = LazyLock::new(|| [false, true].map(Results::new));
+static RESULTS: LazyLock<[NullResults; 2]> = LazyLock::new(|| [false, true].map(NullResults::new));
 
-impl Results {
+impl NullResults {
     fn new(without_eof: bool) -> Self {
-        let of = |reply: Reply, is_binary| {
+        let of = |reply: NullReply, is_binary| {
             let text = [&[VERSION.len() as u8], VERSION].concat();
             let row = match (reply.number(), is_binary) {
                 (Some(number), true) => Some(u64::from(number).to_le_bytes().to_vec()),
                 (Some(number), false) => Some(vec![1, b'0' + number]),
-                (None, _) => (reply == Reply::Version).then_some(text),
+                (None, _) => (reply == NullReply::Version).then_some(text),
             };
             // Rows of the binary protocol begin with a zero, and one bit for each that is NULL.
             let begin: &[u8] = if is_binary { &[0x00, 0x00] } else { &[] };
@@ -194,24 +205,24 @@ impl Results {
             result(columns_of(reply), row.as_deref(), without_eof)
         };
         Self {
-            one_text: of(Reply::One, false),
-            one_binary: of(Reply::One, true),
-            zero_text: of(Reply::Zero, false),
-            zero_binary: of(Reply::Zero, true),
-            version_text: of(Reply::Version, false),
-            version_binary: of(Reply::Version, true),
-            empty: of(Reply::Empty, false),
+            one_text: of(NullReply::One, false),
+            one_binary: of(NullReply::One, true),
+            zero_text: of(NullReply::Zero, false),
+            zero_binary: of(NullReply::Zero, true),
+            version_text: of(NullReply::Version, false),
+            version_binary: of(NullReply::Version, true),
+            empty: of(NullReply::Empty, false),
         }
     }
 }
 
 /// Names and types of the columns of a reply.
-fn columns_of(reply: Reply) -> &'static [(&'static str, u8)] {
+fn columns_of(reply: NullReply) -> &'static [(&'static str, u8)] {
     match reply {
-        Reply::One | Reply::Zero => &[("1", LONGLONG)],
-        Reply::Version => &[("VERSION()", VAR_STRING)],
-        Reply::Empty => &[("Variable_name", VAR_STRING), ("Value", VAR_STRING)],
-        Reply::Done(_) | Reply::Refused => &[],
+        NullReply::One | NullReply::Zero => &[("1", LONGLONG)],
+        NullReply::Version => &[("VERSION()", VAR_STRING)],
+        NullReply::Empty => &[("Variable_name", VAR_STRING), ("Value", VAR_STRING)],
+        NullReply::Done(_) | NullReply::Refused => &[],
     }
 }
 
@@ -295,31 +306,35 @@ fn parameters(sql: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::Faults;
+    use super::super::faults::FaultSchedule;
     use super::*;
-    use dbtime_wire::Progress;
-    use dbtime_wire::mysql::{Answer, AnswerReader, Expect};
+    use dbtime_wire::ReadProgress;
+    use dbtime_wire::mysql::{Expect, MysqlResponse, MysqlResponseReader};
 
     /// Lets a client in that can do what `flags` say.
     fn session(flags: CapabilityFlags) -> MySqlSession {
         let mut session = MySqlSession::new(1, &mut Vec::new());
         let mut login = Vec::new();
         write_packet(&[&flags.bits().to_le_bytes()[..], &[0; 28]].concat(), 1, &mut login);
-        let plan = FaultPlan::new(Faults::default());
+        let plan = FaultPlan::new(FaultSchedule::default());
         let taken = session.receive(&login, &mut Vec::new(), &plan);
-        assert_eq!(taken, Taken { used: login.len(), ends: false, has_load: false });
+        assert_eq!(taken, TakenBytes { used: login.len(), ends: false, has_load: false });
         session
     }
 
-    fn answer(session: &mut MySqlSession, payload: &[u8], faults: &Faults) -> (Taken, Answer) {
+    fn answer(
+        session: &mut MySqlSession,
+        payload: &[u8],
+        faults: &FaultSchedule,
+    ) -> (TakenBytes, MysqlResponse) {
         let (mut input, mut out) = (Vec::new(), Vec::new());
         write_packet(payload, 0, &mut input);
         let taken = session.receive(&input, &mut out, &FaultPlan::new(faults.clone()));
-        let mut reader = AnswerReader::new(session.without_eof);
+        let mut reader = MysqlResponseReader::new(session.without_eof);
         let is_prepare = payload[0] == command::STMT_PREPARE;
         reader.expect(if is_prepare { Expect::Prepare } else { Expect::Results }, false);
         let read = reader.feed(&out, &mut ()).expect("an answer");
-        assert_eq!(read, (out.len(), Progress::Done), "{payload:?}");
+        assert_eq!(read, (out.len(), ReadProgress::Done), "{payload:?}");
         (taken, reader.take())
     }
 
@@ -327,7 +342,7 @@ mod tests {
     fn answers_are_whole_with_and_without_end_of_file_packets() {
         for flags in [CapabilityFlags::empty(), CapabilityFlags::CLIENT_DEPRECATE_EOF] {
             let mut session = session(flags);
-            let mut ask = |payload: &[u8]| answer(&mut session, payload, &Faults::default());
+            let mut ask = |payload: &[u8]| answer(&mut session, payload, &FaultSchedule::default());
             let (taken, one) = ask(b"\x03SELECT 1");
             assert_eq!((one.rows, one.has_result, taken.has_load), (1, true, true));
             let (taken, none) = ask(b"\x03SHOW VARIABLES");
@@ -344,11 +359,13 @@ mod tests {
     #[test]
     fn statements_fail_and_connections_close_as_told() {
         let mut session = session(CAPABILITIES);
-        let faults = Faults { fail_every: Some(1), mysql_error: 1205, ..Faults::default() };
+        let faults =
+            FaultSchedule { fail_every: Some(1), mysql_error: 1205, ..FaultSchedule::default() };
         let (_, failed) = answer(&mut session, b"\x03SELECT 1", &faults);
         assert_eq!(failed.error.expect("an error").code, 1205);
         assert_eq!(answer(&mut session, b"\x03COMMIT", &faults).1.error, None);
-        let plan = FaultPlan::new(Faults { close_every: Some(1), ..Faults::default() });
+        let plan =
+            FaultPlan::new(FaultSchedule { close_every: Some(1), ..FaultSchedule::default() });
         let mut input = Vec::new();
         write_packet(b"\x03SELECT 1", 0, &mut input);
         assert!(session.receive(&input, &mut Vec::new(), &plan).ends);
@@ -357,12 +374,12 @@ mod tests {
     #[test]
     fn a_packet_that_is_not_whole_is_waited_for() {
         let mut session = session(CAPABILITIES);
-        let plan = FaultPlan::new(Faults::default());
+        let plan = FaultPlan::new(FaultSchedule::default());
         let mut input = Vec::new();
         write_packet(b"\x03SELECT 1", 0, &mut input);
         for length in 0..input.len() {
             let taken = session.receive(&input[..length], &mut Vec::new(), &plan);
-            assert_eq!(taken, Taken::default());
+            assert_eq!(taken, TakenBytes::default());
         }
         assert_eq!(plan.count(), 0);
     }

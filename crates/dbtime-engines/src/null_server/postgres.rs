@@ -2,9 +2,9 @@
 //!
 //! Source: PostgreSQL manual, "Frontend/Backend Protocol", version 3.0.
 
-use super::connection::Taken;
-use super::faults::{Fate, FaultPlan};
-use super::reply::Reply;
+use super::connection::TakenBytes;
+use super::faults::{FaultAction, FaultPlan};
+use super::reply::NullReply;
 use dbtime_wire::postgres::{HEADER, backend, frontend};
 use std::collections::BTreeMap;
 
@@ -42,25 +42,25 @@ pub(super) struct PostgresSession {
     status: u8,
     /// After an error everything up to Sync is passed over.
     skips: bool,
-    statements: BTreeMap<Vec<u8>, Statement>,
-    portals: BTreeMap<Vec<u8>, Portal>,
+    statements: BTreeMap<Vec<u8>, NullStatement>,
+    portals: BTreeMap<Vec<u8>, NullPortal>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Statement {
-    reply: Reply,
+struct NullStatement {
+    reply: NullReply,
     parameters: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Portal {
-    reply: Reply,
+struct NullPortal {
+    reply: NullReply,
     is_binary: bool,
 }
 
 /// What is done after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum PostgresStep {
     GoOn,
     /// The same, and it was load.
     Load,
@@ -73,8 +73,13 @@ impl PostgresSession {
         Self { number, is_let_in: false, status: b'I', skips: false, statements, portals }
     }
 
-    pub(super) fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Taken {
-        let mut taken = Taken::default();
+    pub(super) fn receive(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> TakenBytes {
+        let mut taken = TakenBytes::default();
         loop {
             let rest = &input[taken.used..];
             let kind_length = usize::from(self.is_let_in);
@@ -90,8 +95,8 @@ impl PostgresSession {
                 true => self.message(rest[0], message, out, plan),
                 false => self.greet(message, out),
             };
-            taken.has_load |= next == Next::Load;
-            if next == Next::Close {
+            taken.has_load |= next == PostgresStep::Load;
+            if next == PostgresStep::Close {
                 taken.ends = true;
                 return taken;
             }
@@ -99,13 +104,13 @@ impl PostgresSession {
     }
 
     /// Whoever it is, and without a password.
-    fn greet(&mut self, message: &[u8], out: &mut Vec<u8>) -> Next {
+    fn greet(&mut self, message: &[u8], out: &mut Vec<u8>) -> PostgresStep {
         match message.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)) {
             Some(SSL | GSS) => {
                 out.push(b'N');
-                return Next::GoOn;
+                return PostgresStep::GoOn;
             }
-            Some(CANCEL) | None => return Next::Close,
+            Some(CANCEL) | None => return PostgresStep::Close,
             Some(_) => {}
         }
         self.is_let_in = true;
@@ -119,13 +124,19 @@ impl PostgresSession {
         }
         write(backend::KEY_DATA, &[&self.number.to_be_bytes(), &[0; 4]], out);
         write(backend::READY, &[b"I"], out);
-        Next::GoOn
+        PostgresStep::GoOn
     }
 
     #[inline]
-    fn message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
+    fn message(
+        &mut self,
+        kind: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> PostgresStep {
         match kind {
-            frontend::TERMINATE => return Next::Close,
+            frontend::TERMINATE => return PostgresStep::Close,
             frontend::SYNC => self.ready(out),
             frontend::QUERY => return self.query(body, out, plan),
             _ if self.skips => {}
@@ -150,7 +161,7 @@ impl PostgresSession {
             // Flush, and data for a COPY that was refused.
             _ => {}
         }
-        Next::GoOn
+        PostgresStep::GoOn
     }
 
     #[inline]
@@ -161,21 +172,21 @@ impl PostgresSession {
 
     /// A statement as text, and all there is to say to it.
     #[inline]
-    fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
+    fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> PostgresStep {
         let (sql, _) = text(body);
-        let reply = Reply::to(sql);
-        let next = match shown(sql).filter(|_| reply == Reply::Empty) {
+        let reply = NullReply::to(sql);
+        let next = match shown(sql).filter(|_| reply == NullReply::Empty) {
             Some((name, value)) => {
                 out.extend_from_slice(&columns(&[(name, TEXT)], false));
                 row_of_text(value, out);
                 write(backend::COMMAND_COMPLETE, &[b"SHOW\0"], out);
-                Next::GoOn
+                PostgresStep::GoOn
             }
             None => {
                 if reply.has_columns() {
                     out.extend_from_slice(&described(reply, false));
                 }
-                self.execute(Portal { reply, is_binary: false }, out, plan)
+                self.execute(NullPortal { reply, is_binary: false }, out, plan)
             }
         };
         self.ready(out);
@@ -185,7 +196,7 @@ impl PostgresSession {
     fn parse(&mut self, body: &[u8], out: &mut Vec<u8>) {
         let (name, rest) = text(body);
         let (sql, _) = text(rest);
-        let statement = Statement { reply: Reply::to(sql), parameters: parameters(sql) };
+        let statement = NullStatement { reply: NullReply::to(sql), parameters: parameters(sql) };
         self.statements.insert(name.to_vec(), statement);
         write(backend::PARSE_COMPLETE, &[], out);
     }
@@ -197,7 +208,7 @@ impl PostgresSession {
         let Some(statement) = self.statements.get(name) else {
             return self.fail(UNKNOWN_STATEMENT, "there is no such prepared statement", out);
         };
-        let bound = Portal { reply: statement.reply, is_binary: wants_binary(rest) };
+        let bound = NullPortal { reply: statement.reply, is_binary: wants_binary(rest) };
         match self.portals.get_mut(portal) {
             Some(found) => *found = bound,
             None => drop(self.portals.insert(portal.to_vec(), bound)),
@@ -209,7 +220,7 @@ impl PostgresSession {
         let (name, _) = text(body.get(1..).unwrap_or_default());
         match body.first() {
             Some(b'S') => match self.statements.get(name) {
-                Some(Statement { reply, parameters }) => {
+                Some(NullStatement { reply, parameters }) => {
                     let types = TEXT.to_be_bytes().repeat(usize::from(*parameters));
                     write(
                         backend::PARAMETER_DESCRIPTION,
@@ -221,7 +232,7 @@ impl PostgresSession {
                 None => self.fail(UNKNOWN_STATEMENT, "there is no such prepared statement", out),
             },
             _ => match self.portals.get(name) {
-                Some(Portal { reply, is_binary }) => {
+                Some(NullPortal { reply, is_binary }) => {
                     out.extend_from_slice(&described(*reply, *is_binary));
                 }
                 None => self.fail(UNKNOWN_PORTAL, "there is no such portal", out),
@@ -231,16 +242,16 @@ impl PostgresSession {
 
     /// Rows, if there are any, and the end of the statement.
     #[inline]
-    fn execute(&mut self, portal: Portal, out: &mut Vec<u8>, plan: &FaultPlan) -> Next {
-        let Portal { reply, is_binary } = portal;
+    fn execute(&mut self, portal: NullPortal, out: &mut Vec<u8>, plan: &FaultPlan) -> PostgresStep {
+        let NullPortal { reply, is_binary } = portal;
         if reply.is_load() {
             match plan.next() {
-                Fate::Answered => {}
-                Fate::Failed => {
+                FaultAction::Answered => {}
+                FaultAction::Failed => {
                     self.fail(&plan.faults.postgres_error, "the null server was told to fail", out);
-                    return Next::Load;
+                    return PostgresStep::Load;
                 }
-                Fate::Closed => return Next::Close,
+                FaultAction::Closed => return PostgresStep::Close,
             }
         }
         match (reply, reply.number()) {
@@ -251,12 +262,12 @@ impl PostgresSession {
                 }
                 write(backend::COMMAND_COMPLETE, &[b"SELECT 1\0"], out);
             }
-            (Reply::Version, _) => {
+            (NullReply::Version, _) => {
                 row_of_text(VERSION, out);
                 write(backend::COMMAND_COMPLETE, &[b"SELECT 1\0"], out);
             }
-            (Reply::Refused, _) => self.fail(UNSUPPORTED, "the null server holds no data", out),
-            (Reply::Done(tag), _) => {
+            (NullReply::Refused, _) => self.fail(UNSUPPORTED, "the null server holds no data", out),
+            (NullReply::Done(tag), _) => {
                 self.status = match (tag, self.status) {
                     ("BEGIN", b'I') => b'T',
                     ("COMMIT" | "ROLLBACK", _) => b'I',
@@ -266,7 +277,7 @@ impl PostgresSession {
             }
             _ => write(backend::COMMAND_COMPLETE, &[b"SELECT 0\0"], out),
         }
-        if reply.is_load() { Next::Load } else { Next::GoOn }
+        if reply.is_load() { PostgresStep::Load } else { PostgresStep::GoOn }
     }
 
     #[cold]
@@ -305,12 +316,12 @@ fn text(body: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The description of a reply's columns.
-fn described(reply: Reply, is_binary: bool) -> Vec<u8> {
+fn described(reply: NullReply, is_binary: bool) -> Vec<u8> {
     match reply {
-        Reply::One | Reply::Zero => columns(&[("?column?", INT4)], is_binary),
-        Reply::Version => columns(&[("version", TEXT)], is_binary),
-        Reply::Empty => columns(&[("name", TEXT), ("setting", TEXT)], is_binary),
-        Reply::Done(_) | Reply::Refused => {
+        NullReply::One | NullReply::Zero => columns(&[("?column?", INT4)], is_binary),
+        NullReply::Version => columns(&[("version", TEXT)], is_binary),
+        NullReply::Empty => columns(&[("name", TEXT), ("setting", TEXT)], is_binary),
+        NullReply::Done(_) | NullReply::Refused => {
             let mut out = Vec::new();
             write(backend::NO_DATA, &[], &mut out);
             out
@@ -372,13 +383,13 @@ fn parameters(sql: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::Faults;
+    use super::super::faults::FaultSchedule;
     use super::*;
 
     fn session() -> PostgresSession {
         let mut session = PostgresSession::new(7);
         let mut out = Vec::new();
-        let plan = FaultPlan::new(Faults::default());
+        let plan = FaultPlan::new(FaultSchedule::default());
         let hello = [&8u32.to_be_bytes()[..], &SSL.to_be_bytes(), &[0, 0, 0, 9, 0, 3, 0, 0, 0]];
         let hello = hello.concat();
         assert_eq!(session.receive(&hello, &mut out, &plan).used, hello.len());
@@ -387,7 +398,11 @@ mod tests {
     }
 
     /// Kinds of the messages that come back.
-    fn kinds(session: &mut PostgresSession, messages: &[(u8, &[u8])], faults: &Faults) -> String {
+    fn kinds(
+        session: &mut PostgresSession,
+        messages: &[(u8, &[u8])],
+        faults: &FaultSchedule,
+    ) -> String {
         let (mut input, mut out) = (Vec::new(), Vec::new());
         messages.iter().for_each(|(kind, body)| write(*kind, &[body], &mut input));
         let plan = FaultPlan::new(faults.clone());
@@ -405,7 +420,7 @@ mod tests {
     #[test]
     fn simple_and_prepared_statements_are_answered_in_order() {
         let mut session = session();
-        let none = Faults::default();
+        let none = FaultSchedule::default();
         let mut ask = |messages: &[(u8, &[u8])]| kinds(&mut session, messages, &none);
         assert_eq!(ask(&[(b'Q', b"SELECT 1\0")]), "TDCZ");
         assert_eq!(ask(&[(b'Q', b"SHOW server_version\0")]), "TDCZ");
@@ -424,7 +439,7 @@ mod tests {
     #[test]
     fn after_an_error_everything_up_to_sync_is_passed_over() {
         let mut session = session();
-        let faults = Faults { fail_every: Some(1), ..Faults::default() };
+        let faults = FaultSchedule { fail_every: Some(1), ..FaultSchedule::default() };
         let parse: (u8, &[u8]) = (b'P', b"\0SELECT 1\0\0\0");
         let bind: (u8, &[u8]) = (b'B', b"\0\0\0\0\0\0\0\x01\0\x01");
         let execute: (u8, &[u8]) = (b'E', b"\0\0\0\0\0");

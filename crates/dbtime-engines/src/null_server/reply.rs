@@ -2,7 +2,7 @@
 
 /// The answer to a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum NullReply {
     /// One row: the number 1.
     One,
     /// One row: the number 0. So many things are in the catalogue.
@@ -20,7 +20,7 @@ pub(super) enum Reply {
 /// Longest first word that means something here.
 const LONGEST_WORD: usize = 10;
 
-impl Reply {
+impl NullReply {
     /// The answer to this text.
     pub(super) fn to(sql: &[u8]) -> Self {
         let sql = sql.trim_ascii_start();
@@ -85,21 +85,21 @@ mod tests {
 
     #[test]
     fn statements_are_told_by_their_first_word() {
-        let cases: [(&str, Reply); 11] = [
-            ("SELECT VERSION()", Reply::Version),
-            ("SELECT 1", Reply::One),
-            ("  select c FROM sbtest1 WHERE id = ?", Reply::One),
-            ("(SELECT 1)", Reply::One),
-            ("SHOW GLOBAL STATUS", Reply::Empty),
-            ("SELECT COUNT(*) FROM information_schema.tables", Reply::Zero),
-            ("SELECT name, setting FROM pg_settings", Reply::Empty),
-            ("BEGIN", Reply::Done("BEGIN")),
-            ("START TRANSACTION", Reply::Done("BEGIN")),
-            ("DEALLOCATE PREPARE x", Reply::Done("OK")),
-            ("COPY t FROM STDIN", Reply::Refused),
+        let cases: [(&str, NullReply); 11] = [
+            ("SELECT VERSION()", NullReply::Version),
+            ("SELECT 1", NullReply::One),
+            ("  select c FROM sbtest1 WHERE id = ?", NullReply::One),
+            ("(SELECT 1)", NullReply::One),
+            ("SHOW GLOBAL STATUS", NullReply::Empty),
+            ("SELECT COUNT(*) FROM information_schema.tables", NullReply::Zero),
+            ("SELECT name, setting FROM pg_settings", NullReply::Empty),
+            ("BEGIN", NullReply::Done("BEGIN")),
+            ("START TRANSACTION", NullReply::Done("BEGIN")),
+            ("DEALLOCATE PREPARE x", NullReply::Done("OK")),
+            ("COPY t FROM STDIN", NullReply::Refused),
         ];
         for (sql, wanted) in cases {
-            assert_eq!(Reply::to(sql.as_bytes()), wanted, "{sql}");
+            assert_eq!(NullReply::to(sql.as_bytes()), wanted, "{sql}");
         }
     }
 }

@@ -1,29 +1,29 @@
 //! What a worker's session does before the load and after it.
 
-use super::{Connection, Database, PoolError};
-use crate::failure::Failure;
-use crate::plan::{Plan, Stop};
-use crate::shard::{Answer, Event, Lines, Reactor, go_through};
-use dbtime_load::program::{Phase, Value};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use super::{PoolConnection, PoolDatabase, PoolError};
+use crate::failure::DatabaseFailure;
+use crate::plan::{LoadPlan, RunStop};
+use crate::shard::{Completion, ConnectionMap, Reactor, StatementResult, go_through};
+use dbtime_load::program::{ProgramPhase, Value};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
 /// Makes a worker's connection and its session, and lets that do what it does before the load.
-pub(super) fn set_up<D: Database>(
-    plan: &Plan,
+pub(super) fn set_up<D: PoolDatabase>(
+    plan: &LoadPlan,
     id: u32,
     database: &D,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<(D::Connection, Session), PoolError<D::Error>> {
     let mut connection = database.connect(id).map_err(PoolError::Connect)?;
-    let mut sessions = plan.sessions(id, plan.servers).map_err(PoolError::Script)?;
+    let mut sessions = plan.sessions(id, plan.concurrency).map_err(PoolError::Script)?;
     let mut blocking = Blocking(&mut connection);
-    let around = (&mut blocking, &mut Lines::new(1));
-    let is_ready = go_through(&mut sessions, around, Phase::Open, || stop.is_set());
+    let around = (&mut blocking, &mut ConnectionMap::new(1));
+    let is_ready = go_through(&mut sessions, around, ProgramPhase::Open, || stop.is_set());
     match (plan.script_trouble(), sessions.pop()) {
         (Some(trouble), _) => Err(PoolError::Script(trouble)),
         (None, Some(session)) if is_ready => Ok((connection, session)),
@@ -32,15 +32,15 @@ pub(super) fn set_up<D: Database>(
 }
 
 /// Lets a session do what it does after the load.
-pub(super) fn say_goodbye<C: Connection>(session: Session, connection: &mut C) {
-    let around = (&mut Blocking(connection), &mut Lines::new(1));
-    go_through(&mut [session], around, Phase::Close, || false);
+pub(super) fn say_goodbye<C: PoolConnection>(session: Session, connection: &mut C) {
+    let around = (&mut Blocking(connection), &mut ConnectionMap::new(1));
+    go_through(&mut [session], around, ProgramPhase::Close, || false);
 }
 
 /// A connection that answers at once, for what happens outside of the load.
 struct Blocking<'a, C>(&'a mut C);
 
-impl<C: Connection> Reactor for Blocking<'_, C> {
+impl<C: PoolConnection> Reactor for Blocking<'_, C> {
     fn now(&self) -> MonoNanos {
         now()
     }
@@ -51,19 +51,19 @@ impl<C: Connection> Reactor for Blocking<'_, C> {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Option<Answer> {
+    ) -> Option<StatementResult> {
         Some(answer(self.0.execute(statement, parameters, wants_row)))
     }
 
-    fn ask(&mut self, _: u32, request: Request<'_>) -> Option<Answer> {
+    fn ask(&mut self, _: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
         Some(answer(self.0.ask(request, None)))
     }
 
-    fn results(&mut self, _: u32) -> &mut Results {
+    fn results(&mut self, _: u32) -> &mut ResultSets {
         self.0.results()
     }
 
-    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Completion>) {
         wait_until(until, |_| false);
     }
 
@@ -76,9 +76,9 @@ impl<C: Connection> Reactor for Blocking<'_, C> {
     }
 }
 
-fn answer(result: Result<u64, Failure>) -> Answer {
+fn answer(result: Result<u64, DatabaseFailure>) -> StatementResult {
     match result {
-        Ok(rows) => Answer::of(rows),
-        Err(failure) => Answer::failed(failure),
+        Ok(rows) => StatementResult::of(rows),
+        Err(failure) => StatementResult::failed(failure),
     }
 }

@@ -1,20 +1,20 @@
 //! One call of a connection, measured or not, and what is booked of it.
 
-use super::Connection;
-use crate::failure::Failure;
-use crate::timing::{Executed, Ledger, Timing};
+use super::PoolConnection;
+use crate::failure::DatabaseFailure;
+use crate::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::program::{Ticket, Value};
-use dbtime_load::request::Request;
+use dbtime_load::request::ConnectionOp;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
-pub(super) enum Call<'a> {
+pub(super) enum PoolCall<'a> {
     Execute { statement: StatementId, parameters: &'a [Value], wants_row: bool },
-    Ask { request: Request<'a>, statement: Option<StatementId> },
+    Ask { request: ConnectionOp<'a>, statement: Option<StatementId> },
 }
 
-impl Call<'_> {
+impl PoolCall<'_> {
     #[inline]
     fn statement(&self) -> Option<StatementId> {
         match *self {
@@ -24,7 +24,7 @@ impl Call<'_> {
     }
 
     #[inline]
-    fn plain<C: Connection>(&self, connection: &mut C) -> Result<u64, Failure> {
+    fn plain<C: PoolConnection>(&self, connection: &mut C) -> Result<u64, DatabaseFailure> {
         match *self {
             Self::Execute { statement, parameters, wants_row } => {
                 connection.execute(statement, parameters, wants_row)
@@ -34,11 +34,11 @@ impl Call<'_> {
     }
 
     #[inline]
-    fn measured<C: Connection>(
+    fn measured<C: PoolConnection>(
         &self,
         connection: &mut C,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos) {
+    ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         match *self {
             Self::Execute { statement, parameters, wants_row } => {
                 connection.execute_measured(statement, parameters, wants_row, parts)
@@ -49,13 +49,13 @@ impl Call<'_> {
 
     /// Makes the call and books it.
     #[inline]
-    pub(super) fn make<C: Connection>(
+    pub(super) fn make<C: PoolConnection>(
         &self,
         connection: &mut C,
         ticket: &Ticket,
-        timing: &mut Timing,
-        ledger: &mut Ledger,
-    ) -> Result<u64, Failure> {
+        timing: &mut TransactionTiming,
+        ledger: &mut ThreadRecorder,
+    ) -> Result<u64, DatabaseFailure> {
         let statement = self.statement();
         let mut parts = Parts::default();
         let (result, sent, done) = if timing.sampled {
@@ -77,7 +77,7 @@ impl Call<'_> {
         let rows = *result.as_ref().unwrap_or(&0);
         let took = done - sent;
         if let Some(statement) = statement {
-            let executed = Executed { statement, took, rows, round_trips: 1 };
+            let executed = StatementExecution { statement, took, rows, round_trips: 1 };
             ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         result

@@ -8,16 +8,16 @@ mod around;
 mod call;
 mod worker;
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use crate::gate::lock;
 use crate::load_threads::{self, LoadThreads};
 use crate::observer::{LoadObserver, SecondSink};
-use crate::plan::{Demand, LoadResult, Plan, ScriptError, Stop, ThreadResult};
+use crate::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use around::{say_goodbye, set_up};
 use dbtime_load::program::Value;
-use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
@@ -27,14 +27,14 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use worker::Worker;
+use worker::PoolWorker;
 
 /// The code of a statement that the end of the run has ended.
 pub const INTERRUPTED: &str = "SQLITE_INTERRUPT";
 
 /// A connection that blocks its caller. It lives on one thread.
-pub trait Connection {
-    /// Parts that [`Connection::execute_measured`] measures.
+pub trait PoolConnection {
+    /// Parts that [`PoolConnection::execute_measured`] measures.
     fn measured(&self) -> PartSet;
 
     /// Executes a statement, reads its rows to the end and counts them.
@@ -43,7 +43,7 @@ pub trait Connection {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Result<u64, Failure>;
+    ) -> Result<u64, DatabaseFailure>;
 
     /// The same, with the time inside split into parts: adds them to `parts` and returns the
     /// instants of begin and end.
@@ -53,19 +53,23 @@ pub trait Connection {
         parameters: &[Value],
         wants_row: bool,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
+    ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
 
     /// Does what a script asks, booked under `statement`. Returns its rows.
-    fn ask(&mut self, request: Request<'_>, statement: Option<StatementId>)
-    -> Result<u64, Failure>;
+    fn ask(
+        &mut self,
+        request: ConnectionOp<'_>,
+        statement: Option<StatementId>,
+    ) -> Result<u64, DatabaseFailure>;
 
-    /// The same, as [`Connection::execute_measured`] is the same as [`Connection::execute`].
+    /// The same, as [`PoolConnection::execute_measured`] is the same as
+    /// [`PoolConnection::execute`].
     fn ask_measured(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, MonoNanos, MonoNanos);
+    ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
 
     /// Whether measuring takes readings before a statement, which hold it up.
     fn is_disturbed(&self) -> bool;
@@ -74,8 +78,8 @@ pub trait Connection {
     /// done here.
     fn settle(&mut self);
 
-    /// What the last [`Connection::ask`] has brought back.
-    fn results(&mut self) -> &mut Results;
+    /// What the last [`PoolConnection::ask`] has brought back.
+    fn results(&mut self) -> &mut ResultSets;
 
     /// The first row of the last statement, when it was wanted.
     fn first_row(&self) -> &[Value];
@@ -89,9 +93,9 @@ pub trait Connection {
 }
 
 /// A database that many workers can connect to.
-pub trait Database: Sync {
+pub trait PoolDatabase: Sync {
     /// Its connections.
-    type Connection: Connection;
+    type Connection: PoolConnection;
     /// Why one cannot be made.
     type Error: Send;
 
@@ -106,15 +110,15 @@ pub trait Database: Sync {
 }
 
 /// The queue all workers share.
-struct Shared {
-    queue: Mutex<Queue>,
+struct PoolShared {
+    queue: Mutex<PoolQueue>,
     /// Signalled when a client asks again, for workers that found nobody asking.
     asked: Condvar,
     /// Workers whose clients have not quit.
     workers: AtomicU32,
 }
 
-enum Queue {
+enum PoolQueue {
     Open(OpenQueue),
     Closed(ClosedQueue),
 }
@@ -125,17 +129,17 @@ const GRACE: Nanos = Nanos::from_secs(1);
 /// How long a worker sleeps at most before it looks whether the run was ended.
 const NAP: Duration = Duration::from_millis(50);
 
-impl Shared {
+impl PoolShared {
     /// The next transaction for a worker that is free since `freed`. Sleeps while no client asks.
     #[inline]
-    fn claim(&self, freed: MonoNanos, stop: &Stop) -> Claim {
+    fn claim(&self, freed: MonoNanos, stop: &RunStop) -> ClaimResult {
         let mut queue = lock(&self.queue);
         loop {
             let claim = match &mut *queue {
-                Queue::Open(queue) => queue.claim(freed),
-                Queue::Closed(queue) => queue.claim(freed, now(), false),
+                PoolQueue::Open(queue) => queue.claim(freed),
+                PoolQueue::Closed(queue) => queue.claim(freed, now(), false),
             };
-            let Claim::Wait(until) = claim else { return claim };
+            let ClaimResult::Wait(until) = claim else { return claim };
             if stop.is_set() {
                 return claim;
             }
@@ -147,10 +151,10 @@ impl Shared {
 }
 
 /// What workers learn when the load starts.
-struct Start {
+struct LoadStart {
     at: MonoNanos,
     /// `None` when every client of a closed loop has its own worker.
-    shared: Option<Shared>,
+    shared: Option<PoolShared>,
     active: Active,
 }
 
@@ -208,11 +212,11 @@ pub enum PoolError<E> {
 /// Drives the plan over a pool of workers and blocks until all have ended.
 ///
 /// Errors: the first connection or thread that cannot be made; then nothing was driven.
-pub fn drive<D: Database>(
-    plan: &Plan,
+pub fn drive<D: PoolDatabase>(
+    plan: &LoadPlan,
     database: &D,
     observer: &dyn LoadObserver,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<LoadResult, PoolError<D::Error>> {
     let workers = WorkerThreads { plan, database, stop, start: OnceLock::new() };
     load_threads::drive(plan, &workers, observer, stop)
@@ -220,18 +224,18 @@ pub fn drive<D: Database>(
 
 /// The workers of a load, a thread each.
 struct WorkerThreads<'a, D> {
-    plan: &'a Plan,
+    plan: &'a LoadPlan,
     database: &'a D,
-    stop: &'a Stop,
-    start: OnceLock<Start>,
+    stop: &'a RunStop,
+    start: OnceLock<LoadStart>,
 }
 
-impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
+impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     type Connected = (D::Connection, Session);
     type Error = PoolError<D::Error>;
 
     fn count(&self) -> u32 {
-        self.plan.servers
+        self.plan.concurrency
     }
 
     fn name(&self, worker: u32) -> String {
@@ -239,7 +243,7 @@ impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
     }
 
     fn refused(&self, worker: u32, source: io::Error) -> Self::Error {
-        PoolError::Thread { worker, workers: self.plan.servers, source }
+        PoolError::Thread { worker, workers: self.plan.concurrency, source }
     }
 
     fn connect(&self, worker: u32) -> Result<Self::Connected, Self::Error> {
@@ -251,8 +255,8 @@ impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
     }
 
     fn share(&self, at: MonoNanos) {
-        let (shared, active) = (shared_queue(self.plan, at), Active::new(self.plan.servers));
-        self.start.get_or_init(|| Start { at, shared, active });
+        let (shared, active) = (shared_queue(self.plan, at), Active::new(self.plan.concurrency));
+        self.start.get_or_init(|| LoadStart { at, shared, active });
     }
 
     fn run(
@@ -263,7 +267,7 @@ impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
         sink: Box<dyn SecondSink>,
     ) -> (ThreadResult, Self::Connected) {
         let start = self.start.get().expect("made before the load starts");
-        let worker = Worker::new(worker, (self.plan, start, self.stop), session, sink);
+        let worker = PoolWorker::new(worker, (self.plan, start, self.stop), session, sink);
         let (result, session) = worker.run(&mut connection);
         (result, (connection, session))
     }
@@ -283,14 +287,14 @@ impl<D: Database> LoadThreads for WorkerThreads<'_, D> {
     }
 }
 
-fn shared_queue(plan: &Plan, start: MonoNanos) -> Option<Shared> {
+fn shared_queue(plan: &LoadPlan, start: MonoNanos) -> Option<PoolShared> {
     let queue = match (plan.open_queue(start, 0, 1), &plan.demand) {
-        (Some(queue), _) => Queue::Open(queue),
-        (None, Demand::Closed { clients, .. }) if plan.is_pooled() => {
-            Queue::Closed(plan.closed_queue(start, 0..*clients)?)
+        (Some(queue), _) => PoolQueue::Open(queue),
+        (None, LoadDemand::Closed { clients, .. }) if plan.is_pooled() => {
+            PoolQueue::Closed(plan.closed_queue(start, 0..*clients)?)
         }
         _ => return None,
     };
-    let workers = AtomicU32::new(plan.servers);
-    Some(Shared { queue: Mutex::new(queue), asked: Condvar::new(), workers })
+    let workers = AtomicU32::new(plan.concurrency);
+    Some(PoolShared { queue: Mutex::new(queue), asked: Condvar::new(), workers })
 }

@@ -1,28 +1,28 @@
 //! A worker: claims transactions of its clients and has its connection execute them.
 
-use super::call::Call;
-use super::{Active, Connection, GRACE, INTERRUPTED, Queue, Shared, Start};
-use crate::failure::Failure;
+use super::call::PoolCall;
+use super::{Active, GRACE, INTERRUPTED, LoadStart, PoolConnection, PoolQueue, PoolShared};
+use crate::failure::DatabaseFailure;
 use crate::gate::lock;
 use crate::observer::SecondSink;
-use crate::plan::{Plan, Stop, ThreadResult};
-use crate::timing::{Ledger, Timing};
+use crate::plan::{LoadPlan, RunStop, ThreadResult};
+use crate::timing::{ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
-use dbtime_load::queue::{Claim, ClosedQueue};
-use dbtime_load::session::{Action, Session};
+use dbtime_load::queue::{ClaimResult, ClosedQueue};
+use dbtime_load::session::{Session, SessionAction};
 use dbtime_machine::now;
 use dbtime_machine::wait::{PreciseWaiter, wait_until};
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome};
 use std::sync::atomic::Ordering;
 
 /// One worker: a thread with its session, its ledger, and its own clients if it has any.
-pub(super) struct Worker<'a> {
-    plan: &'a Plan,
-    stop: &'a Stop,
-    shared: Option<&'a Shared>,
+pub(super) struct PoolWorker<'a> {
+    plan: &'a LoadPlan,
+    stop: &'a RunStop,
+    shared: Option<&'a PoolShared>,
     own: Option<ClosedQueue>,
     session: Session,
-    ledger: Ledger,
+    ledger: ThreadRecorder,
     waiter: PreciseWaiter,
     /// Workers that neither sleep nor wait for a client.
     active: &'a Active,
@@ -32,30 +32,30 @@ pub(super) struct Worker<'a> {
 }
 
 /// What a worker does next.
-enum Turn {
+enum WorkerTurn {
     Run(Ticket, MonoNanos),
     Again,
     Over,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> PoolWorker<'a> {
     pub(super) fn new(
         id: u32,
-        (plan, start, stop): (&'a Plan, &'a Start, &'a Stop),
+        (plan, start, stop): (&'a LoadPlan, &'a LoadStart, &'a RunStop),
         session: Session,
         sink: Box<dyn SecondSink>,
     ) -> Self {
-        let Start { at: start, shared, active } = start;
+        let LoadStart { at: start, shared, active } = start;
         let (start, shared) = (*start, shared.as_ref());
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
-        let ledger = Ledger::new(plan.recorder(start, id), plan.sampling(), start, sink);
+        let ledger = ThreadRecorder::new(plan.recorder(start, id), plan.sampling(), start, sink);
         let end = plan.window(start).end;
         let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
-        let waiter = PreciseWaiter::new(plan.servers);
+        let waiter = PreciseWaiter::new(plan.concurrency);
         Self { plan, stop, shared, own, session, ledger, waiter, active, end, last }
     }
 
-    pub(super) fn run<C: Connection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
+    pub(super) fn run<C: PoolConnection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
         let window = self.ledger.recorder.window();
         let mut in_window = false;
         let mut used = None;
@@ -63,7 +63,7 @@ impl<'a> Worker<'a> {
         let mut left_by = None;
         loop {
             match self.claim(freed, connection) {
-                Turn::Run(ticket, ready) => {
+                WorkerTurn::Run(ticket, ready) => {
                     // What the connection counts belongs to the same transactions as the record.
                     if !in_window && ticket.due >= window.start {
                         connection.window_begins();
@@ -81,8 +81,8 @@ impl<'a> Worker<'a> {
                         break;
                     }
                 }
-                Turn::Again => {}
-                Turn::Over => break,
+                WorkerTurn::Again => {}
+                WorkerTurn::Over => break,
             }
         }
         if !in_window {
@@ -101,37 +101,39 @@ impl<'a> Worker<'a> {
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
     /// due.
     #[inline]
-    fn claim<C: Connection>(&mut self, freed: MonoNanos, connection: &mut C) -> Turn {
+    fn claim<C: PoolConnection>(&mut self, freed: MonoNanos, connection: &mut C) -> WorkerTurn {
         if self.stop.is_set() {
-            return Turn::Over;
+            return WorkerTurn::Over;
         }
         let claim = match (&mut self.own, self.shared) {
             (Some(own), _) => own.claim(freed, freed, true),
             (None, Some(shared)) => shared.claim(freed, self.stop),
-            (None, None) => Claim::Over,
+            (None, None) => ClaimResult::Over,
         };
         match claim {
-            Claim::Run { ticket, ready, think } => self.accept(ticket, ready, think, connection),
-            Claim::Dropped(ticket) => {
+            ClaimResult::Run { ticket, ready, think } => {
+                self.accept(ticket, ready, think, connection)
+            }
+            ClaimResult::Dropped(ticket) => {
                 let dropped = self.ledger.dropped(&ticket, now());
                 self.session.ended(&dropped);
-                Turn::Again
+                WorkerTurn::Again
             }
-            Claim::Wait(_) => Turn::Again,
-            Claim::Over => Turn::Over,
+            ClaimResult::Wait(_) => WorkerTurn::Again,
+            ClaimResult::Over => WorkerTurn::Over,
         }
     }
 
     #[inline]
-    fn accept<C: Connection>(
+    fn accept<C: PoolConnection>(
         &mut self,
         ticket: Ticket,
         ready: MonoNanos,
         think: Option<(OperationId, Nanos)>,
         connection: &mut C,
-    ) -> Turn {
+    ) -> WorkerTurn {
         if ready > self.ledger.ended && !self.wait_for(ready, connection) {
-            return Turn::Over; // ended early, before it was due
+            return WorkerTurn::Over; // ended early, before it was due
         }
         if let Some((operation, wanted)) = think {
             let taken = wanted + (now() - ready);
@@ -141,13 +143,13 @@ impl<'a> Worker<'a> {
         if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, begins);
             self.given_up();
-            return Turn::Again;
+            return WorkerTurn::Again;
         }
-        Turn::Run(ticket, ready)
+        WorkerTurn::Run(ticket, ready)
     }
 
     /// Waits until a transaction is ready. Returns whether it came to that.
-    fn wait_for<C: Connection>(&mut self, ready: MonoNanos, connection: &mut C) -> bool {
+    fn wait_for<C: PoolConnection>(&mut self, ready: MonoNanos, connection: &mut C) -> bool {
         let Self { waiter, active, stop, .. } = self;
         active.leave();
         // It takes a CPU itself while it spins.
@@ -169,7 +171,7 @@ impl<'a> Worker<'a> {
         match (&mut self.own, self.shared) {
             (Some(own), _) => own.served(ticket, done),
             (None, Some(shared)) => {
-                if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
                     queue.served(ticket, done);
                     shared.asked.notify_one();
                 }
@@ -184,7 +186,7 @@ impl<'a> Worker<'a> {
         match (&mut self.own, self.shared) {
             (Some(own), _) => own.given_up(),
             (None, Some(shared)) => {
-                if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
                     queue.given_up();
                 }
             }
@@ -193,7 +195,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs a transaction. Returns whether its client asks for another one.
-    fn transaction<C: Connection>(
+    fn transaction<C: PoolConnection>(
         &mut self,
         connection: &mut C,
         ticket: Ticket,
@@ -201,15 +203,15 @@ impl<'a> Worker<'a> {
     ) -> bool {
         let mut goes_on = true;
         let sampled = self.plan.sampling().includes(ticket.index);
-        let mut timing = Timing::new(ready, sampled);
+        let mut timing = TransactionTiming::new(ready, sampled);
         timing.parts.measure(connection.measured());
         let ledger = &mut self.ledger;
         let session = &mut self.session;
         let mut action = session.start(ticket);
         let outcome = loop {
             action = match action {
-                Action::Execute { statement, parameters, wants_row } => {
-                    let call = Call::Execute { statement, parameters, wants_row };
+                SessionAction::Execute { statement, parameters, wants_row } => {
+                    let call = PoolCall::Execute { statement, parameters, wants_row };
                     match call.make(connection, &ticket, &mut timing, ledger) {
                         Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
                         Ok(rows) => session.answered(rows, &[]),
@@ -223,7 +225,7 @@ impl<'a> Worker<'a> {
                         }
                     }
                 }
-                Action::Pause { part, length } => {
+                SessionAction::Pause { part, length } => {
                     let from = now();
                     let until = (from + length).min(self.last);
                     let to = wait_until(until, |at| at >= self.stop.instant());
@@ -233,13 +235,13 @@ impl<'a> Worker<'a> {
                     }
                     session.resumed(part)
                 }
-                Action::Ask { connection: 1.., .. } => {
+                SessionAction::Ask { connection: 1.., .. } => {
                     let failure = one_connection();
                     ledger.error(&ticket, &failure, timing.done());
                     session.replied(Err(&failure))
                 }
-                Action::Ask { request, statement, .. } => {
-                    let call = Call::Ask { request, statement };
+                SessionAction::Ask { request, statement, .. } => {
+                    let call = PoolCall::Ask { request, statement };
                     match call.make(connection, &ticket, &mut timing, ledger) {
                         Ok(_) => session.replied(Ok(connection.results())),
                         Err(failure) if failure.code == INTERRUPTED => break Outcome::Unfinished,
@@ -249,9 +251,9 @@ impl<'a> Worker<'a> {
                         }
                     }
                 }
-                Action::Wait => unreachable!("a thread has one statement under way"),
-                Action::End(outcome) => break outcome,
-                Action::Quit { outcome, all } => {
+                SessionAction::Wait => unreachable!("a thread has one statement under way"),
+                SessionAction::End(outcome) => break outcome,
+                SessionAction::Quit { outcome, all } => {
                     goes_on = false;
                     if all {
                         self.stop.at(now());
@@ -273,7 +275,7 @@ impl<'a> Worker<'a> {
     #[cold]
     fn leave(&mut self, ticket: &Ticket) {
         let Some(shared) = self.shared else { return };
-        if let Queue::Closed(queue) = &mut *lock(&shared.queue) {
+        if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
             queue.leave(ticket);
         }
         if shared.workers.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -289,18 +291,18 @@ impl<'a> Worker<'a> {
             self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
         };
         match &mut *lock(&shared.queue) {
-            Queue::Open(queue) => {
+            PoolQueue::Open(queue) => {
                 queue.by_ref().take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
             }
-            Queue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
+            PoolQueue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
         }
     }
 }
 
 /// A worker's connection is all that its client gets.
 #[cold]
-fn one_connection() -> Failure {
-    Failure::statement(
+fn one_connection() -> DatabaseFailure {
+    DatabaseFailure::statement(
         "connections",
         "",
         "a script's client has one connection to an embedded database",

@@ -3,11 +3,11 @@
 use super::protocol::PostgresProtocol;
 use super::shared::PostgresShared;
 use super::target::PostgresTarget;
-use crate::failure::Failure;
-use crate::server::{self, Admin, Dialect, ServerError, quoted_list};
-use crate::socket::{Client, Reconnect, Table as Rows};
+use crate::failure::DatabaseFailure;
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
 use dbtime_load::program::Value;
-use dbtime_load::workload::{Column, ColumnType, Table};
+use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
 use dbtime_model::{MonoNanos, Nanos};
 use std::io::Write;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub struct PostgresDialect;
 
 /// A connection for loading and looking.
 pub struct PostgresAdmin {
-    client: Client<PostgresProtocol>,
+    client: SocketClient<PostgresProtocol>,
 }
 
 /// Bytes that are made before they are sent.
@@ -50,8 +50,8 @@ impl PostgresAdmin {
     }
 }
 
-impl Admin for PostgresAdmin {
-    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
+impl AdminConnection for PostgresAdmin {
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
         self.client.query(sql)
     }
 
@@ -63,17 +63,17 @@ impl Admin for PostgresAdmin {
         self.client.send(sql);
     }
 
-    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
         self.client.answer_by(until)
     }
 
     fn load_rows(
         &mut self,
-        table: &Table,
+        table: &WorkloadTable,
         rows: Range<u64>,
         fill: &mut dyn FnMut(u64, &mut Vec<Value>),
         progress: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), Box<Failure>> {
+    ) -> Result<(), Box<DatabaseFailure>> {
         let columns: Vec<&str> =
             table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
         let name = PostgresDialect.quoted(&table.name);
@@ -127,13 +127,13 @@ fn escaped(text: &str, data: &mut Vec<u8>) {
     }
 }
 
-impl Dialect for PostgresDialect {
+impl ServerDialect for PostgresDialect {
     /// Names without anything odd stay bare, so that statements of workloads find them.
     fn quoted(&self, name: &str) -> String {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn type_of(&self, column: &Column) -> String {
+    fn type_of(&self, column: &WorkloadColumn) -> String {
         let kind = match (column.kind, column.auto) {
             // SERIAL is older than IDENTITY, and every version still has it.
             (ColumnType::Integer, true) => "SERIAL".to_owned(),

@@ -3,20 +3,20 @@
 
 use super::request;
 use super::shared::{BIND_END, EXECUTE_AND_SYNC};
-use crate::failure::Failure;
-use crate::socket::Asked;
+use crate::failure::DatabaseFailure;
+use crate::socket::SubmitResult;
 use dbtime_load::program::Value;
-use dbtime_load::request::{Piped, Request};
-use dbtime_load::results::Results;
-use dbtime_wire::Rows;
+use dbtime_load::request::{ConnectionOp, PipelineEntry};
+use dbtime_load::results::ResultSets;
+use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{begin_message, cells, columns, end_message, frontend};
 
 /// A connection's side of what a script asks.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct PostgresAdHocSession {
     /// How the server described the rows of the script's statements, by their handles.
     handles: Vec<Option<Box<[u8]>>>,
-    results: Results,
+    results: ResultSets,
     /// Whether a result has begun that has not ended.
     is_open: bool,
     /// The statement that is being prepared or executed.
@@ -44,7 +44,7 @@ const COPY_PIECE: usize = 1 << 20;
 /// An Execute of the unnamed portal, with no limit on its rows.
 const EXECUTE: [u8; 10] = [frontend::EXECUTE, 0, 0, 0, 9, 0, 0, 0, 0, 0];
 
-impl Asking {
+impl PostgresAdHocSession {
     /// Writes a request. Returns how many ReadyForQuery come for it.
     ///
     /// # Errors
@@ -52,14 +52,14 @@ impl Asking {
     #[inline]
     pub(super) fn write(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(Asked, u32), Failure> {
+    ) -> Result<(SubmitResult, u32), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.present) = (false, None);
-        self.is_extended = !matches!(request, Request::Query(_) | Request::Copy { .. });
-        self.is_pipeline = matches!(request, Request::Pipeline(_));
-        self.has_data = matches!(request, Request::Copy { .. });
+        self.is_extended = !matches!(request, ConnectionOp::Query(_) | ConnectionOp::Copy { .. });
+        self.is_pipeline = matches!(request, ConnectionOp::Pipeline(_));
+        self.has_data = matches!(request, ConnectionOp::Copy { .. });
         let start = out.len();
         let written = self.write_or_fail(request, out);
         if written.is_err() {
@@ -71,55 +71,60 @@ impl Asking {
     #[inline]
     fn write_or_fail(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(Asked, u32), Failure> {
+    ) -> Result<(SubmitResult, u32), DatabaseFailure> {
         match request {
-            Request::Query(sql) => {
+            ConnectionOp::Query(sql) => {
                 free_of_zeros(sql)?;
                 request::query(sql, out);
             }
-            Request::Execute { handle, parameters, .. } => {
+            ConnectionOp::Execute { handle, parameters, .. } => {
                 self.present = Some(Present::Executing(self.known(handle)?));
                 bind(Some(handle), parameters, out)?;
                 out.extend_from_slice(&EXECUTE_AND_SYNC);
             }
-            Request::QueryWith { sql, parameters } => {
+            ConnectionOp::QueryWith { sql, parameters } => {
                 query_with(sql, parameters, out)?;
                 request::empty(frontend::SYNC, out);
             }
-            Request::Prepare { handle, .. } if handle >= MOST_HANDLES => {
+            ConnectionOp::Prepare { handle, .. } if handle >= MOST_HANDLES => {
                 let text = format!("a script has at most {MOST_HANDLES} statements prepared");
-                return Err(Failure::statement("54000", "54000", text));
+                return Err(DatabaseFailure::statement("54000", "54000", text));
             }
-            Request::Prepare { handle, sql } => self.prepare(handle, sql, out)?,
-            Request::Close { handle } => {
+            ConnectionOp::Prepare { handle, sql } => self.prepare(handle, sql, out)?,
+            ConnectionOp::Close { handle } => {
                 if self.known(handle).is_err() {
-                    return Ok((Asked::Done, 0));
+                    return Ok((SubmitResult::Done, 0));
                 }
                 self.handles[handle as usize] = None;
                 of_name(frontend::CLOSE, handle, out);
                 request::empty(frontend::SYNC, out);
             }
-            Request::Pipeline(piped) => return self.pipeline(piped, out),
-            Request::Copy { sql, data } => copy(sql, data, out)?,
-            Request::Connect | Request::Disconnect => return Ok((Asked::Done, 0)),
+            ConnectionOp::Pipeline(piped) => return self.pipeline(piped, out),
+            ConnectionOp::Copy { sql, data } => copy(sql, data, out)?,
+            ConnectionOp::Connect | ConnectionOp::Disconnect => return Ok((SubmitResult::Done, 0)),
         }
-        Ok((Asked::Sent, 1))
+        Ok((SubmitResult::Sent, 1))
     }
 
-    fn known(&self, handle: u32) -> Result<usize, Failure> {
+    fn known(&self, handle: u32) -> Result<usize, DatabaseFailure> {
         match self.handles.get(handle as usize) {
             Some(Some(_)) => Ok(handle as usize),
             _ => {
                 let text = "the statement is not prepared on this connection: it was closed, or \
                             belongs to a connection that is gone";
-                Err(Failure::statement("26000", "26000", text))
+                Err(DatabaseFailure::statement("26000", "26000", text))
             }
         }
     }
 
-    fn prepare(&mut self, handle: u32, sql: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
+    fn prepare(
+        &mut self,
+        handle: u32,
+        sql: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DatabaseFailure> {
         free_of_zeros(sql)?;
         let index = handle as usize;
         if index >= self.handles.len() {
@@ -141,27 +146,31 @@ impl Asking {
     }
 
     /// What comes of a pipeline is counted, and no rows are kept.
-    fn pipeline(&mut self, piped: &[Piped], out: &mut Vec<u8>) -> Result<(Asked, u32), Failure> {
+    fn pipeline(
+        &mut self,
+        piped: &[PipelineEntry],
+        out: &mut Vec<u8>,
+    ) -> Result<(SubmitResult, u32), DatabaseFailure> {
         let mut syncs = 0;
         for entry in piped {
             match entry {
-                Piped::Execute { handle, parameters } => {
+                PipelineEntry::Execute { handle, parameters } => {
                     self.known(*handle)?;
                     bind(Some(*handle), parameters, out)?;
                     out.extend_from_slice(&EXECUTE);
                 }
-                Piped::QueryWith { sql, parameters } => query_with(sql, parameters, out)?,
-                Piped::Sync => {
+                PipelineEntry::QueryWith { sql, parameters } => query_with(sql, parameters, out)?,
+                PipelineEntry::Sync => {
                     request::empty(frontend::SYNC, out);
                     syncs += 1;
                 }
             }
         }
-        if !matches!(piped.last(), Some(Piped::Sync)) {
+        if !matches!(piped.last(), Some(PipelineEntry::Sync)) {
             request::empty(frontend::SYNC, out);
             syncs += 1;
         }
-        Ok((Asked::Sent, syncs))
+        Ok((SubmitResult::Sent, syncs))
     }
 
     /// An answer is whole; `is_fine`: no failure.
@@ -187,7 +196,7 @@ impl Asking {
         self.is_pipeline
     }
 
-    pub(super) fn results(&mut self) -> &mut Results {
+    pub(super) fn results(&mut self) -> &mut ResultSets {
         &mut self.results
     }
 
@@ -206,7 +215,7 @@ impl Asking {
     }
 }
 
-impl Rows for Asking {
+impl ResultRows for PostgresAdHocSession {
     fn columns(&mut self, payload: &[u8]) {
         if let Some(Present::Preparing(index)) = self.present {
             self.handles[index] = Some(payload.into());
@@ -233,7 +242,7 @@ impl Rows for Asking {
 
 /// A statement and what it reads, without waiting to hear that the server wants it: one that does
 /// not passes over it.
-fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     free_of_zeros(sql)?;
     request::query(sql, out);
     for piece in data.chunks(COPY_PIECE) {
@@ -246,7 +255,7 @@ fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
 }
 
 /// Parse and Bind without a name, Describe and Execute.
-fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), Failure> {
+fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     free_of_zeros(sql)?;
     let begun = begin_message(frontend::PARSE, out);
     name(None, out);
@@ -263,10 +272,14 @@ fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), 
 
 /// Bind to the unnamed portal, all values as texts.
 #[inline]
-fn bind(handle: Option<u32>, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), Failure> {
+fn bind(
+    handle: Option<u32>,
+    parameters: &[Value],
+    out: &mut Vec<u8>,
+) -> Result<(), DatabaseFailure> {
     let Ok(count) = u16::try_from(parameters.len()) else {
         let text = format!("{} parameters, and a statement takes 65535", parameters.len());
-        return Err(Failure::statement("54000", "54000", text));
+        return Err(DatabaseFailure::statement("54000", "54000", text));
     };
     let begun = begin_message(frontend::BIND, out);
     out.push(0);
@@ -299,9 +312,11 @@ fn of_name(tag: u8, handle: u32, out: &mut Vec<u8>) {
     end_message(begun, out);
 }
 
-fn free_of_zeros(sql: &str) -> Result<(), Failure> {
+fn free_of_zeros(sql: &str) -> Result<(), DatabaseFailure> {
     match sql.as_bytes().contains(&0) {
-        true => Err(Failure::statement("22021", "22021", "a statement with a zero byte in it")),
+        true => {
+            Err(DatabaseFailure::statement("22021", "22021", "a statement with a zero byte in it"))
+        }
         false => Ok(()),
     }
 }

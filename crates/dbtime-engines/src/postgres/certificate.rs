@@ -12,14 +12,14 @@ pub(super) fn certificate_hash(der: &[u8]) -> Option<Vec<u8>> {
     let (identifier, _) = element(algorithm, OBJECT_IDENTIFIER)?;
     let name = NAMES.iter().find(|(known, _)| *known == identifier).map(|(_, hash)| *hash)?;
     Some(match name {
-        Hash::Sha256 => Sha256::digest(der).to_vec(),
-        Hash::Sha384 => Sha384::digest(der).to_vec(),
-        Hash::Sha512 => Sha512::digest(der).to_vec(),
+        CertificateHash::Sha256 => Sha256::digest(der).to_vec(),
+        CertificateHash::Sha384 => Sha384::digest(der).to_vec(),
+        CertificateHash::Sha512 => Sha512::digest(der).to_vec(),
     })
 }
 
 #[derive(Clone, Copy)]
-enum Hash {
+enum CertificateHash {
     Sha256,
     Sha384,
     Sha512,
@@ -30,16 +30,16 @@ const OBJECT_IDENTIFIER: u8 = 0x06;
 
 /// Algorithms that certificates are signed with (RFC 8017, RFC 5758): 1.2.840.113549.1.1.N is RSA,
 /// 1.2.840.10045.4.3.N is ECDSA.
-const NAMES: [(&[u8], Hash); 9] = [
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", Hash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", Hash::Sha256),
-    (b"\x2a\x86\x48\xce\x3d\x04\x01", Hash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b", Hash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c", Hash::Sha384),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d", Hash::Sha512),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x02", Hash::Sha256),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x03", Hash::Sha384),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x04", Hash::Sha512),
+const NAMES: [(&[u8], CertificateHash); 9] = [
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", CertificateHash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", CertificateHash::Sha256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x01", CertificateHash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b", CertificateHash::Sha256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c", CertificateHash::Sha384),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d", CertificateHash::Sha512),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x02", CertificateHash::Sha256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x03", CertificateHash::Sha384),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x04", CertificateHash::Sha512),
 ];
 
 /// The content of the first DER element, which must have this tag, and what follows it.

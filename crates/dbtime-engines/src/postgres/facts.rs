@@ -2,9 +2,9 @@
 
 use super::admin::PostgresDialect;
 use super::request::numbered;
-use crate::failure::Failure;
-use crate::plan::Plan;
-use crate::server::{Asked, Dialect, ServerError, ServerFacts};
+use crate::failure::DatabaseFailure;
+use crate::plan::LoadPlan;
+use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
 use dbtime_load::statement::{Statement, StatementKind};
 use std::collections::BTreeMap;
 
@@ -46,19 +46,23 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// A look at a server.
-pub(super) struct Look<'a> {
-    pub(super) asked: Asked<'a>,
+pub(super) struct PostgresFactsReader<'a> {
+    pub(super) asked: AdminSession<'a>,
 }
 
-impl Look<'_> {
+impl PostgresFactsReader<'_> {
     /// Everything there is to know. Each connection will prepare `prepared` statements.
-    pub(super) fn facts(mut self, plan: &Plan, prepared: u64) -> Result<ServerFacts, ServerError> {
+    pub(super) fn facts(
+        mut self,
+        plan: &LoadPlan,
+        prepared: u64,
+    ) -> Result<ServerFacts, ServerError> {
         self.check_statements(&plan.workload.statements)?;
         let version = self.asked.query("SHOW server_version")?;
         let number = version.value().unwrap_or_default().to_owned();
         // `15.18 (Debian 15.18-0+deb12u1)`
         let number = number.split(' ').next().unwrap_or_default();
-        let total = prepared * u64::from(plan.servers);
+        let total = prepared * u64::from(plan.concurrency);
         Ok(ServerFacts {
             version: format!("PostgreSQL {number}"),
             settings: self.settings()?,
@@ -92,7 +96,7 @@ impl Look<'_> {
                     self.asked.query("DEALLOCATE dbtime_look")?;
                     let given = statement.kind.pieces().len() - 1;
                     if let Some(counted) = counted.filter(|counted| *counted != given) {
-                        let failure = Failure::parameters("42P02", "42P02", counted, given);
+                        let failure = DatabaseFailure::parameters("42P02", "42P02", counted, given);
                         return Err(self.refused(&statement.name, sql, failure.into()));
                     }
                 }
@@ -111,11 +115,11 @@ impl Look<'_> {
         Ok(rows.value().and_then(|text| text.parse().ok()))
     }
 
-    fn refused(&self, name: &str, sql: &str, failure: Box<Failure>) -> ServerError {
+    fn refused(&self, name: &str, sql: &str, failure: Box<DatabaseFailure>) -> ServerError {
         self.asked.refused(format!("statement `{name}` ({sql}) is refused"), failure)
     }
 
-    fn data_bytes(&mut self, plan: &Plan) -> Result<Option<u64>, ServerError> {
+    fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
         let tables = &plan.workload.tables;
         let names: Vec<String> = tables.iter().map(|t| PostgresDialect.text(&t.name)).collect();
         if names.is_empty() {
@@ -176,18 +180,18 @@ fn can_be_prepared(sql: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::Admin;
-    use crate::socket::Table as Rows;
+    use crate::server::AdminConnection;
+    use crate::socket::QueryTable as Rows;
     use dbtime_load::program::Value;
-    use dbtime_load::workload::Table;
+    use dbtime_load::workload::WorkloadTable;
     use dbtime_model::{MonoNanos, OperationId};
     use std::ops::Range;
 
     /// A server that counts parameters so, and takes everything.
     struct Counting(Option<&'static str>);
 
-    impl Admin for Counting {
-        fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>> {
+    impl AdminConnection for Counting {
+        fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
             let counted = self.0.filter(|_| sql.contains("pg_prepared_statements"));
             let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
             Ok((Rows { rows, ..Rows::default() }, 1))
@@ -199,17 +203,20 @@ mod tests {
 
         fn send(&mut self, _sql: &str) {}
 
-        fn answer_by(&mut self, _until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>> {
+        fn answer_by(
+            &mut self,
+            _until: MonoNanos,
+        ) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
             None
         }
 
         fn load_rows(
             &mut self,
-            _table: &Table,
+            _table: &WorkloadTable,
             _rows: Range<u64>,
             _fill: &mut dyn FnMut(u64, &mut Vec<Value>),
             _progress: &mut dyn FnMut(u64) -> bool,
-        ) -> Result<(), Box<Failure>> {
+        ) -> Result<(), Box<DatabaseFailure>> {
             Ok(())
         }
     }
@@ -218,8 +225,9 @@ mod tests {
     fn looked(counted: Option<&'static str>) -> Result<(), String> {
         let kind = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
         let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
-        let mut look =
-            Look { asked: Asked { target: "postgres://h", admin: &mut Counting(counted) } };
+        let mut look = PostgresFactsReader {
+            asked: AdminSession { target: "postgres://h", admin: &mut Counting(counted) },
+        };
         look.check_statements(&[statement]).map_err(|error| error.to_string())
     }
 

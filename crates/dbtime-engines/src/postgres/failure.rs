@@ -2,12 +2,12 @@
 //!
 //! Source: PostgreSQL manual, appendix "PostgreSQL Error Codes".
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use crate::socket::Address;
 use dbtime_load::excerpt::excerpt;
 use dbtime_model::ErrorClass;
 use dbtime_wire::Malformed;
-use dbtime_wire::postgres::ServerError;
+use dbtime_wire::postgres::PostgresError;
 
 /// The class of an SQLSTATE. `is_fatal`: the connection does not go on.
 fn class(code: &str, is_fatal: bool) -> ErrorClass {
@@ -36,7 +36,7 @@ fn class(code: &str, is_fatal: bool) -> ErrorClass {
 }
 
 /// What to do about an error, where its own words do not say.
-fn remedy(error: &ServerError) -> Option<&'static str> {
+fn remedy(error: &PostgresError) -> Option<&'static str> {
     let is_plain = ["no encryption", "SSL off"].iter().any(|words| error.message.contains(words));
     Some(match error.code.as_str() {
         "28000" if is_plain => {
@@ -62,7 +62,7 @@ fn remedy(error: &ServerError) -> Option<&'static str> {
 }
 
 /// The failure of a statement. `undone`: the server has no transaction open any more.
-pub(super) fn failure(error: &ServerError, undone: bool) -> Failure {
+pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
     let mut message = error.message.clone();
     for more in [error.detail.as_str(), error.hint.as_str()] {
         if !more.is_empty() {
@@ -75,14 +75,14 @@ pub(super) fn failure(error: &ServerError, undone: bool) -> Failure {
     let class = class(&error.code, error.is_fatal());
     let undone = undone || error.is_fatal();
     let (code, state) = (error.code.clone(), error.code.clone());
-    let own_length = Failure::length_of(&error.message);
+    let own_length = DatabaseFailure::length_of(&error.message);
     let (report, position) = (report(error).into(), error.position);
-    Failure { class, code, state, message, own_length, report, position, undone }
+    DatabaseFailure { class, code, state, message, own_length, report, position, undone }
 }
 
 /// An error as PostgreSQL's own client shows it, but for the place in the statement, whose text is
 /// the caller's.
-fn report(error: &ServerError) -> String {
+fn report(error: &PostgresError) -> String {
     let mut report = format!("{}:  {}", error.severity, error.message);
     if let Some(lines) = excerpt(&error.internal_query, error.internal_position as usize) {
         report = format!("{report}\n{lines}");
@@ -100,15 +100,15 @@ fn report(error: &ServerError) -> String {
 }
 
 /// Why the server does not let us in, or on.
-pub(super) fn refusal(error: &ServerError) -> Failure {
-    Failure { class: ErrorClass::Connection, ..failure(error, true) }
+pub(super) fn refusal(error: &PostgresError) -> DatabaseFailure {
+    DatabaseFailure { class: ErrorClass::Connection, ..failure(error, true) }
 }
 
 /// Begins what is told of a server that lets nobody in as PostgreSQL's own client does: with the
 /// place, and with the address where a name was given.
 ///
 /// Source: `emitHostIdentityInfo` of libpq 15 (fe-connect.c).
-pub(super) fn name_server(failure: &mut Failure, address: &Address, nth: usize) {
+pub(super) fn name_server(failure: &mut DatabaseFailure, address: &Address, nth: usize) {
     if failure.report.is_empty() {
         return;
     }
@@ -125,14 +125,14 @@ pub(super) fn name_server(failure: &mut Failure, address: &Address, nth: usize) 
 }
 
 /// What answers is something else.
-pub(super) fn no_postgres(service: &str) -> Failure {
+pub(super) fn no_postgres(service: &str) -> DatabaseFailure {
     let text = format!("{service} answers there, not PostgreSQL: check host, port and scheme");
-    Failure::connection("protocol", text)
+    DatabaseFailure::connection("protocol", text)
 }
 
 /// Something came that makes no sense.
-pub(super) fn malformed(error: &Malformed) -> Failure {
-    Failure::connection("protocol", format!("{error}: is it a PostgreSQL server?"))
+pub(super) fn malformed(error: &Malformed) -> DatabaseFailure {
+    DatabaseFailure::connection("protocol", format!("{error}: is it a PostgreSQL server?"))
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
     fn what_must_come_in_encrypted_learns_how() {
         let told = |message: &str| {
             let (code, message) = ("28000".to_owned(), message.to_owned());
-            failure(&ServerError { code, message, ..ServerError::default() }, true).message
+            failure(&PostgresError { code, message, ..PostgresError::default() }, true).message
         };
         let entry = "no pg_hba.conf entry for host \"10.0.0.1\", user \"u\", database \"d\", ";
         assert!(told(&format!("{entry}no encryption")).contains("sslmode=require"));
@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn servers_are_named_as_their_own_client_names_them() {
         let named = |address: &Address, nth| {
-            let mut failure = Failure { report: "FATAL:  no".into(), ..no_postgres("HTTP") };
+            let mut failure =
+                DatabaseFailure { report: "FATAL:  no".into(), ..no_postgres("HTTP") };
             name_server(&mut failure, address, nth);
             failure.report
         };
@@ -212,12 +213,12 @@ mod tests {
 
     #[test]
     fn failures_say_what_to_do() {
-        let error = |severity: &str, code: &str| ServerError {
+        let error = |severity: &str, code: &str| PostgresError {
             severity: severity.to_owned(),
             code: code.to_owned(),
             message: "no".to_owned(),
             hint: "ask".to_owned(),
-            ..ServerError::default()
+            ..PostgresError::default()
         };
         let full = failure(&error("FATAL", "53300"), false);
         assert_eq!(full.message, "no; ask (raise max_connections, or use fewer connections)");

@@ -1,14 +1,14 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
-use crate::socket::Table;
+use crate::socket::QueryTable;
 use dbtime_load::program::Value;
-use dbtime_wire::Rows;
-use dbtime_wire::postgres::{Wants, cells, columns};
+use dbtime_wire::ResultRows;
+use dbtime_wire::postgres::{ExpectedResponse, cells, columns};
 
 /// Which rows are kept, and those that were.
 #[derive(Default)]
-pub(super) struct Kept {
-    wants: Wants,
+pub(super) struct PostgresRowSink {
+    wants: ExpectedResponse,
     /// Types of each statement's columns, once the server has described them; the last are those of
     /// the query that is no statement of the workload.
     types: Box<[Vec<u32>]>,
@@ -16,23 +16,23 @@ pub(super) struct Kept {
     /// The first row; its texts are used again, so only so many values of it count.
     first: Vec<Value>,
     width: usize,
-    table: Table,
+    table: QueryTable,
 }
 
-impl Kept {
+impl PostgresRowSink {
     pub(super) fn new(statements: usize) -> Self {
         Self { types: vec![Vec::new(); statements + 1].into(), ..Self::default() }
     }
 
     /// The first row of a statement is wanted.
     pub(super) fn first_of(&mut self, statement: usize) {
-        (self.wants, self.present, self.width) = (Wants::FirstRow, statement, 0);
+        (self.wants, self.present, self.width) = (ExpectedResponse::FirstRow, statement, 0);
     }
 
     /// All rows of a query are wanted.
     pub(super) fn all(&mut self) {
-        (self.wants, self.present) = (Wants::Rows, self.types.len() - 1);
-        self.table = Table::default();
+        (self.wants, self.present) = (ExpectedResponse::Rows, self.types.len() - 1);
+        self.table = QueryTable::default();
     }
 
     /// The first row, when it was wanted and there was one.
@@ -40,24 +40,24 @@ impl Kept {
         &self.first[..self.width]
     }
 
-    pub(super) fn take_table(&mut self) -> Table {
+    pub(super) fn take_table(&mut self) -> QueryTable {
         std::mem::take(&mut self.table)
     }
 }
 
-impl Rows for Kept {
+impl ResultRows for PostgresRowSink {
     fn columns(&mut self, payload: &[u8]) {
         let types = &mut self.types[self.present];
         types.clear();
         types.extend(columns(payload).map(|column| column.kind));
-        if self.wants == Wants::Rows {
+        if self.wants == ExpectedResponse::Rows {
             let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
             self.table.columns = columns(payload).map(|column| name(column.name)).collect();
         }
     }
 
     fn row(&mut self, payload: &[u8]) {
-        if self.wants == Wants::Rows {
+        if self.wants == ExpectedResponse::Rows {
             let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
             self.table.rows.push(cells(payload).map(|cell| cell.map(text)).collect());
             return;
@@ -110,7 +110,7 @@ mod tests {
             description.extend_from_slice(b"\0\x08\xff\xff\xff\xff\0\0");
         }
         let row = b"\0\x04\0\0\0\x02-7\0\0\0\x031.5\0\0\0\x042.50\xff\xff\xff\xff";
-        let mut kept = Kept::new(1);
+        let mut kept = PostgresRowSink::new(1);
         kept.first_of(0);
         kept.columns(&description);
         kept.row(row);

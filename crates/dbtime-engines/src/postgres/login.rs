@@ -1,8 +1,8 @@
 //! Logging in: what the server asks before it lets anybody in, and what is answered.
 
 use super::failure::malformed;
-use super::shared::Identity;
-use crate::failure::Failure;
+use super::shared::PostgresStatementKey;
+use crate::failure::DatabaseFailure;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
@@ -11,7 +11,7 @@ use postgres_protocol::authentication::sasl::{
 
 /// How far logging in is.
 #[derive(Default)]
-pub(super) struct Login {
+pub(super) struct PostgresLogin {
     scram: Option<Box<ScramSha256>>,
     /// Hash of the server's certificate, where the connection is encrypted.
     pub(super) certificate_hash: Option<Vec<u8>>,
@@ -19,7 +19,7 @@ pub(super) struct Login {
     is_proved: bool,
 }
 
-impl Login {
+impl PostgresLogin {
     /// Answers a request for authentication.
     ///
     /// # Errors
@@ -27,9 +27,9 @@ impl Login {
     pub(super) fn answer(
         &mut self,
         payload: &[u8],
-        identity: &Identity,
+        identity: &PostgresStatementKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         match Authentication::read(payload).map_err(|error| malformed(&error))? {
             Authentication::Ok if self.scram.is_some() && !self.is_proved => {
                 Err(refused("the server let us in without proving that it knows the password"))
@@ -71,9 +71,9 @@ impl Login {
     fn begin(
         &mut self,
         mechanisms: &[&str],
-        identity: &Identity,
+        identity: &PostgresStatementKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let (mechanism, binding) = self.channel_binding(mechanisms);
         if !mechanisms.contains(&mechanism) {
             let offered = mechanisms.join(", ");
@@ -113,7 +113,7 @@ fn send(password: &[u8], out: &mut Vec<u8>) {
     end_message(begun, out);
 }
 
-fn password(identity: &Identity) -> Result<&str, Failure> {
+fn password(identity: &PostgresStatementKey) -> Result<&str, DatabaseFailure> {
     match identity.password.reveal() {
         "" => Err(refused(&format!(
             "the server wants a password for {}: put it into PGPASSWORD, ~/.pgpass or the target",
@@ -123,11 +123,11 @@ fn password(identity: &Identity) -> Result<&str, Failure> {
     }
 }
 
-fn refused(text: &str) -> Failure {
-    Failure::connection("authentication", text)
+fn refused(text: &str) -> DatabaseFailure {
+    DatabaseFailure::connection("authentication", text)
 }
 
-fn out_of_turn() -> Failure {
+fn out_of_turn() -> DatabaseFailure {
     refused("the server continues what it has not begun")
 }
 
@@ -136,22 +136,26 @@ mod tests {
     use super::*;
     use crate::secret::Secret;
 
-    fn identity(password: &str) -> Identity {
-        Identity {
+    fn identity(password: &str) -> PostgresStatementKey {
+        PostgresStatementKey {
             user: "md5_user".to_owned(),
             password: Secret::new(password),
-            ..Identity::default()
+            ..PostgresStatementKey::default()
         }
     }
 
-    fn ask(login: &mut Login, payload: &[u8], password: &str) -> Result<Vec<u8>, Failure> {
+    fn ask(
+        login: &mut PostgresLogin,
+        payload: &[u8],
+        password: &str,
+    ) -> Result<Vec<u8>, DatabaseFailure> {
         let mut out = Vec::new();
         login.answer(payload, &identity(password), &mut out).map(|()| out)
     }
 
     #[test]
     fn each_method_has_its_answer() {
-        let answer = |payload: &[u8]| ask(&mut Login::default(), payload, "password");
+        let answer = |payload: &[u8]| ask(&mut PostgresLogin::default(), payload, "password");
         assert_eq!(answer(b"\0\0\0\0").expect("in"), b"");
         assert_eq!(answer(b"\0\0\0\x03").expect("sent"), b"p\0\0\0\x0dpassword\0");
         let hashed = b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0";
@@ -163,7 +167,7 @@ mod tests {
     #[test]
     fn what_cannot_be_answered_says_what_to_do() {
         let told = |payload: &[u8], password: &str| {
-            ask(&mut Login::default(), payload, password).expect_err("refused").message
+            ask(&mut PostgresLogin::default(), payload, password).expect_err("refused").message
         };
         assert!(told(b"\0\0\0\x07", "x").contains("GSSAPI"));
         assert!(told(b"\0\0\0\x09", "x").contains("SSPI"));
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_server_that_does_not_know_the_password_is_not_believed() {
-        let mut login = Login::default();
+        let mut login = PostgresLogin::default();
         ask(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
         assert!(ask(&mut login, b"\0\0\0\0", "x").expect_err("no proof").message.contains("prov"));
         let wrong = b"\0\0\0\x0br=somebodyelses,s=eA==,i=4096";

@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Whose password is looked for: host, port, database and user.
-pub(super) type Key<'a> = [&'a str; 4];
+pub(super) type PasswordKey<'a> = [&'a str; 4];
 
 /// The password of the first line that fits. A file that others can read is not looked at: then the
 /// error says so.
-pub(super) fn look_up(path: &Path, key: Key<'_>) -> Result<Option<String>, String> {
+pub(super) fn look_up(path: &Path, key: PasswordKey<'_>) -> Result<Option<String>, String> {
     let told = |error: io::Error| format!("{} cannot be read: {error}", path.display());
     let file = match fs::metadata(path) {
         Ok(file) => file,
@@ -30,9 +30,9 @@ pub(super) fn look_up(path: &Path, key: Key<'_>) -> Result<Option<String>, Strin
     Ok(find(&String::from_utf8_lossy(&text), key))
 }
 
-fn find(text: &str, key: Key<'_>) -> Option<String> {
+fn find(text: &str, key: PasswordKey<'_>) -> Option<String> {
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let mut fields = Fields(line);
+        let mut fields = PasswordFields(line);
         for wanted in key {
             let (field, is_any) = fields.next()?;
             if !is_any && field != wanted {
@@ -44,9 +44,9 @@ fn find(text: &str, key: Key<'_>) -> Option<String> {
 }
 
 /// Fields with colons between them, without their backslashes; whether each is a lone `*`.
-struct Fields<'a>(&'a str);
+struct PasswordFields<'a>(&'a str);
 
-impl Iterator for Fields<'_> {
+impl Iterator for PasswordFields<'_> {
     type Item = (String, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_first_line_that_fits_has_the_password() {
-        let of = |key: Key<'_>| find(FILE, key);
+        let of = |key: PasswordKey<'_>| find(FILE, key);
         let some = |password: &str| Some(password.to_owned());
         assert_eq!(of(["db.example", "5432", "shop", "alice"]), some("one"));
         assert_eq!(of(["db.example", "5433", "shop", "alice"]), None);

@@ -5,46 +5,51 @@
 
 mod opening;
 
-use super::asking::Asking;
+use super::asking::PostgresAdHocSession;
 use super::certificate::certificate_hash;
 use super::failure::{self, failure, malformed, refusal};
-use super::kept::Kept;
-use super::login::Login;
+use super::kept::PostgresRowSink;
+use super::login::PostgresLogin;
 use super::request;
-use super::shared::{BIND_END, EXECUTE_AND_SYNC, Form, PostgresShared, Prepared};
-use crate::failure::Failure;
-use crate::shard::Answer;
-use crate::socket::{Address, Asked, Call, Progress, Protocol, Table, TlsWish, Transport};
+use super::shared::{
+    BIND_END, EXECUTE_AND_SYNC, PostgresPrepared, PostgresShared, PostgresStatementForm,
+};
+use crate::failure::DatabaseFailure;
+use crate::shard::StatementResult;
+use crate::socket::{
+    Address, Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsWish, Transport,
+};
 use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_wire::postgres::{
-    AnswerReader, ServerError, Transaction, Wants, begin_message, end_message, frontend,
+    ExpectedResponse, PostgresError, PostgresResponseReader, TransactionStatus, begin_message,
+    end_message, frontend,
 };
-use dbtime_wire::{Malformed, Progress as Reading};
+use dbtime_wire::{Malformed, ReadProgress as Reading};
 use std::collections::VecDeque;
 
 /// One connection.
 pub struct PostgresProtocol {
-    stage: Stage,
-    login: Login,
-    reader: AnswerReader,
+    stage: PostgresStage,
+    login: PostgresLogin,
+    reader: PostgresResponseReader,
     /// What the server knows of each statement.
-    handles: Box<[Handle]>,
-    kept: Kept,
-    asking: Asking,
+    handles: Box<[PostgresStatementHandle]>,
+    kept: PostgresRowSink,
+    asking: PostgresAdHocSession,
     /// The first failure of a script's pipeline.
-    failed: Option<Box<Failure>>,
+    failed: Option<Box<DatabaseFailure>>,
     /// Statements under way behind the one that is being answered.
-    behind: VecDeque<Stage>,
+    behind: VecDeque<PostgresStage>,
     /// Whether that went out with another.
     is_ahead: bool,
-    server: Server,
+    server: ServerParameters,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum PostgresStage {
     /// Waits to hear whether the server encrypts.
     Encrypting(TlsWish),
     LoggingIn,
@@ -62,7 +67,7 @@ enum Stage {
 
 /// What the server knows of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Handle {
+struct PostgresStatementHandle {
     is_prepared: bool,
     /// It is on its way to be.
     is_sent: bool,
@@ -74,7 +79,7 @@ struct Handle {
 
 /// What the server said of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Server {
+struct ServerParameters {
     version: String,
     /// Number of the process behind the connection.
     pid: Option<u32>,
@@ -104,10 +109,10 @@ impl PostgresProtocol {
     #[inline]
     fn execute_prepared(
         &mut self,
-        prepared: &Prepared,
-        call: Call<'_>,
+        prepared: &PostgresPrepared,
+        call: ProtocolCall<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let handle = &mut self.handles[call.statement.0 as usize];
         if !handle.is_prepared && !handle.is_sent {
             if handle.is_stale {
@@ -132,39 +137,44 @@ impl PostgresProtocol {
 
     /// An answer to what a script asked is whole.
     #[inline]
-    fn replied(&mut self, answers: u32) -> Progress {
+    fn replied(&mut self, answers: u32) -> ProtocolProgress {
         let answer = self.reader.answer();
         let warnings = answer.notices;
         if let Some(error) = answer.error.as_deref() {
-            let failure = failure(error, answer.transaction == Transaction::None);
+            let failure = failure(error, answer.transaction == TransactionStatus::None);
             if error.is_fatal() {
                 return broken(failure);
             }
             self.failed.get_or_insert(Box::new(failure));
         }
         if answers > 1 {
-            self.stage = Stage::Asked(answers - 1);
-            self.reader.expect(Wants::Rows);
-            return Progress::More;
+            self.stage = PostgresStage::Asked(answers - 1);
+            self.reader.expect(ExpectedResponse::Rows);
+            return ProtocolProgress::More;
         }
-        self.stage = Stage::Idle;
+        self.stage = PostgresStage::Idle;
         let failed = self.failed.take();
         self.asking.answered(failed.is_none());
         let rows = match failed {
             Some(failure) => Err(failure),
             None => Ok(self.asking.results().rows()),
         };
-        Progress::Answered(Answer { rows, round_trips: 1, warnings, is_sent: true })
+        ProtocolProgress::Answered(StatementResult {
+            rows,
+            round_trips: 1,
+            warnings,
+            is_sent: true,
+        })
     }
 
     /// An answer is whole.
     #[inline]
-    fn answered(&mut self, stage: Stage) -> Progress {
-        self.stage = Stage::Idle;
+    fn answered(&mut self, stage: PostgresStage) -> ProtocolProgress {
+        self.stage = PostgresStage::Idle;
         let round_trips = u32::from(!self.is_ahead);
         let answer = self.reader.answer();
         let error = answer.error.as_deref();
-        if let Stage::Executing { statement, wants_row } = stage {
+        if let PostgresStage::Executing { statement, wants_row } = stage {
             let handle = &mut self.handles[statement];
             handle.is_prepared |= answer.is_parsed;
             handle.is_stale &= !answer.is_parsed;
@@ -173,14 +183,14 @@ impl PostgresProtocol {
         }
         let warnings = answer.notices;
         let rows = match error {
-            None if stage == Stage::Idle => {
+            None if stage == PostgresStage::Idle => {
                 return broken(malformed(&Malformed("what nobody asked for")));
             }
             // Whoever answers what nobody asked cannot be followed any further.
-            Some(error) if stage == Stage::Idle => return broken(refusal(error)),
+            Some(error) if stage == PostgresStage::Idle => return broken(refusal(error)),
             None => Ok(answer.rows),
             Some(error) => {
-                let failure = failure(error, answer.transaction == Transaction::None);
+                let failure = failure(error, answer.transaction == TransactionStatus::None);
                 if error.is_fatal() {
                     return broken(failure);
                 }
@@ -194,28 +204,29 @@ impl PostgresProtocol {
         if let Some(next) = next {
             self.await_answer(next);
         }
-        Progress::Answered(Answer { rows, round_trips, warnings, is_sent: true })
+        ProtocolProgress::Answered(StatementResult { rows, round_trips, warnings, is_sent: true })
     }
 
     /// The answer to a statement is next.
     #[inline]
-    fn await_answer(&mut self, stage: Stage) {
+    fn await_answer(&mut self, stage: PostgresStage) {
         self.stage = stage;
         match stage {
-            Stage::Executing { statement, wants_row: true } => {
+            PostgresStage::Executing { statement, wants_row: true } => {
                 self.kept.first_of(statement);
-                self.reader.expect(Wants::FirstRow);
+                self.reader.expect(ExpectedResponse::FirstRow);
             }
-            _ => self.reader.expect(Wants::Nothing),
+            _ => self.reader.expect(ExpectedResponse::Nothing),
         }
     }
 
     /// Has prepared anew what the server does not know as we do. Closing what it does not know is
     /// no error.
     #[cold]
-    fn forget(&mut self, error: &ServerError, stage: Stage) {
-        let Stage::Executing { statement, .. } = stage else { return };
-        let stale = Handle { is_stale: true, ..Handle::default() };
+    fn forget(&mut self, error: &PostgresError, stage: PostgresStage) {
+        let PostgresStage::Executing { statement, .. } = stage else { return };
+        let stale =
+            PostgresStatementHandle { is_stale: true, ..PostgresStatementHandle::default() };
         let handle = &mut self.handles[statement];
         match error.code.as_str() {
             // Where it was there, all others are gone with it. Where it was not, it was sent behind
@@ -223,7 +234,10 @@ impl PostgresProtocol {
             UNKNOWN_STATEMENT if handle.is_prepared => self.handles.fill(stale),
             UNKNOWN_STATEMENT | DUPLICATE => *handle = stale,
             UNSUPPORTED => {
-                *handle = Handle { is_stale: handle.is_prepared || handle.is_stale, ..stale };
+                *handle = PostgresStatementHandle {
+                    is_stale: handle.is_prepared || handle.is_stale,
+                    ..stale
+                };
             }
             _ => {}
         }
@@ -246,8 +260,8 @@ fn refuse_copy(is_prepared: bool, out: &mut Vec<u8>) {
     }
 }
 
-fn broken(failure: Failure) -> Progress {
-    Progress::Broken(Box::new(failure))
+fn broken(failure: DatabaseFailure) -> ProtocolProgress {
+    ProtocolProgress::Broken(Box::new(failure))
 }
 
 impl Protocol for PostgresProtocol {
@@ -256,16 +270,16 @@ impl Protocol for PostgresProtocol {
     fn new(shared: &PostgresShared) -> Self {
         let statements = shared.statements.len();
         Self {
-            stage: Stage::LoggingIn,
-            login: Login::default(),
-            reader: AnswerReader::new(),
-            handles: vec![Handle::default(); statements].into(),
-            kept: Kept::new(statements),
-            asking: Asking::default(),
+            stage: PostgresStage::LoggingIn,
+            login: PostgresLogin::default(),
+            reader: PostgresResponseReader::new(),
+            handles: vec![PostgresStatementHandle::default(); statements].into(),
+            kept: PostgresRowSink::new(statements),
+            asking: PostgresAdHocSession::default(),
             failed: None,
             behind: VecDeque::new(),
             is_ahead: false,
-            server: Server::default(),
+            server: ServerParameters::default(),
         }
     }
 
@@ -281,7 +295,7 @@ impl Protocol for PostgresProtocol {
         if tls == TlsWish::No || transport == Transport::Unix {
             out.extend_from_slice(&shared.startup);
         } else {
-            self.stage = Stage::Encrypting(tls);
+            self.stage = PostgresStage::Encrypting(tls);
             out.extend_from_slice(&SSL_REQUEST);
         }
     }
@@ -291,9 +305,9 @@ impl Protocol for PostgresProtocol {
         shared: &PostgresShared,
         certificate: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         self.login.certificate_hash = certificate.and_then(certificate_hash);
-        self.stage = Stage::LoggingIn;
+        self.stage = PostgresStage::LoggingIn;
         out.extend_from_slice(&shared.startup);
         Ok(())
     }
@@ -306,26 +320,26 @@ impl Protocol for PostgresProtocol {
     fn execute(
         &mut self,
         shared: &PostgresShared,
-        call: Call<'_>,
+        call: ProtocolCall<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let statement = call.statement.0 as usize;
         let start = out.len();
         let written = match &shared.statements[statement] {
-            Form::Message(message) => {
+            PostgresStatementForm::Message(message) => {
                 out.extend_from_slice(message);
                 Ok(())
             }
-            Form::Text(pieces) => request::query_of(pieces, call.parameters, out),
-            Form::Prepared(prepared) => self.execute_prepared(prepared, call, out),
+            PostgresStatementForm::Text(pieces) => request::query_of(pieces, call.parameters, out),
+            PostgresStatementForm::Prepared(prepared) => self.execute_prepared(prepared, call, out),
         };
         if let Err(failure) = written {
             out.truncate(start);
             return Err(failure);
         }
-        let stage = Stage::Executing { statement, wants_row: call.wants_row };
+        let stage = PostgresStage::Executing { statement, wants_row: call.wants_row };
         match self.stage {
-            Stage::Executing { .. } => self.behind.push_back(stage),
+            PostgresStage::Executing { .. } => self.behind.push_back(stage),
             _ => self.await_answer(stage),
         }
         Ok(())
@@ -335,29 +349,29 @@ impl Protocol for PostgresProtocol {
     fn ask(
         &mut self,
         _: &PostgresShared,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Asked, Failure> {
+    ) -> Result<SubmitResult, DatabaseFailure> {
         let (asked, answers) = self.asking.write(request, out)?;
-        if asked == Asked::Sent {
-            self.stage = Stage::Asked(answers);
-            self.reader.expect(Wants::Rows);
+        if asked == SubmitResult::Sent {
+            self.stage = PostgresStage::Asked(answers);
+            self.reader.expect(ExpectedResponse::Rows);
         }
         Ok(asked)
     }
 
-    fn results(&mut self) -> &mut Results {
+    fn results(&mut self) -> &mut ResultSets {
         self.asking.results()
     }
 
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
         request::query(sql, out);
         self.kept.all();
-        self.stage = Stage::Querying;
-        self.reader.expect(Wants::Rows);
+        self.stage = PostgresStage::Querying;
+        self.reader.expect(ExpectedResponse::Rows);
     }
 
-    fn take_table(&mut self) -> Table {
+    fn take_table(&mut self) -> QueryTable {
         self.kept.take_table()
     }
 
@@ -374,52 +388,57 @@ impl Protocol for PostgresProtocol {
         shared: &PostgresShared,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
+    ) -> (usize, ProtocolProgress) {
         let read = match self.stage {
-            Stage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
-            Stage::Executing { .. } | Stage::Querying => self.reader.feed(input, &mut self.kept),
-            Stage::Asked(_) => self.reader.feed(input, &mut self.asking),
-            Stage::Encrypting(tls) => return self.may_encrypt(shared, tls, input, out),
-            Stage::LoggingIn => return self.log_in(shared, input, out),
-            Stage::Idle => {
+            PostgresStage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
+            PostgresStage::Executing { .. } | PostgresStage::Querying => {
+                self.reader.feed(input, &mut self.kept)
+            }
+            PostgresStage::Asked(_) => self.reader.feed(input, &mut self.asking),
+            PostgresStage::Encrypting(tls) => return self.may_encrypt(shared, tls, input, out),
+            PostgresStage::LoggingIn => return self.log_in(shared, input, out),
+            PostgresStage::Idle => {
                 // Notices and changed settings come when they like, and so does a last word.
                 if self.reader.is_done() {
-                    self.reader.expect(Wants::Nothing);
+                    self.reader.expect(ExpectedResponse::Nothing);
                 }
                 self.reader.feed(input, &mut ())
             }
         };
         match (read, self.stage) {
-            (Ok((used, Reading::Done)), Stage::Asked(answers)) => (used, self.replied(answers)),
+            (Ok((used, Reading::Done)), PostgresStage::Asked(answers)) => {
+                (used, self.replied(answers))
+            }
             (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
-            (Ok((used, Reading::More)), Stage::Asked(_))
+            (Ok((used, Reading::More)), PostgresStage::Asked(_))
                 if self.reader.wants_data() && self.asking.has_data() =>
             {
                 self.reader.data_settled();
-                (used, Progress::More)
+                (used, ProtocolProgress::More)
             }
-            (Ok((used, Reading::More)), Stage::Asked(_))
+            (Ok((used, Reading::More)), PostgresStage::Asked(_))
                 if self.reader.wants_data() && self.asking.is_pipeline() =>
             {
                 // What was sent behind it has been swallowed as data.
                 let text = "COPY FROM STDIN cannot be part of a pipeline";
-                (used, broken(Failure::connection("08P01", text)))
+                (used, broken(DatabaseFailure::connection("08P01", text)))
             }
             (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
                 let is_prepared = match stage {
-                    Stage::Executing { statement, .. } => {
-                        Some(matches!(shared.statements[statement], Form::Prepared(_)))
-                    }
-                    Stage::Asked(_) => Some(self.asking.is_extended()),
+                    PostgresStage::Executing { statement, .. } => Some(matches!(
+                        shared.statements[statement],
+                        PostgresStatementForm::Prepared(_)
+                    )),
+                    PostgresStage::Asked(_) => Some(self.asking.is_extended()),
                     _ => None,
                 };
                 if let Some(is_prepared) = is_prepared {
                     self.reader.data_settled();
                     refuse_copy(is_prepared, out);
                 }
-                (used, Progress::WantsData)
+                (used, ProtocolProgress::WantsData)
             }
-            (Ok((used, Reading::More)), _) => (used, Progress::More),
+            (Ok((used, Reading::More)), _) => (used, ProtocolProgress::More),
             (Err(error), _) => (input.len(), broken(malformed(&error))),
         }
     }
@@ -428,7 +447,7 @@ impl Protocol for PostgresProtocol {
         self.kept.first()
     }
 
-    fn refused(&self, failure: &mut Failure, address: &Address, nth: usize) {
+    fn refused(&self, failure: &mut DatabaseFailure, address: &Address, nth: usize) {
         failure::name_server(failure, address, nth);
     }
 

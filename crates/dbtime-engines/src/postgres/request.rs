@@ -1,6 +1,6 @@
 //! What is sent: statements with their values, as text or bound to a prepared statement.
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
 use std::io::Write;
@@ -25,10 +25,10 @@ pub(super) fn query(sql: &str, out: &mut Vec<u8>) {
 /// A value that cannot be sent; then nothing was written.
 #[inline]
 pub(super) fn query_of(
-    pieces: &[Piece],
+    pieces: &[StatementPiece],
     values: &[Value],
     out: &mut Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<(), DatabaseFailure> {
     let start = out.len();
     let begun = begin_message(frontend::QUERY, out);
     let mut values = values.iter();
@@ -47,18 +47,18 @@ pub(super) fn query_of(
 
 /// A piece of a statement's text, and what is to be known of the value after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct StatementPiece {
     pub(super) text: String,
     /// A cast follows the value: it binds closer than the sign of a number.
     is_cast: bool,
 }
 
 /// The pieces of a statement's text, fit for values between them.
-pub(super) fn pieces(pieces: &[&str]) -> Box<[Piece]> {
+pub(super) fn pieces(pieces: &[&str]) -> Box<[StatementPiece]> {
     let piece = |(index, text): (usize, &&str)| {
         let next = pieces.get(index + 1);
         let is_cast = next.is_some_and(|next| next.trim_start().starts_with("::"));
-        Piece { text: apart(text, next.is_some()), is_cast }
+        StatementPiece { text: apart(text, next.is_some()), is_cast }
     };
     pieces.iter().enumerate().map(piece).collect()
 }
@@ -86,7 +86,7 @@ fn apart(text: &str, has_value: bool) -> String {
 }
 
 /// A value as SQL writes it, the same under any setting of the session.
-fn literal(value: &Value, is_cast: bool, out: &mut Vec<u8>) -> Result<(), Failure> {
+fn literal(value: &Value, is_cast: bool, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Integer(number @ 0..) => integer(*number, out),
@@ -118,7 +118,7 @@ fn literal(value: &Value, is_cast: bool, out: &mut Vec<u8>) -> Result<(), Failur
 
 /// A text in quotes. With a backslash in it, it is written so that one is the same whatever
 /// `standard_conforming_strings` is.
-pub(super) fn quoted(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(super) fn quoted(text: &str, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     let bytes = text.as_bytes();
     if bytes.contains(&0) {
         return Err(zero_byte());
@@ -139,7 +139,7 @@ pub(super) fn quoted(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
 /// # Errors
 /// A value that cannot be sent.
 #[inline]
-pub(super) fn bound(value: &Value, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(super) fn bound(value: &Value, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     match value {
@@ -173,8 +173,12 @@ pub(super) fn real(number: f64, out: &mut Vec<u8>) {
 }
 
 #[cold]
-fn zero_byte() -> Failure {
-    Failure::statement("22021", "22021", "a text with a zero byte, which PostgreSQL does not store")
+fn zero_byte() -> DatabaseFailure {
+    DatabaseFailure::statement(
+        "22021",
+        "22021",
+        "a text with a zero byte, which PostgreSQL does not store",
+    )
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! PostgreSQL as a server that can be loaded and driven.
 
 use super::admin::{PostgresAdmin, PostgresDialect};
-use super::facts::Look;
+use super::facts::PostgresFactsReader;
 use super::protocol::PostgresProtocol;
 use super::target::PostgresTarget;
 use crate::observer::LoadObserver;
-use crate::plan::{LoadResult, Plan, Stop};
-use crate::server::{self, Admin, Asked, Dialect, Server, ServerError, ServerFacts, ServerOptions};
+use crate::plan::{LoadPlan, LoadResult, RunStop};
+use crate::server::{
+    self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
+    ServerOptions,
+};
 use crate::shard::DriveError;
 use crate::socket::{self, Address};
 use dbtime_load::pipelining::Pipelining;
@@ -54,28 +57,28 @@ impl Server for PostgresServer {
         Box::new(Self::new(self.target.with_database(database)))
     }
 
-    fn dialect(&self) -> &dyn Dialect {
+    fn dialect(&self) -> &dyn ServerDialect {
         &PostgresDialect
     }
 
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError> {
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
         Ok(Box::new(PostgresAdmin::connect(&self.target, limit)?))
     }
 
-    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
+    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
         let mut admin = self.connect(None)?;
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
         let target = self.to_string();
-        let asked = Asked { target: &target, admin: &mut *admin };
-        Look { asked }.facts(plan, shared.prepared_per_connection() as u64)
+        let asked = AdminSession { target: &target, admin: &mut *admin };
+        PostgresFactsReader { asked }.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         options: &ServerOptions,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, DriveError> {
         let plan = &options.pipelined(plan, Pipelining::Transaction);
         let statements = &plan.workload.statements;

@@ -1,6 +1,6 @@
 //! What all connections of a run share: who logs in, and what is executed.
 
-use super::request::{self, Piece};
+use super::request::{self, StatementPiece};
 use crate::secret::Secret;
 use crate::server::StatementProtocol;
 use dbtime_load::statement::{Statement, StatementKind};
@@ -8,7 +8,7 @@ use dbtime_wire::postgres::{begin_message, end_message, frontend};
 
 /// Who logs in, and where to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct PostgresStatementKey {
     /// The user.
     pub user: String,
     /// The password; empty: none.
@@ -23,26 +23,26 @@ pub struct Identity {
 /// What all connections of a run share.
 #[derive(Debug)]
 pub struct PostgresShared {
-    pub(super) identity: Identity,
+    pub(super) identity: PostgresStatementKey,
     /// StartupMessage.
     pub(super) startup: Box<[u8]>,
-    pub(super) statements: Box<[Form]>,
+    pub(super) statements: Box<[PostgresStatementForm]>,
 }
 
 /// How a statement is sent.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum PostgresStatementForm {
     /// The whole message is known.
     Message(Box<[u8]>),
     /// Text with values between its pieces.
-    Text(Box<[Piece]>),
+    Text(Box<[StatementPiece]>),
     /// Prepared first.
-    Prepared(Box<Prepared>),
+    Prepared(Box<PostgresPrepared>),
 }
 
 /// The messages of a prepared statement.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PostgresPrepared {
     /// Close, in case it has to be prepared anew.
     pub(super) close: Vec<u8>,
     /// Parse.
@@ -63,13 +63,13 @@ const VERSION: u32 = 3 << 16;
 
 impl PostgresShared {
     /// For connections that only execute texts.
-    pub fn new(identity: Identity) -> Self {
+    pub fn new(identity: PostgresStatementKey) -> Self {
         Self::of_workload(identity, &[], StatementProtocol::Text)
     }
 
     /// For connections that execute the statements of a workload.
     pub fn of_workload(
-        identity: Identity,
+        identity: PostgresStatementKey,
         statements: &[Statement],
         protocol: StatementProtocol,
     ) -> Self {
@@ -80,11 +80,14 @@ impl PostgresShared {
 
     /// How many statements each connection will prepare.
     pub(crate) fn prepared_per_connection(&self) -> usize {
-        self.statements.iter().filter(|form| matches!(form, Form::Prepared(_))).count()
+        self.statements
+            .iter()
+            .filter(|form| matches!(form, PostgresStatementForm::Prepared(_)))
+            .count()
     }
 }
 
-fn startup(identity: &Identity) -> Box<[u8]> {
+fn startup(identity: &PostgresStatementKey) -> Box<[u8]> {
     let mut out = vec![0; 4];
     out.extend_from_slice(&VERSION.to_be_bytes());
     let fixed = [
@@ -107,11 +110,11 @@ fn startup(identity: &Identity) -> Box<[u8]> {
     out.into()
 }
 
-fn form(index: usize, kind: &StatementKind, protocol: StatementProtocol) -> Form {
+fn form(index: usize, kind: &StatementKind, protocol: StatementProtocol) -> PostgresStatementForm {
     let message = |sql: &str| {
         let mut out = Vec::new();
         request::query(sql, &mut out);
-        Form::Message(out.into())
+        PostgresStatementForm::Message(out.into())
     };
     match kind {
         // Preparing them gains nothing: the server only looks at their first word.
@@ -121,15 +124,17 @@ fn form(index: usize, kind: &StatementKind, protocol: StatementProtocol) -> Form
         StatementKind::Sql(_) => {
             let pieces = kind.pieces();
             match protocol {
-                StatementProtocol::Prepared => Form::Prepared(prepared(index, &pieces).into()),
+                StatementProtocol::Prepared => {
+                    PostgresStatementForm::Prepared(prepared(index, &pieces).into())
+                }
                 StatementProtocol::Text if pieces.len() == 1 => message(pieces[0]),
-                StatementProtocol::Text => Form::Text(request::pieces(&pieces)),
+                StatementProtocol::Text => PostgresStatementForm::Text(request::pieces(&pieces)),
             }
         }
     }
 }
 
-fn prepared(index: usize, pieces: &[&str]) -> Prepared {
+fn prepared(index: usize, pieces: &[&str]) -> PostgresPrepared {
     let name = format!("s{index}\0");
     let of_name = |tag| {
         let mut out = Vec::new();
@@ -152,7 +157,7 @@ fn prepared(index: usize, pieces: &[&str]) -> Prepared {
     bind.extend_from_slice(&[0, 0]);
     bind.extend_from_slice(&((pieces.len() - 1) as u16).to_be_bytes());
     let (close, describe) = (of_name(frontend::CLOSE), of_name(frontend::DESCRIBE));
-    Prepared { close, parse, describe, bind }
+    PostgresPrepared { close, parse, describe, bind }
 }
 
 #[cfg(test)]
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_first_message_says_who_and_where() {
-        let identity = Identity {
+        let identity = PostgresStatementKey {
             user: "me".to_owned(),
             password: Secret::new("secret"),
             database: "db".to_owned(),

@@ -6,9 +6,9 @@
 mod given;
 mod session;
 
-use self::given::Given;
+use self::given::UrlValues;
 use super::password_file;
-use super::shared::{Identity, PostgresShared};
+use super::shared::{PostgresShared, PostgresStatementKey};
 use crate::secret::Secret;
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::server_url::{ServerUrl, UrlError};
@@ -28,7 +28,7 @@ pub struct PostgresTarget {
     /// Where it listens.
     pub address: Address,
     /// Who logs in, and where to.
-    pub identity: Identity,
+    pub identity: PostgresStatementKey,
     /// Whether the connection is to be encrypted.
     pub ssl_mode: TlsMode,
     /// Whose certificates are believed and shown.
@@ -43,7 +43,7 @@ pub struct PostgresTarget {
 
 /// Why a text is no target.
 #[derive(Debug, thiserror::Error)]
-pub enum TargetError {
+pub enum PostgresTargetError {
     /// Another scheme, or none.
     #[error("`{0}` is no PostgreSQL target; write postgres://user@host:port/database")]
     Scheme(String),
@@ -87,8 +87,8 @@ impl PostgresTarget {
     pub fn parse(
         text: &str,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, TargetError> {
-        let mut given = Given::read(text)?;
+    ) -> Result<Self, PostgresTargetError> {
+        let mut given = UrlValues::read(text)?;
         let parameters = given.parameters();
         given.complete(variable)?;
         let ssl_mode = ssl_mode(&given)?;
@@ -109,7 +109,7 @@ impl PostgresTarget {
         let tls_files = tls_files(&mut given)?;
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
-            identity: Identity { user, password, database, settings },
+            identity: PostgresStatementKey { user, password, database, settings },
             ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address, &tls_files)),
             address,
             tls_files,
@@ -167,7 +167,7 @@ impl PostgresTarget {
         let settings = vec![("application_name".to_owned(), "dbtime".to_owned())];
         Self {
             address: Address::Unix(socket.to_owned()),
-            identity: Identity {
+            identity: PostgresStatementKey {
                 user: user.to_owned(),
                 password,
                 database: database.to_owned(),
@@ -183,9 +183,9 @@ impl PostgresTarget {
 }
 
 impl FromStr for PostgresTarget {
-    type Err = TargetError;
+    type Err = PostgresTargetError;
 
-    fn from_str(text: &str) -> Result<Self, TargetError> {
+    fn from_str(text: &str) -> Result<Self, PostgresTargetError> {
         Self::parse(text, &|name| std::env::var(name).ok())
     }
 }
@@ -224,7 +224,7 @@ impl fmt::Display for PostgresTarget {
 /// The password that is given, or that the password file has for a host, port, database and user.
 /// The error says why that file was not used.
 fn password(
-    given: &Given,
+    given: &UrlValues,
     login: [&str; 4],
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<String>, String> {
@@ -238,19 +238,19 @@ fn password(
     }
 }
 
-fn malformed(piece: &str) -> TargetError {
-    TargetError::Malformed(piece.to_owned())
+fn malformed(piece: &str) -> PostgresTargetError {
+    PostgresTargetError::Malformed(piece.to_owned())
 }
 
 /// What was asked for; `None` where nothing was.
-fn ssl_mode(given: &Given) -> Result<Option<TlsMode>, TargetError> {
+fn ssl_mode(given: &UrlValues) -> Result<Option<TlsMode>, PostgresTargetError> {
     let Some(value) = given.get("sslmode") else { return Ok(None) };
     let found = SSL_MODES.iter().find(|(name, _)| *name == value);
     let allowed = "disable, allow, prefer, require, verify-ca or verify-full";
     found.map(|(_, mode)| Some(*mode)).ok_or_else(|| no_value("sslmode", value, allowed))
 }
 
-fn tls_files(given: &mut Given) -> Result<TlsFiles, TargetError> {
+fn tls_files(given: &mut UrlValues) -> Result<TlsFiles, PostgresTargetError> {
     let (certificate, key) = (given.take("sslcert"), given.take("sslkey"));
     let names = match ["sslcert", "sslkey"].iter().any(|name| given.is_from_environment(name)) {
         true => ("PGSSLCERT", "PGSSLKEY"),
@@ -258,16 +258,16 @@ fn tls_files(given: &mut Given) -> Result<TlsFiles, TargetError> {
     };
     let client = ServerUrl::client_files((names.0, certificate), (names.1, key));
     let authorities = given.take("sslrootcert").map(PathBuf::from);
-    Ok(TlsFiles { authorities, client: client.map_err(TargetError::Parameter)? })
+    Ok(TlsFiles { authorities, client: client.map_err(PostgresTargetError::Parameter)? })
 }
 
-fn no_value(name: &str, value: &str, allowed: &'static str) -> TargetError {
+fn no_value(name: &str, value: &str, allowed: &'static str) -> PostgresTargetError {
     let (name, value) = (name.to_owned(), value.to_owned());
-    TargetError::Parameter(UrlError::Value { name, value, allowed })
+    PostgresTargetError::Parameter(UrlError::Value { name, value, allowed })
 }
 
 /// Seconds as for libpq, or with a unit. Nothing positive: as long as it takes.
-fn connect_timeout(given: &Given) -> Result<Nanos, TargetError> {
+fn connect_timeout(given: &UrlValues) -> Result<Nanos, PostgresTargetError> {
     let Some(value) = given.get("connect_timeout") else { return Ok(CONNECT_TIMEOUT) };
     let allowed = "seconds (10), or a duration (500ms)";
     let refuse = || no_value("connect_timeout", value, allowed);
@@ -278,7 +278,7 @@ fn connect_timeout(given: &Given) -> Result<Nanos, TargetError> {
 }
 
 /// The host's name in the password file, and its address.
-fn address(given: &Given, port: u16) -> Result<(String, Address), TargetError> {
+fn address(given: &UrlValues, port: u16) -> Result<(String, Address), PostgresTargetError> {
     let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
     match given.get("host") {
         None => {
@@ -291,7 +291,9 @@ fn address(given: &Given, port: u16) -> Result<(String, Address), TargetError> {
             let name = if is_usual { "localhost" } else { folder };
             Ok((name.to_owned(), Address::unix(&socket(folder))?))
         }
-        Some(hosts) if hosts.contains(',') => Err(TargetError::Parameter(UrlError::ManyHosts)),
+        Some(hosts) if hosts.contains(',') => {
+            Err(PostgresTargetError::Parameter(UrlError::ManyHosts))
+        }
         Some(host) if host.starts_with('@') => Err(malformed("host")),
         Some(host) => Ok((host.to_owned(), Address::tcp(host, port)?)),
     }

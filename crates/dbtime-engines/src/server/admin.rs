@@ -3,27 +3,27 @@
 //! A row in the table `dbtime_load` says that a load has begun, and is completed last: without that
 //! the data does not count.
 
-use super::asked::Asked;
-use super::dialect::Dialect;
+use super::asked::AdminSession;
+use super::dialect::ServerDialect;
 use super::engine::Server;
 use super::error::ServerError;
-use crate::failure::Failure;
-use crate::loaded::{Found, LoadMarker, Replacing};
-use crate::socket::Table as Rows;
+use crate::failure::DatabaseFailure;
+use crate::loaded::{LoadMarker, LoadedContent, ReplaceScope};
+use crate::socket::QueryTable as Rows;
 use dbtime_load::program::Value;
-use dbtime_load::workload::{Table, TableData, Workload};
+use dbtime_load::workload::{TableData, Workload, WorkloadTable};
 use dbtime_model::MonoNanos;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A connection that blocks its caller, for whatever is not the load.
-pub trait Admin {
+pub trait AdminConnection {
     /// Executes a statement; returns its rows, and how many it returned or changed.
     ///
     /// # Errors
     /// What the server says, and when the connection is lost.
-    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<Failure>>;
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>>;
 
     /// What the connection is encrypted by: `off`, or the version of TLS and the cipher suite.
     fn encryption(&self) -> String;
@@ -35,7 +35,7 @@ pub trait Admin {
     ///
     /// # Errors
     /// As [`Self::query`].
-    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<Failure>>>;
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>>;
 
     /// Loads rows of a table the fastest ordinary way. `fill` replaces its buffer by the values of
     /// a row, for the columns that the database does not assign; `progress` hears how many more
@@ -45,28 +45,28 @@ pub trait Admin {
     /// As [`Self::query`].
     fn load_rows(
         &mut self,
-        table: &Table,
+        table: &WorkloadTable,
         rows: Range<u64>,
         fill: &mut dyn FnMut(u64, &mut Vec<Value>),
         progress: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), Box<Failure>>;
+    ) -> Result<(), Box<DatabaseFailure>>;
 }
 
 /// Rows that one connection loads at a time.
 const PART: u64 = 25_000;
 
-/// Loads a workload: [`Loader::load`].
-pub struct Loader<'a> {
+/// Loads a workload: [`TableLoader::load`].
+pub struct TableLoader<'a> {
     /// As `--target` takes it.
     pub target: &'a str,
     /// How the server writes SQL.
-    pub dialect: &'a dyn Dialect,
+    pub dialect: &'a dyn ServerDialect,
     /// The server.
     pub server: &'a dyn Server,
     /// How many connections load at once.
     pub connections: usize,
     /// What a load may replace.
-    pub replacing: Replacing,
+    pub replacing: ReplaceScope,
 }
 
 /// What a load has done.
@@ -78,7 +78,7 @@ pub struct LoadedRows {
     pub replaced: Option<String>,
 }
 
-impl Loader<'_> {
+impl TableLoader<'_> {
     /// Creates the tables of a workload anew, fills them, creates their indexes, and marks them as
     /// whole. `progress` hears the table, its rows done and in all, and says whether to go on.
     /// Returns what it has done, or `None` when it was told to stop.
@@ -117,8 +117,8 @@ impl Loader<'_> {
 
     fn begin(
         &self,
-        asked: &mut Asked<'_>,
-        tables: &[Table],
+        asked: &mut AdminSession<'_>,
+        tables: &[WorkloadTable],
         marker: &LoadMarker,
     ) -> Result<Option<String>, ServerError> {
         let dialect = self.dialect;
@@ -148,7 +148,7 @@ impl Loader<'_> {
         Ok(replaced)
     }
 
-    fn mark(&self, asked: &mut Asked<'_>, marker: &LoadMarker) -> Result<(), ServerError> {
+    fn mark(&self, asked: &mut AdminSession<'_>, marker: &LoadMarker) -> Result<(), ServerError> {
         let LoadMarker { workload, scale, seed, version } = marker;
         let (workload, version) = (self.dialect.text(workload), self.dialect.text(version));
         let seed = seed.cast_signed();
@@ -162,7 +162,7 @@ impl Loader<'_> {
     /// Fills a table over several connections. Returns whether it was not told to stop.
     fn fill(
         &self,
-        table: &Table,
+        table: &WorkloadTable,
         data: &TableData,
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<bool, ServerError> {
@@ -207,11 +207,11 @@ impl Loader<'_> {
         }
     }
 
-    fn asked<'a>(&'a self, admin: &'a mut dyn Admin) -> Asked<'a> {
-        Asked { target: self.target, admin }
+    fn asked<'a>(&'a self, admin: &'a mut dyn AdminConnection) -> AdminSession<'a> {
+        AdminSession { target: self.target, admin }
     }
 
-    fn has_table(&self, asked: &mut Asked<'_>, name: &str) -> Result<bool, ServerError> {
+    fn has_table(&self, asked: &mut AdminSession<'_>, name: &str) -> Result<bool, ServerError> {
         let sql = format!("SELECT {}", self.dialect.count_tables(&self.dialect.text(name)));
         Ok(asked.query(&sql)?.value() != Some("0"))
     }
@@ -222,9 +222,9 @@ impl Loader<'_> {
     /// Each names the command that helps.
     pub fn check(
         &self,
-        admin: &mut dyn Admin,
+        admin: &mut dyn AdminConnection,
         workload: &str,
-        tables: &[Table],
+        tables: &[WorkloadTable],
         scale: Option<u64>,
     ) -> Result<LoadMarker, ServerError> {
         let asked = &mut self.asked(admin);
@@ -234,17 +234,17 @@ impl Loader<'_> {
     /// What is there of a workload.
     fn look<'a>(
         &self,
-        asked: &mut Asked<'_>,
+        asked: &mut AdminSession<'_>,
         workload: &'a str,
-        tables: &'a [Table],
-    ) -> Result<Found<'a>, ServerError> {
+        tables: &'a [WorkloadTable],
+    ) -> Result<LoadedContent<'a>, ServerError> {
         let mut missing = Vec::new();
         for table in tables {
             if !self.has_table(asked, &table.name)? {
                 missing.push(table.name.as_str());
             }
         }
-        let mut found = Found::without_loads(workload, tables, missing);
+        let mut found = LoadedContent::without_loads(workload, tables, missing);
         found.has_loads = self.has_table(asked, "dbtime_load")?;
         if !found.has_loads {
             return Ok(found);

@@ -1,21 +1,21 @@
 //! Asking a server over a connection that blocks, with its name in whatever it refuses.
 
-use super::admin::Admin;
+use super::admin::AdminConnection;
 use super::error::ServerError;
-use crate::failure::Failure;
-use crate::socket::{Client, Protocol, SocketSettings, Table as Rows, TlsError};
+use crate::failure::DatabaseFailure;
+use crate::socket::{Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A server that is asked.
-pub struct Asked<'a> {
+pub struct AdminSession<'a> {
     /// As `--target` takes it, without password.
     pub target: &'a str,
     /// The connection.
-    pub admin: &'a mut dyn Admin,
+    pub admin: &'a mut dyn AdminConnection,
 }
 
-impl Asked<'_> {
+impl AdminSession<'_> {
     /// Executes a statement and returns its rows.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Asked<'_> {
     }
 
     /// That the server refuses what was attempted.
-    pub fn refused(&self, what: String, failure: Box<Failure>) -> ServerError {
+    pub fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
         ServerError::Refused { target: self.target.to_owned(), what, failure }
     }
 }
@@ -54,9 +54,9 @@ pub(crate) fn client<P: Protocol>(
     target: String,
     shared: P::Shared,
     sockets: Result<SocketSettings, TlsError>,
-) -> Result<Client<P>, ServerError> {
+) -> Result<SocketClient<P>, ServerError> {
     match sockets {
-        Ok(sockets) => Client::connect(Arc::new(shared), Arc::new(sockets))
+        Ok(sockets) => SocketClient::connect(Arc::new(shared), Arc::new(sockets))
             .map_err(|failure| ServerError::Connect { target, failure }),
         Err(source) => Err(ServerError::Tls { target, source }),
     }

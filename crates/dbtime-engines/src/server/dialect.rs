@@ -1,14 +1,14 @@
 //! How a database writes names, types and tables.
 
-use dbtime_load::workload::{Column, Index, Table};
+use dbtime_load::workload::{TableIndex, WorkloadColumn, WorkloadTable};
 
 /// How a database writes names, types and tables.
-pub trait Dialect: Sync {
+pub trait ServerDialect: Sync {
     /// A name as SQL takes it, whatever it contains.
     fn quoted(&self, name: &str) -> String;
 
     /// A column's type, with whatever makes the database assign it.
-    fn type_of(&self, column: &Column) -> String;
+    fn type_of(&self, column: &WorkloadColumn) -> String;
 
     /// A text as SQL takes it.
     fn text(&self, text: &str) -> String;
@@ -34,8 +34,8 @@ pub trait Dialect: Sync {
     fn adds_key_after_loading(&self) -> bool;
 
     /// CREATE TABLE, with its primary key where that comes first.
-    fn create_table(&self, table: &Table) -> String {
-        let column = |c: &Column| format!("{} {}", self.quoted(&c.name), self.type_of(c));
+    fn create_table(&self, table: &WorkloadTable) -> String {
+        let column = |c: &WorkloadColumn| format!("{} {}", self.quoted(&c.name), self.type_of(c));
         let mut lines: Vec<String> = table.columns.iter().map(column).collect();
         let key = primary_key(table);
         if !key.is_empty() && !self.adds_key_after_loading() {
@@ -46,7 +46,7 @@ pub trait Dialect: Sync {
     }
 
     /// ALTER TABLE and CREATE INDEX for whatever comes after the rows.
-    fn create_indexes(&self, table: &Table) -> Vec<String> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Vec<String> {
         let name = self.quoted(&table.name);
         let mut statements = Vec::new();
         let key = primary_key(table);
@@ -54,7 +54,7 @@ pub trait Dialect: Sync {
             let columns = quoted_list(self, &key);
             statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({columns})"));
         }
-        let create = |index: &Index| {
+        let create = |index: &TableIndex| {
             let unique = if index.unique { "UNIQUE " } else { "" };
             let columns: Vec<&str> = index.columns.iter().map(String::as_str).collect();
             let (index, columns) = (self.quoted(&index.name), quoted_list(self, &columns));
@@ -66,10 +66,10 @@ pub trait Dialect: Sync {
 }
 
 /// Names with commas between them.
-pub(crate) fn quoted_list<D: Dialect + ?Sized>(dialect: &D, names: &[&str]) -> String {
+pub(crate) fn quoted_list<D: ServerDialect + ?Sized>(dialect: &D, names: &[&str]) -> String {
     names.iter().map(|name| dialect.quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn primary_key(table: &Table) -> Vec<&str> {
+fn primary_key(table: &WorkloadTable) -> Vec<&str> {
     table.columns.iter().filter(|c| c.primary_key).map(|c| c.name.as_str()).collect()
 }

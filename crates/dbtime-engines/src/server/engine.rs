@@ -1,11 +1,11 @@
 //! A database server as the lab sees it, whichever product it is.
 
-use super::admin::Admin;
-use super::dialect::Dialect;
+use super::admin::AdminConnection;
+use super::dialect::ServerDialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
 use crate::observer::LoadObserver;
-use crate::plan::{LoadResult, Plan, Stop};
+use crate::plan::{LoadPlan, LoadResult, RunStop};
 use crate::shard::DriveError;
 use crate::socket::Address;
 use dbtime_model::{ErrorClass, Nanos, WireProtocol};
@@ -32,20 +32,20 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     fn with_database(&self, database: &str) -> Box<dyn Server>;
 
     /// How it writes SQL.
-    fn dialect(&self) -> &dyn Dialect;
+    fn dialect(&self) -> &dyn ServerDialect;
 
     /// A connection for loading and looking, which waits no longer than `limit` for an answer.
     ///
     /// # Errors
     /// When it cannot be reached or does not let us in.
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn Admin>, ServerError>;
+    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError>;
 
     /// What is worth knowing before the load; looks at every statement, so that a wrong one is
     /// known before the run.
     ///
     /// # Errors
     /// A statement that the server refuses, or more prepared statements than it holds.
-    fn facts(&self, plan: &Plan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
+    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
 
     /// Drives the plan and blocks until it has ended. The load begins
     /// when all connections are there.
@@ -54,10 +54,10 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// When not one connection could be made.
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         options: &ServerOptions,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, DriveError>;
 }
 

@@ -1,6 +1,6 @@
 //! Why a server cannot be used. A failed statement of a run is no such error but an outcome.
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use crate::loaded::LoadError;
 use crate::socket::TlsError;
 
@@ -13,7 +13,7 @@ pub enum ServerError {
         /// As `--target` takes it, without password.
         target: String,
         /// What the server or the system answered, with its code.
-        failure: Box<Failure>,
+        failure: Box<DatabaseFailure>,
     },
     /// Connections cannot be encrypted as asked for.
     #[error("{target}: {source}")]
@@ -50,7 +50,7 @@ pub enum ServerError {
         /// What was attempted.
         what: String,
         /// How it failed.
-        failure: Box<Failure>,
+        failure: Box<DatabaseFailure>,
     },
 }
 

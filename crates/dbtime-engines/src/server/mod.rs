@@ -1,6 +1,7 @@
 //! What is the same for every database server: creating, loading and checking a workload's tables.
 //!
-//! A server's own way to write SQL is its [`Dialect`], its fastest way to take rows its [`Admin`].
+//! A server's own way to write SQL is its [`ServerDialect`], its fastest way to take rows its
+//! [`AdminConnection`].
 
 mod admin;
 mod asked;
@@ -9,10 +10,10 @@ mod engine;
 mod error;
 mod options;
 
-pub use admin::{Admin, LoadedRows, Loader};
-pub use asked::Asked;
+pub use admin::{AdminConnection, LoadedRows, TableLoader};
+pub use asked::AdminSession;
 pub(crate) use asked::client;
-pub use dialect::Dialect;
+pub use dialect::ServerDialect;
 pub(crate) use dialect::quoted_list;
 pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};

@@ -1,6 +1,6 @@
 //! How a run talks to a server.
 
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 use crate::socket::Reconnect;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
@@ -37,9 +37,9 @@ pub struct ServerOptions {
 
 impl ServerOptions {
     /// The plan for a server that takes statements ahead as far as `pipelining`, if that is wanted.
-    pub(crate) fn pipelined(&self, plan: &Plan, pipelining: Pipelining) -> Plan {
+    pub(crate) fn pipelined(&self, plan: &LoadPlan, pipelining: Pipelining) -> LoadPlan {
         let pipelining = if self.pipeline { pipelining } else { Pipelining::Off };
-        Plan { pipelining, ..plan.clone() }
+        LoadPlan { pipelining, ..plan.clone() }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Drives a plan over many shards, from their first connection to their last.
 
-use super::{Lines, Reactor, Shard, go_through};
-use crate::failure::Failure;
+use super::{ConnectionMap, Reactor, Shard, go_through};
+use crate::failure::DatabaseFailure;
 use crate::gate::lock;
 use crate::load_threads::{self, LoadThreads};
 use crate::observer::{LoadObserver, SecondSink};
-use crate::plan::{LoadResult, Plan, ScriptError, Stop, ThreadResult};
+use crate::plan::{LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use crate::socket::TlsError;
-use dbtime_load::program::Phase;
+use dbtime_load::program::ProgramPhase;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -22,7 +22,7 @@ pub enum DriveError {
     Tls(#[from] TlsError),
     /// Not one connection could be made.
     #[error("{}", .0.message)]
-    Refused(Box<Failure>),
+    Refused(Box<DatabaseFailure>),
     /// The system gives no thread or no epoll instance.
     #[error("cannot start a shard: {0}; use fewer --shards, or raise the limits")]
     System(io::Error),
@@ -35,13 +35,13 @@ pub enum DriveError {
 }
 
 /// The connections of a shard, and what became of making them.
-pub struct Made<R> {
+pub struct ConnectedShard<R> {
     /// The connections.
     pub reactor: R,
     /// How many are there.
     pub up: usize,
     /// Why the first that is not there could not be made.
-    pub failure: Option<Failure>,
+    pub failure: Option<DatabaseFailure>,
 }
 
 /// How long the last phase of clients may take.
@@ -55,10 +55,10 @@ const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(5);
 /// When not one connection could be made, no shard started, or a script failed; then nothing was
 /// driven.
 pub fn drive<R: Reactor>(
-    plan: &Plan,
-    make: impl Fn(usize) -> Result<Made<R>, DriveError> + Sync,
+    plan: &LoadPlan,
+    make: impl Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync,
     observer: &dyn LoadObserver,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<LoadResult, DriveError> {
     let shards = ShardThreads { plan, make, stop, made: Mutex::new((0, None)) };
     load_threads::drive(plan, &shards, observer, stop)
@@ -66,17 +66,17 @@ pub fn drive<R: Reactor>(
 
 /// The shards of a load, a thread each.
 struct ShardThreads<'a, F> {
-    plan: &'a Plan,
+    plan: &'a LoadPlan,
     make: F,
-    stop: &'a Stop,
+    stop: &'a RunStop,
     /// How many connections are there, and why the first that is not could not be made.
-    made: Mutex<(usize, Option<Failure>)>,
+    made: Mutex<(usize, Option<DatabaseFailure>)>,
 }
 
-impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError> + Sync> LoadThreads
+impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> LoadThreads
     for ShardThreads<'_, F>
 {
-    type Connected = (R, Vec<Session>, Lines);
+    type Connected = (R, Vec<Session>, ConnectionMap);
     type Error = DriveError;
 
     fn count(&self) -> u32 {
@@ -94,15 +94,15 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError> + Sync> LoadThreads
     /// Makes a shard's connections, and lets its sessions do what they do before the load.
     fn connect(&self, shard: u32) -> Result<Self::Connected, DriveError> {
         let mut sessions = self.plan.sessions(shard, self.plan.shards)?;
-        let Made { mut reactor, up, failure } = (self.make)(sessions.len())?;
+        let ConnectedShard { mut reactor, up, failure } = (self.make)(sessions.len())?;
         {
             let mut made = lock(&self.made);
             made.0 += up;
             made.1 = made.1.take().or(failure);
         }
-        let mut lines = Lines::new(sessions.len());
+        let mut lines = ConnectionMap::new(sessions.len());
         let around = (&mut reactor, &mut lines);
-        let is_ready = go_through(&mut sessions, around, Phase::Open, || self.stop.is_set());
+        let is_ready = go_through(&mut sessions, around, ProgramPhase::Open, || self.stop.is_set());
         match self.plan.script_trouble() {
             Some(trouble) => Err(trouble.into()),
             None if !is_ready => Err(DriveError::Stopped),
@@ -135,6 +135,6 @@ impl<R: Reactor, F: Fn(usize) -> Result<Made<R>, DriveError> + Sync> LoadThreads
         reactor.ends();
         let given_up_at = now() + CLOSE_TIMEOUT;
         let around = (&mut reactor, &mut lines);
-        go_through(&mut sessions, around, Phase::Close, || now() > given_up_at);
+        go_through(&mut sessions, around, ProgramPhase::Close, || now() > given_up_at);
     }
 }

@@ -1,15 +1,15 @@
 //! What of a transaction is under way on a connection, and booking the answers.
 
-use super::{Answer, AnswerDelay, Reactor};
-use crate::timing::{Executed, Ledger, Timing};
+use super::{AnswerDelay, Reactor, StatementResult};
+use crate::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
-use dbtime_load::session::{Action, Session};
+use dbtime_load::session::{Session, SessionAction};
 use dbtime_model::{MonoNanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
 use std::collections::VecDeque;
 
 /// What of a transaction is under way.
-pub(super) struct Flight {
-    pub(super) timing: Timing,
+pub(super) struct InFlight {
+    pub(super) timing: TransactionTiming,
     /// When its statement was sent, or its pause began.
     pub(super) sent: MonoNanos,
     /// The statement; `None`: something was asked that is none.
@@ -20,10 +20,10 @@ pub(super) struct Flight {
     behind: VecDeque<(StatementId, MonoNanos)>,
 }
 
-impl Flight {
+impl InFlight {
     pub(super) fn new(present: MonoNanos) -> Self {
         Self {
-            timing: Timing::new(present, false),
+            timing: TransactionTiming::new(present, false),
             sent: present,
             executing: None,
             asked: None,
@@ -33,7 +33,7 @@ impl Flight {
 
     /// Begins the timing of a transaction that was ready at that instant.
     pub(super) fn begin(&mut self, ready: MonoNanos, is_sampled: bool) {
-        self.timing = Timing::new(ready, is_sampled);
+        self.timing = TransactionTiming::new(ready, is_sampled);
         self.timing.parts.measure(PartSet::of(&[Part::ServerAndWire]));
     }
 
@@ -62,7 +62,8 @@ impl Flight {
     ) {
         // A statement that cannot be sent takes its connection with it, and all behind it wait.
         while reactor.hold(id)
-            && let Some(Action::Execute { statement, parameters, wants_row }) = session.next_ahead()
+            && let Some(SessionAction::Execute { statement, parameters, wants_row }) =
+                session.next_ahead()
         {
             self.behind.push_back((statement, self.sent));
             reactor.submit(id, statement, parameters, wants_row);
@@ -74,8 +75,8 @@ impl Flight {
     pub(super) fn answered(
         &mut self,
         session: &Session,
-        ledger: &mut Ledger,
-        answer: &Answer,
+        ledger: &mut ThreadRecorder,
+        answer: &StatementResult,
         (done, late): (MonoNanos, AnswerDelay),
     ) {
         self.account(session, ledger, answer, (done, late));
@@ -88,8 +89,8 @@ impl Flight {
     fn account(
         &mut self,
         session: &Session,
-        ledger: &mut Ledger,
-        answer: &Answer,
+        ledger: &mut ThreadRecorder,
+        answer: &StatementResult,
         (done, late): (MonoNanos, AnswerDelay),
     ) {
         let Self { timing, executing, sent, .. } = self;
@@ -113,7 +114,7 @@ impl Flight {
             timing.parts.add_all(&parts);
         }
         if let Some(statement) = *executing {
-            let executed = Executed { statement, took, rows, round_trips };
+            let executed = StatementExecution { statement, took, rows, round_trips };
             ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         if answer.warnings > 0 {
@@ -125,12 +126,12 @@ impl Flight {
 /// Tells the session of an answer and asks what is next.
 #[inline]
 pub(super) fn next<'s, R: Reactor>(
-    flight: &Flight,
+    flight: &InFlight,
     session: &'s mut Session,
     reactor: &mut R,
     connection: u32,
-    answer: Answer,
-) -> Action<'s> {
+    answer: StatementResult,
+) -> SessionAction<'s> {
     if let Some(asked) = flight.asked {
         return session.replied(match &answer.rows {
             Ok(_) => Ok(reactor.results(asked)),

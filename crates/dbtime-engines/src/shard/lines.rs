@@ -2,7 +2,7 @@
 //! a script may ask for others.
 
 use super::Reactor;
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use std::collections::HashMap;
 
 /// Connections that one client may have.
@@ -10,7 +10,7 @@ const MOST: u16 = 64;
 
 /// The connections of a shard's sessions.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct ConnectionMap {
     /// Connections below this number belong to the session of the same number.
     sessions: u32,
     /// Whose the others are.
@@ -18,7 +18,7 @@ pub struct Lines {
     others: HashMap<(u32, u16), u32>,
 }
 
-impl Lines {
+impl ConnectionMap {
     /// For so many sessions, each with one connection.
     pub fn new(sessions: usize) -> Self {
         Self { sessions: sessions as u32, ..Self::default() }
@@ -43,7 +43,7 @@ impl Lines {
         reactor: &mut R,
         session: u32,
         nth: u16,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u32, DatabaseFailure> {
         if nth == 0 { Ok(session) } else { self.other(reactor, session, nth) }
     }
 
@@ -53,7 +53,7 @@ impl Lines {
         reactor: &mut R,
         session: u32,
         nth: u16,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u32, DatabaseFailure> {
         if let Some(&connection) = self.others.get(&(session, nth)) {
             return Ok(connection);
         }
@@ -65,8 +65,8 @@ impl Lines {
     }
 }
 
-fn too_many() -> Failure {
-    Failure::statement(
+fn too_many() -> DatabaseFailure {
+    DatabaseFailure::statement(
         "connections",
         "",
         format!("a script's client has at most {MOST} connections to a server, and one to SQLite"),

@@ -10,20 +10,20 @@ mod phase;
 mod reactor;
 mod usage;
 
-pub use drive::{DriveError, Made, drive};
-pub use lines::Lines;
+pub use drive::{ConnectedShard, DriveError, drive};
+pub use lines::ConnectionMap;
 pub(crate) use phase::go_through;
-pub use reactor::{Answer, AnswerDelay, Event, Happened, Reactor};
+pub use reactor::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
 
 use crate::observer::SecondSink;
-use crate::plan::{Plan, Stop, ThreadResult};
-use crate::timing::Ledger;
+use crate::plan::{LoadPlan, RunStop, ThreadResult};
+use crate::timing::ThreadRecorder;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
-use dbtime_load::queue::{Claim, ClosedQueue, OpenQueue};
-use dbtime_load::session::{Action, Session};
+use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
+use dbtime_load::session::{Session, SessionAction};
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
-use flight::{Flight, next};
+use flight::{InFlight, next};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use usage::{Pace, Usage};
@@ -36,16 +36,16 @@ const GRACE: Nanos = Nanos::from_secs(1);
 
 /// One shard of a run.
 pub struct Shard<'a, R> {
-    plan: &'a Plan,
-    stop: &'a Stop,
+    plan: &'a LoadPlan,
+    stop: &'a RunStop,
     reactor: R,
-    queue: Queue,
+    queue: ShardQueue,
     /// When the next client of a closed loop will ask, as far as is known.
     asks_at: Option<MonoNanos>,
     /// The next transaction, claimed ahead of its due instant.
     next: Option<Claimed>,
-    connections: Vec<Connection>,
-    lines: Lines,
+    connections: Vec<ShardConnection>,
+    lines: ConnectionMap,
     /// Connections without a transaction, longest first, and since when they would have been
     /// without one had the driver never been late.
     idle: VecDeque<(u32, MonoNanos)>,
@@ -53,7 +53,7 @@ pub struct Shard<'a, R> {
     quit: usize,
     /// Pauses inside transactions, soonest first.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
-    ledger: Ledger,
+    ledger: ThreadRecorder,
     end: MonoNanos,
     usage: Usage,
     pace: Pace,
@@ -63,15 +63,15 @@ pub struct Shard<'a, R> {
     is_scripted: bool,
 }
 
-enum Queue {
+enum ShardQueue {
     Open(OpenQueue),
     Closed(ClosedQueue),
     Over,
 }
 
-struct Connection {
+struct ShardConnection {
     session: Session,
-    flight: Flight,
+    flight: InFlight,
     pause: Part,
     /// What it waits for: the end of this pause; `None`: an answer.
     pausing: Option<Part>,
@@ -90,33 +90,33 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Shard number `shard` of the plan's, with a session for each of its connections, for a load
     /// that starts at `start`.
     pub fn new(
-        plan: &'a Plan,
+        plan: &'a LoadPlan,
         (shard, start): (u32, MonoNanos),
-        (reactor, sessions, lines): (R, Vec<Session>, Lines),
+        (reactor, sessions, lines): (R, Vec<Session>, ConnectionMap),
         sink: Box<dyn SecondSink>,
-        stop: &'a Stop,
+        stop: &'a RunStop,
     ) -> Self {
         let mine = |total: u32| (shard..total).step_by(plan.shards as usize);
         let queue = match plan.open_queue(start, shard, plan.shards) {
-            Some(queue) => Queue::Open(queue),
+            Some(queue) => ShardQueue::Open(queue),
             None => {
                 let clients = match plan.demand {
-                    crate::plan::Demand::Closed { clients, .. } => clients,
-                    crate::plan::Demand::Open { .. } => 0,
+                    crate::plan::LoadDemand::Closed { clients, .. } => clients,
+                    crate::plan::LoadDemand::Open { .. } => 0,
                 };
-                plan.closed_queue(start, mine(clients)).map_or(Queue::Over, Queue::Closed)
+                plan.closed_queue(start, mine(clients)).map_or(ShardQueue::Over, ShardQueue::Closed)
             }
         };
-        let connection = |session| Connection {
+        let connection = |session| ShardConnection {
             session,
-            flight: Flight::new(start),
+            flight: InFlight::new(start),
             pause: Part::Think,
             pausing: None,
             is_busy: false,
         };
-        let connections: Vec<Connection> = sessions.into_iter().map(connection).collect();
+        let connections: Vec<ShardConnection> = sessions.into_iter().map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
-        let ledger = Ledger::new(plan.recorder(start, shard), plan.sampling(), start, sink);
+        let ledger = ThreadRecorder::new(plan.recorder(start, shard), plan.sampling(), start, sink);
         let window = plan.window(start);
         Self {
             plan,
@@ -141,7 +141,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Runs until nothing is due any more and everything sent has ended. The connections and
     /// sessions come back as they are.
-    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, Lines) {
+    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         let mut woken = present;
@@ -156,13 +156,13 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.ledger.woken(until, woken);
             self.usage.waited += woken - present;
             present = woken;
-            for Event { connection, at, late, kind } in events.drain(..) {
+            for Completion { connection, at, late, kind } in events.drain(..) {
                 let id = self.lines.session(connection);
                 match kind {
-                    Happened::Answered(answer) => {
-                        present = self.advance(id, Input::Answer(answer, (at, late)));
+                    CompletionKind::Answered(answer) => {
+                        present = self.advance(id, SessionInput::Answer(answer, (at, late)));
                     }
-                    Happened::Connected { since } => {
+                    CompletionKind::Connected { since } => {
                         self.connections[id as usize].flight.connected(since, at);
                     }
                 }
@@ -190,7 +190,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             let ticket = *connection.session.ticket();
-            let Connection { flight, pausing, .. } = connection;
+            let ShardConnection { flight, pausing, .. } = connection;
             flight.timing.broken_off(*pausing, flight.sent, present);
             // Before the connection says goodbye: what it leaves behind is noted.
             self.reactor.abandon(flight.asked.unwrap_or(id));
@@ -205,7 +205,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         if present >= stopped && self.next.is_some_and(|next| next.ticket.due >= stopped) {
             // Claimed ahead and not due before the run was ended: it was never offered.
             self.next = None;
-            if let Queue::Closed(queue) = &mut self.queue {
+            if let ShardQueue::Closed(queue) = &mut self.queue {
                 queue.given_up();
             }
         }
@@ -223,7 +223,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.next = None;
             if self.is_too_late(&claimed, present) {
                 self.ledger.not_sent(&claimed.ticket, Outcome::Unfinished, present);
-                if let Queue::Closed(queue) = &mut self.queue {
+                if let ShardQueue::Closed(queue) = &mut self.queue {
                     queue.given_up();
                 }
                 continue;
@@ -264,7 +264,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let connection = &mut self.connections[id as usize];
         connection.flight.begin(ready, sampled);
         connection.is_busy = true;
-        self.advance(id, Input::Start(ticket))
+        self.advance(id, SessionInput::Start(ticket))
     }
 
     /// Claims the next transaction; `None` when there is none to wait for yet.
@@ -275,26 +275,26 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 return self.give_up(present);
             }
             let claim = match &mut self.queue {
-                Queue::Open(queue) => queue.claim(freed),
-                Queue::Closed(queue) => queue.claim(freed, present, false),
-                Queue::Over => return None,
+                ShardQueue::Open(queue) => queue.claim(freed),
+                ShardQueue::Closed(queue) => queue.claim(freed, present, false),
+                ShardQueue::Over => return None,
             };
             match claim {
-                Claim::Run { ticket, ready, think } => {
+                ClaimResult::Run { ticket, ready, think } => {
                     return Some(Claimed { ticket, ready, think });
                 }
-                Claim::Dropped(ticket) => {
+                ClaimResult::Dropped(ticket) => {
                     let dropped = self.ledger.dropped(&ticket, present);
                     // Whoever was free for it hears that it came too late.
                     if let Some(&(id, _)) = self.idle.front() {
                         self.connections[id as usize].session.ended(&dropped);
                     }
                 }
-                Claim::Wait(until) => {
+                ClaimResult::Wait(until) => {
                     self.asks_at = until;
                     return None;
                 }
-                Claim::Over => self.queue = Queue::Over,
+                ClaimResult::Over => self.queue = ShardQueue::Over,
             }
         }
     }
@@ -305,15 +305,15 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let stopped = self.stop.instant().min(self.end);
         let ledger = &mut self.ledger;
         let mut unfinished = |ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present);
-        match std::mem::replace(&mut self.queue, Queue::Over) {
-            Queue::Open(queue) => {
+        match std::mem::replace(&mut self.queue, ShardQueue::Over) {
+            ShardQueue::Open(queue) => {
                 queue.take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
             }
             // A client with a connection of its own asks when it sends.
-            Queue::Closed(mut queue) if self.plan.is_pooled() => {
+            ShardQueue::Closed(mut queue) if self.plan.is_pooled() => {
                 queue.waiting(stopped).for_each(&mut unfinished);
             }
-            Queue::Closed(_) | Queue::Over => {}
+            ShardQueue::Closed(_) | ShardQueue::Over => {}
         }
         None
     }
@@ -326,7 +326,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 break;
             }
             self.pauses.pop();
-            present = self.advance(id, Input::Resumed);
+            present = self.advance(id, SessionInput::Resumed);
         }
         present
     }
@@ -335,7 +335,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// then; `None` when all has ended.
     fn wake_at(&self, present: MonoNanos) -> Option<(MonoNanos, bool)> {
         let busy = self.idle.len() + self.quit < self.connections.len();
-        let over = matches!(self.queue, Queue::Over) && self.next.is_none();
+        let over = matches!(self.queue, ShardQueue::Over) && self.next.is_none();
         if over && !busy {
             return None;
         }
@@ -358,24 +358,24 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
     /// the present instant.
     #[inline]
-    fn advance(&mut self, id: u32, input: Input) -> MonoNanos {
+    fn advance(&mut self, id: u32, input: SessionInput) -> MonoNanos {
         let Self { plan, reactor, connections, ledger, lines, .. } = self;
-        let Connection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
+        let ShardConnection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
         *pausing = None;
         let mut action = match input {
-            Input::Start(ticket) => session.start(ticket),
-            Input::Answer(answer, at) => {
+            SessionInput::Start(ticket) => session.start(ticket),
+            SessionInput::Answer(answer, at) => {
                 flight.answered(session, ledger, &answer, at);
                 next(flight, session, reactor, id, answer)
             }
-            Input::Resumed => {
+            SessionInput::Resumed => {
                 flight.timing.pause(*pause, flight.sent, reactor.now());
                 session.resumed(*pause)
             }
         };
         let outcome = loop {
             action = match action {
-                Action::Execute { statement, parameters, wants_row } => {
+                SessionAction::Execute { statement, parameters, wants_row } => {
                     (flight.executing, flight.sent) = (Some(statement), reactor.now());
                     flight.asked = None;
                     let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
@@ -391,21 +391,21 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     flight.answered(session, ledger, &answer, at);
                     next(flight, session, reactor, id, answer)
                 }
-                Action::Ask { request, statement, connection } => {
+                SessionAction::Ask { request, statement, connection } => {
                     (flight.executing, flight.sent) = (statement, reactor.now());
                     let answer = match lines.connection(reactor, id, connection) {
                         Ok(line) => {
                             flight.asked = Some(line);
                             reactor.ask(line, request)
                         }
-                        Err(failure) => Some(Answer::unsent(failure)),
+                        Err(failure) => Some(StatementResult::unsent(failure)),
                     };
                     let Some(answer) = answer else { return flight.sent };
                     let at = (reactor.now(), AnswerDelay::default());
                     flight.answered(session, ledger, &answer, at);
                     next(flight, session, reactor, id, answer)
                 }
-                Action::Pause { part, length } => {
+                SessionAction::Pause { part, length } => {
                     let present = reactor.now();
                     (*pause, *pausing, flight.sent) = (part, Some(part), present);
                     if part == Part::Backoff {
@@ -414,9 +414,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     self.pauses.push(Reverse((present + length, id)));
                     return present;
                 }
-                Action::Wait => return reactor.now(),
-                Action::End(outcome) => break outcome,
-                Action::Quit { outcome, all } => return self.quit(id, outcome, all),
+                SessionAction::Wait => return reactor.now(),
+                SessionAction::End(outcome) => break outcome,
+                SessionAction::Quit { outcome, all } => return self.quit(id, outcome, all),
             };
         };
         let ticket = *session.ticket();
@@ -430,7 +430,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let present = self.end_transaction(id, &ticket, outcome);
         self.idle.pop_back();
         self.quit += 1;
-        if let Queue::Closed(queue) = &mut self.queue {
+        if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.leave(&ticket);
         }
         if all {
@@ -438,7 +438,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
         if self.quit == self.connections.len() {
             // Nobody is left who could take what comes.
-            if let Queue::Open(queue) = std::mem::replace(&mut self.queue, Queue::Over) {
+            if let ShardQueue::Open(queue) = std::mem::replace(&mut self.queue, ShardQueue::Over) {
                 let ledger = &mut self.ledger;
                 let due = queue.take_while(|ticket| ticket.due < present);
                 due.for_each(|ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present));
@@ -459,7 +459,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let sample = connection.flight.end(ticket, outcome, connection.session.retries());
         connection.session.ended(&sample);
         self.ledger.ended(&connection.flight.timing, &sample);
-        if let Queue::Closed(queue) = &mut self.queue {
+        if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
         }
         self.reactor.transaction_ended(id);
@@ -470,7 +470,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    fn finish(mut self) -> (ThreadResult, R, Vec<Session>, Lines) {
+    fn finish(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
         let spent = self.usage.spent(&self.reactor);
         let connections = self.reactor.connections();
         self.ledger.recorder.connections.merge(&connections);
@@ -489,9 +489,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
 }
 
 /// What moves a transaction on.
-enum Input {
+enum SessionInput {
     Start(Ticket),
     /// When it was read, and how long it had waited for that.
-    Answer(Answer, (MonoNanos, AnswerDelay)),
+    Answer(StatementResult, (MonoNanos, AnswerDelay)),
     Resumed,
 }

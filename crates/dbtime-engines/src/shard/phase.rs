@@ -1,9 +1,9 @@
 //! What clients do before the load and after it: connect, prepare, say goodbye. Nothing of it is
 //! recorded.
 
-use super::{Answer, Event, Happened, Lines, Reactor};
-use dbtime_load::program::Phase;
-use dbtime_load::session::{Action, Session};
+use super::{Completion, CompletionKind, ConnectionMap, Reactor, StatementResult};
+use dbtime_load::program::ProgramPhase;
+use dbtime_load::session::{Session, SessionAction};
 use dbtime_model::{MonoNanos, Nanos, Part};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,12 +15,12 @@ const NAP: Nanos = Nanos::from_millis(50);
 /// not when a session ended it, or `is_over` says that nobody waits any more.
 pub(crate) fn go_through<R: Reactor>(
     sessions: &mut [Session],
-    (reactor, lines): (&mut R, &mut Lines),
-    phase: Phase,
+    (reactor, lines): (&mut R, &mut ConnectionMap),
+    phase: ProgramPhase,
     is_over: impl Fn() -> bool,
 ) -> bool {
     let pauses = BinaryHeap::new();
-    let mut walk = Walk { reactor, lines, asked: 0, pauses, under_way: 0, is_ended: false };
+    let mut walk = PhaseWalk { reactor, lines, asked: 0, pauses, under_way: 0, is_ended: false };
     for (id, session) in (0..).zip(sessions.iter_mut()) {
         if let Some(action) = session.begin_phase(phase) {
             walk.under_way += 1;
@@ -37,9 +37,9 @@ pub(crate) fn go_through<R: Reactor>(
 }
 
 /// A phase under way.
-struct Walk<'a, R> {
+struct PhaseWalk<'a, R> {
     reactor: &'a mut R,
-    lines: &'a mut Lines,
+    lines: &'a mut ConnectionMap,
     /// The connection that was asked last.
     asked: u32,
     /// Sessions that pause, and until when.
@@ -50,28 +50,28 @@ struct Walk<'a, R> {
     is_ended: bool,
 }
 
-impl<R: Reactor> Walk<'_, R> {
+impl<R: Reactor> PhaseWalk<'_, R> {
     /// Does what a session wants. `Some`: that has been answered already.
-    fn act(&mut self, id: u32, action: Action<'_>) -> Option<Answer> {
+    fn act(&mut self, id: u32, action: SessionAction<'_>) -> Option<StatementResult> {
         match action {
-            Action::Ask { request, connection, .. } => {
+            SessionAction::Ask { request, connection, .. } => {
                 return match self.lines.connection(self.reactor, id, connection) {
                     Ok(line) => {
                         self.asked = line;
                         self.reactor.ask(line, request)
                     }
-                    Err(failure) => Some(Answer::unsent(failure)),
+                    Err(failure) => Some(StatementResult::unsent(failure)),
                 };
             }
-            Action::Pause { length, .. } => {
+            SessionAction::Pause { length, .. } => {
                 self.pauses.push(Reverse((self.reactor.now() + length, id)));
             }
-            Action::End(_) => self.under_way -= 1,
-            Action::Quit { all, .. } => {
+            SessionAction::End(_) => self.under_way -= 1,
+            SessionAction::Quit { all, .. } => {
                 self.under_way -= 1;
                 self.is_ended |= all;
             }
-            Action::Execute { .. } | Action::Wait => {
+            SessionAction::Execute { .. } | SessionAction::Wait => {
                 unreachable!("a phase is a script's, which asks")
             }
         }
@@ -79,7 +79,7 @@ impl<R: Reactor> Walk<'_, R> {
     }
 
     /// Tells a session of an answer, and does what it wants for as long as that is answered.
-    fn go_on(&mut self, id: u32, session: &mut Session, mut answer: Answer) {
+    fn go_on(&mut self, id: u32, session: &mut Session, mut answer: StatementResult) {
         loop {
             let reply = match &answer.rows {
                 Ok(_) => Ok(self.reactor.results(self.asked)),
@@ -93,12 +93,12 @@ impl<R: Reactor> Walk<'_, R> {
         }
     }
 
-    fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Event>) {
+    fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Completion>) {
         let present = self.reactor.now();
         let first = self.pauses.peek().map_or(present + NAP, |Reverse((at, _))| *at);
         self.reactor.wait(first.min(present + NAP), false, events);
-        for Event { connection, kind, .. } in events.drain(..) {
-            if let Happened::Answered(answer) = kind {
+        for Completion { connection, kind, .. } in events.drain(..) {
+            if let CompletionKind::Answered(answer) = kind {
                 self.asked = connection;
                 let id = self.lines.session(connection);
                 self.go_on(id, &mut sessions[id as usize], answer);

@@ -1,9 +1,9 @@
 //! What a shard asks of the connections behind it.
 
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
@@ -20,7 +20,7 @@ pub trait Reactor {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Option<Answer>;
+    ) -> Option<StatementResult>;
 
     /// One connection more, which is not made yet. `None`: there are no others.
     fn add_connection(&mut self) -> Option<u32> {
@@ -28,10 +28,10 @@ pub trait Reactor {
     }
 
     /// Asks something of a connection for a script. `Some`: it has answered already.
-    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer>;
+    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult>;
 
     /// What the last that was asked of a connection has brought back.
-    fn results(&mut self, connection: u32) -> &mut Results;
+    fn results(&mut self, connection: u32) -> &mut ResultSets;
 
     /// Whether a connection takes another statement behind the one under way. What it is handed
     /// from here on goes out with [`Self::release`].
@@ -44,7 +44,7 @@ pub trait Reactor {
 
     /// Waits until something happens or until `until`; adds what happened to `events`. Something is
     /// due then where it `is_due`: the wait must not end late.
-    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>);
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>);
 
     /// The first row of a connection's last answer, when it was wanted.
     fn first_row(&self, connection: u32) -> &[Value];
@@ -73,7 +73,7 @@ pub trait Reactor {
 
 /// What happened on a connection.
 #[derive(Debug)]
-pub struct Event {
+pub struct Completion {
     /// Which connection.
     pub connection: u32,
     /// The instant at which the driver came to know of it.
@@ -81,7 +81,7 @@ pub struct Event {
     /// How long it was there before, because the driver had no CPU to look.
     pub late: AnswerDelay,
     /// A connection that was made, or an answer.
-    pub kind: Happened,
+    pub kind: CompletionKind,
 }
 
 /// How long an answer waited for a driver that had no CPU.
@@ -109,23 +109,23 @@ impl AnswerDelay {
     }
 }
 
-/// Kinds of [`Event`].
+/// Kinds of [`Completion`].
 #[derive(Debug)]
-pub enum Happened {
+pub enum CompletionKind {
     /// The connection that a statement waited for is there, and the statement is on its way.
     Connected {
         /// When it began to be made; before that was a pause after earlier failures.
         since: MonoNanos,
     },
     /// The statement has been answered.
-    Answered(Answer),
+    Answered(StatementResult),
 }
 
 /// What became of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct StatementResult {
     /// Its rows, or why it failed.
-    pub rows: Result<u64, Box<Failure>>,
+    pub rows: Result<u64, Box<DatabaseFailure>>,
     /// Whether the statement left at all.
     pub is_sent: bool,
     /// How often something was sent and waited for: one, one more where the statement had to be
@@ -135,7 +135,7 @@ pub struct Answer {
     pub warnings: u32,
 }
 
-impl Answer {
+impl StatementResult {
     /// An answer of so many rows in one round trip.
     pub fn of(rows: u64) -> Self {
         Self { rows: Ok(rows), is_sent: true, round_trips: 1, warnings: 0 }
@@ -147,12 +147,12 @@ impl Answer {
     }
 
     /// No answer but a failure.
-    pub fn failed(failure: Failure) -> Self {
+    pub fn failed(failure: DatabaseFailure) -> Self {
         Self { rows: Err(Box::new(failure)), is_sent: true, round_trips: 1, warnings: 0 }
     }
 
     /// The statement could not be sent.
-    pub fn unsent(failure: Failure) -> Self {
+    pub fn unsent(failure: DatabaseFailure) -> Self {
         Self { is_sent: false, round_trips: 0, ..Self::failed(failure) }
     }
 }

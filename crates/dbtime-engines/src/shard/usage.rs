@@ -11,12 +11,12 @@ pub(super) struct Usage {
     /// The next edge of the window.
     edge: MonoNanos,
     end: MonoNanos,
-    passed: Vec<Used>,
+    passed: Vec<ShardUsed>,
 }
 
 /// What a shard has used up to some moment.
 #[derive(Clone, Copy)]
-struct Used {
+struct ShardUsed {
     at: MonoNanos,
     waited: Nanos,
     cpu: Nanos,
@@ -24,7 +24,7 @@ struct Used {
 }
 
 /// What a shard has used between two moments.
-pub(super) struct Spent {
+pub(super) struct ShardUsageDelta {
     pub(super) cpu: Nanos,
     /// Time its thread was ready and did not run; `None` where the kernel does not tell.
     pub(super) runq: Option<Nanos>,
@@ -64,18 +64,18 @@ impl Usage {
         }
     }
 
-    fn used(&self, reactor: &impl Reactor) -> Used {
+    fn used(&self, reactor: &impl Reactor) -> ShardUsed {
         let (cpu, runq) = reactor.thread_use();
-        Used { at: reactor.now(), waited: self.waited, cpu, runq }
+        ShardUsed { at: reactor.now(), waited: self.waited, cpu, runq }
     }
 
     /// What was used over the window, which ends now if its end was not passed. A shard that
     /// started nothing in it has used nothing.
-    pub(super) fn spent(mut self, reactor: &impl Reactor) -> Spent {
+    pub(super) fn spent(mut self, reactor: &impl Reactor) -> ShardUsageDelta {
         self.passed.push(self.used(reactor));
         let from = self.passed[0];
         let to = self.passed.get(1).copied().unwrap_or(from);
-        Spent {
+        ShardUsageDelta {
             cpu: to.cpu - from.cpu,
             runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
             driver: (to.at - from.at) - (to.waited - from.waited),

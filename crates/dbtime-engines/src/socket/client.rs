@@ -1,10 +1,10 @@
 //! One connection that blocks its caller: for loading, looking and setting up.
 
-use super::protocol::{Protocol, Table};
+use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::failure::Failure;
-use crate::shard::{Happened, Reactor};
+use crate::failure::DatabaseFailure;
+use crate::shard::{CompletionKind, Reactor};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ const WAIT: Nanos = Nanos::from_secs(1);
 const UNSENT_MAX: usize = 1 << 20;
 
 /// One connection that blocks its caller.
-pub struct Client<P: Protocol> {
+pub struct SocketClient<P: Protocol> {
     reactor: SocketReactor<P>,
 }
 
-impl<P: Protocol> Client<P> {
+impl<P: Protocol> SocketClient<P> {
     /// Connects.
     ///
     /// # Errors
@@ -28,13 +28,14 @@ impl<P: Protocol> Client<P> {
     pub fn connect(
         shared: Arc<P::Shared>,
         settings: Arc<SocketSettings>,
-    ) -> Result<Self, Box<Failure>> {
-        let system = |error: rustix::io::Errno| Failure::connection("epoll", error.to_string());
+    ) -> Result<Self, Box<DatabaseFailure>> {
+        let system =
+            |error: rustix::io::Errno| DatabaseFailure::connection("epoll", error.to_string());
         let mut reactor = SocketReactor::new(shared, settings, 1).map_err(system)?;
         match reactor.connect_all(|| false) {
             (1, _) => Ok(Self { reactor }),
             (_, Some(failure)) => Err(Box::new(failure)),
-            (_, None) => Err(Box::new(Failure::connection("closed", "the server hung up"))),
+            (_, None) => Err(Box::new(DatabaseFailure::connection("closed", "the server hung up"))),
         }
     }
 
@@ -42,7 +43,7 @@ impl<P: Protocol> Client<P> {
     ///
     /// # Errors
     /// What the server says, and when the connection is lost.
-    pub fn query(&mut self, sql: &str) -> Result<(Table, u64), Box<Failure>> {
+    pub fn query(&mut self, sql: &str) -> Result<(QueryTable, u64), Box<DatabaseFailure>> {
         self.reactor.query(0, sql);
         let rows = self.answer()?;
         Ok((self.reactor.take_table(0), rows))
@@ -57,11 +58,14 @@ impl<P: Protocol> Client<P> {
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Table, u64), Box<Failure>>> {
+    pub fn answer_by(
+        &mut self,
+        until: MonoNanos,
+    ) -> Option<Result<(QueryTable, u64), Box<DatabaseFailure>>> {
         let mut events = Vec::new();
         self.reactor.wait(until, false, &mut events);
         let answer = events.into_iter().find_map(|event| match event.kind {
-            Happened::Answered(answer) => Some(answer.rows),
+            CompletionKind::Answered(answer) => Some(answer.rows),
             _ => None,
         })?;
         Some(answer.map(|rows| (self.reactor.take_table(0), rows)))
@@ -76,7 +80,7 @@ impl<P: Protocol> Client<P> {
         &mut self,
         sql: &str,
         mut more: impl FnMut(&mut Vec<u8>),
-    ) -> Result<u64, Box<Failure>> {
+    ) -> Result<u64, Box<DatabaseFailure>> {
         self.reactor.query(0, sql);
         let mut data = Vec::new();
         loop {
@@ -92,7 +96,7 @@ impl<P: Protocol> Client<P> {
                 }
                 for event in self.reactor.take_happened() {
                     // It ended before its data did: it failed.
-                    let Happened::Answered(answer) = event.kind else { continue };
+                    let CompletionKind::Answered(answer) = event.kind else { continue };
                     return answer.rows;
                 }
             }
@@ -109,12 +113,12 @@ impl<P: Protocol> Client<P> {
         self.reactor.encryption(0)
     }
 
-    fn answer(&mut self) -> Result<u64, Box<Failure>> {
+    fn answer(&mut self) -> Result<u64, Box<DatabaseFailure>> {
         let mut events = Vec::new();
         loop {
             self.reactor.wait(now() + WAIT, false, &mut events);
             for event in events.drain(..) {
-                if let Happened::Answered(answer) = event.kind {
+                if let CompletionKind::Answered(answer) = event.kind {
                     return answer.rows;
                 }
             }

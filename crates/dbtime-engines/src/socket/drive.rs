@@ -4,8 +4,8 @@ use super::protocol::Protocol;
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
 use crate::observer::LoadObserver;
-use crate::plan::{LoadResult, Plan, Stop};
-use crate::shard::{self, DriveError, Made};
+use crate::plan::{LoadPlan, LoadResult, RunStop};
+use crate::shard::{self, ConnectedShard, DriveError};
 use std::sync::Arc;
 
 /// Drives the plan and blocks until all shards have ended. Connections that were refused are tried
@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// # Errors
 /// As [`shard::drive`].
 pub fn drive<P: Protocol>(
-    plan: &Plan,
+    plan: &LoadPlan,
     shared: &Arc<P::Shared>,
     settings: &Arc<SocketSettings>,
     observer: &dyn LoadObserver,
-    stop: &Stop,
+    stop: &RunStop,
 ) -> Result<LoadResult, DriveError> {
     let make = |connections| {
         let (shared, settings) = (Arc::clone(shared), Arc::clone(settings));
@@ -29,7 +29,7 @@ pub fn drive<P: Protocol>(
             true => reactor.connect_all(|| stop.is_set()),
             false => (0, None),
         };
-        Ok(Made { reactor, up, failure })
+        Ok(ConnectedShard { reactor, up, failure })
     };
     shard::drive(plan, make, observer, stop)
 }

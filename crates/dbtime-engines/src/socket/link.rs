@@ -1,8 +1,8 @@
 //! One connection: its socket, what is still to be sent, and what has arrived but is no whole yet.
 
 use super::protocol::Protocol;
-use super::trouble::Trouble;
-use crate::failure::Failure;
+use super::trouble::IoFailure;
+use crate::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::request::OwnedRequest;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind, Read, Write};
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ConnectionStage {
     /// There is none.
     Down,
     /// One is to be made as soon as few enough others are being made, or a pause is over.
@@ -29,7 +29,7 @@ pub(super) enum Stage {
 
 /// What waits for its connection.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum PendingWork {
     /// A statement of the workload.
     Execute { statement: StatementId, parameters: Vec<Value>, wants_row: bool },
     /// What a script asks.
@@ -37,8 +37,8 @@ pub(super) enum Pending {
 }
 
 /// One connection.
-pub(super) struct Link<P> {
-    pub(super) stage: Stage,
+pub(super) struct SocketConnection<P> {
+    pub(super) stage: ConnectionStage,
     pub(super) protocol: P,
     pub(super) socket: Option<OwnedFd>,
     /// What encrypts it, from the moment it is asked for.
@@ -60,7 +60,7 @@ pub(super) struct Link<P> {
     pub(super) retry_at: MonoNanos,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
-    pub(super) pending: Option<Pending>,
+    pub(super) pending: Option<PendingWork>,
     /// Statements under way.
     pub(super) unanswered: u32,
     /// Whether a script has asked something of it: it is told of a loss, whenever that happens.
@@ -68,7 +68,7 @@ pub(super) struct Link<P> {
     /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
     pub(super) is_used: bool,
     /// Why the socket was lost between two statements of a transaction.
-    pub(super) lost: Option<Failure>,
+    pub(super) lost: Option<DatabaseFailure>,
     /// By when the statement must have been answered.
     pub(super) deadline: Option<MonoNanos>,
 }
@@ -82,10 +82,10 @@ pub(super) enum Sent {
     Blocked,
 }
 
-impl<P: Protocol> Link<P> {
+impl<P: Protocol> SocketConnection<P> {
     pub(super) fn new(protocol: P) -> Self {
         Self {
-            stage: Stage::Down,
+            stage: ConnectionStage::Down,
             protocol,
             socket: None,
             tls: None,
@@ -109,7 +109,7 @@ impl<P: Protocol> Link<P> {
 
     /// Sends what is to be sent.
     #[inline]
-    pub(super) fn send(&mut self) -> Result<Sent, Trouble> {
+    pub(super) fn send(&mut self) -> Result<Sent, IoFailure> {
         let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
         if let Some(tls) = &mut self.tls {
             return send_encrypted(tls, socket, &mut self.out);
@@ -129,7 +129,7 @@ impl<P: Protocol> Link<P> {
 
     /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
     #[inline]
-    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Trouble> {
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, IoFailure> {
         let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
         if let Some(tls) = &mut self.tls {
             return receive_encrypted(tls, socket, buffer);
@@ -163,7 +163,7 @@ impl<P: Protocol> Link<P> {
         self.socket = None;
         self.tls = None;
         self.is_negotiating = false;
-        self.stage = Stage::Down;
+        self.stage = ConnectionStage::Down;
         self.out.clear();
         self.held.clear();
         self.sent = 0;
@@ -203,11 +203,11 @@ fn send_encrypted(
     tls: &mut ClientConnection,
     socket: &OwnedFd,
     out: &mut Vec<u8>,
-) -> Result<Sent, Trouble> {
+) -> Result<Sent, IoFailure> {
     loop {
         if !out.is_empty() && !tls.is_handshaking() {
             // It takes no more than a buffer's full at once; the rest stays where it is.
-            let taken = tls.writer().write(out).map_err(|error| Trouble::of(&error))?;
+            let taken = tls.writer().write(out).map_err(|error| IoFailure::of(&error))?;
             out.drain(..taken);
         }
         if !tls.wants_write() {
@@ -217,7 +217,7 @@ fn send_encrypted(
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Trouble::of(&error)),
+            Err(error) => return Err(IoFailure::of(&error)),
         }
     }
 }
@@ -226,21 +226,21 @@ fn receive_encrypted(
     tls: &mut ClientConnection,
     socket: &OwnedFd,
     buffer: &mut [u8],
-) -> Result<Option<usize>, Trouble> {
+) -> Result<Option<usize>, IoFailure> {
     loop {
         match tls.reader().read(buffer) {
             Ok(count) => return Ok(Some(count)),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(Trouble::of(&error)),
+            Err(error) => return Err(IoFailure::of(&error)),
         }
         match tls.read_tls(&mut Raw(socket)) {
             Ok(0) => return Ok(Some(0)),
             Ok(_) => {
-                tls.process_new_packets().map_err(Trouble::Tls)?;
+                tls.process_new_packets().map_err(IoFailure::Tls)?;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Trouble::of(&error)),
+            Err(error) => return Err(IoFailure::of(&error)),
         }
     }
 }

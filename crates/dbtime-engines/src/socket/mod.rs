@@ -21,9 +21,9 @@ mod tls;
 mod trouble;
 
 pub use address::{Address, AddressError};
-pub use client::Client;
+pub use client::SocketClient;
 pub use drive::drive;
-pub use protocol::{Asked, Call, Progress, Protocol, Table, Transport};
+pub use protocol::{Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, Transport};
 pub use reactor::SocketReactor;
 pub(crate) use service::service_of;
 pub use settings::{Reconnect, SocketSettings};

@@ -2,11 +2,11 @@
 
 use super::address::Address;
 use super::tls::TlsWish;
-use crate::failure::Failure;
-use crate::shard::Answer;
+use crate::failure::DatabaseFailure;
+use crate::shard::StatementResult;
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
 
 /// One connection's side of a conversation.
@@ -27,7 +27,8 @@ pub trait Protocol: Send + Sized {
         out: &mut Vec<u8>,
     );
 
-    /// The connection is encrypted from here on, after [`Progress::Encrypt`]; `certificate` is the
+    /// The connection is encrypted from here on, after [`ProtocolProgress::Encrypt`]; `certificate`
+    /// is the
     /// server's.
     ///
     /// # Errors
@@ -37,12 +38,13 @@ pub trait Protocol: Send + Sized {
         shared: &Self::Shared,
         certificate: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure>;
+    ) -> Result<(), DatabaseFailure>;
 
     /// The connection's number on the server, by which it can be ended there.
     fn number(&self) -> Option<u32>;
 
-    /// Executes a statement of the workload; only after [`Progress::Connected`]. Several may be
+    /// Executes a statement of the workload; only after [`ProtocolProgress::Connected`]. Several
+    /// may be
     /// under way: they are answered in their order.
     ///
     /// # Errors
@@ -50,33 +52,33 @@ pub trait Protocol: Send + Sized {
     fn execute(
         &mut self,
         shared: &Self::Shared,
-        call: Call<'_>,
+        call: ProtocolCall<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure>;
+    ) -> Result<(), DatabaseFailure>;
 
-    /// Does what a script asks; only after [`Progress::Connected`], and one at a time.
-    /// [`Request::Connect`] and [`Request::Disconnect`] are the reactor's affair.
+    /// Does what a script asks; only after [`ProtocolProgress::Connected`], and one at a time.
+    /// [`ConnectionOp::Connect`] and [`ConnectionOp::Disconnect`] are the reactor's affair.
     ///
     /// # Errors
     /// When it cannot be sent; then nothing was.
     fn ask(
         &mut self,
         shared: &Self::Shared,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Asked, Failure>;
+    ) -> Result<SubmitResult, DatabaseFailure>;
 
     /// What the last [`Self::ask`] has brought back, once it is answered.
-    fn results(&mut self) -> &mut Results;
+    fn results(&mut self) -> &mut ResultSets;
 
     /// Executes a text as it is; [`Self::take_table`] has its rows once it is answered.
     fn query(&mut self, sql: &str, out: &mut Vec<u8>);
 
     /// The rows of the last [`Self::query`].
-    fn take_table(&mut self) -> Table;
+    fn take_table(&mut self) -> QueryTable;
 
     /// Sends data that a `COPY … FROM STDIN` waits for, and ends it when there is no more: `None`.
-    /// Only where [`Progress::WantsData`] is ever said.
+    /// Only where [`ProtocolProgress::WantsData`] is ever said.
     fn data(&mut self, _data: Option<&[u8]>, _out: &mut Vec<u8>) {}
 
     /// Takes bytes that arrived. Returns how many of them it used, and what came of them; the
@@ -86,7 +88,7 @@ pub trait Protocol: Send + Sized {
         shared: &Self::Shared,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress);
+    ) -> (usize, ProtocolProgress);
 
     /// The first row of the last answer, when it was wanted.
     fn first_row(&self) -> &[Value];
@@ -98,7 +100,7 @@ pub trait Protocol: Send + Sized {
 
     /// Puts around the words by which the server lets nobody in whatever its own client puts there.
     /// `nth` is the one of the host's addresses that was tried.
-    fn refused(&self, _failure: &mut Failure, _address: &Address, _nth: usize) {}
+    fn refused(&self, _failure: &mut DatabaseFailure, _address: &Address, _nth: usize) {}
 
     /// Says goodbye.
     fn farewell(&mut self, out: &mut Vec<u8>);
@@ -106,7 +108,7 @@ pub trait Protocol: Send + Sized {
 
 /// What becomes of a script's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SubmitResult {
     /// The server will answer.
     Sent,
     /// It is done, and nobody answers.
@@ -115,7 +117,7 @@ pub enum Asked {
 
 /// A statement to be executed.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct ProtocolCall<'a> {
     /// By its position in the workload.
     pub statement: StatementId,
     /// Its parameters.
@@ -126,14 +128,14 @@ pub struct Call<'a> {
 
 /// The rows of a statement, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct QueryTable {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Values by row, `None` for NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-impl Table {
+impl QueryTable {
     /// The value of the first row's first column.
     pub fn value(&self) -> Option<&str> {
         self.rows.first()?.first()?.as_deref()
@@ -151,7 +153,7 @@ pub enum Transport {
 
 /// What came of bytes that arrived.
 #[derive(Debug)]
-pub enum Progress {
+pub enum ProtocolProgress {
     /// Nothing yet.
     More,
     /// From here on the connection is to be encrypted.
@@ -159,9 +161,9 @@ pub enum Progress {
     /// The server has let us in, and all is set up.
     Connected,
     /// The statement has been answered.
-    Answered(Answer),
+    Answered(StatementResult),
     /// The server waits for the data of a `COPY`.
     WantsData,
     /// The connection is of no use any more.
-    Broken(Box<Failure>),
+    Broken(Box<DatabaseFailure>),
 }

@@ -165,12 +165,12 @@ impl TlsSettings {
                     Arc::clone(&provider),
                 );
                 match full.build() {
-                    Ok(verifier) if mode == TlsMode::VerifyFull => Check::Full(verifier),
-                    Ok(_) => Check::Authority(roots),
+                    Ok(verifier) if mode == TlsMode::VerifyFull => CertificateCheck::Full(verifier),
+                    Ok(_) => CertificateCheck::Authority(roots),
                     Err(error) => return Err(Error::General(error.to_string()).into()),
                 }
             }
-            _ => Check::Nothing,
+            _ => CertificateCheck::Nothing,
         };
         let verifier = Arc::new(Verifier { check, own, provider: Arc::clone(&provider) });
         let config = ClientConfig::builder_with_provider(provider)
@@ -231,10 +231,10 @@ fn roots(given: Option<&Path>) -> Result<(RootCertStore, Vec<CertificateDer<'sta
 }
 
 /// A certificate with those that it comes from, and its key.
-type Own = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+type ClientIdentity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// The client's own certificate and key.
-fn own_certificate(certificate: &Path, key: &Path) -> Result<Own, String> {
+fn own_certificate(certificate: &Path, key: &Path) -> Result<ClientIdentity, String> {
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| format!("the certificate: {error}"))?;
@@ -250,7 +250,7 @@ fn own_certificate(certificate: &Path, key: &Path) -> Result<Own, String> {
 
 /// What a server's certificate must hold.
 #[derive(Debug)]
-enum Check {
+enum CertificateCheck {
     Nothing,
     Authority(Arc<RootCertStore>),
     Full(Arc<WebPkiServerVerifier>),
@@ -260,7 +260,7 @@ enum Check {
 /// proved.
 #[derive(Debug)]
 struct Verifier {
-    check: Check,
+    check: CertificateCheck,
     /// Certificates that were given: a server that signed its own is believed if it is among them.
     own: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
@@ -276,14 +276,14 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         if self.own.iter().any(|own| own.as_ref() == end_entity.as_ref()) {
-            if matches!(self.check, Check::Full(_)) {
+            if matches!(self.check, CertificateCheck::Full(_)) {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
             }
             return Ok(ServerCertVerified::assertion());
         }
         match &self.check {
-            Check::Nothing => Ok(ServerCertVerified::assertion()),
-            Check::Authority(roots) => {
+            CertificateCheck::Nothing => Ok(ServerCertVerified::assertion()),
+            CertificateCheck::Authority(roots) => {
                 let parsed = ParsedCertificate::try_from(end_entity)?;
                 verify_server_cert_signed_by_trust_anchor(
                     &parsed,
@@ -294,7 +294,7 @@ impl ServerCertVerifier for Verifier {
                 )?;
                 Ok(ServerCertVerified::assertion())
             }
-            Check::Full(verifier) => verifier.verify_server_cert(
+            CertificateCheck::Full(verifier) => verifier.verify_server_cert(
                 end_entity,
                 intermediates,
                 server_name,

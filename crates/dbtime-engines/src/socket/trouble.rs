@@ -1,7 +1,7 @@
 //! What goes wrong with a socket, and what is said of it.
 
 use super::address::Address;
-use crate::failure::Failure;
+use crate::failure::DatabaseFailure;
 use dbtime_model::{ErrorClass, Nanos};
 use rustix::io::Errno;
 use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
@@ -9,20 +9,20 @@ use std::io;
 
 /// Why nothing more can be sent or received.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum IoFailure {
     /// The system says so.
     System(Errno),
     /// Encryption does.
     Tls(Error),
 }
 
-impl From<Errno> for Trouble {
+impl From<Errno> for IoFailure {
     fn from(error: Errno) -> Self {
         Self::System(error)
     }
 }
 
-impl Trouble {
+impl IoFailure {
     /// What rustls passes on from the socket, or says itself.
     pub(super) fn of(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
@@ -36,7 +36,7 @@ impl Trouble {
 
     /// With its cause and what to do.
     #[cold]
-    pub(super) fn at(self, address: &Address) -> Failure {
+    pub(super) fn at(self, address: &Address) -> DatabaseFailure {
         match self {
             Self::System(error) => system_failure(error, address),
             Self::Tls(error) => tls_failure(&error, address),
@@ -45,22 +45,24 @@ impl Trouble {
 }
 
 /// A statement was not answered in time.
-pub(super) fn timed_out(limit: Option<Nanos>) -> Failure {
+pub(super) fn timed_out(limit: Option<Nanos>) -> DatabaseFailure {
     let limit = limit.unwrap_or_default();
     let text = format!("no answer within {limit}: the connection was given up");
-    Failure { class: ErrorClass::Timeout, ..Failure::connection("timeout", text) }
+    DatabaseFailure { class: ErrorClass::Timeout, ..DatabaseFailure::connection("timeout", text) }
 }
 
 /// What TLS says of a connection, with what to do.
-fn tls_failure(error: &Error, address: &Address) -> Failure {
+fn tls_failure(error: &Error, address: &Address) -> DatabaseFailure {
     let text = match error {
         Error::AlertReceived(alert) => alerted(*alert),
         Error::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => Some(TOO_OLD),
-        Error::InvalidCertificate(why) => return Failure::connection("tls", refused(why, address)),
+        Error::InvalidCertificate(why) => {
+            return DatabaseFailure::connection("tls", refused(why, address));
+        }
         _ => None,
     };
     let text = text.map_or_else(|| error.to_string(), str::to_owned);
-    Failure::connection("tls", format!("{address}: TLS: {text}"))
+    DatabaseFailure::connection("tls", format!("{address}: TLS: {text}"))
 }
 
 const TOO_OLD: &str =
@@ -119,7 +121,7 @@ fn refused(why: &CertificateError, address: &Address) -> String {
 }
 
 /// What the system says of a connection, with its cause and what to do.
-fn system_failure(error: Errno, address: &Address) -> Failure {
+fn system_failure(error: Errno, address: &Address) -> DatabaseFailure {
     let (code, text) = match error {
         Errno::CONNREFUSED => (
             "ECONNREFUSED",
@@ -142,9 +144,9 @@ fn system_failure(error: Errno, address: &Address) -> Failure {
     };
     if code.is_empty() {
         let code = format!("errno {}", error.raw_os_error());
-        return Failure::connection(&code, format!("{address}: {error}"));
+        return DatabaseFailure::connection(&code, format!("{address}: {error}"));
     }
-    Failure::connection(code, format!("{address}: {text}"))
+    DatabaseFailure::connection(code, format!("{address}: {text}"))
 }
 
 #[cfg(test)]

@@ -5,17 +5,17 @@
 //! both cases a row in the table `dbtime_load` is written last: without it the data does not count.
 
 use super::connection::{apply_settings, open_file};
-use super::context::Context;
-use super::database::Measure;
+use super::context::ConnectionContext;
+use super::database::MeasureLevel;
 use super::error::SqliteError;
 use super::ffi::{Db, text_of};
 use super::lock::LockRegistry;
 use super::outside::beside;
 use super::schema;
 use super::target::SqliteTarget;
-use crate::loaded::{Found, LoadMarker, Replacing};
+use crate::loaded::{LoadMarker, LoadedContent, ReplaceScope};
 use dbtime_load::program::Value;
-use dbtime_load::workload::Table;
+use dbtime_load::workload::WorkloadTable;
 use rusqlite::ffi;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ const BEGUN: &str = "loaded_at = ''";
 
 /// How far loading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress<'a> {
+pub struct LoadProgress<'a> {
     /// The table.
     pub table: &'a str,
     /// Rows it has.
@@ -53,13 +53,13 @@ pub struct SqliteAdmin {
     /// Where a new database goes in the end.
     new: Option<SqliteTarget>,
     /// Takes the file of a new database away again, unless it was renamed.
-    _unfinished: Unfinished,
+    _unfinished: UnfinishedFile,
 }
 
 /// A file that counts for nothing until it is whole.
-struct Unfinished(Option<PathBuf>);
+struct UnfinishedFile(Option<PathBuf>);
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
             // After a rename there is nothing under this name.
@@ -76,10 +76,10 @@ impl SqliteAdmin {
             let db = open(target, ffi::SQLITE_OPEN_READWRITE)?;
             apply_settings(&db, target)?;
             let target = target.clone();
-            return Ok(Self { db, target, new: None, _unfinished: Unfinished(None) });
+            return Ok(Self { db, target, new: None, _unfinished: UnfinishedFile(None) });
         }
         let stand_in = stand_in(target)?;
-        let unfinished = Unfinished(Some(stand_in.path.clone()));
+        let unfinished = UnfinishedFile(Some(stand_in.path.clone()));
         let db = open(&stand_in, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
         let new = Some(target.clone());
         let admin = Self { db, target: stand_in, new, _unfinished: unfinished };
@@ -100,9 +100,9 @@ impl SqliteAdmin {
     /// Errors: [`crate::loaded::LoadError`] for what may not be replaced.
     pub fn drop_tables(
         &self,
-        tables: &[Table],
+        tables: &[WorkloadTable],
         wanted: &LoadMarker,
-        replacing: Replacing,
+        replacing: ReplaceScope,
     ) -> Result<Option<String>, SqliteError> {
         let found = look(&self.db, &self.target, &wanted.workload, tables)?;
         let place = self.target.path.display().to_string();
@@ -123,7 +123,7 @@ impl SqliteAdmin {
     }
 
     /// Creates the tables, empty.
-    pub fn create_tables(&self, tables: &[Table]) -> Result<(), SqliteError> {
+    pub fn create_tables(&self, tables: &[WorkloadTable]) -> Result<(), SqliteError> {
         tables.iter().try_for_each(|table| self.run(&schema::create_table(table)))
     }
 
@@ -132,10 +132,10 @@ impl SqliteAdmin {
     /// `progress` says whether to go on; loading stops where it does not.
     pub fn load(
         &self,
-        table: &Table,
+        table: &WorkloadTable,
         rows: u64,
         mut fill: impl FnMut(u64, &mut Vec<Value>),
-        mut progress: impl FnMut(Progress<'_>) -> bool,
+        mut progress: impl FnMut(LoadProgress<'_>) -> bool,
     ) -> Result<(), SqliteError> {
         let what = || format!("cannot load table {}", table.name);
         let refuse = |failure| SqliteError::from_failure(what(), &self.target, failure);
@@ -151,7 +151,7 @@ impl SqliteAdmin {
             }
             self.run("COMMIT")?;
             done = end;
-            if !progress(Progress { table: &table.name, done, total: rows }) {
+            if !progress(LoadProgress { table: &table.name, done, total: rows }) {
                 break;
             }
         }
@@ -159,7 +159,7 @@ impl SqliteAdmin {
     }
 
     /// Creates the secondary indexes.
-    pub fn create_indexes(&self, tables: &[Table]) -> Result<(), SqliteError> {
+    pub fn create_indexes(&self, tables: &[WorkloadTable]) -> Result<(), SqliteError> {
         let indexes = tables.iter().flat_map(schema::create_indexes);
         indexes.into_iter().try_for_each(|sql| self.run(&sql))
     }
@@ -194,7 +194,7 @@ impl SqliteAdmin {
 pub fn check(
     target: &SqliteTarget,
     workload: &str,
-    tables: &[Table],
+    tables: &[WorkloadTable],
     scale: Option<u64>,
 ) -> Result<LoadMarker, SqliteError> {
     let db = open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
@@ -211,15 +211,15 @@ fn look<'a>(
     db: &Db,
     target: &SqliteTarget,
     workload: &'a str,
-    tables: &'a [Table],
-) -> Result<Found<'a>, SqliteError> {
+    tables: &'a [WorkloadTable],
+) -> Result<LoadedContent<'a>, SqliteError> {
     let mut missing = Vec::new();
     for table in tables {
         if !has_table(db, target, &table.name)? {
             missing.push(table.name.as_str());
         }
     }
-    let mut found = Found::without_loads(workload, tables, missing);
+    let mut found = LoadedContent::without_loads(workload, tables, missing);
     found.has_loads = has_table(db, target, "dbtime_load")?;
     if found.has_loads {
         found.finished = read_marker(db, target, workload)?;
@@ -231,8 +231,8 @@ fn look<'a>(
 
 fn open(target: &SqliteTarget, flags: i32) -> Result<Db, SqliteError> {
     let registry = Arc::new(LockRegistry::new(0));
-    let context = Rc::new(Context::new(target.path.clone(), registry, 0));
-    open_file(target, flags, Measure::Nothing, &context)
+    let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
+    open_file(target, flags, MeasureLevel::Nothing, &context)
 }
 
 /// The target under which a new database is loaded, with an empty file that can be written.

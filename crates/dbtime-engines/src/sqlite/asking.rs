@@ -2,19 +2,19 @@
 //! itself, with whole results.
 
 use super::connection::SqliteConnection;
-use super::failure::Failure;
-use super::ffi::Prepared;
+use super::failure::DatabaseFailure;
+use super::ffi::SqlitePrepared;
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::{Parts, StatementId};
 
 /// A connection's side of what a script asks.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct SqliteAdHocSession {
     /// By their handles.
-    prepared: Vec<Option<Prepared>>,
-    results: Results,
+    prepared: Vec<Option<SqlitePrepared>>,
+    results: ResultSets,
 }
 
 /// Handles are an index: more than this is a script's mistake.
@@ -29,33 +29,35 @@ impl SqliteConnection {
     #[inline]
     pub fn ask(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         statement: Option<StatementId>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, DatabaseFailure> {
         self.enter(statement.unwrap_or_default());
         self.asking.results.clear();
         match request {
-            Request::Connect => {}
-            Request::Disconnect => {
+            ConnectionOp::Connect => {}
+            ConnectionOp::Disconnect => {
                 self.asking.prepared.clear();
                 if !self.db.is_autocommit() {
                     self.query("ROLLBACK")?;
                 }
             }
-            Request::Query(sql) => self.query(sql)?,
-            Request::QueryWith { sql, parameters } => {
+            ConnectionOp::Query(sql) => self.query(sql)?,
+            ConnectionOp::QueryWith { sql, parameters } => {
                 let mut prepared = self.db.prepare(sql)?;
                 self.run(&mut prepared, parameters)?;
             }
-            Request::Prepare { handle, sql } => self.prepare(handle, sql)?,
-            Request::Execute { handle, parameters, .. } => self.execute_own(handle, parameters)?,
-            Request::Close { handle } => {
+            ConnectionOp::Prepare { handle, sql } => self.prepare(handle, sql)?,
+            ConnectionOp::Execute { handle, parameters, .. } => {
+                self.execute_own(handle, parameters)?
+            }
+            ConnectionOp::Close { handle } => {
                 if let Some(place) = self.asking.prepared.get_mut(handle as usize) {
                     *place = None;
                 }
             }
-            Request::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
-            Request::Copy { .. } => return Err(refused("SQLite has no COPY: use INSERT")),
+            ConnectionOp::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
+            ConnectionOp::Copy { .. } => return Err(refused("SQLite has no COPY: use INSERT")),
         }
         let rows = self.asking.results.rows();
         self.count_rows(rows);
@@ -65,19 +67,19 @@ impl SqliteConnection {
     /// The same, and adds where its time went to `parts`, as [`Self::execute_measured`].
     pub(crate) fn ask_measured(
         &mut self,
-        request: Request<'_>,
+        request: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
-    ) -> (Result<u64, Failure>, super::Timing) {
+    ) -> (Result<u64, DatabaseFailure>, super::StatementTiming) {
         self.measuring(parts, |connection| connection.ask(request, statement))
     }
 
     /// What the last [`Self::ask`] has brought back.
-    pub fn results(&mut self) -> &mut Results {
+    pub fn results(&mut self) -> &mut ResultSets {
         &mut self.asking.results
     }
 
-    fn query(&mut self, mut sql: &str) -> Result<(), Failure> {
+    fn query(&mut self, mut sql: &str) -> Result<(), DatabaseFailure> {
         loop {
             let (prepared, used) = self.db.prepare_first(sql)?;
             let Some(mut prepared) = prepared else {
@@ -95,7 +97,7 @@ impl SqliteConnection {
         }
     }
 
-    fn prepare(&mut self, handle: u32, sql: &str) -> Result<(), Failure> {
+    fn prepare(&mut self, handle: u32, sql: &str) -> Result<(), DatabaseFailure> {
         if handle >= MOST_HANDLES {
             let text = format!("a script has at most {MOST_HANDLES} statements prepared");
             return Err(refused(&text));
@@ -109,8 +111,8 @@ impl SqliteConnection {
     }
 
     #[inline]
-    fn execute_own(&mut self, handle: u32, parameters: &[Value]) -> Result<(), Failure> {
-        let Asking { prepared, results } = &mut self.asking;
+    fn execute_own(&mut self, handle: u32, parameters: &[Value]) -> Result<(), DatabaseFailure> {
+        let SqliteAdHocSession { prepared, results } = &mut self.asking;
         let Some(Some(prepared)) = prepared.get_mut(handle as usize) else {
             return Err(refused(
                 "the statement is not prepared: it was closed, or its connection was",
@@ -119,13 +121,17 @@ impl SqliteConnection {
         prepared.run_into(parameters, results).map_err(|code| self.db.failure(code))
     }
 
-    fn run(&mut self, prepared: &mut Prepared, parameters: &[Value]) -> Result<(), Failure> {
+    fn run(
+        &mut self,
+        prepared: &mut SqlitePrepared,
+        parameters: &[Value],
+    ) -> Result<(), DatabaseFailure> {
         let ran = prepared.run_into(parameters, &mut self.asking.results);
         ran.map_err(|code| self.db.failure(code))
     }
 }
 
 #[cold]
-fn refused(message: &str) -> Failure {
-    Failure::statement("SQLITE_MISUSE", "", message)
+fn refused(message: &str) -> DatabaseFailure {
+    DatabaseFailure::statement("SQLITE_MISUSE", "", message)
 }

@@ -1,6 +1,6 @@
 //! The busy handler: naps as SQLite's own does, and notes whom each nap was for.
 
-use super::context::Context;
+use super::context::ConnectionContext;
 use super::lock::{Attribution, Holder};
 use super::outside;
 use dbtime_model::{Nanos, Part};
@@ -29,7 +29,7 @@ fn nap(count: u64, timeout: Nanos) -> Option<Duration> {
 /// `context` must point to the context of the connection, and stay valid while it is open.
 pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c_int {
     // SAFETY: by contract; contexts are only ever used through shared references.
-    let Some(context) = (unsafe { context.cast::<Context>().as_ref() }) else { return 0 };
+    let Some(context) = (unsafe { context.cast::<ConnectionContext>().as_ref() }) else { return 0 };
     let Some(length) = nap(u64::from(count.unsigned_abs()), context.busy_timeout.get()) else {
         return 0;
     };
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
 
 /// Books a nap on its holder. Earlier naps of the same wait that had nobody to be booked on go with
 /// the first one that has.
-fn note(context: &Context, holder: Holder, wall: Nanos) {
+fn note(context: &ConnectionContext, holder: Holder, wall: Nanos) {
     let Ok(mut waits) = context.waits.try_borrow_mut() else { return };
     let waiter = context.statement.get();
     let (mut count, mut wait_ns) = (1, wall.0);
@@ -81,7 +81,7 @@ const NEXT_LOOK: u32 = 8;
 
 /// Who stands in the way just now: a worker of this run, one that has let go this instant, else
 /// another process. A reader does so only in the rollback modes.
-fn who(context: &Context, tries: u32) -> Holder {
+fn who(context: &ConnectionContext, tries: u32) -> Holder {
     let readers_count = !context.is_wal.get();
     let registry = &context.registry;
     let worker = registry

@@ -13,12 +13,12 @@
 //! blocked and goes to the part of that call. Blocked time in SQLite's own code (page faults) is
 //! nobody's, and stays unexplained.
 
-use super::asking::Asking;
-use super::context::Context;
-use super::database::{Measure, SqliteDatabase};
+use super::asking::SqliteAdHocSession;
+use super::context::ConnectionContext;
+use super::database::{MeasureLevel, SqliteDatabase};
 use super::error::SqliteError;
-use super::failure::Failure;
-use super::ffi::{Db, Prepared, c_path};
+use super::failure::DatabaseFailure;
+use super::ffi::{Db, SqlitePrepared, c_path};
 use super::figures::{CacheFigures, WorkerFigures};
 use super::target::SqliteTarget;
 use super::vfs;
@@ -34,14 +34,14 @@ use std::sync::Arc;
 
 /// What a statement answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct StatementRows {
     /// Rows returned, or changed where none are returned.
     pub rows: u64,
 }
 
 /// When a measured statement ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
+pub struct StatementTiming {
     /// When it began.
     pub sent: MonoNanos,
     /// When it ended.
@@ -51,18 +51,18 @@ pub struct Timing {
 /// One worker's connection. It stays on the thread that opened it.
 pub struct SqliteConnection {
     // Dropped before the connection they belong to.
-    prepared: Vec<Option<Prepared>>,
-    pub(super) asking: Asking,
+    prepared: Vec<Option<SqlitePrepared>>,
+    pub(super) asking: SqliteAdHocSession,
     pub(super) db: Db,
-    context: Rc<Context>,
+    context: Rc<ConnectionContext>,
     sql: Arc<[String]>,
     first_row: Vec<Value>,
     settings: BTreeMap<String, String>,
     cache_mark: [u64; 4],
-    measure: Measure,
+    measure: MeasureLevel,
 }
 
-/// Parts that are measured from inside a connection with [`Measure::Budget`].
+/// Parts that are measured from inside a connection with [`MeasureLevel::Budget`].
 const MEASURED: PartSet = PartSet::of(&[
     Part::Cpu,
     Part::Runq,
@@ -88,12 +88,12 @@ impl SqliteConnection {
     pub(super) fn open(database: &SqliteDatabase, worker: usize) -> Result<Self, SqliteError> {
         let target = &database.target;
         let registry = Arc::clone(&database.registry);
-        let context = Rc::new(Context::new(target.path.clone(), registry, worker));
+        let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, worker));
         let db = open_file(target, ffi::SQLITE_OPEN_READWRITE, database.measure, &context)?;
         let settings = apply_settings(&db, target)?;
         Ok(Self {
             prepared: database.sql.iter().map(|_| None).collect(),
-            asking: Asking::default(),
+            asking: SqliteAdHocSession::default(),
             db,
             context,
             sql: Arc::clone(&database.sql),
@@ -115,7 +115,7 @@ impl SqliteConnection {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<StatementRows, DatabaseFailure> {
         self.enter(statement);
         let context = &*self.context;
         let index = usize::from(statement.0);
@@ -127,7 +127,7 @@ impl SqliteConnection {
         match prepared.run(parameters, first) {
             Ok(rows) => {
                 context.rows.set(context.rows.get() + rows);
-                Ok(Answer { rows })
+                Ok(StatementRows { rows })
             }
             Err(code) => Err(self.db.failure(code)),
         }
@@ -141,7 +141,7 @@ impl SqliteConnection {
         parameters: &[Value],
         wants_row: bool,
         parts: &mut Parts,
-    ) -> (Result<Answer, Failure>, Timing) {
+    ) -> (Result<StatementRows, DatabaseFailure>, StatementTiming) {
         self.measuring(parts, |connection| connection.execute(statement, parameters, wants_row))
     }
 
@@ -151,11 +151,11 @@ impl SqliteConnection {
         &mut self,
         parts: &mut Parts,
         work: impl FnOnce(&mut Self) -> T,
-    ) -> (T, Timing) {
+    ) -> (T, StatementTiming) {
         let sent = self.context.begin_measuring();
         let result = work(self);
         let done = self.context.end_measuring(parts);
-        (result, Timing { sent, done })
+        (result, StatementTiming { sent, done })
     }
 
     /// Whether every statement can be measured without disturbing it, because the thread sees when
@@ -194,7 +194,7 @@ impl SqliteConnection {
 
     /// Prepares every statement, so that the first transactions need not. Stops at the first one
     /// SQLite refuses, which is also returned.
-    pub fn prepare_all(&mut self) -> Result<(), (StatementId, Failure)> {
+    pub fn prepare_all(&mut self) -> Result<(), (StatementId, DatabaseFailure)> {
         for index in 0..self.sql.len() {
             if self.prepared[index].is_none() {
                 prepare(&self.db, &self.sql, &mut self.prepared, index)
@@ -213,9 +213,9 @@ impl SqliteConnection {
     /// Which parts this connection measures.
     pub fn measured(&self) -> PartSet {
         match (self.measure, self.context.sees_switches() || self.context.clock.knows_runq()) {
-            (Measure::Nothing, _) => PartSet::default(),
-            (Measure::Budget, true) => MEASURED,
-            (Measure::Budget, false) => MEASURED_WITHOUT_RUNQ,
+            (MeasureLevel::Nothing, _) => PartSet::default(),
+            (MeasureLevel::Budget, true) => MEASURED,
+            (MeasureLevel::Budget, false) => MEASURED_WITHOUT_RUNQ,
         }
     }
 
@@ -262,18 +262,18 @@ impl SqliteConnection {
 fn prepare<'a>(
     db: &Db,
     sql: &[String],
-    prepared: &'a mut [Option<Prepared>],
+    prepared: &'a mut [Option<SqlitePrepared>],
     index: usize,
-) -> Result<&'a mut Prepared, Failure> {
+) -> Result<&'a mut SqlitePrepared, DatabaseFailure> {
     let (Some(sql), Some(place)) = (sql.get(index), prepared.get_mut(index)) else {
         let text = format!("the workload has no statement {index}");
-        let plain = Failure::statement("SQLITE_MISUSE", "", text);
-        return Err(Failure { undone: db.is_autocommit(), ..plain });
+        let plain = DatabaseFailure::statement("SQLITE_MISUSE", "", text);
+        return Err(DatabaseFailure { undone: db.is_autocommit(), ..plain });
     };
     let statement = db.prepare(sql)?;
     let (counted, given) = (statement.parameters(), placeholders(sql));
     if counted != given {
-        return Err(Failure::parameters("SQLITE_RANGE", "", counted, given));
+        return Err(DatabaseFailure::parameters("SQLITE_RANGE", "", counted, given));
     }
     Ok(place.insert(statement))
 }
@@ -282,17 +282,17 @@ fn prepare<'a>(
 pub(super) fn open_file(
     target: &SqliteTarget,
     flags: i32,
-    measure: Measure,
-    context: &Rc<Context>,
+    measure: MeasureLevel,
+    context: &Rc<ConnectionContext>,
 ) -> Result<Db, SqliteError> {
     context.busy_timeout.set(target.settings.busy_timeout());
     context.is_wal.set(target.settings.get("journal_mode") == Some("wal"));
     let vfs = match measure {
-        Measure::Budget => {
+        MeasureLevel::Budget => {
             vfs::register().map_err(SqliteError::Vfs)?;
             Some(vfs::NAME)
         }
-        Measure::Nothing => None,
+        MeasureLevel::Nothing => None,
     };
     let what = format!("cannot open {}", target.path.display());
     let refuse = |failure| SqliteError::from_failure(what.clone(), target, failure);
@@ -340,13 +340,13 @@ fn why_refused(name: &str) -> &'static str {
 }
 
 fn read_settings(db: &Db, target: &SqliteTarget) -> Result<BTreeMap<String, String>, SqliteError> {
-    let read = |setting: &'static super::settings::Setting| {
+    let read = |setting: &'static super::settings::SqliteSetting| {
         let value = match setting.is_pragma {
             true => db.query_text(&format!("PRAGMA {}", setting.name))?.unwrap_or_default(),
             false => target.settings.get(setting.name).unwrap_or_default().to_owned(),
         };
         Ok((setting.name.to_owned(), setting.normalise(&value)))
     };
-    let all: Result<_, Failure> = super::settings::SETTINGS.iter().map(read).collect();
+    let all: Result<_, DatabaseFailure> = super::settings::SETTINGS.iter().map(read).collect();
     all.map_err(|failure| SqliteError::from_failure("cannot read the settings", target, failure))
 }

@@ -5,7 +5,7 @@
 //! Everything here is a `Cell`, so that both may hold shared references at once; a context belongs
 //! to one thread, and so do its connection and all of that connection's files.
 
-use super::figures::{Call, CallFigures, FileKind, IoFigures};
+use super::figures::{CallFigures, IoFigures, SqliteFileKind, VfsCall};
 use super::lock::{Attribution, Holder, LockRegistry};
 use dbtime_machine::counter::TimeStampCounter;
 use dbtime_machine::now;
@@ -25,7 +25,7 @@ const SHORT_WAIT: Nanos = Nanos::from_micros(20);
 
 /// How the present statement is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
+enum MeasureMode {
     /// Not at all.
     #[default]
     Off,
@@ -37,7 +37,7 @@ enum Mode {
 }
 
 /// One connection's context. Its address is handed to SQLite, so it lives in a box of its own.
-pub(super) struct Context {
+pub(super) struct ConnectionContext {
     pub(super) clock: ThreadClock,
     /// `None` where the thread cannot see that it was switched out.
     switches: Option<SwitchClock>,
@@ -57,7 +57,7 @@ pub(super) struct Context {
     pub(super) unnamed: Cell<(u64, u64)>,
     /// The other process that the present wait is for, once it was looked for.
     pub(super) outside: Cell<Option<Holder>>,
-    mode: Cell<Mode>,
+    mode: Cell<MeasureMode>,
     /// When the present statement began.
     sent: Cell<MonoNanos>,
     /// Times calls.
@@ -71,7 +71,7 @@ pub(super) struct Context {
     parts: [Cell<i64>; PART_COUNT],
     /// Their sum. Unit: nanoseconds.
     booked: Cell<u64>,
-    calls: [[CallCell; Call::ALL.len()]; FileKind::ALL.len()],
+    calls: [[CallCell; VfsCall::ALL.len()]; SqliteFileKind::ALL.len()],
 }
 
 #[derive(Default)]
@@ -85,10 +85,10 @@ struct CallCell {
 thread_local! {
     /// The context of the connection this thread executes a statement on. Files opened meanwhile
     /// belong to it.
-    static CURRENT: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
+    static CURRENT: Cell<*const ConnectionContext> = const { Cell::new(std::ptr::null()) };
 }
 
-impl Context {
+impl ConnectionContext {
     pub(super) fn new(path: PathBuf, registry: Arc<LockRegistry>, worker: usize) -> Self {
         Self {
             clock: ThreadClock::new(),
@@ -124,7 +124,7 @@ impl Context {
         CURRENT.set(self);
     }
 
-    /// Undoes [`Context::enter`] before the context goes away.
+    /// Undoes [`ConnectionContext::enter`] before the context goes away.
     pub(super) fn leave(&self) {
         if std::ptr::eq(CURRENT.get(), self) {
             CURRENT.set(std::ptr::null());
@@ -157,7 +157,7 @@ impl Context {
     pub(super) fn begin_measuring(&self) -> MonoNanos {
         let sent = match &self.switches {
             Some(switches) => {
-                self.mode.set(Mode::Switches);
+                self.mode.set(MeasureMode::Switches);
                 let present = now();
                 if switches.lost_cpu() { switches.account().until } else { present }
             }
@@ -174,7 +174,7 @@ impl Context {
             // than at the end: on a statement of 200 ns that shows. The second reading is warm.
             self.clock.advance();
         }
-        self.mode.set(Mode::Probe);
+        self.mode.set(MeasureMode::Probe);
         self.clock.last()
     }
 
@@ -197,7 +197,7 @@ impl Context {
             let on_cpu = (done - self.sent.get()) - Nanos(self.booked.get());
             parts.add(Part::Cpu, on_cpu.0.cast_signed());
         }
-        self.mode.set(Mode::Off);
+        self.mode.set(MeasureMode::Off);
         if self.booked.take() > 0 {
             for (part, ns) in Part::ALL.into_iter().zip(&self.parts) {
                 if ns.get() != 0 {
@@ -213,9 +213,9 @@ impl Context {
     #[inline]
     pub(super) fn timed<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
         let switches = match self.mode.get() {
-            Mode::Probe => return self.timed_probe(part, call),
-            Mode::Off => None,
-            Mode::Switches => self.switches.as_ref(),
+            MeasureMode::Probe => return self.timed_probe(part, call),
+            MeasureMode::Off => None,
+            MeasureMode::Switches => self.switches.as_ref(),
         };
         if let Some(switches) = switches
             && switches.lost_cpu()
@@ -244,8 +244,8 @@ impl Context {
     #[inline]
     pub(super) fn wait_for_mutex(&self, wait: impl FnOnce()) {
         let switches = match (self.mode.get(), &self.switches) {
-            (Mode::Off, _) => return wait(),
-            (Mode::Switches, Some(switches)) => switches,
+            (MeasureMode::Off, _) => return wait(),
+            (MeasureMode::Switches, Some(switches)) => switches,
             _ => return self.timed_probe(Part::Lock, wait).0,
         };
         let had_lost_cpu = switches.lost_cpu();
@@ -311,7 +311,7 @@ impl Context {
     /// one clock reading serves both. Readings are most of what the VFS costs.
     #[inline]
     pub(super) fn continues(&self) {
-        if self.mode.get() != Mode::Probe {
+        if self.mode.get() != MeasureMode::Probe {
             self.continued_from.set(self.last_end.get());
         }
     }
@@ -353,14 +353,14 @@ impl Context {
 
     /// Counts a call that is not timed.
     #[inline]
-    pub(super) fn count(&self, file: FileKind, call: Call) {
+    pub(super) fn count(&self, file: SqliteFileKind, call: VfsCall) {
         let cell = &self.calls[file as usize][call as usize];
         cell.count.set(cell.count.get().wrapping_add(1));
     }
 
     /// Counts a call that was timed.
     #[inline]
-    pub(super) fn record(&self, file: FileKind, call: Call, bytes: u64, wall: Nanos) {
+    pub(super) fn record(&self, file: SqliteFileKind, call: VfsCall, bytes: u64, wall: Nanos) {
         let cell = &self.calls[file as usize][call as usize];
         cell.count.set(cell.count.get().wrapping_add(1));
         cell.bytes.set(cell.bytes.get().wrapping_add(bytes));

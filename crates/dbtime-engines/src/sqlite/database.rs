@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// How much a connection measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum MeasureLevel {
     /// Calls on files go through the timing VFS; statements can be sampled.
     Budget,
     /// SQLite's own VFS, and nothing in between.
@@ -20,7 +20,7 @@ pub enum Measure {
 #[derive(Clone, Debug)]
 pub struct SqliteDatabase {
     pub(super) target: SqliteTarget,
-    pub(super) measure: Measure,
+    pub(super) measure: MeasureLevel,
     pub(super) registry: Arc<LockRegistry>,
     /// The SQL of each statement, by [`dbtime_model::StatementId`].
     pub(super) sql: Arc<[String]>,
@@ -32,7 +32,7 @@ impl SqliteDatabase {
         target: SqliteTarget,
         statements: &[Statement],
         workers: usize,
-        measure: Measure,
+        measure: MeasureLevel,
     ) -> Self {
         let is_immediate = target.settings.is_immediate();
         let sql = statements.iter().map(|s| sql_of(&s.kind, is_immediate).to_owned()).collect();

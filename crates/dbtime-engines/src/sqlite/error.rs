@@ -1,6 +1,6 @@
 //! Why a database cannot be used. A failed statement of a run is no such error but an outcome.
 
-use super::failure::Failure;
+use super::failure::DatabaseFailure;
 use super::lock::Holder;
 use super::outside;
 use super::target::SqliteTarget;
@@ -91,7 +91,7 @@ pub enum SqliteError {
         /// What was attempted.
         what: String,
         /// How it failed.
-        failure: Failure,
+        failure: DatabaseFailure,
     },
     /// The operating system refused.
     #[error("{what}: {source}")]
@@ -118,7 +118,11 @@ impl SqliteError {
     }
 
     /// What a failure means for a whole database.
-    pub fn from_failure(what: impl Into<String>, target: &SqliteTarget, failure: Failure) -> Self {
+    pub fn from_failure(
+        what: impl Into<String>,
+        target: &SqliteTarget,
+        failure: DatabaseFailure,
+    ) -> Self {
         let path = target.path.clone();
         let message = failure.message.clone();
         match failure.class {
@@ -138,7 +142,7 @@ impl SqliteError {
     }
 
     /// SQLite only says that it cannot open the file; the system knows why.
-    fn cannot_open(what: String, target: &SqliteTarget, failure: Failure) -> Self {
+    fn cannot_open(what: String, target: &SqliteTarget, failure: DatabaseFailure) -> Self {
         let path = target.path.clone();
         let folder = target.folder();
         if let Err(error) = folder.read_dir() {

@@ -5,7 +5,7 @@ use dbtime_model::ErrorClass;
 use rusqlite::ffi;
 use std::ffi::c_int;
 
-pub use crate::failure::Failure;
+pub use crate::failure::DatabaseFailure;
 
 /// The class of an extended result code.
 pub(super) fn class(extended: c_int) -> ErrorClass {

@@ -1,14 +1,15 @@
 //! SQLite's C interface behind safe methods, as few as the engine needs.
 //!
 //! A connection is used by one thread only and opened without SQLite's own mutex. Parameters are
-//! bound without copying: [`Prepared::run`] binds, steps to the end and resets in one call, so what
+//! bound without copying: [`SqlitePrepared::run`] binds, steps to the end and resets in one call,
+//! so what
 //! it was given outlives every use SQLite makes of it.
 
 use super::busy;
-use super::context::Context;
-use super::failure::{self, Failure};
+use super::context::ConnectionContext;
+use super::failure::{self, DatabaseFailure};
 use dbtime_load::program::Value;
-use dbtime_load::results::Results;
+use dbtime_load::results::ResultSets;
 use rusqlite::ffi;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::NonNull;
@@ -18,7 +19,7 @@ use std::rc::Rc;
 pub(super) struct Db {
     raw: NonNull<ffi::sqlite3>,
     /// Files and the busy handler point here until the connection is closed.
-    context: Rc<Context>,
+    context: Rc<ConnectionContext>,
 }
 
 impl Db {
@@ -27,8 +28,8 @@ impl Db {
         path: &CStr,
         flags: c_int,
         vfs: Option<&CStr>,
-        context: Rc<Context>,
-    ) -> Result<Self, Failure> {
+        context: Rc<ConnectionContext>,
+    ) -> Result<Self, DatabaseFailure> {
         let mut raw = std::ptr::null_mut();
         let flags = flags | ffi::SQLITE_OPEN_NOMUTEX | ffi::SQLITE_OPEN_EXRESCODE;
         context.enter();
@@ -44,8 +45,8 @@ impl Db {
         let Some(raw) = NonNull::new(raw) else {
             context.leave();
             let (code, class) = (ffi::SQLITE_NOMEM, failure::class(ffi::SQLITE_NOMEM));
-            let plain = Failure::connection(failure::name(code), "out of memory");
-            return Err(Failure { class, ..plain });
+            let plain = DatabaseFailure::connection(failure::name(code), "out of memory");
+            return Err(DatabaseFailure { class, ..plain });
         };
         // A connection that could not be opened still has the message, and is closed all the same.
         let db = Self { raw, context };
@@ -62,14 +63,17 @@ impl Db {
     }
 
     /// Prepares a statement that will be executed often.
-    pub(super) fn prepare(&self, sql: &str) -> Result<Prepared, Failure> {
+    pub(super) fn prepare(&self, sql: &str) -> Result<SqlitePrepared, DatabaseFailure> {
         let (prepared, _) = self.prepare_first(sql)?;
         prepared.ok_or_else(|| self.failure(ffi::SQLITE_MISUSE))
     }
 
     /// Prepares the first statement of a text, and says how long its text is. `None`: there is
     /// none, only blanks and comments.
-    pub(super) fn prepare_first(&self, sql: &str) -> Result<(Option<Prepared>, usize), Failure> {
+    pub(super) fn prepare_first(
+        &self,
+        sql: &str,
+    ) -> Result<(Option<SqlitePrepared>, usize), DatabaseFailure> {
         let mut raw = std::ptr::null_mut();
         let mut tail = std::ptr::null();
         let bytes = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
@@ -98,11 +102,11 @@ impl Db {
             )
         };
         let counts_changes = counts_changes(&sql[..used]);
-        Ok((Some(Prepared { raw, db: self.raw, columns, parameters, counts_changes }), used))
+        Ok((Some(SqlitePrepared { raw, db: self.raw, columns, parameters, counts_changes }), used))
     }
 
     /// The first column of the first row, as text; `None` without rows.
-    pub(super) fn query_text(&self, sql: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn query_text(&self, sql: &str) -> Result<Option<String>, DatabaseFailure> {
         let mut row = Vec::new();
         let rows = self.query_row(sql, &[], &mut row)?;
         Ok((rows > 0).then(|| row.first().map(text_of).unwrap_or_default()))
@@ -114,13 +118,13 @@ impl Db {
         sql: &str,
         parameters: &[Value],
         row: &mut Vec<Value>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, DatabaseFailure> {
         self.prepare(sql)?.run(parameters, Some(row)).map_err(|code| self.failure(code))
     }
 
     /// What the last call on this connection failed of.
     #[cold]
-    pub(super) fn failure(&self, code: c_int) -> Failure {
+    pub(super) fn failure(&self, code: c_int) -> DatabaseFailure {
         // SAFETY: the connection is open; the message is a C string valid until the next call.
         let (extended, message) = unsafe {
             let message = CStr::from_ptr(ffi::sqlite3_errmsg(self.raw.as_ptr()));
@@ -134,8 +138,8 @@ impl Db {
             _ if told => message.into_owned(),
             _ => failure::name(code).to_owned(),
         };
-        let plain = Failure::statement(failure::name(extended), "", message);
-        Failure { class: failure::class(extended), undone: self.is_autocommit(), ..plain }
+        let plain = DatabaseFailure::statement(failure::name(extended), "", message);
+        DatabaseFailure { class: failure::class(extended), undone: self.is_autocommit(), ..plain }
     }
 
     /// Whether no transaction is open.
@@ -180,7 +184,7 @@ fn counts_changes(sql: &str) -> bool {
 }
 
 /// A prepared statement. It must be dropped before its connection.
-pub(super) struct Prepared {
+pub(super) struct SqlitePrepared {
     raw: NonNull<ffi::sqlite3_stmt>,
     db: NonNull<ffi::sqlite3>,
     columns: c_int,
@@ -188,7 +192,7 @@ pub(super) struct Prepared {
     counts_changes: bool,
 }
 
-impl Prepared {
+impl SqlitePrepared {
     /// How many parameters it has.
     pub(super) fn parameters(&self) -> usize {
         self.parameters as usize
@@ -217,7 +221,7 @@ impl Prepared {
     pub(super) fn run_into(
         &mut self,
         parameters: &[Value],
-        results: &mut Results,
+        results: &mut ResultSets,
     ) -> Result<(), c_int> {
         self.bind_all(parameters)?;
         results.begin_set();
@@ -298,7 +302,7 @@ impl Prepared {
         (rows, code)
     }
 
-    /// Only for [`Prepared::run`], which keeps the value alive until the statement is reset.
+    /// Only for [`SqlitePrepared::run`], which keeps the value alive until the statement is reset.
     #[inline]
     fn bind(&mut self, index: c_int, value: &Value) -> c_int {
         let raw = self.raw.as_ptr();
@@ -360,7 +364,7 @@ impl Prepared {
     }
 }
 
-impl Drop for Prepared {
+impl Drop for SqlitePrepared {
     fn drop(&mut self) {
         // SAFETY: the statement is valid and not used again.
         unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };

@@ -9,7 +9,7 @@ use dbtime_model::record::FileIo;
 /// Kinds of file SQLite opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum FileKind {
+pub enum SqliteFileKind {
     /// The database itself.
     Database,
     /// Its write-ahead log.
@@ -22,7 +22,7 @@ pub enum FileKind {
     Other,
 }
 
-impl FileKind {
+impl SqliteFileKind {
     /// Every kind, in the order of the enum.
     pub const ALL: [Self; 5] =
         [Self::Database, Self::Wal, Self::Journal, Self::Temporary, Self::Other];
@@ -42,7 +42,7 @@ impl FileKind {
 /// Kinds of call on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Call {
+pub enum VfsCall {
     /// Reads a page, a header or a log frame.
     Read,
     /// Writes one.
@@ -69,7 +69,7 @@ pub enum Call {
     Fetch,
 }
 
-impl Call {
+impl VfsCall {
     /// Every kind, in the order of the enum.
     pub const ALL: [Self; 12] = [
         Self::Read,
@@ -128,17 +128,17 @@ pub struct CallFigures {
 
 /// Calls by kind of file and kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IoFigures(pub [[CallFigures; Call::ALL.len()]; FileKind::ALL.len()]);
+pub struct IoFigures(pub [[CallFigures; VfsCall::ALL.len()]; SqliteFileKind::ALL.len()]);
 
 impl IoFigures {
     /// Calls of one kind on one kind of file.
-    pub fn get(&self, file: FileKind, call: Call) -> CallFigures {
+    pub fn get(&self, file: SqliteFileKind, call: VfsCall) -> CallFigures {
         self.0[file as usize][call as usize]
     }
 
     /// Calls of one kind on all files.
-    pub(crate) fn over_files(&self, call: Call) -> CallFigures {
-        FileKind::ALL.into_iter().fold(CallFigures::default(), |mut sum, file| {
+    pub(crate) fn over_files(&self, call: VfsCall) -> CallFigures {
+        SqliteFileKind::ALL.into_iter().fold(CallFigures::default(), |mut sum, file| {
             sum.merge(&self.get(file, call));
             sum
         })
@@ -146,7 +146,8 @@ impl IoFigures {
 
     /// The records of all calls that were made.
     pub fn records(&self) -> Vec<FileIo> {
-        let pairs = FileKind::ALL.into_iter().flat_map(|file| Call::ALL.map(|call| (file, call)));
+        let pairs =
+            SqliteFileKind::ALL.into_iter().flat_map(|file| VfsCall::ALL.map(|call| (file, call)));
         let made = pairs.filter(|&(file, call)| self.get(file, call).count > 0);
         made.map(|(file, call)| {
             let figures = self.get(file, call);
@@ -214,7 +215,7 @@ impl WorkerFigures {
     /// Readings of the thread clock that these statements would have taken, had all of them been
     /// sampled: one before and one after each statement and each timed call.
     pub fn readings(&self) -> u64 {
-        let timed = Call::ALL.into_iter().filter(|call| call.is_timed());
+        let timed = VfsCall::ALL.into_iter().filter(|call| call.is_timed());
         2 * (self.statements + timed.map(|call| self.io.over_files(call).count).sum::<u64>())
     }
 
@@ -242,9 +243,9 @@ mod tests {
     #[test]
     fn only_calls_that_were_made_are_recorded() {
         let mut io = IoFigures::default();
-        io.0[FileKind::Wal as usize][Call::Sync as usize] =
+        io.0[SqliteFileKind::Wal as usize][VfsCall::Sync as usize] =
             CallFigures { count: 23, bytes: 0, wall_ns: 5_000, max_ns: 700 };
-        io.0[FileKind::Database as usize][Call::Lock as usize].count = 3;
+        io.0[SqliteFileKind::Database as usize][VfsCall::Lock as usize].count = 3;
         let records = io.records();
         assert_eq!(records.len(), 2);
         assert_eq!((records[0].call.as_str(), records[0].wall_s), ("lock", None));

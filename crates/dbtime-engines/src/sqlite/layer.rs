@@ -1,8 +1,8 @@
 //! The layers under the statements: what each handled, and what an operation on it costs.
 
-use super::figures::{Call, CallFigures, WorkerFigures};
+use super::figures::{CallFigures, VfsCall, WorkerFigures};
 use dbtime_model::Nanos;
-use dbtime_model::record::{Layer, Provenance};
+use dbtime_model::record::{BudgetLayer, Provenance};
 
 /// The layer table of all workers together.
 ///
@@ -10,9 +10,9 @@ use dbtime_model::record::{Layer, Provenance};
 /// `statement_wall` is the wall time of all they executed. Reads, writes and syncs were
 /// timed by the VFS; what is left of the statements after these and after naps for locks is the
 /// time between the application and the page cache, the cheapest layer and the unit of the others.
-pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
+pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<BudgetLayer> {
     let io = |call| figures.io.over_files(call);
-    let below: u64 = Call::ALL.into_iter().map(|call| io(call).wall_ns).sum();
+    let below: u64 = VfsCall::ALL.into_iter().map(|call| io(call).wall_ns).sum();
     let above = statement_wall.0.saturating_sub(below).saturating_sub(figures.nap_ns);
     let accesses = CallFigures {
         count: figures.cache.hits + figures.cache.misses,
@@ -27,9 +27,9 @@ pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
     let mut layers = vec![
         layer("statements, all layers", figures.rows, &whole, Provenance::Measured),
         layer("SQL to page cache", figures.rows, &accesses, Provenance::Derived),
-        layer("page cache: file reads", figures.rows, &io(Call::Read), Provenance::Measured),
-        layer("page cache: file writes", figures.rows, &io(Call::Write), Provenance::Measured),
-        layer("file system: syncs", figures.rows, &io(Call::Sync), Provenance::Measured),
+        layer("page cache: file reads", figures.rows, &io(VfsCall::Read), Provenance::Measured),
+        layer("page cache: file writes", figures.rows, &io(VfsCall::Write), Provenance::Measured),
+        layer("file system: syncs", figures.rows, &io(VfsCall::Sync), Provenance::Measured),
     ];
     let unit = layers[1].time_per_op_ns;
     for layer in &mut layers {
@@ -38,8 +38,8 @@ pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<Layer> {
     layers
 }
 
-fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -> Layer {
-    Layer {
+fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -> BudgetLayer {
+    BudgetLayer {
         name: name.to_owned(),
         time_s: calls.wall_ns as f64 / 1e9,
         time_from,
@@ -57,7 +57,7 @@ fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::FileKind;
+    use super::super::figures::SqliteFileKind;
     use super::*;
 
     #[test]
@@ -77,8 +77,8 @@ mod tests {
         figures.cache.hits = 8;
         figures.cache.misses = 2;
         let calls = |count, wall_ns| CallFigures { count, wall_ns, ..CallFigures::default() };
-        figures.io.0[FileKind::Database as usize][Call::Read as usize] = calls(2, 100);
-        figures.io.0[FileKind::Wal as usize][Call::Sync as usize] = calls(1, 750);
+        figures.io.0[SqliteFileKind::Database as usize][VfsCall::Read as usize] = calls(2, 100);
+        figures.io.0[SqliteFileKind::Wal as usize][VfsCall::Sync as usize] = calls(1, 750);
         let layers = layers(&figures, Nanos(1000));
         assert_eq!(layers[0].time_s, 1000e-9);
         let layers = &layers[1..];

@@ -3,10 +3,10 @@
 //! Each worker notes in its own slot which statement it executes and which locks it has; a worker
 //! that must wait reads the others' slots. Nobody waits for anybody here.
 
-use super::interrupt::Open;
+use super::interrupt::OpenConnections;
 use dbtime_load::statement::Statement;
 use dbtime_machine::clock;
-use dbtime_model::record::LockHolder;
+use dbtime_model::record::BudgetLockHolder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -19,7 +19,7 @@ pub(crate) mod level {
 /// One worker's slot, on cache lines of its own: it is written once per statement.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Slot {
+struct LockSlot {
     statement: AtomicU16,
     file_level: AtomicU8,
     wal_writer: AtomicU8,
@@ -28,7 +28,7 @@ struct Slot {
 /// The worker that gave the write lock back last, written once per writing transaction.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Release {
+struct LockHandover {
     at: AtomicU64,
     worker: AtomicUsize,
     statement: AtomicU16,
@@ -41,16 +41,16 @@ const JUST_RELEASED: Nanos = Nanos::from_micros(200);
 /// The slots of all workers on one database.
 #[derive(Debug)]
 pub(crate) struct LockRegistry {
-    slots: Box<[Slot]>,
-    release: Release,
+    slots: Box<[LockSlot]>,
+    release: LockHandover,
     /// The connections, for ending their long statements.
-    pub(crate) open: Open,
+    pub(crate) open: OpenConnections,
 }
 
 impl LockRegistry {
     pub(crate) fn new(workers: usize) -> Self {
-        let slots = (0..workers).map(|_| Slot::default()).collect();
-        Self { slots, release: Release::default(), open: Open::default() }
+        let slots = (0..workers).map(|_| LockSlot::default()).collect();
+        Self { slots, release: LockHandover::default(), open: OpenConnections::default() }
     }
 
     #[inline]
@@ -80,7 +80,7 @@ impl LockRegistry {
         }
     }
 
-    fn note_release(&self, worker: usize, slot: &Slot) {
+    fn note_release(&self, worker: usize, slot: &LockSlot) {
         self.release.worker.store(worker, Relaxed);
         self.release.statement.store(slot.statement.load(Relaxed), Relaxed);
         self.release.at.store(clock::now().0, Relaxed);
@@ -99,10 +99,11 @@ impl LockRegistry {
     /// reader (in WAL mode every connection has a shared lock on the file, and it stops nobody).
     pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<Holder> {
         let others = || self.slots.iter().enumerate().filter(|&(worker, _)| worker != waiter);
-        let writes = |slot: &Slot| {
+        let writes = |slot: &LockSlot| {
             slot.wal_writer.load(Relaxed) != 0 || slot.file_level.load(Relaxed) >= level::RESERVED
         };
-        let reads = |slot: &Slot| readers_count && slot.file_level.load(Relaxed) == level::SHARED;
+        let reads =
+            |slot: &LockSlot| readers_count && slot.file_level.load(Relaxed) == level::SHARED;
         let found = others()
             .find(|(_, slot)| writes(slot))
             .or_else(|| others().find(|(_, slot)| reads(slot)));
@@ -174,7 +175,7 @@ pub fn lock_holders(
     waits: &[Attribution],
     statements: &[Statement],
     operations: &[String],
-) -> Vec<LockHolder> {
+) -> Vec<BudgetLockHolder> {
     let name = |id: StatementId| {
         let Some(statement) = statements.get(usize::from(id.0)) else {
             return "unknown".to_owned();
@@ -186,7 +187,7 @@ pub fn lock_holders(
     };
     let mut sorted = waits.to_vec();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.wait_ns));
-    let record = |row: Attribution| LockHolder {
+    let record = |row: Attribution| BudgetLockHolder {
         waiter: name(row.waiter),
         holder: row.holder.describe(name),
         count: row.count,

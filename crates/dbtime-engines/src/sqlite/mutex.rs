@@ -5,18 +5,18 @@
 //! others, and without this that wait would stay unexplained.
 //! Nothing else changes: the mutexes are SQLite's, and one that is free is taken as before.
 
-use super::context::Context;
+use super::context::ConnectionContext;
 use rusqlite::ffi;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
 /// SQLite's own functions.
-static REAL: OnceLock<Real> = OnceLock::new();
+static REAL: OnceLock<RealMutex> = OnceLock::new();
 
 type Enter = unsafe extern "C" fn(*mut ffi::sqlite3_mutex);
 type Try = unsafe extern "C" fn(*mut ffi::sqlite3_mutex) -> c_int;
 
-struct Real {
+struct RealMutex {
     enter: Enter,
     try_enter: Try,
 }
@@ -41,7 +41,7 @@ fn install() -> Option<()> {
         }
     }
     let mut methods = default_methods()?;
-    let real = Real { enter: methods.xMutexEnter?, try_enter: methods.xMutexTry? };
+    let real = RealMutex { enter: methods.xMutexEnter?, try_enter: methods.xMutexTry? };
     REAL.set(real).ok()?;
     methods.xMutexEnter = Some(enter);
     // SAFETY: the argument is what this option takes; SQLite copies the struct.
@@ -68,7 +68,7 @@ unsafe extern "C" fn enter(mutex: *mut ffi::sqlite3_mutex) {
     // SAFETY: as above.
     let wait = || unsafe { (real.enter)(mutex) };
     // SAFETY: a context that is current belongs to a connection of this thread that is alive.
-    match unsafe { Context::current().as_ref() } {
+    match unsafe { ConnectionContext::current().as_ref() } {
         Some(context) => context.wait_for_mutex(wait),
         None => wait(),
     }

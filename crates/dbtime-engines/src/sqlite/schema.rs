@@ -1,6 +1,6 @@
 //! How SQLite writes a workload's tables, indexes and inserts.
 
-use dbtime_load::workload::{Column, ColumnType, Table};
+use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
 
 /// A name as SQL takes it, whatever it contains.
 pub(super) fn quoted(name: &str) -> String {
@@ -12,8 +12,9 @@ fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// CREATE TABLE with its primary key.
-pub(super) fn create_table(table: &Table) -> String {
-    let key: Vec<&Column> = table.columns.iter().filter(|column| column.primary_key).collect();
+pub(super) fn create_table(table: &WorkloadTable) -> String {
+    let key: Vec<&WorkloadColumn> =
+        table.columns.iter().filter(|column| column.primary_key).collect();
     let is_alone = key.len() == 1;
     let mut lines: Vec<String> = table.columns.iter().map(|c| column(c, is_alone)).collect();
     if key.len() > 1 {
@@ -23,7 +24,7 @@ pub(super) fn create_table(table: &Table) -> String {
     format!("CREATE TABLE {} ({})", quoted(&table.name), lines.join(", "))
 }
 
-fn column(column: &Column, is_only_key: bool) -> String {
+fn column(column: &WorkloadColumn, is_only_key: bool) -> String {
     let name = quoted(&column.name);
     match column.primary_key && is_only_key {
         true => format!("{name} {} PRIMARY KEY", type_name(column.kind)),
@@ -45,7 +46,7 @@ fn type_name(kind: ColumnType) -> String {
 }
 
 /// INSERT of one row, without the columns the database assigns.
-pub(super) fn insert_row(table: &Table) -> String {
+pub(super) fn insert_row(table: &WorkloadTable) -> String {
     let columns: Vec<&str> =
         table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
     let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
@@ -54,8 +55,8 @@ pub(super) fn insert_row(table: &Table) -> String {
 }
 
 /// CREATE INDEX for each secondary index.
-pub(super) fn create_indexes(table: &Table) -> Vec<String> {
-    let create = |index: &dbtime_load::workload::Index| {
+pub(super) fn create_indexes(table: &WorkloadTable) -> Vec<String> {
+    let create = |index: &dbtime_load::workload::TableIndex| {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let columns = quoted_list(index.columns.iter().map(String::as_str));
         let (name, table) = (quoted(&index.name), quoted(&table.name));
@@ -67,18 +68,19 @@ pub(super) fn create_indexes(table: &Table) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_load::workload::Index;
+    use dbtime_load::workload::TableIndex;
 
     #[test]
     fn tables_are_written_for_sqlite() {
-        let column = |name: &str, kind, primary_key, auto| Column {
+        let column = |name: &str, kind, primary_key, auto| WorkloadColumn {
             name: name.to_owned(),
             kind,
             primary_key,
             auto,
         };
-        let index = Index { name: "by_c".to_owned(), columns: vec!["c".to_owned()], unique: true };
-        let mut table = Table {
+        let index =
+            TableIndex { name: "by_c".to_owned(), columns: vec!["c".to_owned()], unique: true };
+        let mut table = WorkloadTable {
             name: "odd\"name".to_owned(),
             rows: 1,
             per_scale: true,

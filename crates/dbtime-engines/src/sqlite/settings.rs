@@ -17,7 +17,7 @@ pub enum Allowed {
 
 /// One setting that may stand behind the `?` of a target.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct SqliteSetting {
     /// Its name; that of the pragma, where it is one.
     pub name: &'static str,
     /// Its values.
@@ -32,17 +32,17 @@ const ON_OFF: Allowed = Allowed::Words(&["off", "on"]);
 const JOURNAL_MODES: Allowed =
     Allowed::Words(&["wal", "delete", "truncate", "persist", "memory", "off"]);
 
-const fn pragma(name: &'static str, allowed: Allowed) -> Setting {
-    Setting { name, allowed, default: None, is_pragma: true }
+const fn pragma(name: &'static str, allowed: Allowed) -> SqliteSetting {
+    SqliteSetting { name, allowed, default: None, is_pragma: true }
 }
 
 /// Every setting, in the order in which they are applied: the page size before the journal that
 /// makes it final, the locking mode before the log it decides on.
-pub const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[SqliteSetting] = &[
     pragma("page_size", Allowed::Integer(512, 65_536)),
     pragma("locking_mode", Allowed::Words(&["normal", "exclusive"])),
-    Setting { default: Some("wal"), ..pragma("journal_mode", JOURNAL_MODES) },
-    Setting {
+    SqliteSetting { default: Some("wal"), ..pragma("journal_mode", JOURNAL_MODES) },
+    SqliteSetting {
         default: Some("normal"),
         ..pragma("synchronous", Allowed::Words(&["off", "normal", "full", "extra"]))
     },
@@ -51,13 +51,13 @@ pub const SETTINGS: &[Setting] = &[
     pragma("wal_autocheckpoint", Allowed::Integer(0, (1 << 31) - 1)),
     pragma("temp_store", Allowed::Words(&["default", "file", "memory"])),
     pragma("foreign_keys", ON_OFF),
-    Setting {
+    SqliteSetting {
         name: "busy_timeout",
         allowed: Allowed::Duration,
         default: Some("5s"),
         is_pragma: false,
     },
-    Setting { name: "immediate", allowed: ON_OFF, default: Some("on"), is_pragma: false },
+    SqliteSetting { name: "immediate", allowed: ON_OFF, default: Some("on"), is_pragma: false },
 ];
 
 impl fmt::Display for Allowed {
@@ -70,7 +70,7 @@ impl fmt::Display for Allowed {
     }
 }
 
-impl Setting {
+impl SqliteSetting {
     /// The setting of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
@@ -97,7 +97,7 @@ impl Setting {
         is_allowed.then_some(value)
     }
 
-    /// What a pragma answered, in the spelling of [`Setting::check`].
+    /// What a pragma answered, in the spelling of [`SqliteSetting::check`].
     pub(crate) fn normalise(&self, answer: &str) -> String {
         let word = match self.allowed {
             Allowed::Words(words) => answer.parse().ok().and_then(|i: usize| words.get(i)),
@@ -109,28 +109,28 @@ impl Setting {
 
 /// The values given or defaulted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings(BTreeMap<&'static str, String>);
+pub struct SqliteSettings(BTreeMap<&'static str, String>);
 
-impl Default for Settings {
+impl Default for SqliteSettings {
     fn default() -> Self {
-        let given = |s: &Setting| s.default.map(|value| (s.name, value.to_owned()));
+        let given = |s: &SqliteSetting| s.default.map(|value| (s.name, value.to_owned()));
         Self(SETTINGS.iter().filter_map(given).collect())
     }
 }
 
-impl Settings {
+impl SqliteSettings {
     /// The value of a setting; `None` where SQLite decides.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Sets a value that [`Setting::check`] has allowed.
-    pub(super) fn set(&mut self, setting: &'static Setting, value: String) {
+    /// Sets a value that [`SqliteSetting::check`] has allowed.
+    pub(super) fn set(&mut self, setting: &'static SqliteSetting, value: String) {
         self.0.insert(setting.name, value);
     }
 
     /// Pragmas to issue, in their order.
-    pub(super) fn pragmas(&self) -> impl Iterator<Item = (&'static Setting, &str)> {
+    pub(super) fn pragmas(&self) -> impl Iterator<Item = (&'static SqliteSetting, &str)> {
         let pragmas = SETTINGS.iter().filter(|setting| setting.is_pragma);
         pragmas.filter_map(|setting| Some((setting, self.get(setting.name)?)))
     }
@@ -156,13 +156,13 @@ mod tests {
             let default = setting.default.map(|value| setting.check(value));
             assert!(default.is_none_or(|checked| checked.as_deref() == setting.default));
         }
-        assert_eq!(Settings::default().busy_timeout(), Nanos::from_secs(5));
-        assert!(Settings::default().is_immediate());
+        assert_eq!(SqliteSettings::default().busy_timeout(), Nanos::from_secs(5));
+        assert!(SqliteSettings::default().is_immediate());
     }
 
     #[test]
     fn answers_and_values_share_one_spelling() {
-        let find = |name| Setting::find(name).expect("a setting");
+        let find = |name| SqliteSetting::find(name).expect("a setting");
         assert_eq!(find("synchronous").normalise("1"), "normal");
         assert_eq!(find("foreign_keys").normalise("1"), "on");
         assert_eq!(find("journal_mode").normalise("WAL"), "wal");

@@ -1,6 +1,6 @@
 //! The target `sqlite:PATH?name=value&…`: which file, opened how.
 
-use super::settings::{SETTINGS, Setting, Settings};
+use super::settings::{SETTINGS, SqliteSetting, SqliteSettings};
 use crate::{percent, shell};
 use std::ffi::OsString;
 use std::fmt;
@@ -14,12 +14,12 @@ pub struct SqliteTarget {
     /// The file.
     pub path: PathBuf,
     /// How it is opened.
-    pub settings: Settings,
+    pub settings: SqliteSettings,
 }
 
 /// Why a text is no target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TargetError {
+pub enum SqliteTargetError {
     /// Another scheme, or none.
     #[error("`{0}` is no SQLite target; write sqlite:PATH, such as sqlite:/tmp/atm.db")]
     Scheme(String),
@@ -64,13 +64,13 @@ pub enum TargetError {
 impl SqliteTarget {
     /// A file with default settings.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), settings: Settings::default() }
+        Self { path: path.into(), settings: SqliteSettings::default() }
     }
 
     /// Sets a value, checked like one in the text of a target.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), TargetError> {
-        let setting = Setting::find(name).ok_or_else(|| unknown(name))?;
-        let checked = setting.check(value).ok_or_else(|| TargetError::Value {
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SqliteTargetError> {
+        let setting = SqliteSetting::find(name).ok_or_else(|| unknown(name))?;
+        let checked = setting.check(value).ok_or_else(|| SqliteTargetError::Value {
             name: setting.name,
             value: value.to_owned(),
             allowed: setting.allowed.to_string(),
@@ -89,23 +89,24 @@ impl SqliteTarget {
 }
 
 impl FromStr for SqliteTarget {
-    type Err = TargetError;
+    type Err = SqliteTargetError;
 
-    fn from_str(text: &str) -> Result<Self, TargetError> {
-        let rest =
-            text.strip_prefix("sqlite:").ok_or_else(|| TargetError::Scheme(text.to_owned()))?;
+    fn from_str(text: &str) -> Result<Self, SqliteTargetError> {
+        let rest = text
+            .strip_prefix("sqlite:")
+            .ok_or_else(|| SqliteTargetError::Scheme(text.to_owned()))?;
         let (path, settings) = rest.split_once('?').unwrap_or((rest, ""));
         let path = decode(path)?;
         if path.is_empty() {
-            return Err(TargetError::NoPath);
+            return Err(SqliteTargetError::NoPath);
         }
         if path == b":memory:" {
-            return Err(TargetError::Memory);
+            return Err(SqliteTargetError::Memory);
         }
         let mut target = Self::new(OsString::from_vec(path));
         for pair in settings.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) =
-                pair.split_once('=').ok_or_else(|| TargetError::NoValue(pair.to_owned()))?;
+                pair.split_once('=').ok_or_else(|| SqliteTargetError::NoValue(pair.to_owned()))?;
             target.set(name, &String::from_utf8_lossy(&decode(value)?))?;
         }
         Ok(target)
@@ -121,16 +122,16 @@ impl fmt::Display for SqliteTarget {
     }
 }
 
-fn unknown(name: &str) -> TargetError {
-    let likeness = |s: &&Setting| (strsim::jaro_winkler(name, s.name) * 1e6) as u32;
+fn unknown(name: &str) -> SqliteTargetError {
+    let likeness = |s: &&SqliteSetting| (strsim::jaro_winkler(name, s.name) * 1e6) as u32;
     let nearest = SETTINGS.iter().max_by_key(likeness).map_or("", |setting| setting.name);
     let names: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    TargetError::UnknownSetting { name: name.to_owned(), nearest, known: names.join(", ") }
+    SqliteTargetError::UnknownSetting { name: name.to_owned(), nearest, known: names.join(", ") }
 }
 
 /// Undoes percent-encoding.
-fn decode(text: &str) -> Result<Vec<u8>, TargetError> {
-    percent::decode(text).ok_or_else(|| TargetError::Escape(text.to_owned()))
+fn decode(text: &str) -> Result<Vec<u8>, SqliteTargetError> {
+    percent::decode(text).ok_or_else(|| SqliteTargetError::Escape(text.to_owned()))
 }
 
 #[cfg(test)]

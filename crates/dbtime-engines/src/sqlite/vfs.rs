@@ -3,8 +3,8 @@
 //! It passes every call through and changes none. What it adds is the counting and timing of calls
 //! on files, in [`super::vfs_file`], and of openings, deletions and naps, here.
 
-use super::context::Context;
-use super::figures::{Call, FileKind};
+use super::context::ConnectionContext;
+use super::figures::{SqliteFileKind, VfsCall};
 use super::vfs_file::{self, TimedFile};
 use dbtime_model::Part;
 use rusqlite::ffi;
@@ -87,10 +87,10 @@ unsafe fn real(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
 
 /// The context of the connection that is calling.
 #[inline]
-fn context<'a>() -> Option<&'a Context> {
+fn context<'a>() -> Option<&'a ConnectionContext> {
     // SAFETY: a connection clears the pointer before its context goes away, and the reference does
     // not outlive the callback it is used in.
-    unsafe { Context::current().as_ref() }
+    unsafe { ConnectionContext::current().as_ref() }
 }
 
 unsafe extern "C" fn open(
@@ -112,7 +112,7 @@ unsafe extern "C" fn open(
             None => ffi::SQLITE_CANTOPEN,
         }
     };
-    let code = run(context, kind, Call::Open, Part::Other, call);
+    let code = run(context, kind, VfsCall::Open, Part::Other, call);
     // SAFETY: `timed` was prepared above, and the VFS below has had its chance to fill its part.
     unsafe { TimedFile::publish(timed) };
     code
@@ -136,13 +136,13 @@ unsafe extern "C" fn delete(
             None => ffi::SQLITE_IOERR_DELETE,
         }
     };
-    run(context(), kind, Call::Delete, part, call)
+    run(context(), kind, VfsCall::Delete, part, call)
 }
 
 fn run(
-    context: Option<&Context>,
-    kind: FileKind,
-    call: Call,
+    context: Option<&ConnectionContext>,
+    kind: SqliteFileKind,
+    call: VfsCall,
     part: Part,
     below: impl FnOnce() -> c_int,
 ) -> c_int {
@@ -166,34 +166,34 @@ unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c
     }
 }
 
-fn kind_of_flags(flags: c_int) -> FileKind {
+fn kind_of_flags(flags: c_int) -> SqliteFileKind {
     const TEMPORARY: c_int = ffi::SQLITE_OPEN_TEMP_DB
         | ffi::SQLITE_OPEN_TEMP_JOURNAL
         | ffi::SQLITE_OPEN_TRANSIENT_DB
         | ffi::SQLITE_OPEN_SUBJOURNAL;
     match flags {
-        f if f & ffi::SQLITE_OPEN_MAIN_DB != 0 => FileKind::Database,
-        f if f & ffi::SQLITE_OPEN_WAL != 0 => FileKind::Wal,
-        f if f & ffi::SQLITE_OPEN_MAIN_JOURNAL != 0 => FileKind::Journal,
-        f if f & TEMPORARY != 0 => FileKind::Temporary,
-        _ => FileKind::Other,
+        f if f & ffi::SQLITE_OPEN_MAIN_DB != 0 => SqliteFileKind::Database,
+        f if f & ffi::SQLITE_OPEN_WAL != 0 => SqliteFileKind::Wal,
+        f if f & ffi::SQLITE_OPEN_MAIN_JOURNAL != 0 => SqliteFileKind::Journal,
+        f if f & TEMPORARY != 0 => SqliteFileKind::Temporary,
+        _ => SqliteFileKind::Other,
     }
 }
 
 /// # Safety
 /// `name` must be null or a C string.
-unsafe fn kind_of_name(name: *const c_char) -> FileKind {
+unsafe fn kind_of_name(name: *const c_char) -> SqliteFileKind {
     if name.is_null() {
-        return FileKind::Other;
+        return SqliteFileKind::Other;
     }
     // SAFETY: by contract.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
     if name.ends_with(b"-wal") {
-        FileKind::Wal
+        SqliteFileKind::Wal
     } else if name.ends_with(b"-journal") {
-        FileKind::Journal
+        SqliteFileKind::Journal
     } else {
-        FileKind::Other
+        SqliteFileKind::Other
     }
 }
 
@@ -214,14 +214,14 @@ macro_rules! pass_through {
 }
 
 /// A function of a loadable extension.
-type Symbol = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_char);
+type ExtensionSymbol = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_char);
 
 pass_through! {
     access => xAccess(name: *const c_char, flags: c_int, out: *mut c_int) -> c_int, ffi::SQLITE_IOERR_ACCESS;
     full_pathname => xFullPathname(name: *const c_char, size: c_int, out: *mut c_char) -> c_int, ffi::SQLITE_CANTOPEN;
     dl_open => xDlOpen(name: *const c_char) -> *mut c_void, std::ptr::null_mut();
     dl_error => xDlError(size: c_int, out: *mut c_char) -> (), ();
-    dl_sym => xDlSym(handle: *mut c_void, name: *const c_char) -> Option<Symbol>, None;
+    dl_sym => xDlSym(handle: *mut c_void, name: *const c_char) -> Option<ExtensionSymbol>, None;
     dl_close => xDlClose(handle: *mut c_void) -> (), ();
     randomness => xRandomness(size: c_int, out: *mut c_char) -> c_int, 0;
     current_time => xCurrentTime(out: *mut f64) -> c_int, ffi::SQLITE_ERROR;

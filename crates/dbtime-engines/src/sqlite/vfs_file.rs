@@ -8,8 +8,8 @@
 //! Calls that may block are timed; calls that take locks are counted and noted in the registry, so
 //! that a waiting worker can tell who holds the write lock; everything goes through unchanged.
 
-use super::context::Context;
-use super::figures::{Call, FileKind};
+use super::context::ConnectionContext;
+use super::figures::{SqliteFileKind, VfsCall};
 use dbtime_model::Part;
 use rusqlite::ffi;
 use std::ffi::{c_int, c_void};
@@ -23,8 +23,8 @@ pub(super) struct TimedFile {
     /// What SQLite looks at: a table of methods.
     base: ffi::sqlite3_file,
     /// The connection the file belongs to; null for connections without figures.
-    context: *const Context,
-    kind: FileKind,
+    context: *const ConnectionContext,
+    kind: SqliteFileKind,
 }
 
 /// The size of the header, rounded up so that the file below is aligned like any allocation.
@@ -40,8 +40,8 @@ impl TimedFile {
     /// `file` must have room for the header and the file below.
     pub(super) unsafe fn prepare(
         file: *mut ffi::sqlite3_file,
-        context: Option<&Context>,
-        kind: FileKind,
+        context: Option<&ConnectionContext>,
+        kind: SqliteFileKind,
     ) -> *mut Self {
         let timed = file.cast::<Self>();
         let base = ffi::sqlite3_file { pMethods: std::ptr::null() };
@@ -130,7 +130,7 @@ macro_rules! below {
 
 /// The context and kind of a file; `None` on a connection without figures.
 #[inline]
-fn known<'a>(file: *mut ffi::sqlite3_file) -> Option<(&'a Context, FileKind)> {
+fn known<'a>(file: *mut ffi::sqlite3_file) -> Option<(&'a ConnectionContext, SqliteFileKind)> {
     // SAFETY: SQLite calls methods only on files that were opened, hence prepared. The context
     // outlives the files of its connection, and the reference does not outlive the callback.
     unsafe {
@@ -142,7 +142,7 @@ fn known<'a>(file: *mut ffi::sqlite3_file) -> Option<(&'a Context, FileKind)> {
 #[inline]
 fn timed(
     file: *mut ffi::sqlite3_file,
-    call: Call,
+    call: VfsCall,
     part: Part,
     bytes: c_int,
     below: impl FnOnce() -> Code,
@@ -154,7 +154,7 @@ fn timed(
 }
 
 #[inline]
-fn count(file: *mut ffi::sqlite3_file, call: Call) {
+fn count(file: *mut ffi::sqlite3_file, call: VfsCall) {
     if let Some((context, kind)) = known(file) {
         context.count(kind, call);
     }
@@ -166,7 +166,7 @@ unsafe extern "C" fn read(
     bytes: c_int,
     offset: ffi::sqlite3_int64,
 ) -> Code {
-    timed(file, Call::Read, Part::IoRead, bytes, || {
+    timed(file, VfsCall::Read, Part::IoRead, bytes, || {
         below!(file, xRead(buffer, bytes, offset), ffi::SQLITE_IOERR_READ)
     })
 }
@@ -177,30 +177,32 @@ unsafe extern "C" fn write(
     bytes: c_int,
     offset: ffi::sqlite3_int64,
 ) -> Code {
-    let code = timed(file, Call::Write, Part::IoWrite, bytes, || {
+    let code = timed(file, VfsCall::Write, Part::IoWrite, bytes, || {
         below!(file, xWrite(buffer, bytes, offset), ffi::SQLITE_IOERR_WRITE)
     });
     // SQLite writes the page of a log frame at once after the frame's header.
     let is_frame_header = bytes == WAL_FRAME_HEADER_BYTES && code == ffi::SQLITE_OK;
-    if is_frame_header && let Some((context, FileKind::Wal)) = known(file) {
+    if is_frame_header && let Some((context, SqliteFileKind::Wal)) = known(file) {
         context.continues();
     }
     code
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> Code {
-    timed(file, Call::Truncate, Part::IoWrite, 0, || {
+    timed(file, VfsCall::Truncate, Part::IoWrite, 0, || {
         below!(file, xTruncate(size), ffi::SQLITE_IOERR_TRUNCATE)
     })
 }
 
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> Code {
-    timed(file, Call::Sync, Part::Sync, 0, || below!(file, xSync(flags), ffi::SQLITE_IOERR_FSYNC))
+    timed(file, VfsCall::Sync, Part::Sync, 0, || {
+        below!(file, xSync(flags), ffi::SQLITE_IOERR_FSYNC)
+    })
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> Code {
-    count(file, Call::Close);
-    if let Some((context, FileKind::Database)) = known(file) {
+    count(file, VfsCall::Close);
+    if let Some((context, SqliteFileKind::Database)) = known(file) {
         context.registry.set_file_level(context.worker, 0);
         context.registry.set_wal_writer(context.worker, false);
     }
@@ -208,7 +210,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> Code {
 }
 
 unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
-    count(file, Call::Lock);
+    count(file, VfsCall::Lock);
     let code = below!(file, xLock(level), ffi::SQLITE_OK);
     if code == ffi::SQLITE_OK {
         note_file_level(file, level);
@@ -217,14 +219,14 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
 }
 
 unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
-    count(file, Call::Unlock);
+    count(file, VfsCall::Unlock);
     note_file_level(file, level);
     below!(file, xUnlock(level), ffi::SQLITE_OK)
 }
 
 #[inline]
 fn note_file_level(file: *mut ffi::sqlite3_file, level: c_int) {
-    if let Some((context, FileKind::Database)) = known(file) {
+    if let Some((context, SqliteFileKind::Database)) = known(file) {
         // Levels go from 0 (none) to 4 (exclusive).
         context.registry.set_file_level(context.worker, level as u8);
     }
@@ -236,7 +238,7 @@ unsafe extern "C" fn shm_lock(
     slots: c_int,
     flags: c_int,
 ) -> Code {
-    count(file, Call::ShmLock);
+    count(file, VfsCall::ShmLock);
     let code = below!(file, xShmLock(offset, slots, flags), ffi::SQLITE_IOERR_SHMLOCK);
     // Slot 0 is the write lock; slots are taken in runs, so a run that starts later lacks it.
     let is_write_lock = offset == 0 && flags & ffi::SQLITE_SHM_EXCLUSIVE != 0;
@@ -255,7 +257,7 @@ unsafe extern "C" fn shm_map(
     extend: c_int,
     out: *mut *mut c_void,
 ) -> Code {
-    count(file, Call::ShmMap);
+    count(file, VfsCall::ShmMap);
     below!(file, xShmMap(region, bytes, extend, out), ffi::SQLITE_IOERR_SHMMAP)
 }
 
@@ -265,7 +267,7 @@ unsafe extern "C" fn fetch(
     bytes: c_int,
     out: *mut *mut c_void,
 ) -> Code {
-    count(file, Call::Fetch);
+    count(file, VfsCall::Fetch);
     below!(file, xFetch(offset, bytes, out), ffi::SQLITE_ERROR)
 }
 

@@ -1,9 +1,9 @@
 //! Bytes of a server, in pieces of every size: no server is needed.
 
-use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
+use dbtime_engines::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Call, Progress, Protocol, TlsWish, Transport};
+use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsWish, Transport};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{OperationId, StatementId};
@@ -12,11 +12,11 @@ use dbtime_model::{OperationId, StatementId};
 const WELCOME: &[u8] = include_bytes!("recorded/welcome-15.18.bin");
 
 fn shared(password: &str) -> PostgresShared {
-    let identity = Identity {
+    let identity = PostgresStatementKey {
         user: "md5_user".to_owned(),
         password: Secret::new(password),
         database: "db".to_owned(),
-        ..Identity::default()
+        ..PostgresStatementKey::default()
     };
     let sql = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
     let statement = |kind| Statement { operation: OperationId(0), name: "s".to_owned(), kind };
@@ -43,15 +43,15 @@ impl Side {
         Self { protocol, shared, out, held: Vec::new(), chunk }
     }
 
-    fn hear(&mut self, bytes: &[u8]) -> Progress {
-        let mut last = Progress::More;
+    fn hear(&mut self, bytes: &[u8]) -> ProtocolProgress {
+        let mut last = ProtocolProgress::More;
         for piece in bytes.chunks(self.chunk) {
             self.held.extend_from_slice(piece);
             loop {
                 let (used, progress) =
                     self.protocol.receive(&self.shared, &self.held, &mut self.out);
                 self.held.drain(..used);
-                let is_more = matches!(progress, Progress::More);
+                let is_more = matches!(progress, ProtocolProgress::More);
                 if !is_more {
                     last = progress;
                 }
@@ -68,7 +68,7 @@ impl Side {
     }
 
     fn execute(&mut self, statement: u16, parameters: &[Value]) -> Vec<u8> {
-        let call = Call { statement: StatementId(statement), parameters, wants_row: false };
+        let call = ProtocolCall { statement: StatementId(statement), parameters, wants_row: false };
         self.protocol.execute(&self.shared, call, &mut self.out).expect("sent");
         self.said()
     }
@@ -78,7 +78,7 @@ impl Side {
 fn a_conversation_is_the_same_in_pieces_of_every_size() {
     for chunk in 1..=WELCOME.len() {
         let mut side = Side::open("", chunk);
-        assert!(matches!(side.hear(WELCOME), Progress::Connected), "by {chunk}");
+        assert!(matches!(side.hear(WELCOME), ProtocolProgress::Connected), "by {chunk}");
         assert_eq!(side.protocol.server_version(), "15.18 (Debian 15.18-0+deb12u1)");
         assert_eq!(side.protocol.backend_pid(), Some(24_198));
 
@@ -89,21 +89,30 @@ fn a_conversation_is_the_same_in_pieces_of_every_size() {
         assert!(first.ends_with(bound));
         let row =
             b"1\0\0\0\x042\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x017C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
-        let Progress::Answered(answer) = side.hear(row) else { panic!("no answer by {chunk}") };
+        let ProtocolProgress::Answered(answer) = side.hear(row) else {
+            panic!("no answer by {chunk}")
+        };
         assert_eq!((answer.rows, answer.round_trips, answer.warnings), (Ok(1), 1, 0));
         assert_eq!(side.execute(0, &[Value::Integer(5)]), bound);
         let failed = b"2\0\0\0\x04N\0\0\0\x0bSWARNING\0\0E\0\0\0\x28SERROR\0VERROR\0C40001\0Mcould not serialize\0\0Z\0\0\0\x05I";
         let failed = fix_lengths(failed);
-        let Progress::Answered(answer) = side.hear(&failed) else { panic!("no answer by {chunk}") };
+        let ProtocolProgress::Answered(answer) = side.hear(&failed) else {
+            panic!("no answer by {chunk}")
+        };
         let failure = answer.rows.expect_err("failed");
         assert_eq!((failure.code.as_str(), failure.undone, answer.warnings), ("40001", true, 1));
         assert_eq!(side.execute(1, &[]), b"Q\0\0\0\x0aBEGIN\0");
 
         // A last word while nobody asks.
-        assert!(matches!(side.hear(b"C\0\0\0\x0aBEGIN\0Z\0\0\0\x05T"), Progress::Answered(_)));
+        assert!(matches!(
+            side.hear(b"C\0\0\0\x0aBEGIN\0Z\0\0\0\x05T"),
+            ProtocolProgress::Answered(_)
+        ));
         let bye =
             fix_lengths(b"S\0\0\0\0TimeZone\0UTC\0\0E\0\0\0\0SFATAL\0VFATAL\0C57P01\0Mbye\0\0");
-        let Progress::Broken(failure) = side.hear(&bye) else { panic!("not broken by {chunk}") };
+        let ProtocolProgress::Broken(failure) = side.hear(&bye) else {
+            panic!("not broken by {chunk}")
+        };
         assert_eq!(failure.code, "57P01");
     }
 }
@@ -131,9 +140,12 @@ fn fix_lengths(bytes: &[u8]) -> Vec<u8> {
 fn passwords_are_hashed_as_the_server_asks() {
     for chunk in 1..20 {
         let mut side = Side::open("password", chunk);
-        assert!(matches!(side.hear(b"R\0\0\0\x0c\0\0\0\x05\x2a\x3d\x8f\xe0"), Progress::More));
+        assert!(matches!(
+            side.hear(b"R\0\0\0\x0c\0\0\0\x05\x2a\x3d\x8f\xe0"),
+            ProtocolProgress::More
+        ));
         assert_eq!(side.said(), b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0");
-        assert!(matches!(side.hear(WELCOME), Progress::Connected));
+        assert!(matches!(side.hear(WELCOME), ProtocolProgress::Connected));
     }
 }
 
@@ -142,7 +154,7 @@ fn what_is_no_postgresql_is_told() {
     let told = |bytes: &[u8]| {
         let mut side = Side::open("x", 7);
         match side.hear(bytes) {
-            Progress::Broken(failure) => failure,
+            ProtocolProgress::Broken(failure) => failure,
             other => panic!("{other:?}"),
         }
     };
@@ -163,7 +175,7 @@ fn what_is_no_postgresql_is_told() {
         let mut side = Side::open("", 7);
         side.hear(WELCOME);
         match side.hear(b"Z\0\0\0\x05I") {
-            Progress::Broken(failure) => failure,
+            ProtocolProgress::Broken(failure) => failure,
             other => panic!("{other:?}"),
         }
     };
@@ -172,7 +184,7 @@ fn what_is_no_postgresql_is_told() {
         let mut side = Side::open("", 7);
         side.hear(WELCOME);
         match side.hear(&fix_lengths(b"E\0\0\0\0SERROR\0VERROR\0CXX000\0Modd\0\0Z\0\0\0\x05I")) {
-            Progress::Broken(failure) => failure,
+            ProtocolProgress::Broken(failure) => failure,
             other => panic!("{other:?}"),
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::private::{settings, superuser};
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Address, SocketSettings, drive};
@@ -15,15 +15,15 @@ use std::sync::Arc;
 
 /// Nobody looks at the seconds.
 /// So many connections that ask for so many transactions.
-pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> Plan {
-    Plan {
+pub(crate) fn plan(workload: Workload, connections: u32, transactions: u64) -> LoadPlan {
+    LoadPlan {
         workload: Arc::new(workload),
         scale: 1,
         seed: 1,
         first: 0,
-        demand: Demand::Closed { clients: connections, think: None },
+        demand: LoadDemand::Closed { clients: connections, think: None },
         backlog: Backlog::Wait,
-        servers: connections,
+        concurrency: connections,
         warmup: Nanos::ZERO,
         measure: None,
         transactions: Some(transactions),
@@ -48,7 +48,7 @@ pub(crate) fn statement(sql: &str) -> String {
 
 /// Drives with the superuser.
 pub(crate) fn run(
-    plan: &Plan,
+    plan: &LoadPlan,
     settings: SocketSettings,
     protocol: StatementProtocol,
 ) -> LoadResult {
@@ -58,11 +58,11 @@ pub(crate) fn run(
 }
 
 pub(crate) fn drive_with(
-    plan: &Plan,
+    plan: &LoadPlan,
     shared: &Arc<PostgresShared>,
     settings: SocketSettings,
 ) -> LoadResult {
-    let stop = Stop::default();
+    let stop = RunStop::default();
     drive::<PostgresProtocol>(plan, shared, &Arc::new(settings), &NoObserver, &stop)
         .expect("connected")
 }
@@ -70,7 +70,7 @@ pub(crate) fn drive_with(
 /// One connection that runs a workload's text once by both protocols; returns what came of it.
 pub(crate) fn once(address: &Address, text: &str) -> [LoadResult; 2] {
     [StatementProtocol::Text, StatementProtocol::Prepared].map(|protocol| {
-        let plan = Plan { shards: 1, ..plan(workload(text), 1, 1) };
+        let plan = LoadPlan { shards: 1, ..plan(workload(text), 1, 1) };
         let driven = run(&plan, settings(address.clone()), protocol);
         assert!(driven.recorder.counts().add_up());
         driven

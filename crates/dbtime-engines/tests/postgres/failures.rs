@@ -2,7 +2,7 @@
 
 use crate::driving::{drive_with, once, plan, run, statement, workload};
 use crate::private::{Server, is_there, settings};
-use dbtime_engines::plan::Plan;
+use dbtime_engines::plan::LoadPlan;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Reconnect, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
@@ -62,7 +62,7 @@ fn statements_end_at_their_time_out_and_connections_that_do_not_are_given_up() {
     let server = Server::start(&[]);
     let limit = Some(Nanos::from_millis(150));
     let target = server.target();
-    let plan = Plan { shards: 1, ..plan(workload(&statement("SELECT pg_sleep(20)")), 2, 4) };
+    let plan = LoadPlan { shards: 1, ..plan(workload(&statement("SELECT pg_sleep(20)")), 2, 4) };
     for protocol in BOTH {
         // The server keeps to the limit by itself.
         let shared = Arc::new(target.shared(&plan.workload.statements, protocol, limit));
@@ -154,7 +154,7 @@ fn what_cannot_be_sent_ahead_fails_its_transaction_and_holds_no_other() {
     let text = with_texts(UNSENDABLE, WRITE, &statements);
     for pipelining in [Pipelining::Off, Pipelining::Transaction] {
         for protocol in BOTH {
-            let plan = Plan { pipelining, ..plan(workload(&text), 2, 6) };
+            let plan = LoadPlan { pipelining, ..plan(workload(&text), 2, 6) };
             let driven = run(&plan, settings(server.unix()), protocol);
             let counts = driven.recorder.counts();
             assert_eq!((counts.failed, counts.add_up()), (6, true), "{counts:?}");
@@ -180,7 +180,7 @@ fn nothing_goes_ahead_of_what_cannot_be_sent() {
     for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
         for protocol in BOTH {
             let pipelining = Pipelining::Transaction;
-            let plan = Plan { pipelining, ..plan(workload(&text), 2, 6) };
+            let plan = LoadPlan { pipelining, ..plan(workload(&text), 2, 6) };
             let sockets = SocketSettings { reconnect, ..settings(server.unix()) };
             let driven = run(&plan, sockets, protocol);
             let errors = &driven.recorder.errors;
@@ -218,7 +218,7 @@ fn a_statement_that_went_out_behind_its_failed_preparation_is_prepared_the_next_
     let server = Server::start(&[]);
     for seed in 1..=4 {
         let pipelining = Pipelining::Transaction;
-        let plan = Plan { pipelining, seed, ..plan(workload(REPEATED), 2, 60) };
+        let plan = LoadPlan { pipelining, seed, ..plan(workload(REPEATED), 2, 60) };
         let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
         let errors = &driven.recorder.errors;
         assert_eq!(errors.keys().collect::<Vec<_>>(), ["22012"], "{errors:?}");
@@ -236,7 +236,7 @@ fn a_first_execution_that_cannot_be_sent_leaves_the_statement_to_be_prepared() {
     let texts = format!("{UNSENDABLE}, \"ab\"");
     let text = with_texts(&texts, "", &["SELECT length(:t)"]);
     for seed in 1..=4 {
-        let plan = Plan { seed, ..plan(workload(&text), 2, 40) };
+        let plan = LoadPlan { seed, ..plan(workload(&text), 2, 40) };
         let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
         let errors = &driven.recorder.errors;
         assert_eq!(errors.keys().collect::<Vec<_>>(), ["22021"], "{errors:?}");

@@ -2,13 +2,13 @@
 
 use crate::driving::{plan, statement, workload};
 use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
-use dbtime_engines::failure::Failure;
+use dbtime_engines::failure::DatabaseFailure;
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::Stop;
-use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared};
+use dbtime_engines::plan::RunStop;
+use dbtime_engines::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Address, Client, drive};
+use dbtime_engines::socket::{Address, SocketClient, drive};
 use dbtime_model::ErrorClass;
 use std::sync::Arc;
 
@@ -24,16 +24,21 @@ host password all 127.0.0.1/32 password
 host postgres gss 127.0.0.1/32 reject
 ";
 
-fn log_in(address: &Address, database: &str, user: &str, password: &str) -> Result<(), Failure> {
-    let identity = Identity {
+fn log_in(
+    address: &Address,
+    database: &str,
+    user: &str,
+    password: &str,
+) -> Result<(), DatabaseFailure> {
+    let identity = PostgresStatementKey {
         user: user.to_owned(),
         password: Secret::new(password),
         database: database.to_owned(),
-        ..Identity::default()
+        ..PostgresStatementKey::default()
     };
     let shared = Arc::new(PostgresShared::new(identity));
     let mut client =
-        Client::<PostgresProtocol>::connect(shared, Arc::new(settings(address.clone())))
+        SocketClient::<PostgresProtocol>::connect(shared, Arc::new(settings(address.clone())))
             .map_err(|failure| *failure)?;
     let (found, _) = client.query("SELECT current_user || '@' || current_database()").expect("in");
     assert_eq!(found.value(), Some(format!("{user}@{database}").as_str()));
@@ -109,7 +114,7 @@ fn what_is_not_there_is_named() {
     let statements = &plan.workload.statements;
     let shared = PostgresShared::of_workload(superuser(), statements, StatementProtocol::Prepared);
     let sockets = Arc::new(settings(server.unix()));
-    let stop = Stop::default();
+    let stop = RunStop::default();
     let driven = drive::<PostgresProtocol>(&plan, &Arc::new(shared), &sockets, &NoObserver, &stop);
     let driven = driven.expect("some connected");
     let counts = driven.recorder.counts();

@@ -3,7 +3,7 @@
 use crate::driving::{plan, run, statement, workload};
 use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Reconnect, SocketSettings, drive};
@@ -20,8 +20,8 @@ fn driven_while(
     protocol: StatementProtocol,
     meanwhile: impl FnOnce(&mut Server),
 ) -> LoadResult {
-    let plan = Plan {
-        demand: Demand::Open {
+    let plan = LoadPlan {
+        demand: LoadDemand::Open {
             rate: "300/s".parse().expect("a rate"),
             arrivals: "poisson".parse().expect("arrivals"),
         },
@@ -34,7 +34,7 @@ fn driven_while(
     let statements = &plan.workload.statements;
     let shared = Arc::new(PostgresShared::of_workload(superuser(), statements, protocol));
     let sockets = Arc::new(settings(server.unix()));
-    let stop = Stop::default();
+    let stop = RunStop::default();
     let driven = thread::scope(|scope| {
         let (plan, stop) = (&plan, &stop);
         let load = scope
@@ -145,7 +145,7 @@ fn a_transaction_whose_connection_is_lost_in_a_pause_has_failed() {
     }
     let server = Server::start(&[]);
     counters(&server);
-    let plan = Plan { shards: 1, ..plan(workload(PAUSED), 1, 2) };
+    let plan = LoadPlan { shards: 1, ..plan(workload(PAUSED), 1, 2) };
     let driven = thread::scope(|scope| {
         let load = scope.spawn(|| run(&plan, settings(server.unix()), StatementProtocol::Prepared));
         thread::sleep(Duration::from_millis(300));
@@ -171,7 +171,7 @@ fn statements_that_are_abandoned_are_known_by_their_numbers() {
     let server = Server::start(&[]);
     for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
         let measure = Some(Nanos::from_millis(200));
-        let plan = Plan {
+        let plan = LoadPlan {
             measure,
             transactions: None,
             ..plan(workload(&statement("SELECT pg_sleep(20)")), 3, 0)

@@ -1,7 +1,9 @@
 //! A PostgreSQL server of a test's own: own data, own socket, own port, ended by its process id.
 
-use dbtime_engines::postgres::{Identity, PostgresProtocol, PostgresShared, PostgresTarget};
-use dbtime_engines::socket::{Address, Client, Reconnect, SocketSettings};
+use dbtime_engines::postgres::{
+    PostgresProtocol, PostgresShared, PostgresStatementKey, PostgresTarget,
+};
+use dbtime_engines::socket::{Address, Reconnect, SocketClient, SocketSettings};
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -183,7 +185,7 @@ impl Server {
     fn lets_in(&self) -> bool {
         let shared = Arc::new(PostgresShared::new(superuser()));
         let sockets = Arc::new(settings(self.unix()));
-        match Client::<PostgresProtocol>::connect(shared, sockets) {
+        match SocketClient::<PostgresProtocol>::connect(shared, sockets) {
             Ok(_) => true,
             Err(failure) => failure.code.starts_with("28") || failure.code == "authentication",
         }
@@ -234,9 +236,9 @@ impl Server {
     }
 
     /// A connection of the superuser.
-    pub(crate) fn client(&self) -> Client<PostgresProtocol> {
+    pub(crate) fn client(&self) -> SocketClient<PostgresProtocol> {
         let shared = Arc::new(PostgresShared::new(superuser()));
-        Client::connect(shared, Arc::new(settings(self.unix()))).expect("let in")
+        SocketClient::connect(shared, Arc::new(settings(self.unix()))).expect("let in")
     }
 }
 
@@ -253,8 +255,12 @@ pub(crate) fn target(text: &str) -> PostgresTarget {
 }
 
 /// The superuser, without a password.
-pub(crate) fn superuser() -> Identity {
-    Identity { user: "postgres".to_owned(), database: "postgres".to_owned(), ..Identity::default() }
+pub(crate) fn superuser() -> PostgresStatementKey {
+    PostgresStatementKey {
+        user: "postgres".to_owned(),
+        database: "postgres".to_owned(),
+        ..PostgresStatementKey::default()
+    }
 }
 
 /// How a test's server is reached.

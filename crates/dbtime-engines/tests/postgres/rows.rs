@@ -4,7 +4,7 @@ use crate::driving::workload;
 use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::shard::{Answer, Happened, Reactor};
+use dbtime_engines::shard::{CompletionKind, Reactor, StatementResult};
 use dbtime_engines::socket::SocketReactor;
 use dbtime_load::program::Value;
 use dbtime_machine::now;
@@ -29,7 +29,7 @@ fn ask(
     statement: u16,
     values: &[Value],
     wants_row: bool,
-) -> Answer {
+) -> StatementResult {
     if let Some(answer) = reactor.submit(0, StatementId(statement), values, wants_row) {
         assert!(!answer.is_sent, "only what is not sent has its answer at once: {answer:?}");
         return answer;
@@ -38,7 +38,7 @@ fn ask(
     loop {
         reactor.wait(now() + Nanos::from_secs(1), false, &mut events);
         if let Some(event) = events.pop() {
-            let Happened::Answered(answer) = event.kind else { panic!("{event:?}") };
+            let CompletionKind::Answered(answer) = event.kind else { panic!("{event:?}") };
             return answer;
         }
     }
@@ -93,7 +93,7 @@ fn the_first_row_comes_as_values() {
     }
 }
 
-fn ask_refused(reactor: &mut SocketReactor<PostgresProtocol>, values: &[Value]) -> Answer {
+fn ask_refused(reactor: &mut SocketReactor<PostgresProtocol>, values: &[Value]) -> StatementResult {
     ask(reactor, 3, values, false)
 }
 

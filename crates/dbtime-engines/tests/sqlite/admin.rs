@@ -1,9 +1,9 @@
 //! Loading and checking, and what is said of databases that cannot be used.
 
 use super::atm::{Bank, FETCH, fill_account, load, marker, statements, tables};
-use dbtime_engines::loaded::{LoadError, Replacing};
+use dbtime_engines::loaded::{LoadError, ReplaceScope};
 use dbtime_engines::sqlite::{
-    Failure, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
+    DatabaseFailure, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
 };
 use dbtime_load::program::Value;
 use dbtime_model::ErrorClass;
@@ -40,7 +40,7 @@ fn a_loaded_database_is_whole() {
 fn a_second_load_replaces_the_first() {
     let bank = Bank::new(&[]);
     let admin = SqliteAdmin::create(&bank.target).expect("a database");
-    let replaced = admin.drop_tables(&tables(), &marker(), Replacing::Same).expect("dropped");
+    let replaced = admin.drop_tables(&tables(), &marker(), ReplaceScope::Same).expect("dropped");
     assert_eq!(replaced.as_deref(), Some("its data at scale 1"));
     admin.create_tables(&tables()).expect("tables");
     assert!(matches!(refused(&bank.target), SqliteError::Loaded(LoadError::HalfLoaded { .. })));
@@ -127,8 +127,8 @@ fn a_file_that_may_only_be_read_is_told_so() {
 
 #[test]
 fn a_full_file_system_is_told_so() {
-    let plain = Failure::connection("SQLITE_FULL", "database or disk is full");
-    let failure = Failure { class: ErrorClass::Full, ..plain };
+    let plain = DatabaseFailure::connection("SQLITE_FULL", "database or disk is full");
+    let failure = DatabaseFailure { class: ErrorClass::Full, ..plain };
     let bank = Bank::new(&[]);
     let error = SqliteError::from_failure("loading", &bank.target, failure);
     assert!(error.to_string().contains("free space"), "{error}");
@@ -151,7 +151,7 @@ fn loading_is_fast() {
     admin.finish(&marker()).expect("a marker");
     println!("100,000 rows in {:?}", start.elapsed());
     assert_eq!(calls, 10);
-    let database = SqliteDatabase::new(target, &statements(), 1, Measure::Nothing);
+    let database = SqliteDatabase::new(target, &statements(), 1, MeasureLevel::Nothing);
     let mut connection = database.connect(0).expect("a connection");
     let last = [Value::Integer(100_000)];
     assert_eq!(connection.execute(FETCH, &last, false).expect("a row").rows, 1);

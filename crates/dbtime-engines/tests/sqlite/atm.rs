@@ -2,11 +2,11 @@
 
 use dbtime_engines::loaded::LoadMarker;
 use dbtime_engines::sqlite::{
-    Measure, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
+    MeasureLevel, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
 };
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
-use dbtime_load::workload::{Column, ColumnType, Index, Table};
+use dbtime_load::workload::{ColumnType, TableIndex, WorkloadColumn, WorkloadTable};
 use dbtime_model::{OperationId, StatementId};
 use tempfile::TempDir;
 
@@ -41,14 +41,14 @@ pub(crate) fn statements() -> Vec<Statement> {
         .collect()
 }
 
-pub(crate) fn tables() -> Vec<Table> {
-    let column = |name: &str, kind, primary_key, auto| Column {
+pub(crate) fn tables() -> Vec<WorkloadTable> {
+    let column = |name: &str, kind, primary_key, auto| WorkloadColumn {
         name: name.to_owned(),
         kind,
         primary_key,
         auto,
     };
-    let table = |name: &str, columns, indexes| Table {
+    let table = |name: &str, columns, indexes| WorkloadTable {
         name: name.to_owned(),
         rows: 0,
         per_scale: false,
@@ -65,7 +65,7 @@ pub(crate) fn tables() -> Vec<Table> {
         column("account_id", ColumnType::Integer, false, false),
         column("note", ColumnType::Text, false, false),
     ];
-    let by_account = Index {
+    let by_account = TableIndex {
         name: "history_account".to_owned(),
         columns: vec!["account_id".to_owned()],
         unique: false,
@@ -118,7 +118,7 @@ impl Bank {
     }
 
     pub(crate) fn database(&self, workers: usize) -> SqliteDatabase {
-        SqliteDatabase::new(self.target.clone(), &statements(), workers, Measure::Budget)
+        SqliteDatabase::new(self.target.clone(), &statements(), workers, MeasureLevel::Budget)
     }
 
     pub(crate) fn connect(&self) -> SqliteConnection {

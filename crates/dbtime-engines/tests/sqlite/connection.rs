@@ -4,7 +4,9 @@ use super::atm::{
     ACCOUNTS, BAD, BEGIN, Bank, COMMIT, CREATE, FETCH, FETCH_ROW, LIMIT_PAGES, ROLLBACK, UPDATE,
     transact,
 };
-use dbtime_engines::sqlite::{Call, FileKind, SqliteError, SqliteFacts, SqliteTarget, layers};
+use dbtime_engines::sqlite::{
+    SqliteError, SqliteFacts, SqliteFileKind, SqliteTarget, VfsCall, layers,
+};
 use dbtime_load::program::Value;
 use dbtime_model::{ErrorClass, Nanos, StatementId};
 
@@ -17,13 +19,13 @@ fn counts_are_exact_in_wal_mode() {
     let figures = connection.figures();
     assert_eq!((figures.statements, figures.rows), (23 * 5, 23 * 3));
     // The first commit of a log may also sync the log's header.
-    let syncs = figures.io.get(FileKind::Wal, Call::Sync);
+    let syncs = figures.io.get(SqliteFileKind::Wal, VfsCall::Sync);
     assert!((23..=24).contains(&syncs.count), "{syncs:?}");
     assert!(syncs.max_ns <= syncs.wall_ns);
-    let writes = figures.io.get(FileKind::Wal, Call::Write);
+    let writes = figures.io.get(SqliteFileKind::Wal, VfsCall::Write);
     assert!(writes.bytes >= 23 * (4096 + 24), "{writes:?}");
-    assert_eq!(figures.io.get(FileKind::Journal, Call::Open).count, 0);
-    assert!(figures.io.get(FileKind::Database, Call::ShmLock).count >= 23 * 2);
+    assert_eq!(figures.io.get(SqliteFileKind::Journal, VfsCall::Open).count, 0);
+    assert!(figures.io.get(SqliteFileKind::Database, VfsCall::ShmLock).count >= 23 * 2);
     assert!(figures.cache.hits > 23 * 3);
     assert_eq!(figures.naps, 0);
     let layers = layers(&figures, Nanos::from_secs(1));
@@ -38,12 +40,12 @@ fn counts_are_exact_with_a_rollback_journal() {
     connection.start_figures();
     (0..23).for_each(|index| transact(&mut connection, index));
     let io = connection.figures().io;
-    for call in [Call::Open, Call::Delete, Call::Close] {
-        assert_eq!(io.get(FileKind::Journal, call).count, 23, "{call:?}");
+    for call in [VfsCall::Open, VfsCall::Delete, VfsCall::Close] {
+        assert_eq!(io.get(SqliteFileKind::Journal, call).count, 23, "{call:?}");
     }
-    assert_eq!(io.get(FileKind::Database, Call::Sync).count, 23);
-    assert!(io.get(FileKind::Database, Call::Lock).count >= 23);
-    assert_eq!(io.get(FileKind::Wal, Call::Write).count, 0);
+    assert_eq!(io.get(SqliteFileKind::Database, VfsCall::Sync).count, 23);
+    assert!(io.get(SqliteFileKind::Database, VfsCall::Lock).count >= 23);
+    assert_eq!(io.get(SqliteFileKind::Wal, VfsCall::Write).count, 0);
     connection.start_figures();
     assert_eq!(connection.figures().io.records(), []);
 }
@@ -148,7 +150,7 @@ fn other_connections_may_stay_on_one_thread() {
     (0..4).for_each(|index| transact(&mut first, index));
     drop(first);
     (0..3).for_each(|index| transact(&mut second, index));
-    assert_eq!(second.figures().io.get(FileKind::Journal, Call::Delete).count, 3);
+    assert_eq!(second.figures().io.get(SqliteFileKind::Journal, VfsCall::Delete).count, 3);
     second.execute(COMMIT, &[], false).expect_err("nothing to commit");
 }
 
@@ -160,7 +162,7 @@ fn nothing_is_created_by_a_connection() {
         target,
         &[],
         1,
-        dbtime_engines::sqlite::Measure::Nothing,
+        dbtime_engines::sqlite::MeasureLevel::Nothing,
     );
     let error = bank.connect(0).err().expect("no file");
     assert!(matches!(error, SqliteError::Missing { .. }), "{error}");

@@ -6,13 +6,13 @@ use super::atm::{
 use dbtime_engines::sqlite::{SqliteConnection, SqliteTarget, check, lock_holders};
 use dbtime_load::program::Value;
 use dbtime_machine::now;
-use dbtime_model::record::LockHolder;
+use dbtime_model::record::BudgetLockHolder;
 use dbtime_model::{ErrorClass, Nanos, Part, Parts};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
-fn holders(connection: &SqliteConnection) -> Vec<LockHolder> {
+fn holders(connection: &SqliteConnection) -> Vec<BudgetLockHolder> {
     lock_holders(&connection.figures().waits, &statements(), &["withdraw".to_owned()])
 }
 

@@ -2,9 +2,9 @@
 
 use super::atm::Bank;
 use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{Demand, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
 use dbtime_engines::pool;
-use dbtime_engines::sqlite::Measure;
+use dbtime_engines::sqlite::MeasureLevel;
 use dbtime_engines::sqlite_pool::SqlitePool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 const WORKERS: u32 = 8;
 
-fn plan() -> Plan {
-    Plan {
+fn plan() -> LoadPlan {
+    LoadPlan {
         workload: Arc::new(Workload::from_sql("SELECT count(*) FROM account").expect("SQL")),
         scale: 1,
         seed: 1,
         first: 0,
-        demand: Demand::Closed { clients: WORKERS, think: None },
+        demand: LoadDemand::Closed { clients: WORKERS, think: None },
         backlog: Backlog::Wait,
-        servers: WORKERS,
+        concurrency: WORKERS,
         warmup: Nanos::ZERO,
         measure: None,
         transactions: Some(64),
@@ -41,8 +41,9 @@ fn a_load_leaves_no_log_of_the_database() {
     for round in 0..200 {
         let plan = plan();
         let statements = &plan.workload.statements;
-        let database = SqlitePool::new(bank.target.clone(), statements, WORKERS, Measure::Budget);
-        pool::drive(&plan, &database, &NoObserver, &Stop::default()).expect("driven");
+        let database =
+            SqlitePool::new(bank.target.clone(), statements, WORKERS, MeasureLevel::Budget);
+        pool::drive(&plan, &database, &NoObserver, &RunStop::default()).expect("driven");
         let log = bank.target.path.with_extension("db-wal");
         assert!(!log.exists(), "round {round}: {}", log.display());
     }

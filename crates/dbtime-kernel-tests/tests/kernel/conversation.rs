@@ -2,8 +2,10 @@
 
 use super::server::WatchedServer;
 use dbtime_model::WireProtocol;
-use dbtime_model::traced::{ErrorCode, ExecutedStatement, Fate, TextState, TracedRequest};
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced::{
+    ErrorCode, ExecutedStatement, RequestOutcome, TextState, TracedRequest,
+};
+use dbtime_model::traced_ledger::TraceLedger;
 use std::sync::Arc;
 
 /// Between two reads or writes. Unit: nanoseconds; long enough for every packet to be looked at.
@@ -46,7 +48,7 @@ pub(crate) struct SeenRequest {
     pub(crate) sent_bytes: u64,
     pub(crate) rows: Option<u64>,
     pub(crate) error: Option<ErrorCode>,
-    pub(crate) fate: Fate,
+    pub(crate) fate: RequestOutcome,
     pub(crate) user: Option<String>,
     pub(crate) database: Option<String>,
     pub(crate) executes: u32,
@@ -66,7 +68,7 @@ impl SeenRequest {
             sent_bytes: request.sent_bytes,
             rows: request.rows,
             error: request.error.clone(),
-            fate: request.fate,
+            fate: request.outcome,
             user: request.user().map(str::to_owned),
             database: request.database().map(str::to_owned),
             executes: request.executes,
@@ -95,7 +97,7 @@ impl SeenRequest {
     }
 
     /// What is known in any case.
-    fn bounds(&self) -> (u8, u32, u64, Fate, u32) {
+    fn bounds(&self) -> (u8, u32, u64, RequestOutcome, u32) {
         let Self { command, length, sent_bytes, fate, executes, .. } = self;
         (*command, *length, *sent_bytes, *fate, *executes)
     }
@@ -125,7 +127,7 @@ impl Conversation {
     pub(crate) fn watched(
         &self,
         mut cuts: impl FnMut(usize, &ConversationTurn) -> Vec<usize>,
-    ) -> (Vec<SeenRequest>, Ledger) {
+    ) -> (Vec<SeenRequest>, TraceLedger) {
         let mut server = WatchedServer::new(self.protocol, &super::server::streamed());
         self.play(&mut server, &mut cuts);
         let seen = server.requests().iter().map(SeenRequest::of).collect();
@@ -173,8 +175,8 @@ impl Conversation {
                 if is_same(turn, end) && seen != whole {
                     wrong.push("it is not the same".to_owned());
                 }
-                let counts = |ledger: &Ledger| {
-                    (ledger.started, ledger.ended, ledger.overlaid, ledger.out_of_step)
+                let counts = |ledger: &TraceLedger| {
+                    (ledger.started, ledger.ended, ledger.pipelined_over, ledger.resync)
                 };
                 if counts(&counted) != counts(&ledger) {
                     wrong.push(format!("{counted:?}"));
@@ -187,7 +189,7 @@ impl Conversation {
     }
 
     /// Uncut.
-    pub(crate) fn whole(&self) -> (Vec<SeenRequest>, Ledger) {
+    pub(crate) fn whole(&self) -> (Vec<SeenRequest>, TraceLedger) {
         self.watched(|_, _| Vec::new())
     }
 }

@@ -6,7 +6,7 @@ use super::conversation::{Conversation, ConversationTurn};
 use super::server::WatchedServer;
 use super::{mysql, postgres};
 use dbtime_model::WireProtocol;
-use dbtime_observe::trace::Stream;
+use dbtime_observe::trace::CaptureConfig;
 use dbtime_observe::trace::fuzzing::connections;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,11 +79,11 @@ fn acts(protocol: WireProtocol) -> impl Strategy<Value = HostileAct> {
     ]
 }
 
-fn streams() -> impl Strategy<Value = Stream> {
+fn streams() -> impl Strategy<Value = CaptureConfig> {
     (any::<bool>(), any::<bool>(), select(vec![None, Some("app"), Some("other")])).prop_map(
         |(is_on, adds_up, user)| {
             let user = user.map(str::to_owned);
-            Stream { is_on, adds_up, user, step: 100, ..Stream::default() }
+            CaptureConfig { is_on, adds_up, user, step: 100, ..CaptureConfig::default() }
         },
     )
 }
@@ -126,7 +126,7 @@ fn begin(server: &mut WatchedServer, protocol: WireProtocol) {
 
 fn survive(
     protocol: WireProtocol,
-    (stream, begins_well): (&Stream, bool),
+    (stream, begins_well): (&CaptureConfig, bool),
     acts: Vec<HostileAct>,
 ) -> Result<(), TestCaseError> {
     let mut server = WatchedServer::new(protocol, stream);
@@ -180,7 +180,7 @@ proptest! {
     /// A text of any length has a shape, which the length of lists of literals does not change.
     #[test]
     fn any_text_has_a_shape(text in vec(any::<u8>(), 0..1500), lists in vec(1..30usize, 2..4)) {
-        let mut server = WatchedServer::new(WireProtocol::Mysql, &Stream::default());
+        let mut server = WatchedServer::new(WireProtocol::Mysql, &CaptureConfig::default());
         let mut shape = |text: &[u8]| server.capture.shape(&mut server.machine, text);
         prop_assert!(shape(&text) > 1);
         let mut of_list = |length: usize| {

@@ -3,7 +3,7 @@
 use super::conversation::{Conversation, ConversationTurn, SeenRequest, differences};
 use super::secrets::SECRETS;
 use dbtime_model::WireProtocol;
-use dbtime_model::traced::{ErrorCode, Fate, TextState};
+use dbtime_model::traced::{ErrorCode, RequestOutcome, TextState};
 use dbtime_wire::mysql::{command, write_packet};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -146,13 +146,16 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
         (command::QUERY, text(""), None),
     ];
     assert_eq!(seen.iter().map(short).collect::<Vec<_>>(), expected);
-    assert!(seen.iter().all(|one| one.fate == Fate::Ended && one.text_state != TextState::Cut));
+    assert!(
+        seen.iter()
+            .all(|one| one.fate == RequestOutcome::Ended && one.text_state != TextState::Cut)
+    );
     let errors = seen.iter().filter_map(|one| one.error.clone()).collect::<Vec<_>>();
     assert_eq!(errors, [ErrorCode::Number(1064), ErrorCode::Number(1065)]);
     let databases: Vec<_> = seen.iter().map(|one| one.database.as_deref()).collect();
     assert_eq!(databases[0], Some("shop"));
     assert_eq!((databases[6], databases[8]), (Some("other"), Some("other")));
-    assert_eq!((ledger.started, ledger.ended, ledger.out_of_step), (9, 9, 0));
+    assert_eq!((ledger.started, ledger.ended, ledger.resync), (9, 9, 0));
 }
 
 /// Whether a place is in a packet that says how many rows there were, or that there are no more: it
@@ -210,6 +213,6 @@ proptest! {
             ends
         });
         prop_assert_eq!(differences(&seen, &whole), Vec::<String>::new());
-        prop_assert_eq!((ledger.out_of_step, ledger.overlaid, ledger.aborted), (0, 0, 0));
+        prop_assert_eq!((ledger.resync, ledger.pipelined_over, ledger.aborted), (0, 0, 0));
     }
 }

@@ -4,8 +4,8 @@ use super::conversation::{Conversation, ConversationTurn, PAUSE, SeenRequest, di
 use super::secrets::SECRETS;
 use super::server::{WatchedServer, streamed};
 use dbtime_model::WireProtocol;
-use dbtime_model::traced::{Fate, TextState};
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced::{RequestOutcome, TextState};
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_wire::postgres::{backend, begin_message, end_message, frontend};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -178,7 +178,10 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
         (frontend::TERMINATE, text(""), None),
     ];
     assert_eq!(seen.iter().map(short).collect::<Vec<_>>(), expected);
-    assert!(seen.iter().all(|one| one.fate == Fate::Ended && one.text_state != TextState::Cut));
+    assert!(
+        seen.iter()
+            .all(|one| one.fate == RequestOutcome::Ended && one.text_state != TextState::Cut)
+    );
     assert_eq!(seen[1].error.as_ref().map(ToString::to_string).as_deref(), Some("42601"));
     let statements = seen[4]
         .statements
@@ -188,7 +191,7 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
     assert_eq!(statements.collect::<Vec<_>>(), expected);
     assert!(seen.iter().all(|one| one.user.as_deref() == Some("app")));
     assert!(seen.iter().all(|one| one.database.as_deref() == Some("shop")));
-    assert_eq!((ledger.started, ledger.ended, ledger.out_of_step), (8, 8, 0));
+    assert_eq!((ledger.started, ledger.ended, ledger.resync), (8, 8, 0));
 }
 
 /// The message that a place is in, by its first byte, and whether that is in its body; nothing: one
@@ -267,7 +270,7 @@ fn an_answer_may_fill_the_servers_buffer_up_to_its_last_bytes() {
         let turns = [&one[..], &one, &one].concat();
         let conversation = Conversation { protocol: WireProtocol::Postgres, turns };
         let (seen, ledger) = conversation.watched(|_, _| vec![BUFFER]);
-        let all = (ledger.started, ledger.ended, ledger.overlaid, ledger.aborted);
+        let all = (ledger.started, ledger.ended, ledger.pipelined_over, ledger.aborted);
         assert_eq!(all, (3, 3, 0, 0), "{beyond} bytes beyond the buffer: {seen:?}");
     }
 }
@@ -310,7 +313,7 @@ fn watched_ahead(conversation: &Conversation, reads: &mut dyn Iterator<Item = us
     (seen, server.ledger())
 }
 
-type Seen = (Vec<SeenRequest>, Ledger);
+type Seen = (Vec<SeenRequest>, TraceLedger);
 
 #[test]
 fn requests_that_are_sent_ahead_are_the_same() {
@@ -320,7 +323,7 @@ fn requests_that_are_sent_ahead_are_the_same() {
     for first in 1..all {
         let (seen, ledger) = watched_ahead(&conversation, &mut [first, all].into_iter().cycle());
         assert_eq!(differences(&seen, &whole), [""; 0], "{first} bytes first");
-        assert_eq!((ledger.overlaid, ledger.out_of_step, ledger.aborted), (0, 0, 0), "{first}");
+        assert_eq!((ledger.pipelined_over, ledger.resync, ledger.aborted), (0, 0, 0), "{first}");
     }
 }
 
@@ -337,7 +340,7 @@ proptest! {
         let (whole, _) = conversation.whole();
         let (seen, ledger) = watched_ahead(&conversation, &mut steps.into_iter().cycle());
         prop_assert_eq!(differences(&seen, &whole), Vec::<String>::new());
-        prop_assert_eq!((ledger.overlaid, ledger.out_of_step, ledger.aborted), (0, 0, 0));
+        prop_assert_eq!((ledger.pipelined_over, ledger.resync, ledger.aborted), (0, 0, 0));
     }
 
     #[test]
@@ -354,6 +357,6 @@ proptest! {
             ends
         });
         prop_assert_eq!(differences(&seen, &whole), Vec::<String>::new());
-        prop_assert_eq!((ledger.out_of_step, ledger.overlaid, ledger.aborted), (0, 0, 0));
+        prop_assert_eq!((ledger.resync, ledger.pipelined_over, ledger.aborted), (0, 0, 0));
     }
 }

@@ -4,13 +4,13 @@
 use super::conversation::{Conversation, ConversationTurn};
 use super::server::WatchedServer;
 use super::{mysql, postgres};
-use dbtime_observe::trace::Stream;
+use dbtime_observe::trace::CaptureConfig;
 
 /// What clients prove themselves by, what they bind to statements, and what is in rows.
 pub(crate) const SECRETS: [&str; 3] = ["Pa55w0rd", "Par4meter", "R0wvalue"];
 
-fn all_of_it() -> Stream {
-    Stream { is_on: true, adds_up: true, ..Stream::default() }
+fn all_of_it() -> CaptureConfig {
+    CaptureConfig { is_on: true, adds_up: true, ..CaptureConfig::default() }
 }
 
 /// What of the secrets is in what programs hand over or keep for the reader.

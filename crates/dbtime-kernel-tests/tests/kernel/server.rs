@@ -3,9 +3,9 @@
 use dbtime_kernel_tests::{CaptureDetail, CapturePrograms, HostMachine, HostSocket, HostTask};
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_ledger::Ledger;
-use dbtime_model::traced_totals::Totals;
-use dbtime_observe::trace::Stream;
+use dbtime_model::traced_ledger::TraceLedger;
+use dbtime_model::traced_totals::TraceTotals;
+use dbtime_observe::trace::CaptureConfig;
 use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ const PROCESS: u32 = 100;
 const PORT: u16 = 5000;
 
 /// Every request is handed over.
-pub(crate) fn streamed() -> Stream {
-    Stream { is_on: true, ..Stream::default() }
+pub(crate) fn streamed() -> CaptureConfig {
+    CaptureConfig { is_on: true, ..CaptureConfig::default() }
 }
 
 pub(crate) struct WatchedServer {
@@ -30,7 +30,7 @@ pub(crate) struct WatchedServer {
 }
 
 impl WatchedServer {
-    pub(crate) fn new(protocol: WireProtocol, stream: &Stream) -> Self {
+    pub(crate) fn new(protocol: WireProtocol, stream: &CaptureConfig) -> Self {
         let mut machine = HostMachine::boot();
         let idle = machine.task(0, None, "swapper");
         let task = machine.task(PROCESS, None, "server");
@@ -109,13 +109,13 @@ impl WatchedServer {
     }
 
     /// What was counted so far, on the only CPU.
-    pub(crate) fn ledger(&self) -> Ledger {
+    pub(crate) fn ledger(&self) -> TraceLedger {
         let rows = self.machine.rows("ledger", 0);
-        rows.first().map_or_else(Ledger::default, |(_, row)| ledger(row))
+        rows.first().map_or_else(TraceLedger::default, |(_, row)| ledger(row))
     }
 
     /// What statements came to, by the numbers of their shapes.
-    pub(crate) fn statements(&self) -> Vec<(u64, Totals)> {
+    pub(crate) fn statements(&self) -> Vec<(u64, TraceTotals)> {
         let rows = self.machine.rows("totals", 0);
         rows.iter().filter_map(|(key, row)| statement(key, row)).collect()
     }

@@ -17,7 +17,7 @@ use dbtime_machine::usage::MachineSample;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
 use std::io;
 
@@ -36,7 +36,7 @@ pub(crate) trait RunObserver {
     fn tick(&mut self, _present: MonoNanos) {}
 
     /// A thread of the load has handed over a second of its own.
-    fn second(&mut self, _second: &Second) {}
+    fn second(&mut self, _second: &RunSecond) {}
 }
 
 /// Samples at both ends of the window.

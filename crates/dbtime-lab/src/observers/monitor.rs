@@ -3,12 +3,12 @@
 
 use super::server_observer::ServerObservation;
 use super::{IntervalLog, RunObservation, RunObserver, WindowEdges};
-use crate::progress::{Progress, SecondSeen};
-use dbtime_engines::plan::Plan;
+use crate::progress::{RunProgress, SecondSeen};
+use dbtime_engines::plan::LoadPlan;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::recorder::Window;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{Histogram, MonoNanos, Nanos, PhaseInstant, RunPhase};
 use dbtime_observe::process::ServerGlance;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const SHOW_DELAY: Nanos = Nanos::from_millis(150);
 
 /// Gathers the seconds of all threads, samples the machine, and writes the interval log.
 pub(crate) struct Monitor<'a> {
-    plan: &'a Plan,
+    plan: &'a LoadPlan,
     /// Known while the load runs.
     start: Option<MonoNanos>,
     window: Window,
@@ -33,7 +33,7 @@ pub(crate) struct Monitor<'a> {
     /// How many seconds have been shown.
     shown: u32,
     log: IntervalLog<'a>,
-    progress: &'a (dyn Fn(Progress) + Sync),
+    progress: &'a (dyn Fn(RunProgress) + Sync),
 }
 
 /// A second that threads may still add to.
@@ -51,7 +51,7 @@ impl OpenSecond {
         Self { completed: 0, failed: 0, retries: 0, response, service_ns: 0 }
     }
 
-    fn add(&mut self, second: &Second) {
+    fn add(&mut self, second: &RunSecond) {
         self.completed += second.completed;
         self.failed += second.failed;
         self.retries += second.retries;
@@ -116,7 +116,7 @@ impl RunObserver for Monitor<'_> {
         }
     }
 
-    fn second(&mut self, second: &Second) {
+    fn second(&mut self, second: &RunSecond) {
         if second.is_empty() {
             return;
         }
@@ -130,9 +130,9 @@ impl RunObserver for Monitor<'_> {
 impl<'a> Monitor<'a> {
     /// A monitor of a load that has not begun.
     pub(crate) fn new(
-        plan: &'a Plan,
+        plan: &'a LoadPlan,
         log: IntervalLog<'a>,
-        progress: &'a (dyn Fn(Progress) + Sync),
+        progress: &'a (dyn Fn(RunProgress) + Sync),
     ) -> Self {
         Self {
             plan,
@@ -164,7 +164,7 @@ impl<'a> Monitor<'a> {
             p50: open.response.quantile(0.5),
             p99: open.response.quantile(0.99),
         });
-        (self.progress)(Progress::Second(SecondSeen { second, ..seen }));
+        (self.progress)(RunProgress::Second(SecondSeen { second, ..seen }));
     }
 
     fn close_old(&mut self) {

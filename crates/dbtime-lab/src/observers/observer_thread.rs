@@ -2,10 +2,10 @@
 
 use super::RunObserver;
 use dbtime_engines::observer::{LoadObserver, SecondSink};
-use dbtime_engines::plan::{Plan, Stop};
+use dbtime_engines::plan::{LoadPlan, RunStop};
 use dbtime_machine::now;
 use dbtime_model::recorder::Window;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ enum LoadEvent {
     /// The load came to a phase and waits until the observers have seen it.
     Phase { phase: RunPhase, at: MonoNanos, seen: SyncSender<()> },
     /// A second of the thread of this number.
-    Second(u32, Box<Second>),
+    Second(u32, Box<RunSecond>),
 }
 
 /// The load's end of the ways.
@@ -27,11 +27,11 @@ pub(crate) struct ObserverHandle {
 
 /// The observers' end of them.
 pub(crate) struct ObserverThread<'a, 'o> {
-    plan: &'a Plan,
-    stop: &'a Stop,
+    plan: &'a LoadPlan,
+    stop: &'a RunStop,
     events: Receiver<LoadEvent>,
     /// Where each thread's seconds go back to, to be filled again.
-    back: Vec<SyncSender<Box<Second>>>,
+    back: Vec<SyncSender<Box<RunSecond>>>,
     observers: Vec<&'a mut (dyn RunObserver + 'o)>,
     phase: RunPhase,
     /// Known once the load has started.
@@ -40,17 +40,17 @@ pub(crate) struct ObserverThread<'a, 'o> {
 
 /// Both ends, for a load of so many threads.
 pub(crate) fn observer_thread<'a, 'o>(
-    plan: &'a Plan,
+    plan: &'a LoadPlan,
     threads: u32,
     observers: Vec<&'a mut (dyn RunObserver + 'o)>,
-    stop: &'a Stop,
+    stop: &'a RunStop,
 ) -> (ObserverHandle, ObserverThread<'a, 'o>) {
     let (to_observers, events) = sync_channel(threads as usize * 4 + 16);
     let (mut sinks, mut back): (Vec<Option<Box<dyn SecondSink>>>, _) = (Vec::new(), Vec::new());
     for thread in 0..threads {
         let (to_thread, spare) = sync_channel(4);
         for _ in 0..2 {
-            to_thread.try_send(Box::new(Second::new(0))).expect("there is room for four");
+            to_thread.try_send(Box::new(RunSecond::new(0))).expect("there is room for four");
         }
         back.push(to_thread);
         sinks.push(Some(Box::new(ThreadSink {
@@ -83,14 +83,14 @@ impl LoadObserver for ObserverHandle {
 struct ThreadSink {
     thread: u32,
     to_observers: SyncSender<LoadEvent>,
-    spare: Receiver<Box<Second>>,
+    spare: Receiver<Box<RunSecond>>,
 }
 
 impl SecondSink for ThreadSink {
-    fn swap(&mut self, full: Box<Second>) -> Box<Second> {
+    fn swap(&mut self, full: Box<RunSecond>) -> Box<RunSecond> {
         // Only observers that have ended do not take it, and then nobody reads it.
         let _ = self.to_observers.send(LoadEvent::Second(self.thread, full));
-        self.spare.try_recv().unwrap_or_else(|_| Box::new(Second::new(0)))
+        self.spare.try_recv().unwrap_or_else(|_| Box::new(RunSecond::new(0)))
     }
 }
 
@@ -122,7 +122,7 @@ impl ObserverThread<'_, '_> {
         self.observers.iter_mut().for_each(|observer| observer.reached(phase, at));
     }
 
-    fn take(&mut self, thread: u32, second: Box<Second>) {
+    fn take(&mut self, thread: u32, second: Box<RunSecond>) {
         self.observers.iter_mut().for_each(|observer| observer.second(&second));
         if let Some(back) = self.back.get(thread as usize) {
             let _ = back.try_send(second);

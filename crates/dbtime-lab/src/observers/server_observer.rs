@@ -2,8 +2,8 @@
 
 use super::{RunObserver, WindowEdges};
 use crate::counters::Sampler;
-use crate::targets::Prepared;
-use dbtime_engines::plan::Plan;
+use crate::targets::PreparedTarget;
+use dbtime_engines::plan::LoadPlan;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
@@ -12,8 +12,8 @@ use dbtime_observe::process::{ServerGlance, ServerWatch};
 /// Samples a server at both ends of the window, and its CPU time every second. Of a server that
 /// cannot be seen nothing is known.
 pub(crate) struct ServerObserver<'a> {
-    plan: &'a Plan,
-    prepared: &'a dyn Prepared,
+    plan: &'a LoadPlan,
+    prepared: &'a dyn PreparedTarget,
     watch: Option<ServerWatch>,
     sampler: Option<Box<dyn Sampler>>,
     spent: WindowEdges<ServerSample>,
@@ -35,7 +35,7 @@ pub(crate) struct ServerObservation {
 
 impl<'a> ServerObserver<'a> {
     /// An observer of the server behind a target, if there is one on this machine.
-    pub(crate) fn new(plan: &'a Plan, prepared: &'a dyn Prepared) -> Self {
+    pub(crate) fn new(plan: &'a LoadPlan, prepared: &'a dyn PreparedTarget) -> Self {
         let watch = prepared.server_pid().and_then(|pid| ServerWatch::new(pid).ok());
         Self {
             plan,

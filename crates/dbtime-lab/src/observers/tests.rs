@@ -2,29 +2,29 @@
 
 use super::server_observer::ServerObservation;
 use super::{IntervalLog, Monitor, PhaseLog, RunObserver, WindowEdges, observer_thread};
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{Demand, Plan, Stop};
+use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
-use dbtime_model::series::Second;
+use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, RunPhase, Sample};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-fn plan(warmup: Nanos, measure: Option<Nanos>) -> Plan {
-    Plan {
+fn plan(warmup: Nanos, measure: Option<Nanos>) -> LoadPlan {
+    LoadPlan {
         workload: Arc::new(Workload::find("values1").expect("shipped")),
         scale: 1,
         seed: 1,
         first: 0,
-        demand: Demand::Closed { clients: 1, think: None },
+        demand: LoadDemand::Closed { clients: 1, think: None },
         backlog: Backlog::Wait,
-        servers: 1,
+        concurrency: 1,
         warmup,
         measure,
         transactions: None,
@@ -43,9 +43,9 @@ fn sample(start: MonoNanos, done_ms: u64, took_ms: u64) -> Sample {
     Sample { operation, outcome, due, ready: due, sent: due, done, late, retries }
 }
 
-fn quiet(_: Progress) {}
+fn quiet(_: RunProgress) {}
 
-fn monitor(plan: &Plan) -> Monitor<'_> {
+fn monitor(plan: &LoadPlan) -> Monitor<'_> {
     Monitor::new(plan, IntervalLog::new(Box::new(io::sink()), SystemTime::now()), &quiet)
 }
 
@@ -56,12 +56,12 @@ fn no_server() -> ServerObservation {
 
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.
 fn observe(
-    plan: &Plan,
+    plan: &LoadPlan,
     observers: Vec<&mut dyn RunObserver>,
     threads: u32,
     load: impl FnOnce(&dyn LoadObserver, MonoNanos) + Send,
 ) -> MonoNanos {
-    let stop = Stop::default();
+    let stop = RunStop::default();
     let (handle, thread) = observer_thread(plan, threads, observers, &stop);
     std::thread::scope(|scope| {
         let load = scope.spawn(move || {
@@ -85,7 +85,7 @@ fn seconds_of_all_threads_meet_in_one_series() {
     let start = observe(&plan, vec![&mut monitor], 2, |load, start| {
         for thread in 0..2 {
             let mut sink = load.sink(thread);
-            let mut second = Box::new(Second::new(0));
+            let mut second = Box::new(RunSecond::new(0));
             second.record(&sample(start, 500, 10));
             second = sink.swap(second);
             second.reset(1);
@@ -117,10 +117,13 @@ fn the_machine_is_sampled_at_the_edges_of_the_window() {
 }
 
 /// The phases of a load that `load` is, with their instants after the start.
-fn phases(plan: &Plan, load: impl FnOnce(MonoNanos) + Send) -> (Vec<(RunPhase, i64)>, MonoNanos) {
+fn phases(
+    plan: &LoadPlan,
+    load: impl FnOnce(MonoNanos) + Send,
+) -> (Vec<(RunPhase, i64)>, MonoNanos) {
     let seen = Mutex::new(Vec::new());
-    let keep = |progress: Progress| {
-        if let Progress::Phase(instant) = progress {
+    let keep = |progress: RunProgress| {
+        if let RunProgress::Phase(instant) = progress {
             seen.lock().expect("no panic").push(instant);
         }
     };

@@ -1,8 +1,8 @@
 //! Finds an installed server and asks it what it is.
 
 use super::ServerRequest;
-use super::launch::Launch;
-use super::product::{Identity, ServerPackage};
+use super::launch::ProgramLaunch;
+use super::product::{ServerIdentity, ServerPackage};
 use crate::error::LabError;
 use dbtime_model::Product;
 use std::collections::BTreeSet;
@@ -53,16 +53,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server that is installed here.
 #[derive(Clone, Debug)]
-pub(super) struct Installed {
+pub(super) struct InstalledServer {
     /// Its binary, links resolved.
     pub(super) binary: PathBuf,
     /// What that says of itself.
-    pub(super) identity: Identity,
+    pub(super) identity: ServerIdentity,
     /// What all its programs need in their environment.
     pub(super) environment: Vec<(String, String)>,
 }
 
-impl Installed {
+impl InstalledServer {
     /// Another program of the same installation.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.binary.with_file_name(name)
@@ -73,7 +73,7 @@ impl Installed {
 ///
 /// Errors: nothing there (tells where it looked and how to install it), or something else (tells
 /// what, and what to write instead).
-pub(super) fn find(request: &ServerRequest) -> Result<Installed, LabError> {
+pub(super) fn find(request: &ServerRequest) -> Result<InstalledServer, LabError> {
     let product = request.product;
     let folders = match &request.prefix {
         Some(prefix) => of_prefix(product, prefix)?,
@@ -84,7 +84,7 @@ pub(super) fn find(request: &ServerRequest) -> Result<Installed, LabError> {
         let environment = environment(request, &binary);
         match identify(&binary, &environment) {
             Ok(identity) if identity.product == product => {
-                return Ok(Installed { binary, identity, environment });
+                return Ok(InstalledServer { binary, identity, environment });
             }
             other => others.push((binary, other)),
         }
@@ -93,12 +93,12 @@ pub(super) fn find(request: &ServerRequest) -> Result<Installed, LabError> {
 }
 
 /// A binary that has the right name, and what it is, or did instead of saying so.
-type Other = (PathBuf, Result<Identity, String>);
+type OtherBinary = (PathBuf, Result<ServerIdentity, String>);
 
 /// What to say when it is not there.
-fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[Other]) -> LabError {
+fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[OtherBinary]) -> LabError {
     let (product, word) = (request.product, request.product.name());
-    let told = |(binary, other): &Other| match other {
+    let told = |(binary, other): &OtherBinary| match other {
         Ok(identity) => format!("{} is {identity}", binary.display()),
         Err(why) => format!("{} {why}", binary.display()),
     };
@@ -216,11 +216,11 @@ fn environment(request: &ServerRequest, binary: &Path) -> Vec<(String, String)> 
 }
 
 /// Asks a binary what it is. The error says what it did instead.
-fn identify(binary: &Path, environment: &[(String, String)]) -> Result<Identity, String> {
+fn identify(binary: &Path, environment: &[(String, String)]) -> Result<ServerIdentity, String> {
     let is_postgres = binary.file_name().is_some_and(|name| name == "postgres");
     let arguments: &[&str] =
         if is_postgres { &["--version"] } else { &["--no-defaults", "--version"] };
-    let launch = Launch {
+    let launch = ProgramLaunch {
         program: binary.to_owned(),
         arguments: arguments.iter().map(Into::into).collect(),
         environment: environment.to_vec(),
@@ -232,7 +232,7 @@ fn identify(binary: &Path, environment: &[(String, String)]) -> Result<Identity,
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("does not start ({error})"))?;
     let (out, err) = read_within(child, PATIENCE).ok_or("does not say what it is")?;
-    Identity::read(&out).ok_or_else(|| {
+    ServerIdentity::read(&out).ok_or_else(|| {
         let said = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
         format!("says `{}` of itself", said.unwrap_or("nothing").trim())
     })

@@ -21,7 +21,7 @@ const STARTING: [&str; 8] = [
 
 /// What became of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum HealthStatus {
     /// It is welcome.
     Ready,
     /// There is no answer, or that it is still starting.
@@ -31,16 +31,16 @@ pub(super) enum Answer {
 }
 
 /// Logs in to a server, and out again.
-pub(super) fn probe(server: &dyn Server) -> Answer {
+pub(super) fn probe(server: &dyn Server) -> HealthStatus {
     match server.connect(Some(PATIENCE)) {
-        Ok(_) => Answer::Ready,
+        Ok(_) => HealthStatus::Ready,
         Err(ServerError::Connect { failure, .. }) => {
             match STARTING.contains(&failure.code.as_str()) {
-                true => Answer::NotYet,
-                false => Answer::Refused(failure.message),
+                true => HealthStatus::NotYet,
+                false => HealthStatus::Refused(failure.message),
             }
         }
-        Err(error) => Answer::Refused(error.to_string()),
+        Err(error) => HealthStatus::Refused(error.to_string()),
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     /// What becomes of a login to a server that sends this, whatever it receives.
-    fn answer(product: Product, sent: &'static [u8]) -> Answer {
+    fn answer(product: Product, sent: &'static [u8]) -> HealthStatus {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("s");
         let listener = UnixListener::bind(&path).expect("it listens");
@@ -72,21 +72,25 @@ mod tests {
     #[test]
     fn a_server_that_starts_is_not_ready_yet() {
         let login = PrivateLogin::new(Product::Mariadb).expect("drawn");
-        assert_eq!(probe(&*login.server("/nowhere/s".as_ref())), Answer::NotYet);
+        assert_eq!(probe(&*login.server("/nowhere/s".as_ref())), HealthStatus::NotYet);
         for product in Product::SERVERS {
-            assert_eq!(answer(product, b""), Answer::NotYet);
+            assert_eq!(answer(product, b""), HealthStatus::NotYet);
         }
         let starting = b"E\0\0\0\x1dSFATAL\0VFATAL\0C57P03\0Mx\0\0";
-        assert_eq!(answer(Product::Postgres, starting), Answer::NotYet);
+        assert_eq!(answer(Product::Postgres, starting), HealthStatus::NotYet);
     }
 
     #[test]
     fn a_server_that_refuses_gives_its_reason() {
         let full = b"\x0a\0\0\0\xff\x10\x04no room";
-        let Answer::Refused(why) = answer(Product::Mysql, full) else { panic!("not refused") };
+        let HealthStatus::Refused(why) = answer(Product::Mysql, full) else {
+            panic!("not refused")
+        };
         assert!(why.contains("no room"), "{why}");
         let gone = b"E\0\0\0\x20SFATAL\0VFATAL\0C3D000\0Mgone\0\0";
-        let Answer::Refused(why) = answer(Product::Postgres, gone) else { panic!("not refused") };
+        let HealthStatus::Refused(why) = answer(Product::Postgres, gone) else {
+            panic!("not refused")
+        };
         assert!(why.contains("gone"), "{why}");
     }
 }

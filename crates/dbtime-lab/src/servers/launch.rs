@@ -19,7 +19,7 @@ const INHERITED: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 
 /// A program and all it needs to start.
 #[derive(Clone, Debug)]
-pub(super) struct Launch {
+pub(super) struct ProgramLaunch {
     /// Its file.
     pub(super) program: PathBuf,
     /// Its arguments.
@@ -34,7 +34,7 @@ pub(super) struct Launch {
     pub(super) cpus: Option<CpuList>,
 }
 
-impl Launch {
+impl ProgramLaunch {
     /// Starts it as the leader of a process group of its own, so that no Ctrl-C meant for dbtime
     /// reaches it. What it prints goes to the end of `log`.
     ///
@@ -100,7 +100,7 @@ mod tests {
     fn a_program_gets_its_own_surroundings_and_a_group() {
         let dir = tempfile::tempdir().expect("a folder");
         let log = dir.path().join("log");
-        let launch = Launch {
+        let launch = ProgramLaunch {
             program: "/bin/sh".into(),
             arguments: vec!["-c".into(), "echo $HOME $LC_ALL $EXTRA $CARGO; ps -o pgid= $$".into()],
             environment: vec![("EXTRA".into(), "1".into()), ("EXTRA".into(), "2".into())],
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_cannot_be_started_is_named() {
         let dir = tempfile::tempdir().expect("a folder");
-        let launch = Launch {
+        let launch = ProgramLaunch {
             program: "/nowhere/x".into(),
             arguments: vec![],
             environment: vec![],

@@ -31,16 +31,16 @@ pub(crate) use processes::{is_inhabited, started_at};
 pub(crate) use watchdog::abandon;
 
 use crate::error::LabError;
-use crate::progress::Progress;
-use dbtime_engines::plan::Stop;
+use crate::progress::RunProgress;
+use dbtime_engines::plan::RunStop;
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server::Server;
 use dbtime_machine::CpuList;
 use dbtime_model::Product;
-use process::Process;
+use process::ServerProcess;
 use product::ServerPackage;
-use site::{Audience, Site};
-use start::Started;
+use site::{ServerAudience, ServerSite};
+use start::StartedServer;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -83,8 +83,8 @@ impl ServerRequest {
 /// A server of one's own. Dropping it ends it and removes its folders.
 pub struct PrivateServer {
     /// Ends before the folders go.
-    process: Mutex<Process>,
-    site: Site,
+    process: Mutex<ServerProcess>,
+    site: ServerSite,
     port: u16,
     socket: PathBuf,
     log: PathBuf,
@@ -97,8 +97,8 @@ impl PrivateServer {
     /// here or does not start, with what its log says; nothing of it is left behind.
     pub fn start(
         request: &ServerRequest,
-        progress: &(dyn Fn(Progress) + Sync),
-        stop: &Stop,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
     ) -> Result<Self, LabError> {
         settings::check(request)?;
         settings::port(&request.settings)?;
@@ -106,10 +106,10 @@ impl PrivateServer {
             check_online(cpus, "--server-cpus")?;
         }
         let installed = find::find(request)?;
-        let site = Site::new(request.clone(), installed)?;
-        let audience = Audience { progress, stop };
+        let site = ServerSite::new(request.clone(), installed)?;
+        let audience = ServerAudience { progress, stop };
         start::make_data(&site, audience)?;
-        let Started { process, port, socket } = start::first(&site, audience)?;
+        let StartedServer { process, port, socket } = start::first(&site, audience)?;
         let log = site.folders.log();
         Ok(Self { process: Mutex::new(process), site, port, socket, log })
     }
@@ -202,12 +202,12 @@ impl PrivateServer {
     /// Errors: as [`PrivateServer::start`]; then there is no server.
     pub fn restart(
         &mut self,
-        progress: &(dyn Fn(Progress) + Sync),
-        stop: &Stop,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
     ) -> Result<(), LabError> {
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         process.end();
-        *process = start::again(&self.site, self.port, Audience { progress, stop })?.process;
+        *process = start::again(&self.site, self.port, ServerAudience { progress, stop })?.process;
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl PrivateServer {
         log.map_or(Ok(()), |path| fs::copy(&self.log, path).map(|_| ()))
     }
 
-    fn process(&self) -> MutexGuard<'_, Process> {
+    fn process(&self) -> MutexGuard<'_, ServerProcess> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

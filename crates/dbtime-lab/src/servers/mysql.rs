@@ -4,13 +4,13 @@
 //! that come with them, which is what their install scripts do; an old MySQL without such files
 //! may bring a ready folder `data`.
 
-use super::find::Installed;
+use super::find::InstalledServer;
 use super::launch::option;
 use super::product::ServerPackage;
 use super::settings::plain;
-use super::site::Site;
+use super::site::ServerSite;
 use crate::error::LabError;
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_engines::verifier;
 use dbtime_model::Product;
 use std::ffi::OsString;
@@ -59,7 +59,7 @@ const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
 /// Makes the data folder.
 ///
 /// Errors: files are missing, or the server fails at it.
-pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
+pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
@@ -86,7 +86,7 @@ pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
 }
 
 /// What the server is started with.
-pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
+pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
     if identity.product == Product::Mysql && identity.number >= (8, 0) {
@@ -110,7 +110,7 @@ pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
 /// before it lets anybody in. Each is a line of its own, as old servers want it.
 ///
 /// What is executed may be in a log: only a hash, or a statement of which logs hide the password.
-pub(super) fn close(site: &Site) -> String {
+pub(super) fn close(site: &ServerSite) -> String {
     let identity = &site.installed.identity;
     let user = identity.product.database_user();
     let hash = verifier::mysql_native(site.login.password());
@@ -133,17 +133,17 @@ pub(super) fn close(site: &Site) -> String {
 }
 
 /// Its socket.
-pub(super) fn socket(site: &Site) -> PathBuf {
+pub(super) fn socket(site: &ServerSite) -> PathBuf {
     site.folders.run().join("mysql.sock")
 }
 
 /// Where temporary tables go: beside the data, on the disk that was chosen for it.
-fn temporary(site: &Site) -> PathBuf {
+fn temporary(site: &ServerSite) -> PathBuf {
     site.folders.data().with_file_name("tmp")
 }
 
 /// What it needs whatever it does: where its files are, and none of the system's.
-fn common(site: &Site) -> Vec<OsString> {
+fn common(site: &ServerSite) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["--no-defaults".into()];
     if let Some(home) = home(&site.installed) {
         arguments.push(option("basedir", &home.base));
@@ -160,14 +160,14 @@ fn common(site: &Site) -> Vec<OsString> {
     arguments
 }
 
-fn birth(site: &Site) -> impl Iterator<Item = OsString> {
+fn birth(site: &ServerSite) -> impl Iterator<Item = OsString> {
     let settings = site.request.settings.iter();
     let settings = settings.filter(|(name, _)| AT_BIRTH.contains(&plain(name).as_str()));
     settings.map(|(name, value)| option(name, value)).collect::<Vec<_>>().into_iter()
 }
 
 /// Feeds the SQL files to the server, which reads them from its standard input.
-fn feed(site: &Site, sql: &[PathBuf], stop: &Stop) -> Result<(), LabError> {
+fn feed(site: &ServerSite, sql: &[PathBuf], stop: &RunStop) -> Result<(), LabError> {
     let script = site.folders.run().join("bootstrap.sql");
     let mut text = PREAMBLE.as_bytes().to_vec();
     for path in sql {
@@ -186,7 +186,7 @@ fn feed(site: &Site, sql: &[PathBuf], stop: &Stop) -> Result<(), LabError> {
 }
 
 /// Where an installation has its files.
-struct Home {
+struct InstallationHome {
     /// What its other paths start from.
     base: PathBuf,
     /// Where messages and character sets are.
@@ -194,16 +194,16 @@ struct Home {
 }
 
 /// Looks for the messages around the binary; `None`: it must know itself where they are.
-fn home(installed: &Installed) -> Option<Home> {
+fn home(installed: &InstalledServer) -> Option<InstallationHome> {
     let bases = installed.binary.ancestors().skip(1).take(3);
     let bases = bases.filter(|base| base.parent().is_some());
     let homes = bases.flat_map(|base| SHARES.map(|share| (base, base.join(share))));
     let mut homes = homes.filter(|(_, share)| share.join("english/errmsg.sys").is_file());
-    homes.next().map(|(base, share)| Home { base: base.to_owned(), share })
+    homes.next().map(|(base, share)| InstallationHome { base: base.to_owned(), share })
 }
 
 /// The files that make the system tables; `None` if the installation lacks them.
-fn system_tables(home: &Home) -> Option<Vec<PathBuf>> {
+fn system_tables(home: &InstallationHome) -> Option<Vec<PathBuf>> {
     let folders = SHARES.map(|share| home.base.join(share));
     let find = |name: &str| folders.iter().map(|f| f.join(name)).find(|path| path.is_file());
     let mut files = Vec::new();
@@ -221,7 +221,7 @@ fn system_tables(home: &Home) -> Option<Vec<PathBuf>> {
 }
 
 /// Copies a ready data folder.
-fn copy(site: &Site, from: &Path, to: &Path) -> Result<(), LabError> {
+fn copy(site: &ServerSite, from: &Path, to: &Path) -> Result<(), LabError> {
     site.make_folder(to)?;
     let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in entries.map_err(|e| site.no_data(&format!("{}: {e}", from.display())))? {
@@ -238,19 +238,19 @@ fn copy(site: &Site, from: &Path, to: &Path) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::servers::product::Identity;
+    use crate::servers::product::ServerIdentity;
 
     /// An installation with these files.
-    fn installation(files: &[&str]) -> (tempfile::TempDir, Option<Home>) {
+    fn installation(files: &[&str]) -> (tempfile::TempDir, Option<InstallationHome>) {
         let dir = tempfile::tempdir().expect("a folder");
         for file in files {
             let path = dir.path().join(file);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, "").expect("written");
         }
-        let identity = Identity::read("mysqld  Ver 5.5.9 for x").expect("a version");
+        let identity = ServerIdentity::read("mysqld  Ver 5.5.9 for x").expect("a version");
         let binary = dir.path().join("bin/mysqld");
-        let home = home(&Installed { binary, identity, environment: Vec::new() });
+        let home = home(&InstalledServer { binary, identity, environment: Vec::new() });
         (dir, home)
     }
 

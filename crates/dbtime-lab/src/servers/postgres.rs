@@ -2,9 +2,9 @@
 
 use super::launch::option;
 use super::product::ServerPackage;
-use super::site::Site;
+use super::site::ServerSite;
 use crate::error::LabError;
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const SPARE: u32 = 13;
 /// Makes the data folder.
 ///
 /// Errors: initdb is missing or fails.
-pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
+pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let initdb = site.installed.beside("initdb");
     if !initdb.is_file() {
         return Err(site.no_data(&format!(
@@ -47,7 +47,7 @@ pub(super) fn make_data(site: &Site, stop: &Stop) -> Result<(), LabError> {
 }
 
 /// What the server is started with.
-pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
+pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-D".into(), site.folders.data().into()];
     let mut set = |name: &str, value: OsString| {
         let mut setting = OsString::from(format!("{name}="));
@@ -68,6 +68,6 @@ pub(super) fn arguments(site: &Site, port: u16) -> Vec<OsString> {
 }
 
 /// Its socket.
-pub(super) fn socket(site: &Site, port: u16) -> PathBuf {
+pub(super) fn socket(site: &ServerSite, port: u16) -> PathBuf {
     site.folders.run().join(format!(".s.PGSQL.{port}"))
 }

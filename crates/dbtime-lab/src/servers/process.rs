@@ -1,7 +1,7 @@
 //! A server's process from its start to its end.
 
-use super::find::Installed;
-use super::processes::{Shared, living_in, signal, status_line};
+use super::find::InstalledServer;
+use super::processes::{SharedProcesses, living_in, signal, status_line};
 use dbtime_model::Product;
 use rustix::process::Signal;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const HARD: Duration = Duration::from_secs(5);
 pub(super) const LOOK: Duration = Duration::from_millis(5);
 
 /// A server's main process, which is this process's child, and those it started itself.
-pub(super) struct Process {
+pub(super) struct ServerProcess {
     child: Child,
     product: Product,
     /// What all its processes run.
@@ -28,14 +28,14 @@ pub(super) struct Process {
     /// None of them is left: who lives there now is somebody else.
     is_over: bool,
     /// What it had in shared memory when it was killed.
-    left: Shared,
+    left: SharedProcesses,
 }
 
-impl Process {
+impl ServerProcess {
     /// A server that has been started.
-    pub(super) fn new(child: Child, of: &Installed, data: PathBuf) -> Self {
+    pub(super) fn new(child: Child, of: &InstalledServer, data: PathBuf) -> Self {
         let (product, program) = (of.identity.product, of.binary.clone());
-        Self { child, product, program, data, is_over: false, left: Shared::default() }
+        Self { child, product, program, data, is_over: false, left: SharedProcesses::default() }
     }
 
     /// Of the main process.
@@ -145,7 +145,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.end();
         // One that was started again has removed it itself.

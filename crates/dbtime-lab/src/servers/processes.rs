@@ -42,14 +42,14 @@ fn numbers() -> impl Iterator<Item = u32> {
 
 /// What PostgreSQL's processes share in memory. Killed, they cannot remove it, and it stays.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct SharedProcesses {
     /// Those of POSIX.
     files: BTreeSet<PathBuf>,
     /// Those of System V, by their numbers.
     segments: BTreeSet<u32>,
 }
 
-impl Shared {
+impl SharedProcesses {
     /// What a process uses: proc(5), `/proc/PID/maps` and, of what it is just making,
     /// `/proc/PID/fd`. It is to stand still meanwhile.
     pub(super) fn note(&mut self, pid: u32) {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_shared_is_known_by_the_maps() {
-        let mut shared = Shared::default();
+        let mut shared = SharedProcesses::default();
         shared.note_maps(
             "7f2a-7f2b rw-s 00000000 00:01 32790    /SYSV00998d5d (deleted)\n\
              7f2b-7f2c rw-s 00000000 00:19 5        /dev/shm/PostgreSQL.12\n\

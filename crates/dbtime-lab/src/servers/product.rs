@@ -58,7 +58,7 @@ impl ServerPackage for Product {
 
 /// What a binary says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct ServerIdentity {
     /// What it is.
     pub(super) product: Product,
     /// Its version as it writes it: `10.11.19-MariaDB-0+deb12u1`, `8.0.46`, `15.18`.
@@ -67,7 +67,7 @@ pub(super) struct Identity {
     pub(super) number: (u32, u32),
 }
 
-impl Identity {
+impl ServerIdentity {
     /// Reads the line that `--version` prints; `None` where it is neither server.
     pub(super) fn read(line: &str) -> Option<Self> {
         let line = line.lines().find(|line| !line.trim().is_empty())?;
@@ -87,7 +87,7 @@ impl Identity {
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for ServerIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.product, self.version)
     }
@@ -146,7 +146,7 @@ mod tests {
             ("postgres (PostgreSQL) 9.6.24\n", Postgres, "9.6.24", (9, 6)),
             ("postgres (PostgreSQL) 19beta1", Postgres, "19beta1", (19, 0)),
         ] {
-            let read = Identity::read(line).expect(line);
+            let read = ServerIdentity::read(line).expect(line);
             assert_eq!(
                 (read.product, read.version.as_str(), read.number),
                 (product, version, number)
@@ -159,7 +159,7 @@ mod tests {
         for line in
             ["", "\n\n", "bash 5.2", "mysqld  Ver ", "mysqld  Ver x", "postgres (PostgreSQL)"]
         {
-            assert_eq!(Identity::read(line), None, "{line}");
+            assert_eq!(ServerIdentity::read(line), None, "{line}");
         }
     }
 

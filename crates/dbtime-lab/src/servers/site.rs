@@ -2,18 +2,18 @@
 
 use super::ServerRequest;
 use super::account::Account;
-use super::find::Installed;
+use super::find::InstalledServer;
 use super::folders::Folders;
-use super::launch::Launch;
+use super::launch::ProgramLaunch;
 use super::log::LogFrom;
 use super::login::{PrivateLogin, write_secret};
 use super::process::LOOK;
-use super::processes::{Shared, is_group, is_still, living_in, signal_group};
+use super::processes::{SharedProcesses, is_group, is_still, living_in, signal_group};
 use super::settings;
-use super::watchdog::{Watchdog, no_watchdog};
+use super::watchdog::{ServerWatchdog, no_watchdog};
 use crate::error::LabError;
-use crate::progress::Progress;
-use dbtime_engines::plan::Stop;
+use crate::progress::RunProgress;
+use dbtime_engines::plan::RunStop;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -34,49 +34,53 @@ pub(super) const INTERRUPTED: LabError =
     LabError::Interrupted("while the server was starting: nothing was measured");
 
 /// A server that is being made.
-pub(super) struct Site {
+pub(super) struct ServerSite {
     /// What was asked for.
     pub(super) request: ServerRequest,
     /// What was found.
-    pub(super) installed: Installed,
+    pub(super) installed: InstalledServer,
     /// Whom it lets in.
     pub(super) login: PrivateLogin,
     /// As whom it runs; `None`: as dbtime.
     pub(super) account: Option<Account>,
     /// Told to end the server should dbtime be killed. Dropped before the folders.
-    pub(super) watchdog: Watchdog,
+    pub(super) watchdog: ServerWatchdog,
     /// Where it lives.
     pub(super) folders: Folders,
 }
 
 /// Who is told what happens, and who may end it.
 #[derive(Clone, Copy)]
-pub(super) struct Audience<'a> {
+pub(super) struct ServerAudience<'a> {
     /// Hears of each step.
-    pub(super) progress: &'a (dyn Fn(Progress) + Sync),
+    pub(super) progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Ends the start early.
-    pub(super) stop: &'a Stop,
+    pub(super) stop: &'a RunStop,
 }
 
-impl Audience<'_> {
+impl ServerAudience<'_> {
     /// Tells what is done now.
     pub(super) fn tell(&self, what: String) {
-        (self.progress)(Progress::Server { step: what });
+        (self.progress)(RunProgress::Server { step: what });
     }
 }
 
-impl Site {
+impl ServerSite {
     /// Makes the folders and puts a watchdog over them.
     ///
     /// Errors: nowhere to make them, nobody to run as, a binary that this user cannot reach, or no
     /// randomness for a password.
-    pub(super) fn new(request: ServerRequest, installed: Installed) -> Result<Self, LabError> {
+    pub(super) fn new(
+        request: ServerRequest,
+        installed: InstalledServer,
+    ) -> Result<Self, LabError> {
         let account = Account::of(request.product)?;
         if let Some(account) = &account {
             check_reach(account, &installed.binary)?;
         }
         let folders = Folders::make(request.data.as_deref(), account.as_ref())?;
-        let watchdog = Watchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
+        let watchdog =
+            ServerWatchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
         let login = PrivateLogin::new(installed.identity.product)?;
         Ok(Self { request, installed, login, account, watchdog, folders })
     }
@@ -101,8 +105,8 @@ impl Site {
     }
 
     /// A program of the installation, ready to start.
-    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<OsString>) -> Launch {
-        Launch {
+    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<OsString>) -> ProgramLaunch {
+        ProgramLaunch {
             program,
             arguments,
             environment: self.installed.environment.clone(),
@@ -117,9 +121,9 @@ impl Site {
     /// Errors: it fails (with what it printed), takes too long, or is interrupted.
     pub(super) fn run(
         &self,
-        program: &Launch,
+        program: &ProgramLaunch,
         input: Option<&Path>,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<(), LabError> {
         let path = self.folders.log();
         let log = LogFrom::end_of(&path);
@@ -144,7 +148,7 @@ impl Site {
     }
 
     /// How a program ended; `None` if it takes too long.
-    fn wait(&self, child: &mut Child, stop: &Stop) -> Result<Option<ExitStatus>, LabError> {
+    fn wait(&self, child: &mut Child, stop: &RunStop) -> Result<Option<ExitStatus>, LabError> {
         let begun = Instant::now();
         while begun.elapsed() < LIMIT {
             if let Some(status) = child.try_wait().map_err(|e| self.no_data(&e.to_string()))? {
@@ -169,7 +173,7 @@ impl Site {
         while !found().all(is_still) && begun.elapsed() < MERCY {
             std::thread::sleep(LOOK);
         }
-        let mut shared = Shared::default();
+        let mut shared = SharedProcesses::default();
         found().for_each(|pid| shared.note(pid));
         signal_group(leader, Signal::KILL);
         // Once buried, the leader does not count as one of the group.

@@ -1,16 +1,16 @@
 //! From a data folder to a server that answers.
 
 use super::cpus;
-use super::health::{self, Answer};
+use super::health::{self, HealthStatus};
 use super::launch::option;
 use super::log::LogFrom;
 use super::mysql;
 use super::port;
 use super::postgres;
 use super::preload;
-use super::process::{LOOK, Process};
+use super::process::{LOOK, ServerProcess};
 use super::settings;
-use super::site::{Audience, INTERRUPTED, Site};
+use super::site::{INTERRUPTED, ServerAudience, ServerSite};
 use crate::error::LabError;
 use dbtime_model::Product;
 use std::fs;
@@ -28,9 +28,9 @@ const RECOVERY: Duration = Duration::from_secs(600);
 const PORTS: u32 = 5;
 
 /// A server that answers.
-pub(super) struct Started {
+pub(super) struct StartedServer {
     /// Its processes.
-    pub(super) process: Process,
+    pub(super) process: ServerProcess,
     /// Where it listens on the loopback address.
     pub(super) port: u16,
     /// Where it listens on this machine.
@@ -38,7 +38,7 @@ pub(super) struct Started {
 }
 
 /// Makes the data folder.
-pub(super) fn make_data(site: &Site, audience: Audience<'_>) -> Result<(), LabError> {
+pub(super) fn make_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
     audience.tell(format!("{}: making its data folder", site.installed.identity));
     if site.installed.identity.product.speaks_mysql() {
         mysql::make_data(site, audience.stop)
@@ -48,7 +48,10 @@ pub(super) fn make_data(site: &Site, audience: Audience<'_>) -> Result<(), LabEr
 }
 
 /// Starts the server on a free port, or the one that was asked for.
-pub(super) fn first(site: &Site, audience: Audience<'_>) -> Result<Started, LabError> {
+pub(super) fn first(
+    site: &ServerSite,
+    audience: ServerAudience<'_>,
+) -> Result<StartedServer, LabError> {
     let wanted = settings::port(&site.request.settings)?;
     let mut attempt = 1;
     loop {
@@ -57,13 +60,13 @@ pub(super) fn first(site: &Site, audience: Audience<'_>) -> Result<Started, LabE
             LabError::Target(format!("no port on 127.0.0.1 is free for a server: {error}"))
         })?;
         let script = first_statements(site)?;
-        let first = Attempt { port, limit: START, script: script.as_deref() };
+        let first = StartAttempt { port, limit: START, script: script.as_deref() };
         let begun = on_port(site, first, audience);
         // It holds the password.
         let removed = script.map_or(Ok(()), fs::remove_file);
         let removed = removed.map_err(|error| site.no_login(&error));
         match begun {
-            Err(Failure::PortTaken) if wanted.is_none() && attempt < PORTS => {
+            Err(StartFailure::PortTaken) if wanted.is_none() && attempt < PORTS => {
                 removed?;
                 attempt += 1;
             }
@@ -81,7 +84,7 @@ pub(super) fn first(site: &Site, audience: Audience<'_>) -> Result<Started, LabE
 
 /// The file of statements that a server executes when it first starts, where one sets its password
 /// by that: those of the user come behind.
-fn first_statements(site: &Site) -> Result<Option<PathBuf>, LabError> {
+fn first_statements(site: &ServerSite) -> Result<Option<PathBuf>, LabError> {
     if !site.installed.identity.product.speaks_mysql() {
         return Ok(None);
     }
@@ -96,14 +99,18 @@ fn first_statements(site: &Site) -> Result<Option<PathBuf>, LabError> {
 }
 
 /// Starts it again where it was.
-pub(super) fn again(site: &Site, port: u16, audience: Audience<'_>) -> Result<Started, LabError> {
-    let attempt = Attempt { port, limit: RECOVERY, script: None };
+pub(super) fn again(
+    site: &ServerSite,
+    port: u16,
+    audience: ServerAudience<'_>,
+) -> Result<StartedServer, LabError> {
+    let attempt = StartAttempt { port, limit: RECOVERY, script: None };
     on_port(site, attempt, audience).map_err(|failure| failure.told(port))
 }
 
 /// A start on a port.
 #[derive(Clone, Copy)]
-struct Attempt<'a> {
+struct StartAttempt<'a> {
     port: u16,
     /// How long it may take.
     limit: Duration,
@@ -112,14 +119,14 @@ struct Attempt<'a> {
 }
 
 /// Why a server did not start.
-enum Failure {
+enum StartFailure {
     /// Somebody else has the port.
     PortTaken,
     /// Anything else.
     Final(LabError),
 }
 
-impl Failure {
+impl StartFailure {
     fn told(self, port: u16) -> LabError {
         match self {
             Self::Final(error) => error,
@@ -131,13 +138,17 @@ impl Failure {
     }
 }
 
-impl From<LabError> for Failure {
+impl From<LabError> for StartFailure {
     fn from(error: LabError) -> Self {
         Self::Final(error)
     }
 }
 
-fn on_port(site: &Site, attempt: Attempt<'_>, audience: Audience<'_>) -> Result<Started, Failure> {
+fn on_port(
+    site: &ServerSite,
+    attempt: StartAttempt<'_>,
+    audience: ServerAudience<'_>,
+) -> Result<StartedServer, StartFailure> {
     let port = attempt.port;
     audience.tell(format!("{}: starting", site.installed.identity));
     let product = site.installed.identity.product;
@@ -154,38 +165,38 @@ fn on_port(site: &Site, attempt: Attempt<'_>, audience: Audience<'_>) -> Result<
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
     let child = site.watchdog.start(signal, || launch.start(Stdio::null(), &path))?;
-    let process = Process::new(child, &site.installed, site.folders.data());
+    let process = ServerProcess::new(child, &site.installed, site.folders.data());
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;
     }
-    let started = Started { process, port, socket };
+    let started = StartedServer { process, port, socket };
     until_ready(site, started, log, attempt.limit, audience)
 }
 
 fn until_ready(
-    site: &Site,
-    mut started: Started,
+    site: &ServerSite,
+    mut started: StartedServer,
     log: LogFrom<'_>,
     limit: Duration,
-    audience: Audience<'_>,
-) -> Result<Started, Failure> {
+    audience: ServerAudience<'_>,
+) -> Result<StartedServer, StartFailure> {
     let begun = Instant::now();
     let server = site.login.server(&started.socket);
     let identity = &site.installed.identity;
     let refuse = |why: String| {
         let check = settings::told(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
-        Failure::Final(LabError::Target(format!("{identity} {why}; {}{check}", log.quote())))
+        StartFailure::Final(LabError::Target(format!("{identity} {why}; {}{check}", log.quote())))
     };
     loop {
         if let Some(status) = started.process.ended() {
             let is_taken = is_port_taken(&log.text());
             let failed = || refuse(format!("did not start ({status})"));
-            return Err(if is_taken { Failure::PortTaken } else { failed() });
+            return Err(if is_taken { StartFailure::PortTaken } else { failed() });
         }
         match health::probe(&*server) {
-            Answer::Ready => break,
-            Answer::NotYet => {}
-            Answer::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),
+            HealthStatus::Ready => break,
+            HealthStatus::NotYet => {}
+            HealthStatus::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),
         }
         if audience.stop.is_set() {
             return Err(INTERRUPTED.into());

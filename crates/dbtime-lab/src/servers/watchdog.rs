@@ -25,9 +25,9 @@ struct Shell {
 }
 
 /// Watches over a server and its folders. Dropping it properly lets the shell end idle.
-pub(super) struct Watchdog(Arc<Mutex<Shell>>);
+pub(super) struct ServerWatchdog(Arc<Mutex<Shell>>);
 
-impl Watchdog {
+impl ServerWatchdog {
     /// Starts watching over these folders, and over processes of `program` that live there.
     pub(super) fn over(program: &Path, folders: &[&Scratch]) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
@@ -96,7 +96,7 @@ impl Shell {
     }
 }
 
-impl Drop for Watchdog {
+impl Drop for ServerWatchdog {
     fn drop(&mut self) {
         {
             let mut shell = locked(&self.0);

@@ -12,11 +12,11 @@ use crate::counters::Sampler;
 pub use target_form::TargetForm;
 
 use crate::error::LabError;
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use crate::request::RunRequest;
-use dbtime_engines::loaded::Replacing;
+use dbtime_engines::loaded::ReplaceScope;
 use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::server::{LoadedRows, Server};
 use dbtime_engines::server_url::without_password;
 use dbtime_load::workload::Workload;
@@ -33,20 +33,20 @@ use target_form::FORMS;
 
 /// What the load is driven against.
 #[derive(Clone, Debug)]
-pub struct Target(Arc<dyn Kind>);
+pub struct Target(Arc<dyn TargetKind>);
 
 /// Whom progress is told.
-pub(crate) type Tell<'a> = &'a (dyn Fn(Progress) + Sync);
+pub(crate) type ProgressListener<'a> = &'a (dyn Fn(RunProgress) + Sync);
 
 /// A kind of target, as it was named.
-trait Kind: fmt::Debug + Send + Sync {
+trait TargetKind: fmt::Debug + Send + Sync {
     /// Makes it ready: a temporary one is created and loaded, a given one is checked.
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: Tell<'_>,
-        stop: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError>;
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError>;
 
     /// Whether the run starts it.
     fn is_private(&self) -> bool {
@@ -72,7 +72,12 @@ trait Kind: fmt::Debug + Send + Sync {
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
-    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError>;
+    fn init(
+        &self,
+        data: &Dataset<'_>,
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<String, LabError>;
 }
 
 /// What a target is filled with: rows that are a pure function of the first three.
@@ -85,25 +90,25 @@ pub struct Dataset<'a> {
     /// What they are drawn from.
     pub seed: u64,
     /// What they may stand in the place of.
-    pub replacing: Replacing,
+    pub replacing: ReplaceScope,
 }
 
 /// A target that is ready to be driven. A temporary one is removed when this is dropped.
-pub(crate) trait Prepared: Sync {
+pub(crate) trait PreparedTarget: Sync {
     /// How many times the workload's base size its data has.
     fn scale(&self) -> u64;
 
     /// Drives a load against it and blocks until it has ended.
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, LabError>;
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.
-    fn facts(&self, plan: &Plan) -> Result<Facts, LabError>;
+    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError>;
 
     /// Whether it was made for this run and holds nothing but the workload's own tables.
     fn is_fresh(&self) -> bool {
@@ -165,11 +170,15 @@ impl FromStr for Target {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
-        let kind: Arc<dyn Kind> = match TargetForm::of(text) {
+        let kind: Arc<dyn TargetKind> = match TargetForm::of(text) {
             Some(TargetForm::Null) => Arc::new(null::Null::parse(text)?),
             Some(TargetForm::Sqlite) => Arc::new(sqlite::Sqlite::parse(text)?),
-            Some(TargetForm::Server(product)) => Arc::new(server::Given::parse(text, product)?),
-            Some(TargetForm::Private(product)) => Arc::new(private::Private::parse(text, product)?),
+            Some(TargetForm::Server(product)) => {
+                Arc::new(server::ExistingServer::parse(text, product)?)
+            }
+            Some(TargetForm::Private(product)) => {
+                Arc::new(private::PrivateTarget::parse(text, product)?)
+            }
             None => return Err(no_target(text)),
         };
         Ok(Self(kind))
@@ -200,7 +209,7 @@ pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
             without_password(text)
         )));
     };
-    server::Given::parse(text, product).map(|given| given.server)
+    server::ExistingServer::parse(text, product).map(|given| given.server)
 }
 
 impl Target {
@@ -210,9 +219,9 @@ impl Target {
     pub(crate) fn prepare(
         &self,
         request: &RunRequest,
-        tell: Tell<'_>,
-        stop: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError> {
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let scale = request.scale.unwrap_or(1);
         request.workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
         if let (Some(flag), false) = (request.private.given(), self.0.is_private()) {
@@ -254,8 +263,8 @@ impl Target {
     pub fn init(
         &self,
         data: &Dataset<'_>,
-        tell: Tell<'_>,
-        stop: &Stop,
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
     ) -> Result<String, LabError> {
         data.workload.check_scale(data.scale).map_err(|e| LabError::Usage(e.to_string()))?;
         self.0.init(data, tell, stop)

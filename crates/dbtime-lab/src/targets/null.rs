@@ -1,12 +1,12 @@
 //! `null`: nothing behind the driver.
 
-use super::{Dataset, Facts, Kind, Prepared, Tell};
+use super::{Dataset, Facts, PreparedTarget, ProgressListener, TargetKind};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::null::{self, NullTarget};
 use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::shard::DriveError;
 use dbtime_model::record::TargetInfo;
 
@@ -17,7 +17,7 @@ pub(super) struct Null {
     url: String,
 }
 
-struct Ready {
+struct ReadyNull {
     null: Null,
     scale: u64,
 }
@@ -31,14 +31,14 @@ impl Null {
     }
 }
 
-impl Kind for Null {
+impl TargetKind for Null {
     fn prepare(
         &self,
         request: &RunRequest,
-        _: Tell<'_>,
-        _: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError> {
-        Ok(Box::new(Ready { null: self.clone(), scale: request.scale.unwrap_or(1) }))
+        _: ProgressListener<'_>,
+        _: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
+        Ok(Box::new(ReadyNull { null: self.clone(), scale: request.scale.unwrap_or(1) }))
     }
 
     fn has_shards(&self) -> bool {
@@ -49,21 +49,26 @@ impl Kind for Null {
         Err(LabError::Usage("null counts nothing: there are no counters to show".to_owned()))
     }
 
-    fn init(&self, _: &Dataset<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+    fn init(
+        &self,
+        _: &Dataset<'_>,
+        _: ProgressListener<'_>,
+        _: &RunStop,
+    ) -> Result<String, LabError> {
         Err(LabError::Usage("null holds no data: there is nothing to init".to_owned()))
     }
 }
 
-impl Prepared for Ready {
+impl PreparedTarget for ReadyNull {
     fn scale(&self) -> u64 {
         self.scale
     }
 
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, LabError> {
         let driven = null::drive(plan, self.null.target, observer, stop);
         driven.map_err(|error| match error {
@@ -72,7 +77,7 @@ impl Prepared for Ready {
         })
     }
 
-    fn facts(&self, _: &Plan) -> Result<Facts, LabError> {
+    fn facts(&self, _: &LoadPlan) -> Result<Facts, LabError> {
         let target = TargetInfo {
             engine: "null".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

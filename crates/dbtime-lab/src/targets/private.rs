@@ -1,15 +1,15 @@
 //! A private server: started for the run, gone after it.
 
 use super::room::Room;
-use super::server::{Ready, fill};
-use super::{Dataset, Kind, Prepared, Tell, allow_files};
+use super::server::{ReadyServer, fill};
+use super::{Dataset, PreparedTarget, ProgressListener, TargetKind, allow_files};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::servers::{PrivateServer, ServerRequest};
-use dbtime_engines::loaded::Replacing;
-use dbtime_engines::plan::Stop;
-use dbtime_engines::server::{Asked, Server};
+use dbtime_engines::loaded::ReplaceScope;
+use dbtime_engines::plan::RunStop;
+use dbtime_engines::server::{AdminSession, Server};
 use dbtime_engines::server_url::without_password;
 use dbtime_model::Product;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ const DATABASE: &str = "dbtime";
 
 /// `mariadb`, `mysql`, `postgres`, with the prefix of an installation behind a colon.
 #[derive(Clone, Debug)]
-pub(super) struct Private {
+pub(super) struct PrivateTarget {
     product: Product,
     prefix: Option<PathBuf>,
     url: String,
 }
 
-impl Private {
+impl PrivateTarget {
     pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
         let (word, prefix) = match text.split_once(':') {
             Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
@@ -47,8 +47,8 @@ impl Private {
     fn start(
         &self,
         request: &RunRequest,
-        tell: Tell<'_>,
-        stop: &Stop,
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
     ) -> Result<PrivateServer, LabError> {
         let options = request.private.clone();
         let connections = request.load.workers.unwrap_or(request.load.connections);
@@ -65,7 +65,7 @@ impl Private {
     }
 }
 
-impl Kind for Private {
+impl TargetKind for PrivateTarget {
     fn is_private(&self) -> bool {
         true
     }
@@ -73,9 +73,9 @@ impl Kind for Private {
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: Tell<'_>,
-        stop: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError> {
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
         let private = self.start(request, tell, stop)?;
@@ -84,7 +84,8 @@ impl Kind for Private {
         create_database(&*server)?;
         let server: Arc<dyn Server> = Arc::from(server.with_database(DATABASE));
         if !workload.tables.is_empty() {
-            let data = Dataset { workload, scale, seed: request.seed, replacing: Replacing::Same };
+            let data =
+                Dataset { workload, scale, seed: request.seed, replacing: ReplaceScope::Same };
             let room = Room {
                 folder: &private.data(),
                 name: private.data().display().to_string(),
@@ -95,7 +96,7 @@ impl Kind for Private {
             fill(&*server, &data, tell, stop)?;
         }
         let (options, url, detail) = (request.server, self.url.clone(), request.detail);
-        Ok(Box::new(Ready { server, options, scale, private: Some(private), url, detail }))
+        Ok(Box::new(ReadyServer { server, options, scale, private: Some(private), url, detail }))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
@@ -106,7 +107,12 @@ impl Kind for Private {
         )))
     }
 
-    fn init(&self, _: &Dataset<'_>, _: Tell<'_>, _: &Stop) -> Result<String, LabError> {
+    fn init(
+        &self,
+        _: &Dataset<'_>,
+        _: ProgressListener<'_>,
+        _: &RunStop,
+    ) -> Result<String, LabError> {
         let word = self.product.name();
         Err(LabError::Usage(format!(
             "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
@@ -118,6 +124,6 @@ impl Kind for Private {
 fn create_database(server: &dyn Server) -> Result<(), LabError> {
     let mut admin = server.connect(None)?;
     let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
-    Asked { target: &server.to_string(), admin: &mut *admin }.query(&sql)?;
+    AdminSession { target: &server.to_string(), admin: &mut *admin }.query(&sql)?;
     Ok(())
 }

@@ -1,25 +1,27 @@
 //! A database server that is there.
 
 use super::room::{self, Room};
-use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files, told_of_load};
+use super::{
+    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, told_of_load,
+};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
-use crate::progress::Progress;
-use crate::request::{Detail, RunRequest};
+use crate::progress::RunProgress;
+use crate::request::{RecordDetail, RunRequest};
 use crate::servers::PrivateServer;
-use dbtime_engines::loaded::{LoadMarker, Replacing};
+use dbtime_engines::loaded::{LoadMarker, ReplaceScope};
 use dbtime_engines::mysql::{MysqlServer, MysqlTarget, MysqlTargetError};
 use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadResult, Plan, Stop};
-use dbtime_engines::postgres::{PostgresServer, PostgresTarget, TargetError};
-use dbtime_engines::server::{LoadedRows, Loader, Server, ServerError, ServerOptions};
+use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
+use dbtime_engines::postgres::{PostgresServer, PostgresTarget, PostgresTargetError};
+use dbtime_engines::server::{LoadedRows, Server, ServerError, ServerOptions, TableLoader};
 use dbtime_engines::shard::DriveError;
 use dbtime_engines::socket::{Address, AddressError};
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::{Nanos, Product};
-use dbtime_observe::process::{self, Which};
+use dbtime_observe::process::{self, ProcessSelector};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -30,12 +32,12 @@ const LOADERS: usize = 4;
 
 /// A server that is there.
 #[derive(Clone, Debug)]
-pub(super) struct Given {
+pub(super) struct ExistingServer {
     pub(super) server: Arc<dyn Server>,
 }
 
 /// A server whose data is there.
-pub(super) struct Ready {
+pub(super) struct ReadyServer {
     pub(super) server: Arc<dyn Server>,
     pub(super) options: ServerOptions,
     pub(super) scale: u64,
@@ -43,10 +45,10 @@ pub(super) struct Ready {
     pub(super) private: Option<PrivateServer>,
     /// How it was named.
     pub(super) url: String,
-    pub(super) detail: Detail,
+    pub(super) detail: RecordDetail,
 }
 
-impl Given {
+impl ExistingServer {
     pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
         let server: Arc<dyn Server> = if product == Product::Postgres {
@@ -58,13 +60,13 @@ impl Given {
     }
 }
 
-impl Kind for Given {
+impl TargetKind for ExistingServer {
     fn prepare(
         &self,
         request: &RunRequest,
-        _: Tell<'_>,
-        _: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError> {
+        _: ProgressListener<'_>,
+        _: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
         let tables = &request.workload.tables;
@@ -81,7 +83,7 @@ impl Kind for Given {
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.server.url();
         let detail = request.detail;
-        Ok(Box::new(Ready { server, options, scale, private: None, url, detail }))
+        Ok(Box::new(ReadyServer { server, options, scale, private: None, url, detail }))
     }
 
     fn is_server(&self) -> bool {
@@ -92,7 +94,12 @@ impl Kind for Given {
         counters::of_server(&*self.server)
     }
 
-    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(
+        &self,
+        data: &Dataset<'_>,
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<String, LabError> {
         named(&*self.server)?;
         let begun = dbtime_machine::now();
         self.check_room(data)?;
@@ -101,7 +108,7 @@ impl Kind for Given {
     }
 }
 
-impl Given {
+impl ExistingServer {
     /// Refuses data that cannot fit where the server has its own, as far as that is seen from here.
     fn check_room(&self, data: &Dataset<'_>) -> Result<(), LabError> {
         let Some(pid) = pid_of(&*self.server) else { return Ok(()) };
@@ -126,8 +133,8 @@ impl Given {
 /// seen: then nothing is known.
 fn pid_of(server: &dyn Server) -> Option<u32> {
     let which = match server.address() {
-        Address::Unix(path) => Which::Socket(path.clone()),
-        address @ Address::Tcp { port, .. } if address.is_local() => Which::Port(*port),
+        Address::Unix(path) => ProcessSelector::Socket(path.clone()),
+        address @ Address::Tcp { port, .. } if address.is_local() => ProcessSelector::Port(*port),
         Address::Tcp { .. } => return None,
     };
     process::only(&which).ok()
@@ -141,17 +148,17 @@ fn named(server: &dyn Server) -> Result<(), LabError> {
     }
 }
 
-fn loader<'a>(server: &'a dyn Server, target: &'a str) -> Loader<'a> {
-    let replacing = Replacing::Same;
-    Loader { target, dialect: server.dialect(), server, connections: LOADERS, replacing }
+fn loader<'a>(server: &'a dyn Server, target: &'a str) -> TableLoader<'a> {
+    let replacing = ReplaceScope::Same;
+    TableLoader { target, dialect: server.dialect(), server, connections: LOADERS, replacing }
 }
 
 /// Creates and loads a workload's tables. Returns what was done.
 pub(super) fn fill(
     server: &dyn Server,
     data: &Dataset<'_>,
-    tell: Tell<'_>,
-    stop: &Stop,
+    tell: ProgressListener<'_>,
+    stop: &RunStop,
 ) -> Result<LoadedRows, LabError> {
     let target = server.to_string();
     let marker = LoadMarker {
@@ -160,24 +167,24 @@ pub(super) fn fill(
         seed: data.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let loader = Loader { replacing: data.replacing, ..loader(server, &target) };
+    let loader = TableLoader { replacing: data.replacing, ..loader(server, &target) };
     let loaded = loader.load(data.workload, &marker, &|table, done, total| {
-        tell(Progress::Loading { table: table.to_owned(), done, total });
+        tell(RunProgress::Loading { table: table.to_owned(), done, total });
         !stop.is_set()
     })?;
     loaded.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))
 }
 
-impl Prepared for Ready {
+impl PreparedTarget for ReadyServer {
     fn scale(&self) -> u64 {
         self.scale
     }
 
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, LabError> {
         let driven = self.server.drive(plan, &self.options, observer, stop);
         driven.map_err(|error| match error {
@@ -189,7 +196,7 @@ impl Prepared for Ready {
         })
     }
 
-    fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
+    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError> {
         let unread = TargetInfo {
             engine: self.server.wire_protocol().name().to_owned(),
             url: self.url.clone(),
@@ -229,7 +236,7 @@ impl Prepared for Ready {
     }
 
     fn sampler(&self) -> Option<Box<dyn Sampler>> {
-        if self.detail == Detail::Load {
+        if self.detail == RecordDetail::Load {
             return None;
         }
         // Who may not look at the counters is driven without.
@@ -237,7 +244,7 @@ impl Prepared for Ready {
     }
 
     fn server_pid(&self) -> Option<u32> {
-        if self.detail == Detail::Load {
+        if self.detail == RecordDetail::Load {
             return None;
         }
         if let Some(private) = &self.private {
@@ -326,10 +333,10 @@ impl From<MysqlTargetError> for LabError {
     }
 }
 
-impl From<TargetError> for LabError {
-    fn from(error: TargetError) -> Self {
+impl From<PostgresTargetError> for LabError {
+    fn from(error: PostgresTargetError) -> Self {
         match error {
-            TargetError::Address(AddressError::Unknown { .. }) => {
+            PostgresTargetError::Address(AddressError::Unknown { .. }) => {
                 Self::UnknownHost(error.to_string())
             }
             _ => Self::Usage(error.to_string()),

@@ -1,19 +1,21 @@
 //! SQLite, embedded.
 
 use super::room::Room;
-use super::{Dataset, Facts, Kind, Prepared, Tell, allow_files, told_of_load};
+use super::{
+    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, told_of_load,
+};
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
-use dbtime_engines::loaded::{LoadMarker, Replacing};
+use dbtime_engines::loaded::{LoadMarker, ReplaceScope};
 use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadResult, Plan, Stop};
+use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::pool::{self, PoolError};
 use dbtime_engines::server::LoadedRows;
 use dbtime_engines::sqlite::{
-    self, Measure, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
+    self, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
 };
 use dbtime_engines::sqlite_pool::SqlitePool;
@@ -38,11 +40,11 @@ pub(super) struct Sqlite {
 }
 
 /// A database that is ready to be driven.
-struct Ready {
+struct ReadySqlite {
     target: SqliteTarget,
     url: String,
     scale: u64,
-    measure: Measure,
+    measure: MeasureLevel,
     probe: Nanos,
     /// Whether a thread sees that it was switched out.
     sees_switches: bool,
@@ -62,13 +64,13 @@ impl Sqlite {
     }
 }
 
-impl Kind for Sqlite {
+impl TargetKind for Sqlite {
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: Tell<'_>,
-        stop: &Stop,
-    ) -> Result<Box<dyn Prepared>, LabError> {
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let workload = &request.workload;
         let mut scale = request.scale.unwrap_or(1);
         if request.budget != BudgetChoice::Off {
@@ -82,7 +84,7 @@ impl Kind for Sqlite {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
-            let replacing = Replacing::Same;
+            let replacing = ReplaceScope::Same;
             let data = Dataset { workload, scale, seed: request.seed, replacing };
             check_room(&target, &data, "set TMPDIR to a folder with more room")?;
             load(&target, &data, tell, stop)?;
@@ -98,13 +100,22 @@ impl Kind for Sqlite {
             None
         };
         let measure = match request.budget {
-            BudgetChoice::Off => Measure::Nothing,
-            _ => Measure::Budget,
+            BudgetChoice::Off => MeasureLevel::Nothing,
+            _ => MeasureLevel::Budget,
         };
         let probe = ThreadClock::new().probe_cost();
         let sees_switches = SwitchClock::is_available();
         let (url, figures) = (self.url.clone(), Box::default());
-        Ok(Box::new(Ready { target, url, scale, measure, probe, sees_switches, figures, folder }))
+        Ok(Box::new(ReadySqlite {
+            target,
+            url,
+            scale,
+            measure,
+            probe,
+            sees_switches,
+            figures,
+            folder,
+        }))
     }
 
     fn create(&self) -> Result<(), LabError> {
@@ -126,7 +137,12 @@ impl Kind for Sqlite {
         counters::of_sqlite(&self.target.path, &self.url)
     }
 
-    fn init(&self, data: &Dataset<'_>, tell: Tell<'_>, stop: &Stop) -> Result<String, LabError> {
+    fn init(
+        &self,
+        data: &Dataset<'_>,
+        tell: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<String, LabError> {
         if self.temporary {
             return Err(LabError::Usage(
                 "init needs a place: --target sqlite:PATH (a temporary target is loaded by run)"
@@ -168,8 +184,8 @@ fn check_room(target: &SqliteTarget, data: &Dataset<'_>, elsewhere: &str) -> Res
 fn load(
     target: &SqliteTarget,
     data: &Dataset<'_>,
-    tell: Tell<'_>,
-    stop: &Stop,
+    tell: ProgressListener<'_>,
+    stop: &RunStop,
 ) -> Result<LoadedRows, LabError> {
     let Dataset { workload, scale, seed, replacing } = *data;
     let marker = LoadMarker {
@@ -188,7 +204,7 @@ fn load(
         let fill = |row, values: &mut Vec<_>| data.fill_row(row, values);
         admin.load(table, data.row_count(), fill, |at| {
             let (table, done, total) = (at.table.to_owned(), at.done, at.total);
-            tell(Progress::Loading { table, done, total });
+            tell(RunProgress::Loading { table, done, total });
             !stop.is_set()
         })?;
         if stop.is_set() {
@@ -201,20 +217,20 @@ fn load(
     Ok(LoadedRows { rows, replaced })
 }
 
-impl Prepared for Ready {
+impl PreparedTarget for ReadySqlite {
     fn scale(&self) -> u64 {
         self.scale
     }
 
     fn drive(
         &self,
-        plan: &Plan,
+        plan: &LoadPlan,
         observer: &dyn LoadObserver,
-        stop: &Stop,
+        stop: &RunStop,
     ) -> Result<LoadResult, LabError> {
         let statements = &plan.workload.statements;
-        let measure = if plan.budget_every == 0 { Measure::Nothing } else { self.measure };
-        let database = SqlitePool::new(self.target.clone(), statements, plan.servers, measure);
+        let measure = if plan.budget_every == 0 { MeasureLevel::Nothing } else { self.measure };
+        let database = SqlitePool::new(self.target.clone(), statements, plan.concurrency, measure);
         let driven = pool::drive(plan, &database, observer, stop);
         let driven = driven.map_err(|error| match error {
             PoolError::Script(error) => LabError::Script(error.to_string()),
@@ -246,7 +262,7 @@ impl Prepared for Ready {
         false
     }
 
-    fn facts(&self, plan: &Plan) -> Result<Facts, LabError> {
+    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError> {
         let Self { target, measure, .. } = self;
         let statements = &plan.workload.statements;
         let database = SqliteDatabase::new(target.clone(), statements, 1, *measure);
@@ -265,7 +281,7 @@ impl Prepared for Ready {
         let mut settings = facts.settings.clone();
         settings.insert("file_system".to_owned(), facts.file_system.clone());
         let mut warnings = Vec::new();
-        if facts.reads_by_page_fault && *measure == Measure::Budget {
+        if facts.reads_by_page_fault && *measure == MeasureLevel::Budget {
             warnings.push(Warning {
                 kind: WarningKind::Target,
                 text:
@@ -286,7 +302,7 @@ impl Prepared for Ready {
     }
 
     fn fill(&self, record: &mut RunRecord, workload: &Workload, statement_wall: Nanos) {
-        if self.measure != Measure::Budget {
+        if self.measure != MeasureLevel::Budget {
             return;
         }
         let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use crate::error::LabError;
 use dbtime_machine::now;
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::{Capture, Depth};
+use dbtime_observe::trace::{Capture, CaptureDepth};
 
 /// How long the cost is measured before it is judged.
 const CHECK_INTERVAL: Nanos = Nanos(1_000_000_000);
@@ -13,7 +13,7 @@ const CHECK_INTERVAL: Nanos = Nanos(1_000_000_000);
 pub(super) struct CostLimiter {
     /// Unit: percent of one CPU.
     max_pct: f64,
-    depth: Depth,
+    depth: CaptureDepth,
     /// Whether requests are handed on one by one as long as nothing is reduced.
     streams: bool,
     /// When it was judged last, and what it had taken by then.
@@ -29,7 +29,7 @@ impl CostLimiter {
     pub(super) fn new(max_pct: f64, streams: bool, since: MonoNanos) -> Self {
         Self {
             max_pct,
-            depth: Depth::Everything,
+            depth: CaptureDepth::Everything,
             streams,
             last: (since, Nanos::ZERO),
             since,
@@ -40,7 +40,7 @@ impl CostLimiter {
 
     /// How long statements were added up, where that has ended.
     pub(super) fn added_up(&self) -> Option<Nanos> {
-        (self.depth == Depth::Counts).then(|| self.reduced - self.since)
+        (self.depth == CaptureDepth::Counts).then(|| self.reduced - self.since)
     }
 
     /// Checks what watching takes, and reduces it. Returns a note on it.
@@ -56,9 +56,13 @@ impl CostLimiter {
             return Ok(None);
         }
         let (depth, what) = match (self.depth, self.streams) {
-            (Depth::Everything, true) => (Depth::Sums, "from here on requests are only added up"),
-            (Depth::Counts, _) => (Depth::Counts, "and it does no more than it has to"),
-            _ => (Depth::Counts, "from here on requests are only counted"),
+            (CaptureDepth::Everything, true) => {
+                (CaptureDepth::Sums, "from here on requests are only added up")
+            }
+            (CaptureDepth::Counts, _) => {
+                (CaptureDepth::Counts, "and it does no more than it has to")
+            }
+            _ => (CaptureDepth::Counts, "from here on requests are only counted"),
         };
         if depth == self.depth {
             self.is_at_end = true;

@@ -1,7 +1,7 @@
 //! The servers that are watched, as they come and go.
 
 use crate::error::LabError;
-use dbtime_observe::trace::{Capture, TracedServer, Wanted, servers};
+use dbtime_observe::trace::{Capture, ServerFilter, TracedServer, servers};
 use std::time::{Duration, Instant};
 
 /// So long after its start a server is looked at again, until its TLS library is there.
@@ -9,7 +9,7 @@ const NEW_SERVER_WINDOW: Duration = Duration::from_secs(2);
 
 /// The servers that are watched.
 pub(super) struct ServerSet {
-    wanted: Wanted,
+    wanted: ServerFilter,
     servers: Vec<TracedServer>,
     /// Those that have just started, and when they were first looked at.
     young: Vec<(TracedServer, Instant)>,
@@ -21,7 +21,7 @@ pub(super) struct ServerSet {
 
 impl ServerSet {
     /// Those that are there now, at least one.
-    pub(super) fn find(wanted: Wanted) -> Result<Self, LabError> {
+    pub(super) fn find(wanted: ServerFilter) -> Result<Self, LabError> {
         let servers = servers(&wanted)?;
         Ok(Self { wanted, servers, young: Vec::new(), noted: 0, may_lack: true })
     }

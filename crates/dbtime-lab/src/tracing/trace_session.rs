@@ -10,7 +10,8 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{
-    AttachedPrograms, Capture, HeldSignals, Left, Stream, TracedServer, Wanted,
+    AttachedPrograms, Capture, CaptureConfig, CaptureResult, HeldSignals, ServerFilter,
+    TracedServer,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// Which servers.
-    pub servers: Wanted,
+    pub servers: ServerFilter,
     /// Only requests of this user are added up.
     pub user: Option<String>,
     /// Only those in this database are.
@@ -44,9 +45,9 @@ pub struct TraceOptions {
 }
 
 impl TraceOptions {
-    fn stream(&self, follows_new: bool) -> Stream {
+    fn stream(&self, follows_new: bool) -> CaptureConfig {
         let is_reduced = self.max_cost_pct.is_some();
-        Stream {
+        CaptureConfig {
             user: self.user.clone(),
             database: self.database.clone(),
             is_on: self.hands_on,
@@ -256,7 +257,7 @@ impl TraceSession {
         let (zone, is_recorded) = (self.zone.clone(), self.recording.is_some());
         let added_up = self.limiter.as_ref().and_then(CostLimiter::added_up);
         let recording = self.recording.take();
-        let Left { requests, ledger, cost, totals, attached } = self.capture.detach()?;
+        let CaptureResult { requests, ledger, cost, totals, attached } = self.capture.detach()?;
         let clock = wall_clock(&zone);
         let end = TraceEnd { length, added_up, clock, ledger, cost: Some(cost), totals };
         let written = recording.map(|recording| recording.finish(&requests, &end)).transpose();

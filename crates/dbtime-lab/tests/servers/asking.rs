@@ -1,12 +1,12 @@
 //! What scripts ask, on real databases: each engine does it, and says what came of it.
 
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, command, operation};
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Phase, Program, Step, Ticket, Value};
-use dbtime_load::request::{OwnedRequest, Piped, Request};
-use dbtime_load::results::Results;
-use dbtime_load::script::{Crew, Script};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
+use dbtime_load::request::{ConnectionOp, OwnedRequest, PipelineEntry};
+use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use dbtime_load::workload::Workload;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ struct Walk {
 }
 
 impl Script for Walk {
-    fn crew(&self, _: u32) -> Result<Box<dyn Crew>, String> {
+    fn crew(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
         let (requests, told) = (self.requests.clone(), Arc::clone(&self.told));
         Ok(Box::new(Walker { requests, before: self.before, told, at: 0, until: 0 }))
     }
@@ -45,7 +45,7 @@ struct Walker {
     until: usize,
 }
 
-impl Crew for Walker {
+impl ProgramFactory for Walker {
     fn program(&mut self, _: u32) -> Result<Box<dyn Program>, String> {
         Ok(Box::new(self.clone()))
     }
@@ -65,17 +65,17 @@ impl Walker {
 impl Program for Walker {
     fn start(&mut self, _: &Ticket) {}
 
-    fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
         self.until = self.before;
-        (phase == Phase::Open).then(|| self.next())
+        (phase == ProgramPhase::Open).then(|| self.next())
     }
 
-    fn resume(&mut self, _: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _: ProgramEvent<'_>) -> Step<'_> {
         self.until = self.requests.len();
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         let line = match reply {
             Ok(results) => shown(results),
             Err(failure) => format!("{} {}", failure.class.name(), failure.code),
@@ -86,7 +86,7 @@ impl Program for Walker {
 }
 
 /// Result sets behind each other: `id,name: 1,a 2,NULL; 3 changed`.
-fn shown(results: &Results) -> String {
+fn shown(results: &ResultSets) -> String {
     let text = |value: Option<&[u8]>| {
         value.map_or("NULL".into(), |bytes| String::from_utf8_lossy(bytes).into_owned())
     };
@@ -103,7 +103,11 @@ fn shown(results: &Results) -> String {
     (0..results.len()).map(set).collect::<Vec<_>>().join("; ")
 }
 
-fn walk(target: &str, requests: &[Request<'_>], before: usize) -> Result<Vec<String>, LabError> {
+fn walk(
+    target: &str,
+    requests: &[ConnectionOp<'_>],
+    before: usize,
+) -> Result<Vec<String>, LabError> {
     let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
     walk_on(target, &requests, before)
 }
@@ -111,7 +115,7 @@ fn walk(target: &str, requests: &[Request<'_>], before: usize) -> Result<Vec<Str
 /// The same, over several connections.
 fn walk_on(
     target: &str,
-    requests: &[(u16, Request<'_>)],
+    requests: &[(u16, ConnectionOp<'_>)],
     before: usize,
 ) -> Result<Vec<String>, LabError> {
     let requests = requests.iter().map(|(nth, request)| (*nth, request.to_owned())).collect();
@@ -119,15 +123,15 @@ fn walk_on(
     let script = Arc::new(Walk { requests, before, told: Arc::clone(&told) });
     let workload = Workload::from_script("walk".to_owned(), vec![operation("walk")], script);
     let request = RunRequest::new(workload, target.parse()?);
-    command(&request, &|_| {}, &Stop::default())?;
+    command(&request, &|_| {}, &RunStop::default())?;
     let told = told.lock().expect("no panic").clone();
     Ok(told)
 }
 
-const CREATE: Request<'_> =
-    Request::Query("CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR(20))");
-const INSERT: Request<'_> = Request::Query("INSERT INTO t VALUES (1, 'a'), (2, NULL)");
-const SELECT: Request<'_> = Request::Query("SELECT id, name FROM t ORDER BY id");
+const CREATE: ConnectionOp<'_> =
+    ConnectionOp::Query("CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR(20))");
+const INSERT: ConnectionOp<'_> = ConnectionOp::Query("INSERT INTO t VALUES (1, 'a'), (2, NULL)");
+const SELECT: ConnectionOp<'_> = ConnectionOp::Query("SELECT id, name FROM t ORDER BY id");
 
 #[test]
 fn texts_and_prepared_statements_bring_back_whole_results() {
@@ -137,26 +141,26 @@ fn texts_and_prepared_statements_bring_back_whole_results() {
         let sql = format!("SELECT id AS number, name FROM t WHERE id >= {place} ORDER BY id");
         let update = format!("UPDATE t SET name = 'c' WHERE id = {place}");
         let execute =
-            |handle, parameters| Request::Execute { handle, parameters, keeps_rows: true };
+            |handle, parameters| ConnectionOp::Execute { handle, parameters, keeps_rows: true };
         let walked = walk(
             target,
             &[
-                Request::Connect,
+                ConnectionOp::Connect,
                 CREATE,
                 INSERT,
                 SELECT,
-                Request::Query("UPDATE t SET name = 'b' WHERE id = 2; SELECT name FROM t; "),
-                Request::Prepare { handle: 0, sql: &sql },
-                Request::Prepare { handle: 3, sql: &update },
+                ConnectionOp::Query("UPDATE t SET name = 'b' WHERE id = 2; SELECT name FROM t; "),
+                ConnectionOp::Prepare { handle: 0, sql: &sql },
+                ConnectionOp::Prepare { handle: 3, sql: &update },
                 execute(0, &[Value::Integer(1)]),
                 execute(0, &[Value::Integer(9)]),
                 execute(3, &[Value::Integer(1)]),
-                Request::Query("SELEC 1"),
+                ConnectionOp::Query("SELEC 1"),
                 execute(7, &[]),
-                Request::Close { handle: 0 },
+                ConnectionOp::Close { handle: 0 },
                 execute(0, &[Value::Integer(1)]),
-                Request::Disconnect,
-                Request::Connect,
+                ConnectionOp::Disconnect,
+                ConnectionOp::Connect,
                 SELECT,
                 execute(3, &[Value::Integer(1)]),
             ],
@@ -190,32 +194,34 @@ fn texts_and_prepared_statements_bring_back_whole_results() {
 
 #[test]
 fn rows_that_nobody_keeps_are_counted() {
-    let execute = Request::Execute { handle: 0, parameters: &[], keeps_rows: false };
-    let prepare = Request::Prepare { handle: 0, sql: "SELECT id, name FROM t" };
-    let walked = walk("mariadb", &[Request::Connect, CREATE, INSERT, prepare, execute], 1);
+    let execute = ConnectionOp::Execute { handle: 0, parameters: &[], keeps_rows: false };
+    let prepare = ConnectionOp::Prepare { handle: 0, sql: "SELECT id, name FROM t" };
+    let walked = walk("mariadb", &[ConnectionOp::Connect, CREATE, INSERT, prepare, execute], 1);
     assert_eq!(walked.expect("a server")[4], ",: NULL,NULL NULL,NULL");
 }
 
 #[test]
 fn a_pipeline_is_answered_as_a_whole() {
-    let insert = |id| Piped::QueryWith {
+    let insert = |id| PipelineEntry::QueryWith {
         sql: "INSERT INTO t VALUES ($1, 'p')".to_owned(),
         parameters: vec![Value::Integer(id)],
     };
-    let fine = [insert(3), insert(4), Piped::Sync, insert(5)];
+    let fine = [insert(3), insert(4), PipelineEntry::Sync, insert(5)];
     // The second fails, and what is behind it up to the next Sync is skipped.
-    let wrong = [insert(6), insert(6), insert(7), Piped::Sync, insert(8)];
-    let with =
-        Request::QueryWith { sql: "SELECT $1::int + 1 AS n", parameters: &[Value::Integer(1)] };
+    let wrong = [insert(6), insert(6), insert(7), PipelineEntry::Sync, insert(8)];
+    let with = ConnectionOp::QueryWith {
+        sql: "SELECT $1::int + 1 AS n",
+        parameters: &[Value::Integer(1)],
+    };
     let requests = [
-        Request::Connect,
+        ConnectionOp::Connect,
         CREATE,
-        Request::Pipeline(&fine),
-        Request::Pipeline(&wrong),
+        ConnectionOp::Pipeline(&fine),
+        ConnectionOp::Pipeline(&wrong),
         SELECT,
         with,
-        Request::Query("COPY t FROM STDIN"),
-        Request::Query("SELECT 1 AS one"),
+        ConnectionOp::Query("COPY t FROM STDIN"),
+        ConnectionOp::Query("SELECT 1 AS one"),
     ];
     let walked = walk("postgres", &requests, 1).expect("a server");
     assert_eq!(
@@ -228,9 +234,9 @@ fn a_pipeline_is_answered_as_a_whole() {
 
 #[test]
 fn data_goes_out_with_the_copy_that_reads_it() {
-    let copy = |sql, data| Request::Copy { sql, data };
+    let copy = |sql, data| ConnectionOp::Copy { sql, data };
     let requests = [
-        Request::Connect,
+        ConnectionOp::Connect,
         CREATE,
         copy("COPY t FROM STDIN", b"3\tp\n4\t\\N\n"),
         copy("COPY t FROM STDIN", b"5\tp\n3\tq\n"),
@@ -247,16 +253,16 @@ fn data_goes_out_with_the_copy_that_reads_it() {
 
 #[test]
 fn a_client_may_have_several_connections() {
-    let begin = Request::Query("BEGIN");
+    let begin = ConnectionOp::Query("BEGIN");
     let requests = [
-        (0, Request::Connect),
+        (0, ConnectionOp::Connect),
         (0, CREATE),
-        (2, Request::Connect),
+        (2, ConnectionOp::Connect),
         (2, begin),
         (2, INSERT),
         (0, SELECT),
         (2, SELECT),
-        (2, Request::Disconnect),
+        (2, ConnectionOp::Disconnect),
         (0, SELECT),
         (1, SELECT),
     ];
@@ -267,6 +273,6 @@ fn a_client_may_have_several_connections() {
         let (none, both) = ("id,name: ", "id,name: 1,a 2,NULL");
         assert_eq!(seen, [none, both, none, none], "{target}");
     }
-    let walked = walk_on("sqlite", &[(0, Request::Connect), (1, Request::Connect)], 0);
+    let walked = walk_on("sqlite", &[(0, ConnectionOp::Connect), (1, ConnectionOp::Connect)], 0);
     assert_eq!(walked.expect("a file")[1], "statement connections");
 }

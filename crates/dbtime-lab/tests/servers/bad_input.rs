@@ -1,7 +1,7 @@
 //! What cannot start says why, and leaves nothing behind.
 
 use crate::live::{HERE, children, is_empty, not_tested, query, refused, start, until, with};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
@@ -183,7 +183,7 @@ fn interrupted_while_it_starts() {
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         let data = Some(place.path().to_owned());
         let request = ServerRequest { data, ..ServerRequest::new(product) };
-        let stop = Stop::default();
+        let stop = RunStop::default();
         stop.at(dbtime_machine::now());
         let error = PrivateServer::start(&request, &|_| {}, &stop).err().expect("interrupted");
         assert!(matches!(error, LabError::Interrupted(_)), "{error}");

@@ -3,8 +3,8 @@
 use crate::live::{
     HERE, children, is_alive, is_empty, query, shared_memory, start, state, until, with,
 };
-use dbtime_engines::plan::Stop;
-use dbtime_lab::Progress;
+use dbtime_engines::plan::RunStop;
+use dbtime_lab::RunProgress;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fs;
@@ -17,7 +17,7 @@ fn a_server_answers_and_leaves_nothing_but_its_log() {
         let told = Mutex::new(Vec::new());
         let hear = |progress| told.lock().expect("no panic").push(progress);
         let request = ServerRequest::new(product);
-        let server = PrivateServer::start(&request, &hear, &Stop::default()).expect("it starts");
+        let server = PrivateServer::start(&request, &hear, &RunStop::default()).expect("it starts");
         assert_eq!(server.product(), product);
         assert!(server.port() < 32_768 && server.socket().exists());
         assert_eq!(query(&server, false, "SELECT 1"), "1");
@@ -37,7 +37,7 @@ fn a_server_answers_and_leaves_nothing_but_its_log() {
         let steps = ["making its data folder", "starting"];
         assert_eq!(told.len(), steps.len(), "{told:?}");
         for (told, step) in told.iter().zip(steps) {
-            let Progress::Server { step: text } = told else { panic!("{told:?}") };
+            let RunProgress::Server { step: text } = told else { panic!("{told:?}") };
             assert!(text.starts_with(&product.to_string()) && text.ends_with(step), "{text}");
         }
     }
@@ -157,12 +157,12 @@ fn what_was_committed_survives_a_kill_and_a_restart() {
         assert_eq!(server.ended().as_deref(), Some("signal: 9 (SIGKILL)"));
         // Whoever buries them may take a moment.
         until("its others are gone", || others.iter().all(|pid| !is_alive(*pid)));
-        server.restart(&|_| {}, &Stop::default()).expect("it starts again");
+        server.restart(&|_| {}, &RunStop::default()).expect("it starts again");
         assert!(server.pid() != first && server.port() == port && server.ended().is_none());
         let kept = format!("SELECT n FROM {database}.kept");
         assert_eq!(query(&server, true, &kept), "42");
         // One that lives is ended properly first.
-        server.restart(&|_| {}, &Stop::default()).expect("and again");
+        server.restart(&|_| {}, &RunStop::default()).expect("and again");
         assert_eq!(query(&server, false, &kept), "42");
     }
 }

@@ -1,6 +1,6 @@
 //! How the tests start servers, and what they ask of them from outside.
 
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
@@ -21,7 +21,7 @@ pub(crate) fn start(request: &ServerRequest) -> PrivateServer {
 
 /// Starts a server.
 pub(crate) fn try_start(request: &ServerRequest) -> Result<PrivateServer, LabError> {
-    PrivateServer::start(request, &|_| {}, &Stop::default())
+    PrivateServer::start(request, &|_| {}, &RunStop::default())
 }
 
 /// Starts one that must be refused, and gives the reason.

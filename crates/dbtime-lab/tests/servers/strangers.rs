@@ -1,7 +1,7 @@
 //! Who else is on the machine does not get in.
 
 use crate::live::{HERE, client, not_tested, query, start, with};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fs;
@@ -50,7 +50,7 @@ fn nobody_else_gets_in_before_and_after_a_restart() {
         let mut server = start(&ServerRequest::new(product));
         lets_no_stranger_in(&server);
         server.kill();
-        server.restart(&|_| {}, &Stop::default()).expect("it starts again");
+        server.restart(&|_| {}, &RunStop::default()).expect("it starts again");
         lets_no_stranger_in(&server);
         assert_eq!(query(&server, true, "SELECT 1"), "1");
     }

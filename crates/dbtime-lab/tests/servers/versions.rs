@@ -2,7 +2,7 @@
 
 use crate::live::{is_alive, query, refused, start, with};
 use crate::strangers::lets_no_stranger_in;
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn lives(product: Product, name: &str, prefix: &Path) {
     assert_eq!(query(&server, false, "SELECT 1"), "1");
     assert_eq!(query(&server, true, "SELECT 2"), "2");
     server.kill();
-    server.restart(&|_| {}, &Stop::default()).expect("it starts again");
+    server.restart(&|_| {}, &RunStop::default()).expect("it starts again");
     lets_no_stranger_in(&server);
     let told = query(&server, false, "SELECT VERSION()");
     assert!(told.contains(version), "{told}");

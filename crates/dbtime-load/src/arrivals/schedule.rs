@@ -1,7 +1,7 @@
 //! The walk over all due instants of a run.
 
 use super::{Arrivals, Rate};
-use crate::random::{Stream, draw, unit};
+use crate::random::{RandomStream, draw, unit};
 use dbtime_model::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -60,7 +60,7 @@ impl Schedule {
             return None;
         }
         let index = self.index;
-        let random = || unit(draw(self.seed, Stream::Arrivals, index));
+        let random = || unit(draw(self.seed, RandomStream::Arrivals, index));
         let x = match self.arrivals {
             Arrivals::Steady { .. } => index as f64,
             Arrivals::Poisson => self.reached - (1.0 - random()).ln(),

@@ -1,6 +1,6 @@
 //! A shuffled range: every number once, none twice, without a table.
 
-use crate::random::{Stream, draw};
+use crate::random::{RandomStream, draw};
 
 /// A pseudo-random bijection of `0..size` onto itself, chosen by a seed.
 ///
@@ -24,7 +24,7 @@ impl Bijection {
         let size = size.max(1);
         let bits = u64::BITS - (size - 1).leading_zeros();
         let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        let key = |n| draw(seed, Stream::Parameters, n);
+        let key = |n| draw(seed, RandomStream::Parameters, n);
         let rounds = std::array::from_fn(|n| (key(2 * n as u64) | 1, key(2 * n as u64 + 1)));
         Self { size, mask, shift: bits.div_ceil(2).max(1), rounds }
     }

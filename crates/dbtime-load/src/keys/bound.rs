@@ -5,9 +5,9 @@ use crate::keys::dictionary::Dictionary;
 use crate::keys::formula::Formula;
 use crate::keys::pattern::Pattern;
 use crate::keys::skew::{self, HotSpot, Zipf};
-use crate::keys::{Range, Spec};
+use crate::keys::{KeyRange, KeySpec};
 use crate::program::Value;
-use crate::random::{Random, Stream, draw};
+use crate::random::{Random, RandomStream, draw};
 use std::sync::Arc;
 
 /// A generator bound to a scale and a seed.
@@ -68,13 +68,13 @@ impl Binding<'_> {
         formula.bind(self.rows, self.scale).value(&[])
     }
 
-    fn ends(&self, range: &Range) -> (i64, i64) {
+    fn ends(&self, range: &KeyRange) -> (i64, i64) {
         let low = self.end(&range.low);
         (low, self.end(&range.high).max(low))
     }
 
     /// Low end and size, the size saturated at 64 bits.
-    fn span(&self, range: &Range) -> (i64, u64) {
+    fn span(&self, range: &KeyRange) -> (i64, u64) {
         let (low, high) = self.ends(range);
         (low, high.abs_diff(low).saturating_add(1))
     }
@@ -82,65 +82,65 @@ impl Binding<'_> {
 
 impl Bound {
     /// Binds a generator. `key` tells the shuffles of different keys apart.
-    pub(crate) fn new(spec: &Spec, binding: &Binding<'_>, key: u64) -> Self {
-        let shuffle_seed = || draw(binding.seed, Stream::Parameters, !key);
+    pub(crate) fn new(spec: &KeySpec, binding: &Binding<'_>, key: u64) -> Self {
+        let shuffle_seed = || draw(binding.seed, RandomStream::Parameters, !key);
         match spec {
-            Spec::Constant(value) => Self::Constant(value.clone()),
-            Spec::Formula(formula) => {
+            KeySpec::Constant(value) => Self::Constant(value.clone()),
+            KeySpec::Formula(formula) => {
                 let formula = formula.bind(binding.rows, binding.scale);
                 formula
                     .constant()
                     .map_or(Self::Formula(formula), |n| Self::Constant(Value::Integer(n)))
             }
-            Spec::Uniform(range) => Self::uniform(range, binding),
-            Spec::Real(low, high) => Self::Real { low: *low, high: *high },
-            Spec::Zipf { range, exponent, scramble } => {
+            KeySpec::Uniform(range) => Self::uniform(range, binding),
+            KeySpec::Real(low, high) => Self::Real { low: *low, high: *high },
+            KeySpec::Zipf { range, exponent, scramble } => {
                 let (low, size) = binding.span(range);
                 Self::Zipf { low, zipf: Box::new(Zipf::new(size, *exponent, *scramble)) }
             }
-            Spec::Gaussian { range, parameter } => {
+            KeySpec::Gaussian { range, parameter } => {
                 let (low, size) = binding.span(range);
                 Self::Gaussian { low, size, parameter: *parameter }
             }
-            Spec::Exponential { range, parameter } => {
+            KeySpec::Exponential { range, parameter } => {
                 let (low, size) = binding.span(range);
                 let cut = (-parameter).exp();
                 Self::Exponential { low, size, parameter: *parameter, cut }
             }
-            Spec::NuRand { range, a, c } => {
+            KeySpec::NuRand { range, a, c } => {
                 let (low, high) = binding.ends(range);
                 Self::NuRand { low, high, a: *a, c: *c }
             }
-            Spec::HotSpot { range, draws, keys } => {
+            KeySpec::HotSpot { range, draws, keys } => {
                 let (low, size) = binding.span(range);
                 Self::HotSpot { low, spot: HotSpot::new(size, *draws, *keys) }
             }
-            Spec::Sequence { first, last } => {
+            KeySpec::Sequence { first, last } => {
                 let low = binding.end(first);
                 let size = last
                     .as_ref()
                     .map(|last| binding.end(last).max(low).abs_diff(low).saturating_add(1));
                 Self::Sequence { low, size }
             }
-            Spec::Unique { first } => {
+            KeySpec::Unique { first } => {
                 let shuffle = Box::new(Bijection::new(UNIQUE_BLOCK, shuffle_seed()));
                 Self::Unique { low: binding.end(first), shuffle }
             }
-            Spec::Permutation(range) => {
+            KeySpec::Permutation(range) => {
                 let (low, size) = binding.span(range);
                 let shuffle = Box::new(Bijection::new(size, shuffle_seed()));
                 Self::Permutation { low, shuffle }
             }
-            Spec::Dictionary(words) => {
+            KeySpec::Dictionary(words) => {
                 let shuffle = words.shuffle(shuffle_seed()).map(Box::new);
                 Self::Dictionary { words: Arc::clone(words), shuffle }
             }
-            Spec::Pattern(pattern) => Self::Pattern(Arc::clone(pattern)),
-            Spec::Choose(choices) => Self::choose(choices, binding, key),
+            KeySpec::Pattern(pattern) => Self::Pattern(Arc::clone(pattern)),
+            KeySpec::Choose(choices) => Self::choose(choices, binding, key),
         }
     }
 
-    fn uniform(range: &Range, binding: &Binding<'_>) -> Self {
+    fn uniform(range: &KeyRange, binding: &Binding<'_>) -> Self {
         let low = range.low.bind(binding.rows, binding.scale);
         let high = range.high.bind(binding.rows, binding.scale);
         match (low.constant(), high.constant()) {
@@ -149,10 +149,10 @@ impl Bound {
         }
     }
 
-    fn choose(choices: &[(f64, Spec)], binding: &Binding<'_>, key: u64) -> Self {
+    fn choose(choices: &[(f64, KeySpec)], binding: &Binding<'_>, key: u64) -> Self {
         let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut cumulated = 0.0;
-        let bind = |(position, (weight, spec)): (usize, &(f64, Spec))| {
+        let bind = |(position, (weight, spec)): (usize, &(f64, KeySpec))| {
             cumulated += weight / total;
             // Alternatives of one key shuffle differently.
             let key = key.wrapping_add((position as u64 + 1) << 32);

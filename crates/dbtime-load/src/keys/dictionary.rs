@@ -2,23 +2,23 @@
 //! once.
 
 use crate::keys::bijection::Bijection;
-use crate::keys::template::Template;
+use crate::keys::template::TextTemplate;
 use crate::random::{Random, below};
 
 /// Where words come from and in which order they are handed out.
 #[derive(Clone, Debug)]
 pub(crate) struct Dictionary {
-    pub(crate) words: Words,
+    pub(crate) words: DictionaryWords,
     pub(crate) order: Order,
 }
 
 /// The words themselves; at least one.
 #[derive(Clone, Debug)]
-pub(crate) enum Words {
+pub(crate) enum DictionaryWords {
     /// As they stand in a list or a file.
     List(Vec<String>),
     /// The texts of a template for `first`, `first + 1`, …: nothing is kept in memory.
-    Template { template: Template, first: u64, count: u64 },
+    Template { template: TextTemplate, first: u64, count: u64 },
 }
 
 /// The order in which words are handed out.
@@ -39,8 +39,8 @@ impl Dictionary {
     /// How many words there are.
     pub(crate) fn count(&self) -> u64 {
         match &self.words {
-            Words::List(words) => words.len() as u64,
-            Words::Template { count, .. } => *count,
+            DictionaryWords::List(words) => words.len() as u64,
+            DictionaryWords::Template { count, .. } => *count,
         }
     }
 
@@ -64,11 +64,11 @@ impl Dictionary {
             _ => n % count,
         };
         match &self.words {
-            Words::List(words) => {
+            DictionaryWords::List(words) => {
                 out.clear();
                 out.push_str(words.get(index as usize).map_or("", String::as_str));
             }
-            Words::Template { template, first, .. } => {
+            DictionaryWords::Template { template, first, .. } => {
                 template.write(first.saturating_add(index), out);
             }
         }
@@ -77,8 +77,10 @@ impl Dictionary {
     /// Bytes of a typical word.
     pub(crate) fn length(&self) -> usize {
         match &self.words {
-            Words::List(words) => words.iter().map(String::len).sum::<usize>() / words.len().max(1),
-            Words::Template { template, first, count } => {
+            DictionaryWords::List(words) => {
+                words.iter().map(String::len).sum::<usize>() / words.len().max(1)
+            }
+            DictionaryWords::Template { template, first, count } => {
                 let mut out = String::new();
                 template.write(first.saturating_add(count / 2), &mut out);
                 out.len()
@@ -90,17 +92,17 @@ impl Dictionary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::RandomStream;
     use std::collections::BTreeSet;
 
     fn words(order: Order) -> Vec<String> {
-        let template = Template::parse("w%d").expect("a template");
-        let words = Words::Template { template, first: 1, count: 5 };
+        let template = TextTemplate::parse("w%d").expect("a template");
+        let words = DictionaryWords::Template { template, first: 1, count: 5 };
         let dictionary = Dictionary { words, order };
         let shuffle = dictionary.shuffle(9);
         let word = |n| {
             let mut out = String::new();
-            let mut random = Random::new(1, Stream::Parameters, n);
+            let mut random = Random::new(1, RandomStream::Parameters, n);
             dictionary.write(n, shuffle.as_ref(), &mut random, &mut out);
             out
         };

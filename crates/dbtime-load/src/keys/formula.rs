@@ -54,7 +54,7 @@ impl Formula {
         text: &str,
         resolve: &mut dyn FnMut(&str) -> Option<Formula>,
     ) -> Result<Self, FormulaError> {
-        let mut parser = Parser { rest: text, depth: 0, resolve };
+        let mut parser = FormulaParser { rest: text, depth: 0, resolve };
         let formula = parser.sum()?;
         match parser.peek() {
             None => Ok(formula),
@@ -131,13 +131,13 @@ impl Operator {
     }
 }
 
-struct Parser<'a> {
+struct FormulaParser<'a> {
     rest: &'a str,
     depth: u32,
     resolve: &'a mut dyn FnMut(&str) -> Option<Formula>,
 }
 
-impl Parser<'_> {
+impl FormulaParser<'_> {
     /// Recursion stops here: no reasonable formula is deeper, and hostile ones are.
     const DEPTH_MAX: u32 = 20;
     /// Sums and products nest to the left, so their length is depth when they are computed.

@@ -1,6 +1,7 @@
 //! Keys: where the parameters of statements and the data of tables come from.
 //!
-//! A [`Spec`] is a generator as a workload file describes it, its ranges still formulas over table
+//! A [`KeySpec`] is a generator as a workload file describes it, its ranges still formulas over
+//! table
 //! sizes; bound to a scale and a seed it becomes a [`Bound`], which draws. Every draw is a pure
 //! function of the seed, the number of the transaction (or row) and the position of the draw in it,
 //! so that neither shards nor retries change what is drawn.
@@ -22,66 +23,66 @@ use std::sync::Arc;
 
 /// A generator as a workload file describes it. The exact definitions stand with [`Bound`].
 #[derive(Clone, Debug)]
-pub(crate) enum Spec {
+pub(crate) enum KeySpec {
     /// Always the same.
     Constant(Value),
     /// Computed from other keys.
     Formula(Formula),
     /// Uniform integers.
-    Uniform(Range),
+    Uniform(KeyRange),
     /// Uniform doubles.
     Real(f64, f64),
     /// Zipf's law.
-    Zipf { range: Range, exponent: f64, scramble: bool },
+    Zipf { range: KeyRange, exponent: f64, scramble: bool },
     /// A bell over the middle.
-    Gaussian { range: Range, parameter: f64 },
+    Gaussian { range: KeyRange, parameter: f64 },
     /// Hot at the low end.
-    Exponential { range: Range, parameter: f64 },
+    Exponential { range: KeyRange, parameter: f64 },
     /// TPC-C's non-uniform random.
-    NuRand { range: Range, a: i64, c: i64 },
+    NuRand { range: KeyRange, a: i64, c: i64 },
     /// Some keys get most of the draws.
-    HotSpot { range: Range, draws: f64, keys: f64 },
+    HotSpot { range: KeyRange, draws: f64, keys: f64 },
     /// One after the other, from `first` on, for ever or round and round.
     Sequence { first: Formula, last: Option<Formula> },
     /// Scattered, never twice in a run.
     Unique { first: Formula },
     /// A shuffled range, round and round.
-    Permutation(Range),
+    Permutation(KeyRange),
     /// A word.
     Dictionary(Arc<Dictionary>),
     /// A random text.
     Pattern(Arc<Pattern>),
     /// One of several generators, by weight.
-    Choose(Vec<(f64, Spec)>),
+    Choose(Vec<(f64, KeySpec)>),
 }
 
 /// A range of integers, both ends in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Range {
+pub(crate) struct KeyRange {
     pub(crate) low: Formula,
     pub(crate) high: Formula,
 }
 
 /// What a generator makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum KeyKind {
     Integer,
     Real,
     Text,
 }
 
-impl Spec {
+impl KeySpec {
     /// What it makes. A choice makes integers only if all its alternatives do.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> KeyKind {
         match self {
-            Self::Constant(Value::Text(_) | Value::Null) => Kind::Text,
-            Self::Constant(Value::Real(_)) | Self::Real(..) => Kind::Real,
-            Self::Dictionary(_) | Self::Pattern(_) => Kind::Text,
+            Self::Constant(Value::Text(_) | Value::Null) => KeyKind::Text,
+            Self::Constant(Value::Real(_)) | Self::Real(..) => KeyKind::Real,
+            Self::Dictionary(_) | Self::Pattern(_) => KeyKind::Text,
             Self::Choose(choices) => {
                 let mut kinds = choices.iter().map(|(_, spec)| spec.kind());
-                kinds.find(|kind| *kind != Kind::Integer).unwrap_or(Kind::Integer)
+                kinds.find(|kind| *kind != KeyKind::Integer).unwrap_or(KeyKind::Integer)
             }
-            _ => Kind::Integer,
+            _ => KeyKind::Integer,
         }
     }
 

@@ -5,13 +5,13 @@ use crate::random::Random;
 /// A pattern, cut into runs so that constant parts are copied whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    runs: Vec<Run>,
+    runs: Vec<PatternRun>,
     /// Bytes of every text it makes.
     pub(crate) length: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Run {
+enum PatternRun {
     Text(String),
     Digits(usize),
     Letters(usize),
@@ -26,11 +26,12 @@ impl Pattern {
         let mut runs = Vec::new();
         for c in text.chars() {
             match (c, runs.last_mut()) {
-                ('#', Some(Run::Digits(count))) | ('@', Some(Run::Letters(count))) => *count += 1,
-                ('#', _) => runs.push(Run::Digits(1)),
-                ('@', _) => runs.push(Run::Letters(1)),
-                (c, Some(Run::Text(text))) => text.push(c),
-                (c, _) => runs.push(Run::Text(c.to_string())),
+                ('#', Some(PatternRun::Digits(count)))
+                | ('@', Some(PatternRun::Letters(count))) => *count += 1,
+                ('#', _) => runs.push(PatternRun::Digits(1)),
+                ('@', _) => runs.push(PatternRun::Letters(1)),
+                (c, Some(PatternRun::Text(text))) => text.push(c),
+                (c, _) => runs.push(PatternRun::Text(c.to_string())),
             }
         }
         Self { runs, length: text.len() }
@@ -42,9 +43,9 @@ impl Pattern {
         out.reserve(self.length);
         for run in &self.runs {
             match run {
-                Run::Text(text) => out.push_str(text),
-                Run::Digits(count) => symbols(*count, 10, b'0', random, out),
-                Run::Letters(count) => symbols(*count, 26, b'a', random, out),
+                PatternRun::Text(text) => out.push_str(text),
+                PatternRun::Digits(count) => symbols(*count, 10, b'0', random, out),
+                PatternRun::Letters(count) => symbols(*count, 26, b'a', random, out),
             }
         }
     }
@@ -68,12 +69,12 @@ fn symbols(count: usize, alphabet: u128, first: u8, random: &mut Random, out: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::RandomStream;
 
     #[test]
     fn patterns_keep_their_shape() {
         let mut out = String::new();
-        let mut random = Random::new(1, Stream::Data, 0);
+        let mut random = Random::new(1, RandomStream::Data, 0);
         Pattern::new("###-@@@@@@@@@@ é#").write(&mut random, &mut out);
         let shape: String = out
             .chars()
@@ -93,7 +94,7 @@ mod tests {
         let mut counts = [[0f64; 10]; 11];
         let mut out = String::new();
         for index in 0..10_000 {
-            pattern.write(&mut Random::new(5, Stream::Data, index), &mut out);
+            pattern.write(&mut Random::new(5, RandomStream::Data, index), &mut out);
             out.bytes().enumerate().for_each(|(at, b)| counts[at][(b - b'0') as usize] += 1.0);
         }
         let chi2: f64 = counts.iter().flatten().map(|c| (c - 1000.0).powi(2) / 1000.0).sum();

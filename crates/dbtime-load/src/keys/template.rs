@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A template with exactly one conversion.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Template {
+pub(crate) struct TextTemplate {
     before: String,
     after: String,
     width: usize,
@@ -20,7 +20,7 @@ enum Base {
     HexUpper,
 }
 
-impl Template {
+impl TextTemplate {
     /// The widest conversion.
     pub(crate) const WIDTH_MAX: usize = 1000;
     /// The longest template, in bytes.
@@ -107,7 +107,7 @@ mod tests {
 
     fn written(template: &str, number: u64) -> String {
         let mut out = "rest of the last one".to_owned();
-        Template::parse(template).expect(template).write(number, &mut out);
+        TextTemplate::parse(template).expect(template).write(number, &mut out);
         out
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn bad_templates_are_refused() {
         for bad in ["", "user", "%", "%d%d", "%s", "%5", "%1001d", "%99999999999999999999d", "%é"]
         {
-            assert!(Template::parse(bad).is_err(), "{bad}");
+            assert!(TextTemplate::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,17 +1,17 @@
 //! The rows a table is loaded with.
 
-use super::{ColumnType, Table};
+use super::{ColumnType, WorkloadTable};
 use crate::keys::bound::Binding;
-use crate::keys::{Bound, Spec};
+use crate::keys::{Bound, KeySpec};
 use crate::program::Value;
-use crate::random::{Random, Stream, draw};
+use crate::random::{Random, RandomStream, draw};
 
 /// How a table is filled, as read from its file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataSpec {
     /// The generators of the columns that are inserted, in their order. Slots are positions here;
     /// the slot after the last is the number of the row.
-    pub(crate) columns: Vec<Spec>,
+    pub(crate) columns: Vec<KeySpec>,
     /// The order in which they are drawn: each after those it reads.
     pub(crate) order: Vec<u16>,
 }
@@ -29,13 +29,13 @@ pub struct TableData {
 impl TableData {
     pub(super) fn new(
         position: usize,
-        table: &Table,
+        table: &WorkloadTable,
         data: &DataSpec,
         binding: &Binding<'_>,
         scale: u64,
     ) -> Self {
         // Rows of different tables draw from different streams.
-        let seed = draw(binding.seed, Stream::Data, !(position as u64));
+        let seed = draw(binding.seed, RandomStream::Data, !(position as u64));
         let binding = Binding { seed, ..*binding };
         let bind = |&slot: &u16| {
             let slot = slot as usize;
@@ -47,7 +47,7 @@ impl TableData {
             rows: table.row_count(scale),
             columns: inserted.map(|column| column.name.clone()).collect(),
             draws: data.order.iter().map(bind).collect(),
-            is_random: data.columns.iter().any(Spec::is_random),
+            is_random: data.columns.iter().any(KeySpec::is_random),
         }
     }
 
@@ -68,7 +68,7 @@ impl TableData {
         row.resize(self.columns.len() + 1, Value::Null);
         row[self.columns.len()] = Value::Integer(index.wrapping_add(1).cast_signed());
         let random_index = if self.is_random { index } else { 0 };
-        let mut random = Random::new(self.seed, Stream::Data, random_index);
+        let mut random = Random::new(self.seed, RandomStream::Data, random_index);
         for (slot, bound) in &self.draws {
             bound.draw(index, &mut random, row, *slot);
         }
@@ -89,10 +89,10 @@ pub struct TableSize {
 }
 
 /// The estimate for a table.
-pub(super) fn size(table: &Table, data: &DataSpec, scale: u64) -> TableSize {
+pub(super) fn size(table: &WorkloadTable, data: &DataSpec, scale: u64) -> TableSize {
     const ROW_OVERHEAD: u64 = 24;
     const ENTRY_OVERHEAD: u64 = 12;
-    let mut lengths = data.columns.iter().map(Spec::length);
+    let mut lengths = data.columns.iter().map(KeySpec::length);
     let widths: Vec<u64> = table
         .columns
         .iter()
@@ -106,7 +106,7 @@ pub(super) fn size(table: &Table, data: &DataSpec, scale: u64) -> TableSize {
         at.map_or(0, |at| widths[at])
     };
     let entry =
-        |index: &super::Index| ENTRY_OVERHEAD + index.columns.iter().map(indexed).sum::<u64>();
+        |index: &super::TableIndex| ENTRY_OVERHEAD + index.columns.iter().map(indexed).sum::<u64>();
     let row: u64 = ROW_OVERHEAD + widths.iter().sum::<u64>();
     let entries: u64 = table.indexes.iter().map(entry).sum();
     let rows = table.row_count(scale);

@@ -3,7 +3,7 @@
 //! Values are taken out by hand rather than derived, so that each error can say what was found and
 //! what was expected, and a misspelt key is answered with the nearest one.
 
-use super::error::{Place, WorkloadError, hint};
+use super::error::{SourcePosition, WorkloadError, hint};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -35,12 +35,12 @@ impl<'d> Document<'d> {
     }
 
     /// The line and column of a byte offset.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    pub(crate) fn place(&self, offset: usize) -> SourcePosition {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
         let lines = before.iter().filter(|&&b| b == b'\n').count();
         let column = String::from_utf8_lossy(&before[line_start..]).chars().count();
-        Place {
+        SourcePosition {
             path: self.path.to_string_lossy().into(),
             line: lines as u32 + 1,
             column: column as u32 + 1,
@@ -61,7 +61,7 @@ impl<'d> Document<'d> {
 
 /// A table of the document.
 #[derive(Clone)]
-pub(crate) struct Section<'t, 'd> {
+pub(crate) struct DocumentSection<'t, 'd> {
     pub(crate) document: Document<'d>,
     table: &'t DeTable<'d>,
     start: usize,
@@ -69,7 +69,7 @@ pub(crate) struct Section<'t, 'd> {
     pub(crate) title: String,
 }
 
-impl<'t, 'd> Section<'t, 'd> {
+impl<'t, 'd> DocumentSection<'t, 'd> {
     /// The whole document.
     pub(crate) fn root(document: Document<'d>, table: &'t DeTable<'d>) -> Self {
         Self { document, table, start: 0, title: "a workload file".to_owned() }
@@ -89,12 +89,12 @@ impl<'t, 'd> Section<'t, 'd> {
     }
 
     /// The value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<Node<'t, 'd>> {
-        self.table.get(key).map(|value| Node { document: self.document, value })
+    pub(crate) fn get(&self, key: &str) -> Option<DocumentNode<'t, 'd>> {
+        self.table.get(key).map(|value| DocumentNode { document: self.document, value })
     }
 
     /// The value of a key that must be there.
-    pub(crate) fn need(&self, key: &str, expected: &str) -> Result<Node<'t, 'd>> {
+    pub(crate) fn need(&self, key: &str, expected: &str) -> Result<DocumentNode<'t, 'd>> {
         self.get(key).ok_or_else(|| WorkloadError::MissingKey {
             place: self.document.place(self.start),
             section: self.title.clone(),
@@ -104,11 +104,13 @@ impl<'t, 'd> Section<'t, 'd> {
     }
 
     /// The keys and their values, in the order of the alphabet.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'t str, Node<'t, 'd>)> + use<'t, 'd> {
+    pub(crate) fn entries(
+        &self,
+    ) -> impl Iterator<Item = (&'t str, DocumentNode<'t, 'd>)> + use<'t, 'd> {
         let document = self.document;
         self.table
             .iter()
-            .map(move |(key, value)| (key.get_ref().as_ref(), Node { document, value }))
+            .map(move |(key, value)| (key.get_ref().as_ref(), DocumentNode { document, value }))
     }
 
     /// An error about the table as a whole.
@@ -134,7 +136,7 @@ impl<'t, 'd> Section<'t, 'd> {
     }
 
     /// The tables of an array of tables; none where the key is not there.
-    pub(crate) fn sections(&self, key: &str) -> Result<Vec<Section<'t, 'd>>> {
+    pub(crate) fn sections(&self, key: &str) -> Result<Vec<DocumentSection<'t, 'd>>> {
         let Some(node) = self.get(key) else { return Ok(Vec::new()) };
         let title = format!("`{key}`");
         node.list()?.into_iter().map(|node| node.section(&title)).collect()
@@ -143,14 +145,14 @@ impl<'t, 'd> Section<'t, 'd> {
 
 /// A value of the document.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<'t, 'd> {
+pub(crate) struct DocumentNode<'t, 'd> {
     pub(crate) document: Document<'d>,
     pub(crate) value: &'t Spanned<DeValue<'d>>,
 }
 
-impl<'t, 'd> Node<'t, 'd> {
+impl<'t, 'd> DocumentNode<'t, 'd> {
     /// Where it is.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> SourcePosition {
         self.document.place(self.span().start)
     }
 
@@ -230,17 +232,17 @@ impl<'t, 'd> Node<'t, 'd> {
     }
 
     /// The values of a list.
-    pub(crate) fn list(&self) -> Result<Vec<Node<'t, 'd>>> {
+    pub(crate) fn list(&self) -> Result<Vec<DocumentNode<'t, 'd>>> {
         let document = self.document;
         let list = self.value.get_ref().as_array().ok_or_else(|| self.unexpected("a list"))?;
-        Ok(list.iter().map(|value| Node { document, value }).collect())
+        Ok(list.iter().map(|value| DocumentNode { document, value }).collect())
     }
 
     /// A table.
-    pub(crate) fn section(&self, title: &str) -> Result<Section<'t, 'd>> {
+    pub(crate) fn section(&self, title: &str) -> Result<DocumentSection<'t, 'd>> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.unexpected("a table"))?;
         let start = self.span().start;
-        Ok(Section { document: self.document, table, start, title: title.to_owned() })
+        Ok(DocumentSection { document: self.document, table, start, title: title.to_owned() })
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a workload file, shown as `path:line:column`, both counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The file as it was named.
     pub path: Box<str>,
     /// Its line.
@@ -13,7 +13,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.path, self.line, self.column)
     }
@@ -35,7 +35,7 @@ pub enum WorkloadError {
     #[error("{place}: not valid TOML: {message}")]
     Syntax {
         /// The place at which the parser stopped.
-        place: Place,
+        place: SourcePosition,
         /// What the parser said.
         message: String,
     },
@@ -43,7 +43,7 @@ pub enum WorkloadError {
     #[error("{place}: unknown key `{found}` in {section}{hint}")]
     UnknownKey {
         /// The place of the key.
-        place: Place,
+        place: SourcePosition,
         /// The key.
         found: String,
         /// The part of the file.
@@ -55,7 +55,7 @@ pub enum WorkloadError {
     #[error("{place}: {section} has no `{key}`, expected {expected}")]
     MissingKey {
         /// Where the part of the file begins.
-        place: Place,
+        place: SourcePosition,
         /// The part of the file.
         section: String,
         /// The key.
@@ -67,7 +67,7 @@ pub enum WorkloadError {
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
         /// The place of the value.
-        place: Place,
+        place: SourcePosition,
         /// What is there.
         found: String,
         /// What should be.
@@ -77,7 +77,7 @@ pub enum WorkloadError {
     #[error("{place}: {kind} `{name}` does not exist{hint}")]
     UnknownName {
         /// The place at which it is used.
-        place: Place,
+        place: SourcePosition,
         /// What kind of thing it should name.
         kind: &'static str,
         /// As it is written there.
@@ -89,7 +89,7 @@ pub enum WorkloadError {
     #[error("{place}: {kind} `{name}` is there twice, expected names that differ")]
     Duplicate {
         /// Where the second one is.
-        place: Place,
+        place: SourcePosition,
         /// What kind of thing it is.
         kind: &'static str,
         /// As both have it.
@@ -99,7 +99,7 @@ pub enum WorkloadError {
     #[error("{place}: cannot read dictionary file {path}: {reason}")]
     DictionaryFile {
         /// Where the file is named.
-        place: Place,
+        place: SourcePosition,
         /// The file.
         path: String,
         /// Why not.

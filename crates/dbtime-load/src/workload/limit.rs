@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One requirement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct WorkloadLimit {
     /// What it is about.
     pub metric: Metric,
     /// The value required, in the unit of [`Metric`].
@@ -47,7 +47,7 @@ pub struct LimitError {
 const EXPECTED: &str = "a form such as `p90 <= 5ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`, \
                         `errors <= 0.1%` or `throughput >= 500/s`";
 
-impl Limit {
+impl WorkloadLimit {
     /// Reads a limit: `p90 <= 5ms`, `p99.9 <= 20ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`
     /// (or `+-`, both in percent), `errors <= 0.1%`, `throughput >= 500/s`.
     ///
@@ -110,7 +110,7 @@ impl Limit {
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for WorkloadLimit {
     /// Writes it as it was read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
@@ -170,8 +170,8 @@ fn plain_number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn limit(text: &str) -> Limit {
-        Limit::parse(text).expect(text)
+    fn limit(text: &str) -> WorkloadLimit {
+        WorkloadLimit::parse(text).expect(text)
     }
 
     #[test]
@@ -225,9 +225,9 @@ mod tests {
             "p1e1 <= 1s",
             "=",
         ] {
-            assert!(Limit::parse(bad).is_err(), "{bad}");
+            assert!(WorkloadLimit::parse(bad).is_err(), "{bad}");
         }
-        let error = Limit::parse("p90 <= 5x").expect_err("no unit").to_string();
+        let error = WorkloadLimit::parse("p90 <= 5x").expect_err("no unit").to_string();
         assert!(error.contains("`p90 <= 5x`") && error.contains("5ms"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! Which operation a transaction is.
 
-use crate::random::{Stream, draw};
+use crate::random::{RandomStream, draw};
 use dbtime_model::OperationId;
 
 /// The operations by weight. Picking is a pure function of (seed, transaction index).
@@ -38,7 +38,7 @@ impl Mix {
         if self.ends.len() <= 1 {
             return OperationId(0);
         }
-        let bits = draw(seed, Stream::Mix, index);
+        let bits = draw(seed, RandomStream::Mix, index);
         let position = self.ends.partition_point(|end| *end <= bits);
         OperationId(position.min(self.ends.len() - 1) as u16)
     }

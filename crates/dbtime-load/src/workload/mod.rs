@@ -19,10 +19,10 @@ mod shipped;
 mod sql;
 
 pub use data::{TableData, TableSize};
-pub use error::{Place, WorkloadError};
-pub use limit::{Limit, LimitError, Metric};
+pub use error::{SourcePosition, WorkloadError};
+pub use limit::{LimitError, Metric, WorkloadLimit};
 pub use mix::Mix;
-pub use plan::Plan;
+pub use plan::WorkloadPlan;
 pub use shipped::SHIPPED;
 pub(crate) use sql::pieces;
 pub use sql::placeholders;
@@ -30,11 +30,11 @@ pub use sql::placeholders;
 use crate::keys::bound::Binding;
 use crate::program::Program;
 use crate::script::Script;
-use crate::session::{Retry, Rules};
+use crate::session::{RetryPolicy, SessionRules};
 use crate::statement::Statement;
-use crate::think::Think;
+use crate::think::ThinkTime;
 use data::DataSpec;
-use script::Scripts;
+use script::WorkloadScripts;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,14 +48,14 @@ pub struct Workload {
     /// The file it was read from, as text.
     pub source: String,
     /// Tables in the order of their creation.
-    pub tables: Vec<Table>,
+    pub tables: Vec<WorkloadTable>,
     /// Operations, by [`dbtime_model::OperationId`].
     pub operations: Vec<Operation>,
     /// Statements of all operations, by [`dbtime_model::StatementId`].
     pub statements: Vec<Statement>,
     /// What is required of the run as a whole.
-    pub limits: Vec<Limit>,
-    scripts: Scripts,
+    pub limits: Vec<WorkloadLimit>,
+    scripts: WorkloadScripts,
     /// How the tables are filled, by position.
     data: Vec<DataSpec>,
     /// What runs in the place of operations that were read from a file.
@@ -70,16 +70,16 @@ pub struct Operation {
     /// Its weight among all; above zero.
     pub weight: f64,
     /// What a client waits after it.
-    pub think: Option<Think>,
+    pub think: Option<ThinkTime>,
     /// Which failures are tried again.
-    pub retry: Retry,
+    pub retry: RetryPolicy,
     /// What is required of it.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<WorkloadLimit>,
 }
 
 /// A table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct WorkloadTable {
     /// As statements write it.
     pub name: String,
     /// Rows at scale 1, before `per_scale` applies.
@@ -87,14 +87,14 @@ pub struct Table {
     /// Whether `rows` is multiplied by the scale.
     pub per_scale: bool,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<WorkloadColumn>,
     /// Its secondary indexes, created after loading.
-    pub indexes: Vec<Index>,
+    pub indexes: Vec<TableIndex>,
 }
 
 /// A column.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct WorkloadColumn {
     /// As statements write it.
     pub name: String,
     /// Its type, which each engine writes its own way.
@@ -127,7 +127,7 @@ pub enum ColumnType {
 
 /// A secondary index.
 #[derive(Clone, Debug)]
-pub struct Index {
+pub struct TableIndex {
     /// As the database has it.
     pub name: String,
     /// Its columns in order.
@@ -197,7 +197,7 @@ impl Workload {
             operations,
             statements: Vec::new(),
             limits: Vec::new(),
-            scripts: Scripts::default(),
+            scripts: WorkloadScripts::default(),
             data: Vec::new(),
             script: Some(script),
         }
@@ -218,8 +218,8 @@ impl Workload {
     }
 
     /// Binds the workload to a scale and a seed. Programs for many connections share a plan.
-    pub fn plan(&self, scale: u64, seed: u64) -> Plan {
-        Plan::new(&self.scripts, &self.rows(scale), scale, seed)
+    pub fn plan(&self, scale: u64, seed: u64) -> WorkloadPlan {
+        WorkloadPlan::new(&self.scripts, &self.rows(scale), scale, seed)
     }
 
     /// A program of the workload: `plan(scale, seed).program()`.
@@ -234,9 +234,9 @@ impl Workload {
     }
 
     /// What all sessions of a run share.
-    pub fn rules(&self, seed: u64) -> Rules {
+    pub fn rules(&self, seed: u64) -> SessionRules {
         let retry = self.operations.iter().map(|op| op.retry.clone()).collect();
-        Rules::new(self.statements.clone(), retry, seed)
+        SessionRules::new(self.statements.clone(), retry, seed)
     }
 
     /// The rows to load a table with; `table` is its position in [`Self::tables`].
@@ -260,7 +260,7 @@ impl Workload {
     }
 }
 
-impl Table {
+impl WorkloadTable {
     /// Its rows at a scale. Saturates; see [`Workload::check_scale`].
     pub fn row_count(&self, scale: u64) -> u64 {
         if self.per_scale { self.rows.saturating_mul(scale) } else { self.rows }

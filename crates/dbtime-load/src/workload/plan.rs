@@ -1,31 +1,31 @@
 //! Operations at work: scripts bound to a scale and a seed, and the program that runs them.
 
-use super::script::{Script, Scripts};
+use super::script::{ScriptDocument, WorkloadScripts};
 use crate::keys::Bound;
 use crate::keys::bound::{Binding, assign};
-use crate::program::{Event, Program, Step, Ticket, Value};
-use crate::random::{Random, Stream};
-use crate::think::Think;
+use crate::program::{Program, ProgramEvent, Step, Ticket, Value};
+use crate::random::{Random, RandomStream};
+use crate::think::ThinkTime;
 use dbtime_model::StatementId;
 use std::sync::Arc;
 
 /// A workload bound to a scale and a seed. Programs made from one plan share it.
 #[derive(Clone, Debug)]
-pub struct Plan(Arc<Shared>);
+pub struct WorkloadPlan(Arc<SharedPlan>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedPlan {
     seed: u64,
     /// The generators of the keys, by slot.
     bounds: Box<[Bound]>,
     /// Placeholders of the operation that has most of them.
     parameters: usize,
-    operations: Box<[Operation]>,
+    operations: Box<[PlannedOperation]>,
 }
 
 #[derive(Debug)]
-struct Operation {
-    start: Box<[Draw]>,
+struct PlannedOperation {
+    start: Box<[KeyDraw]>,
     steps: Box<[PlanStep]>,
 }
 
@@ -33,8 +33,8 @@ struct Operation {
 struct PlanStep {
     statement: StatementId,
     repeat: u32,
-    pause: Option<Think>,
-    draws: Box<[Draw]>,
+    pause: Option<ThinkTime>,
+    draws: Box<[KeyDraw]>,
     /// The slots of the placeholders.
     sources: Box<[u16]>,
     /// Where its parameters stand in the program's buffer.
@@ -44,17 +44,17 @@ struct PlanStep {
 /// One draw of a key; its number over the run is
 /// `transaction · per_transaction + first + execution`.
 #[derive(Debug)]
-struct Draw {
+struct KeyDraw {
     slot: usize,
     per_transaction: u64,
     first: u64,
 }
 
-impl Shared {
+impl SharedPlan {
     #[inline]
     fn draw(
         &self,
-        draw: &Draw,
+        draw: &KeyDraw,
         (index, execution): (u64, u32),
         random: &mut Random,
         slots: &mut [Value],
@@ -65,21 +65,21 @@ impl Shared {
     }
 }
 
-impl Plan {
-    pub(super) fn new(scripts: &Scripts, rows: &[u64], scale: u64, seed: u64) -> Self {
+impl WorkloadPlan {
+    pub(super) fn new(scripts: &WorkloadScripts, rows: &[u64], scale: u64, seed: u64) -> Self {
         let binding = Binding { rows, scale, seed };
         let per_transaction = scripts.draws_per_transaction();
-        let bind = |(slot, key): (usize, &super::script::Key)| {
+        let bind = |(slot, key): (usize, &super::script::ScriptKey)| {
             Bound::new(&key.spec, &binding, slot as u64)
         };
         let bounds: Box<[Bound]> = scripts.keys.iter().enumerate().map(bind).collect();
-        let plan = |script: &Script| {
+        let plan = |script: &ScriptDocument| {
             let mut counts = vec![0u64; bounds.len()];
             let mut draw = |key: u16, repeat: u32| {
                 let slot = key as usize;
                 let first = counts[slot];
                 counts[slot] += u64::from(repeat);
-                Draw { slot, per_transaction: per_transaction[slot], first }
+                KeyDraw { slot, per_transaction: per_transaction[slot], first }
             };
             let start = script.start.iter().map(|&key| draw(key, 1)).collect();
             let mut first = 0;
@@ -96,19 +96,19 @@ impl Plan {
                     sources,
                 }
             };
-            Operation { start, steps: script.steps.iter().map(step).collect() }
+            PlannedOperation { start, steps: script.steps.iter().map(step).collect() }
         };
-        let operations: Box<[Operation]> = scripts.operations.iter().map(plan).collect();
-        let placeholders = |op: &Operation| op.steps.iter().map(|s| s.sources.len()).sum();
+        let operations: Box<[PlannedOperation]> = scripts.operations.iter().map(plan).collect();
+        let placeholders = |op: &PlannedOperation| op.steps.iter().map(|s| s.sources.len()).sum();
         let parameters = operations.iter().map(placeholders).max().unwrap_or(0);
-        Self(Arc::new(Shared { seed, bounds, parameters, operations }))
+        Self(Arc::new(SharedPlan { seed, bounds, parameters, operations }))
     }
 
     /// A program; every connection needs one of its own.
     pub fn program(&self) -> Box<dyn Program> {
         Box::new(PlanProgram {
             plan: Arc::clone(&self.0),
-            random: Random::new(self.0.seed, Stream::Parameters, 0),
+            random: Random::new(self.0.seed, RandomStream::Parameters, 0),
             index: 0,
             operation: 0,
             step: 0,
@@ -122,7 +122,7 @@ impl Plan {
 
 /// One transaction's way through its operation. Nothing is allocated once the texts have grown.
 struct PlanProgram {
-    plan: Arc<Shared>,
+    plan: Arc<SharedPlan>,
     random: Random,
     /// Number of the transaction.
     index: u64,
@@ -141,7 +141,7 @@ impl Program for PlanProgram {
         self.index = ticket.index;
         self.operation = ticket.operation.0 as usize;
         (self.step, self.execution, self.paused) = (0, 0, false);
-        self.random = Random::new(self.plan.seed, Stream::Parameters, ticket.index);
+        self.random = Random::new(self.plan.seed, RandomStream::Parameters, ticket.index);
         if let Some(operation) = self.plan.operations.get(self.operation) {
             for draw in &operation.start {
                 self.plan.draw(draw, (self.index, 0), &mut self.random, &mut self.slots);
@@ -150,7 +150,7 @@ impl Program for PlanProgram {
     }
 
     #[inline]
-    fn resume(&mut self, _event: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
         let steps = self.plan.operations.get(self.operation).map_or(&[][..], |op| &op.steps);
         let Some(step) = steps.get(self.step) else { return Step::Done };
         if let Some(pause) = step.pause.filter(|_| !self.paused) {

@@ -1,28 +1,28 @@
 //! What an operation does, as read from its file: the draws and statements in order.
 
-use crate::keys::Spec;
-use crate::think::Think;
+use crate::keys::KeySpec;
+use crate::think::ThinkTime;
 use dbtime_model::StatementId;
 
-/// A named generator of the workload; its position in [`Scripts::keys`] is its slot.
+/// A named generator of the workload; its position in [`WorkloadScripts::keys`] is its slot.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct ScriptKey {
     pub(crate) name: String,
-    pub(crate) spec: Spec,
+    pub(crate) spec: KeySpec,
     /// Drawn anew for each execution of a statement that uses it, not once per transaction.
     pub(crate) per_statement: bool,
 }
 
 /// The keys and operations of a workload.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scripts {
-    pub(crate) keys: Vec<Key>,
-    pub(crate) operations: Vec<Script>,
+pub(crate) struct WorkloadScripts {
+    pub(crate) keys: Vec<ScriptKey>,
+    pub(crate) operations: Vec<ScriptDocument>,
 }
 
 /// One operation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct ScriptDocument {
     /// Keys drawn when the transaction starts, each after those it reads.
     pub(crate) start: Vec<u16>,
     pub(crate) steps: Vec<ScriptStep>,
@@ -38,7 +38,7 @@ pub(crate) struct ScriptStep {
     pub(crate) parameters: Vec<u16>,
     pub(crate) repeat: u32,
     /// A pause before each execution.
-    pub(crate) pause: Option<Think>,
+    pub(crate) pause: Option<ThinkTime>,
 }
 
 impl ScriptStep {
@@ -49,7 +49,7 @@ impl ScriptStep {
     }
 }
 
-impl Scripts {
+impl WorkloadScripts {
     /// How often each key is drawn in a transaction: the most over all operations, so that numbers
     /// of draws never meet, whichever operation a transaction is.
     pub(crate) fn draws_per_transaction(&self) -> Vec<u64> {

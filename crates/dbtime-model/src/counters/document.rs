@@ -32,10 +32,10 @@ impl CounterDocument {
     pub fn read(text: &str) -> Result<Self, DocumentError> {
         /// Only the version, so that a newer one is refused by name whatever else it holds.
         #[derive(Deserialize)]
-        struct Version {
+        struct DocumentVersion {
             schema: u32,
         }
-        let version: Version = serde_json::from_str(text)?;
+        let version: DocumentVersion = serde_json::from_str(text)?;
         if version.schema > SCHEMA {
             return Err(DocumentError::Newer(version.schema));
         }

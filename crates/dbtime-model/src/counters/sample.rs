@@ -21,7 +21,7 @@ pub struct CounterSource {
 /// When a sample was taken. A file that another program wrote does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Taken {
+pub struct SampleInstant {
     /// Wall clock, UTC, RFC 3339.
     pub at: Option<String>,
     /// `CLOCK_MONOTONIC` of the machine that sampled, in nanoseconds since its boot.
@@ -45,7 +45,7 @@ pub struct CounterSample {
     pub source: CounterSource,
     /// When they were read.
     #[serde(default)]
-    pub taken: Taken,
+    pub taken: SampleInstant,
     /// How long the server had been up, in seconds; `null` where there is no server or it is not
     /// known.
     #[serde(default)]
@@ -62,7 +62,7 @@ impl CounterSample {
             schema: super::SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
             source,
-            taken: Taken::default(),
+            taken: SampleInstant::default(),
             uptime_s: None,
             groups: BTreeMap::new(),
         }

@@ -19,10 +19,10 @@ mod usage;
 mod usage_report;
 
 pub use memory::Memory;
-pub use sample::{ProcessId, ProcessSample, Reaped, ThreadSample};
+pub use sample::{ProcessId, ProcessSample, ReapedChildren, ThreadSample};
 pub use scheduled::{EndedThreads, Scheduled, ScheduledProcess, WholeMachine};
 pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
-pub use spent::{Faults, Io, Spent, Switches, Ticks};
+pub use spent::{CpuTicks, Io, PageFaults, SpentResources, Switches};
 pub use table::{ProcessRow, ProcessTable, ShareOf};
 pub use usage::{CpuSplit, Presence, ProcessUse, ThreadUse};
-pub use usage_report::{CommandExit, Microstates, Rates, Rusage, SavedUsage, UsageReport};
+pub use usage_report::{CommandExit, Microstates, Rusage, SavedUsage, UsageRates, UsageReport};

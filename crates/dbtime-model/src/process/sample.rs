@@ -1,6 +1,6 @@
 //! One process, or one of its threads, at one instant.
 
-use super::{Faults, Memory, Spent, Ticks};
+use super::{CpuTicks, Memory, PageFaults, SpentResources};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +41,9 @@ pub struct ProcessSample {
     pub has_ended: bool,
     /// What it has spent since it began.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
     /// What children spent that have ended and were waited for, and theirs.
-    pub reaped: Reaped,
+    pub reaped: ReapedChildren,
     /// Its memory; a kernel thread and a process that has ended have none.
     pub memory: Option<Memory>,
     /// How many threads it has.
@@ -57,12 +57,12 @@ pub struct ProcessSample {
 /// Source: fields 11, 13, 16 and 17 of `/proc/PID/stat`. The kernel adds nanoseconds up and shows
 /// whole ticks: a sum over a thousand children is off by two ticks, not by two thousand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reaped {
+pub struct ReapedChildren {
     /// CPU time.
     #[serde(flatten)]
-    pub ticks: Ticks,
+    pub ticks: CpuTicks,
     /// Page faults.
-    pub faults: Faults,
+    pub faults: PageFaults,
 }
 
 /// One thread at one instant.
@@ -78,5 +78,5 @@ pub struct ThreadSample {
     pub name: String,
     /// What it has spent since it began; reads and writes are counted by process.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
 }

@@ -1,6 +1,6 @@
 //! What the scheduler's own events tell of processes.
 
-use super::{ProcessId, Switches, Ticks};
+use super::{CpuTicks, ProcessId, Switches};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, Sub};
@@ -83,7 +83,7 @@ pub struct ScheduledProcess {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndedThreads {
     /// What they spent in their lives, by ticks.
-    pub ticks: Ticks,
+    pub ticks: CpuTicks,
     /// When the last of them ended.
     pub at: MonoNanos,
     /// Effective user of that.

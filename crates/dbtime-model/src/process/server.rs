@@ -8,7 +8,7 @@
 //! is good to two ticks for each of these. The first is used until the second proves that it missed
 //! something.
 
-use super::{CpuSplit, Memory, ProcessId, ProcessSample, ProcessUse, Spent};
+use super::{CpuSplit, Memory, ProcessId, ProcessSample, ProcessUse, SpentResources};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -35,7 +35,7 @@ pub struct EndedProcesses {
     pub count: u64,
     /// What they had spent in their lives at their last samples.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
 }
 
 /// What a server spent between two samples.
@@ -47,7 +47,7 @@ pub struct ServerUse {
     /// What all its processes spent. Of those that ended in between, run delay and switches are
     /// known up to their last samples, all else is complete.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -72,7 +72,7 @@ pub struct ThreadsUse {
     pub threads: u32,
     /// What they spent.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
     /// Their CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -81,7 +81,7 @@ pub struct ThreadsUse {
 impl ThreadsUse {
     /// What threads and processes spent that are no longer there to tell the rest.
     pub fn ended(cpu: Nanos) -> Self {
-        let spent = Spent { cpu, ..Spent::default() };
+        let spent = SpentResources { cpu, ..SpentResources::default() };
         Self { name: "ended".to_owned(), spent, ..Self::default() }
     }
 }
@@ -122,7 +122,7 @@ impl ServerSample {
     /// What was spent since an earlier sample of the same watch.
     pub fn since(&self, earlier: &Self) -> ServerUse {
         let each = self.each_since(earlier);
-        let mut spent = Spent::none_yet();
+        let mut spent = SpentResources::none_yet();
         each.iter().for_each(|process| spent += process.spent);
         let ended = self.ended_since(earlier);
         spent.run_delay = spent.run_delay.map(|delay| delay + ended.run_delay.unwrap_or_default());
@@ -168,7 +168,7 @@ impl ServerSample {
     }
 
     /// What ended processes spent since an earlier sample, as far as it is known.
-    fn ended_since(&self, earlier: &Self) -> Spent {
+    fn ended_since(&self, earlier: &Self) -> SpentResources {
         let now = self.ids();
         let mut before = earlier.ended.spent.at_least();
         let gone = earlier.processes.iter().filter(|process| !now.contains(&process.id));
@@ -177,13 +177,13 @@ impl ServerSample {
     }
 
     /// Everything that survives the end of a process, because it passes to its parent.
-    fn kept(&self) -> Spent {
-        let mut sum = Spent::none_yet();
+    fn kept(&self) -> SpentResources {
+        let mut sum = SpentResources::none_yet();
         for process in &self.processes {
-            let reaped = Spent {
+            let reaped = SpentResources {
                 ticks: process.reaped.ticks,
                 faults: Some(process.reaped.faults),
-                ..Spent::none_yet()
+                ..SpentResources::none_yet()
             };
             sum += process.spent;
             sum += reaped;
@@ -199,18 +199,18 @@ fn count(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Faults, Reaped, Switches, Ticks};
+    use crate::process::{CpuTicks, PageFaults, ReapedChildren, Switches};
 
     fn process(pid: u32, cpu_ms: u64, switches: u64) -> ProcessSample {
         ProcessSample {
             id: ProcessId { pid, start_tick: u64::from(pid) },
             threads: 1,
-            spent: Spent {
+            spent: SpentResources {
                 cpu: Nanos::from_millis(cpu_ms),
-                ticks: Ticks { user: Nanos::from_millis(cpu_ms), system: Nanos::ZERO },
+                ticks: CpuTicks { user: Nanos::from_millis(cpu_ms), system: Nanos::ZERO },
                 switches: Some(Switches { voluntary: switches, involuntary: 0 }),
-                faults: Some(Faults { minor: cpu_ms, major: 0 }),
-                ..Spent::none_yet()
+                faults: Some(PageFaults { minor: cpu_ms, major: 0 }),
+                ..SpentResources::none_yet()
             },
             ..ProcessSample::default()
         }
@@ -218,13 +218,13 @@ mod tests {
 
     /// A parent that waited for children which had spent so much.
     fn parent(cpu_ms: u64, reaped_ms: u64) -> ProcessSample {
-        let ticks = Ticks { user: Nanos::from_millis(reaped_ms), system: Nanos::ZERO };
-        let faults = Faults { minor: reaped_ms, major: 0 };
-        ProcessSample { reaped: Reaped { ticks, faults }, ..process(1, cpu_ms, 0) }
+        let ticks = CpuTicks { user: Nanos::from_millis(reaped_ms), system: Nanos::ZERO };
+        let faults = PageFaults { minor: reaped_ms, major: 0 };
+        ProcessSample { reaped: ReapedChildren { ticks, faults }, ..process(1, cpu_ms, 0) }
     }
 
     fn server(at_ms: u64, processes: Vec<ProcessSample>) -> ServerSample {
-        let ended = EndedProcesses { count: 0, spent: Spent::none_yet() };
+        let ended = EndedProcesses { count: 0, spent: SpentResources::none_yet() };
         ServerSample { at: MonoNanos(at_ms * 1_000_000), processes, ended }
     }
 

@@ -9,7 +9,7 @@ use std::ops::{AddAssign, Sub};
 /// `None` is not known: no permission, or the kernel does not count it. Differences and sums of a
 /// known and an unknown figure are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct SpentResources {
     /// Time on a CPU, user and system together.
     ///
     /// Source: the process CPU clock (clock_getcpuclockid(3)), in nanoseconds, ended threads
@@ -20,7 +20,7 @@ pub struct Spent {
     pub cpu: Nanos,
     /// The same counted in ticks; good for dividing `cpu`, and for nothing else.
     #[serde(flatten)]
-    pub ticks: Ticks,
+    pub ticks: CpuTicks,
     /// Time spent runnable while something else had the CPU, over all threads: they wait side by
     /// side, so that it may exceed the interval.
     ///
@@ -39,7 +39,7 @@ pub struct Spent {
     /// Source: `/proc/PID/task/TID/status`; what ended threads had switched is lost with them.
     pub switches: Option<Switches>,
     /// Page faults, ended threads included. Source: `/proc/PID/stat`.
-    pub faults: Option<Faults>,
+    pub faults: Option<PageFaults>,
     /// Reads and writes, ended threads and waited-for children included. Source: `/proc/PID/io`,
     /// which only the same user and the superuser may read.
     pub io: Option<Io>,
@@ -47,7 +47,7 @@ pub struct Spent {
 
 /// CPU time by clock ticks (USER_HZ, 10 ms): sampled by the kernel and cut to whole ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ticks {
+pub struct CpuTicks {
     /// In user mode.
     #[serde(rename = "user_ticks_us")]
     pub user: Nanos,
@@ -67,7 +67,7 @@ pub struct Switches {
 
 /// Page faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Faults {
+pub struct PageFaults {
     /// Without reading from storage.
     pub minor: u64,
     /// With a read from storage.
@@ -94,14 +94,14 @@ pub struct Io {
     pub write_calls: u64,
 }
 
-impl Spent {
+impl SpentResources {
     /// Nothing spent, everything known: where a sum starts.
     pub fn none_yet() -> Self {
         Self {
             run_delay: Some(Nanos::ZERO),
             io_delay: Some(Nanos::ZERO),
             switches: Some(Switches::default()),
-            faults: Some(Faults::default()),
+            faults: Some(PageFaults::default()),
             io: Some(Io::default()),
             ..Self::default()
         }
@@ -126,7 +126,7 @@ fn both<T>(a: Option<T>, b: Option<T>, op: impl Fn(T, T) -> T) -> Option<T> {
     Some(op(a?, b?))
 }
 
-impl Sub for Spent {
+impl Sub for SpentResources {
     type Output = Self;
 
     /// What was spent since an earlier sample; a figure that went back gives zero.
@@ -146,7 +146,7 @@ impl Sub for Spent {
     }
 }
 
-impl AddAssign for Spent {
+impl AddAssign for SpentResources {
     fn add_assign(&mut self, other: Self) {
         let add = |mut a: Nanos, b| {
             a += b;
@@ -160,7 +160,7 @@ impl AddAssign for Spent {
             voluntary: a.voluntary.saturating_add(b.voluntary),
             involuntary: a.involuntary.saturating_add(b.involuntary),
         });
-        self.faults = both(self.faults, other.faults, |a, b| Faults {
+        self.faults = both(self.faults, other.faults, |a, b| PageFaults {
             minor: a.minor.saturating_add(b.minor),
             major: a.major.saturating_add(b.major),
         });
@@ -168,28 +168,28 @@ impl AddAssign for Spent {
     }
 }
 
-impl Ticks {
+impl CpuTicks {
     /// User and system together.
     pub fn sum(self) -> Nanos {
         self.user + self.system
     }
 }
 
-impl Sub for Ticks {
+impl Sub for CpuTicks {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
         Self { user: self.user - earlier.user, system: self.system - earlier.system }
     }
 }
 
-impl AddAssign for Ticks {
+impl AddAssign for CpuTicks {
     fn add_assign(&mut self, other: Self) {
         self.user += other.user;
         self.system += other.system;
     }
 }
 
-impl Sub for Faults {
+impl Sub for PageFaults {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
         Self {
@@ -231,14 +231,14 @@ impl Io {
 mod tests {
     use super::*;
 
-    fn spent(n: u64) -> Spent {
-        Spent {
+    fn spent(n: u64) -> SpentResources {
+        SpentResources {
             cpu: Nanos(n),
-            ticks: Ticks { user: Nanos(2 * n), system: Nanos(n) },
+            ticks: CpuTicks { user: Nanos(2 * n), system: Nanos(n) },
             run_delay: Some(Nanos(3 * n)),
             io_delay: None,
             switches: Some(Switches { voluntary: n, involuntary: 5 * n }),
-            faults: Some(Faults { minor: 7 * n, major: n }),
+            faults: Some(PageFaults { minor: 7 * n, major: n }),
             io: Some(Io { read_bytes: 11 * n, ..Io::default() }),
         }
     }
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn what_is_unknown_once_stays_unknown() {
-        let mut sum = Spent::none_yet();
-        sum += Spent { io: None, ..spent(1) };
+        let mut sum = SpentResources::none_yet();
+        sum += SpentResources { io: None, ..spent(1) };
         sum += spent(2);
         assert_eq!((sum.io, sum.io_delay, sum.run_delay), (None, None, Some(Nanos(9))));
     }
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(json["cpu_us"], 1.5);
         assert_eq!(json["user_ticks_us"], 3.0);
         assert!(json["io_delay_us"].is_null());
-        let back: Spent = serde_json::from_value(json).expect("what was written");
+        let back: SpentResources = serde_json::from_value(json).expect("what was written");
         assert_eq!(back, spent(1500));
     }
 }

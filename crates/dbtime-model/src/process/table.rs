@@ -103,16 +103,16 @@ impl Presence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Io, ProcessId, Spent};
+    use crate::process::{Io, ProcessId, SpentResources};
 
     fn used(pid: u32, cpu_ms: u64, wall_ms: u64) -> ProcessUse {
         ProcessUse {
             id: ProcessId { pid, start_tick: 1 },
             wall: Nanos::from_millis(wall_ms),
-            spent: Spent {
+            spent: SpentResources {
                 cpu: Nanos::from_millis(cpu_ms),
                 io: Some(Io::default()),
-                ..Spent::default()
+                ..SpentResources::default()
             },
             ..ProcessUse::default()
         }

@@ -1,6 +1,6 @@
 //! What one process, or one of its threads, spent between two samples.
 
-use super::{Memory, ProcessId, ProcessSample, Scheduled, Spent, ThreadSample, Ticks};
+use super::{CpuTicks, Memory, ProcessId, ProcessSample, Scheduled, SpentResources, ThreadSample};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub struct CpuSplit {
 impl CpuSplit {
     /// Divides an exact total in the proportion of the ticks; where no tick fell there is nothing
     /// to divide it by.
-    pub fn of(cpu: Nanos, ticks: Ticks) -> Self {
+    pub fn of(cpu: Nanos, ticks: CpuTicks) -> Self {
         let counted = ticks.sum();
         let user = match (cpu, counted) {
             (Nanos::ZERO, _) => Nanos::ZERO,
@@ -73,7 +73,7 @@ pub struct ProcessUse {
     pub wall: Nanos,
     /// What it spent in that time.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -102,7 +102,7 @@ pub struct ThreadUse {
     pub name: String,
     /// What it spent.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: SpentResources,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -124,7 +124,7 @@ impl ProcessUse {
         if !each_thread.is_empty() {
             sum_threads(&mut spent, &each_thread);
         }
-        let reaped = earlier.map_or(Ticks::default(), |earlier| earlier.reaped.ticks);
+        let reaped = earlier.map_or(CpuTicks::default(), |earlier| earlier.reaped.ticks);
         Self {
             id: later.id,
             parent: later.parent,
@@ -156,8 +156,8 @@ impl ProcessUse {
 
 /// Sums over threads as sums of differences: the difference of two sums would lose what ended
 /// threads had in the first of them.
-fn sum_threads(spent: &mut Spent, threads: &[ThreadUse]) {
-    let mut sum = Spent::none_yet();
+fn sum_threads(spent: &mut SpentResources, threads: &[ThreadUse]) {
+    let mut sum = SpentResources::none_yet();
     threads.iter().for_each(|thread| sum += thread.spent);
     spent.run_delay = sum.run_delay;
     spent.switches = sum.switches;
@@ -173,7 +173,7 @@ fn threads(sample: &ProcessSample) -> Cow<'_, [ThreadSample]> {
         at: sample.at,
         id: sample.id,
         name: sample.name.clone(),
-        spent: Spent { io: None, ..sample.spent },
+        spent: SpentResources { io: None, ..sample.spent },
     }])
 }
 
@@ -211,7 +211,7 @@ mod tests {
             at: MonoNanos(at),
             age: Nanos(at),
             id: ProcessId { pid: 7, start_tick },
-            spent: Spent { cpu: Nanos(cpu), ..Spent::default() },
+            spent: SpentResources { cpu: Nanos(cpu), ..SpentResources::default() },
             ..ProcessSample::default()
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         let switches = Some(Switches { voluntary, involuntary: 0 });
         ThreadSample {
             id: ProcessId { pid, start_tick: 1 },
-            spent: Spent { cpu: Nanos(cpu), switches, ..Spent::default() },
+            spent: SpentResources { cpu: Nanos(cpu), switches, ..SpentResources::default() },
             ..ThreadSample::default()
         }
     }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn ticks_divide_the_exact_total_and_nothing_else() {
-        let ticks = |user, system| Ticks { user: Nanos(user), system: Nanos(system) };
+        let ticks = |user, system| CpuTicks { user: Nanos(user), system: Nanos(system) };
         let split = CpuSplit::of(Nanos(900), ticks(200, 100));
         assert_eq!((split.user, split.system), (Some(Nanos(600)), Some(Nanos(300))));
         let none = CpuSplit::of(Nanos(900), ticks(0, 0));

@@ -1,8 +1,8 @@
 //! What a command or a server used over a while: the report of `dbtime usage`.
 
 use super::{
-    CpuSplit, Faults, Io, Memory, ProcessUse, ServerSample, ServerUse, Spent, Switches, TICK,
-    ThreadsUse,
+    CpuSplit, Io, Memory, PageFaults, ProcessUse, ServerSample, ServerUse, SpentResources,
+    Switches, TICK, ThreadsUse,
 };
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct UsageReport {
     #[serde(flatten)]
     pub used: ServerUse,
     /// The same per second.
-    pub per_second: Rates,
+    pub per_second: UsageRates,
     /// Where the time of its threads went.
     pub microstates: Microstates,
     /// Memory at the beginning; `None` of a command, which had none.
@@ -97,19 +97,19 @@ impl UsageReport {
             voluntary: rusage.voluntary_switches,
             involuntary: rusage.involuntary_switches,
         });
-        spent.faults = Some(Faults { minor: rusage.minor_faults, major: rusage.major_faults });
+        spent.faults = Some(PageFaults { minor: rusage.minor_faults, major: rusage.major_faults });
         let named: Nanos = self.by_thread.iter().map(|threads| threads.spent.cpu).sum();
         if !self.by_thread.is_empty() && spent.cpu > named + TICK {
             self.by_thread.push(ThreadsUse::ended(spent.cpu - named));
         }
-        self.per_second = Rates::of(spent, self.used.wall);
+        self.per_second = UsageRates::of(spent, self.used.wall);
         self.microstates = Microstates::of(spent, self.used.split, self.microstates.thread_time);
     }
 }
 
 impl Microstates {
     /// The states of so much thread time.
-    pub fn of(spent: &Spent, split: CpuSplit, thread_time: Nanos) -> Self {
+    pub fn of(spent: &SpentResources, split: CpuSplit, thread_time: Nanos) -> Self {
         let known = spent.run_delay.map(|delay| delay + spent.io_delay.unwrap_or_default());
         Self {
             on_cpu: split,
@@ -148,7 +148,7 @@ pub struct Rusage {
 
 /// Differences per second of the interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Rates {
+pub struct UsageRates {
     /// CPUs busy on average.
     pub cpus: f64,
     /// Voluntary context switches.
@@ -173,9 +173,9 @@ pub struct Rates {
     pub write_calls: Option<f64>,
 }
 
-impl Rates {
+impl UsageRates {
     /// What was spent per second of `wall`.
-    pub fn of(spent: &Spent, wall: Nanos) -> Self {
+    pub fn of(spent: &SpentResources, wall: Nanos) -> Self {
         let seconds = wall.as_secs().max(1e-9);
         let per_s = |n: u64| n as f64 / seconds;
         let (switches, faults, io) = (spent.switches, spent.faults, spent.io);
@@ -243,14 +243,14 @@ mod tests {
     use super::*;
     use crate::process::Switches;
 
-    fn spent(run_delay: Option<Nanos>, io_delay: Option<Nanos>) -> Spent {
-        Spent { cpu: Nanos(30), run_delay, io_delay, ..Spent::default() }
+    fn spent(run_delay: Option<Nanos>, io_delay: Option<Nanos>) -> SpentResources {
+        SpentResources { cpu: Nanos(30), run_delay, io_delay, ..SpentResources::default() }
     }
 
     #[test]
     fn microstates_divide_thread_time() {
         let split = CpuSplit { user: Some(Nanos(20)), system: Some(Nanos(10)) };
-        let states = |spent: &Spent| Microstates::of(spent, split, Nanos(100));
+        let states = |spent: &SpentResources| Microstates::of(spent, split, Nanos(100));
         let all = states(&spent(Some(Nanos(5)), Some(Nanos(15))));
         assert_eq!((all.sleeping, all.blocked_io), (Some(Nanos(50)), Some(Nanos(15))));
         let no_io = states(&spent(Some(Nanos(5)), None));
@@ -283,7 +283,10 @@ mod tests {
     #[test]
     fn rates_are_per_second_and_unknown_stays_unknown() {
         let switches = Some(Switches { voluntary: 10, involuntary: 0 });
-        let rates = Rates::of(&Spent { switches, ..Spent::default() }, Nanos::from_millis(500));
+        let rates = UsageRates::of(
+            &SpentResources { switches, ..SpentResources::default() },
+            Nanos::from_millis(500),
+        );
         assert_eq!((rates.voluntary_switches, rates.read_bytes), (Some(20.0), None));
     }
 }

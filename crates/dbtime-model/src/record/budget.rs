@@ -163,7 +163,7 @@ pub enum Provenance {
 /// it costs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Layer {
+pub struct BudgetLayer {
     /// Its name, such as `page cache`.
     pub name: String,
     /// Time spent in it and not in the layers below, in seconds; `statements, all layers` is the
@@ -206,7 +206,7 @@ pub struct FileIo {
 /// Waiting for a lock, by who held it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LockHolder {
+pub struct BudgetLockHolder {
     /// The operation and statement that waited: `withdraw: begin`.
     pub waiter: String,
     /// Who held the lock: a worker's operation and statement, or `pid 1234 (sqlite3)`.

@@ -16,7 +16,7 @@ pub fn series_text(rows: &[SeriesRow]) -> String {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     // The heading also stands above no rows at all.
     writer.write_record(SERIES_COLUMNS).expect("writing to memory");
-    rows.iter().for_each(|row| writer.serialize(Rounded::of(row)).expect("writing to memory"));
+    rows.iter().for_each(|row| writer.serialize(RoundedRow::of(row)).expect("writing to memory"));
     text(writer)
 }
 
@@ -123,9 +123,20 @@ const SERIES_COLUMNS: [&str; 18] = [
 
 /// A row as written: microseconds to the nanosecond, percent to a hundredth.
 #[derive(Serialize)]
-struct Rounded<'a>(u32, &'a str, Option<u64>, u64, u64, u64, [String; 6], [String; 4], u32, String);
+struct RoundedRow<'a>(
+    u32,
+    &'a str,
+    Option<u64>,
+    u64,
+    u64,
+    u64,
+    [String; 6],
+    [String; 4],
+    u32,
+    String,
+);
 
-impl<'a> Rounded<'a> {
+impl<'a> RoundedRow<'a> {
     fn of(row: &'a SeriesRow) -> Self {
         let us = [
             row.response_mean_us,

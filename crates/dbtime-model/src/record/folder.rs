@@ -270,10 +270,10 @@ pub(super) fn versioned<T: DeserializeOwned>(
     }
     /// Only the version, so that a newer record is refused by name whatever else it holds.
     #[derive(Deserialize)]
-    struct Version {
+    struct RecordVersion {
         schema: u32,
     }
-    let version: Version = serde_json::from_str(text).map_err(malformed)?;
+    let version: RecordVersion = serde_json::from_str(text).map_err(malformed)?;
     if version.schema > latest {
         let schema = version.schema;
         return Err(ReadError::Newer { path: path.to_owned(), schema, latest });

@@ -19,8 +19,8 @@ mod sweep_csv;
 mod validity;
 
 pub use budget::{
-    BudgetBucket, BudgetInfo, BudgetMethod, BudgetUs, FileIo, Layer, LockHolder, MeasuringCost,
-    Provenance,
+    BudgetBucket, BudgetInfo, BudgetLayer, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo,
+    MeasuringCost, Provenance,
 };
 pub use counters::{CounterUnit, CountersInfo, TellingCounter};
 pub use folder::{
@@ -130,11 +130,11 @@ pub struct RunRecord {
     /// How the budget was measured.
     pub budget: Option<BudgetInfo>,
     /// Cost by layer, from statements down to syncs (embedded engine only).
-    pub layers: Vec<Layer>,
+    pub layers: Vec<BudgetLayer>,
     /// Calls and time by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,
     /// Who held the lock that others waited for (embedded engine only).
-    pub lock_holders: Vec<LockHolder>,
+    pub lock_holders: Vec<BudgetLockHolder>,
     /// Statements sent to the target per completed transaction; `null` when none was completed.
     /// Zero round trips leave the process on an embedded engine; there this counts calls.
     pub round_trips_per_tx: Option<f64>,
@@ -296,7 +296,8 @@ pub struct AutoRate {
     pub share_pct: f64,
     /// Workers, or connections where each has its own, that it was measured with; 0 in records
     /// that do not say. In a sweep these are those of one run, and all runs are offered the same.
-    pub servers: u32,
+    #[serde(alias = "servers")]
+    pub concurrency: u32,
 }
 
 impl AutoRate {
@@ -360,10 +361,16 @@ pub struct CountsInfo {
     pub retries: u64,
 }
 
-impl From<crate::recorder::Counts> for CountsInfo {
-    fn from(counts: crate::recorder::Counts) -> Self {
-        let crate::recorder::Counts { offered, completed, failed, dropped, unfinished, retries } =
-            counts;
+impl From<crate::recorder::OutcomeCounts> for CountsInfo {
+    fn from(counts: crate::recorder::OutcomeCounts) -> Self {
+        let crate::recorder::OutcomeCounts {
+            offered,
+            completed,
+            failed,
+            dropped,
+            unfinished,
+            retries,
+        } = counts;
         Self { offered, completed, failed, dropped, unfinished, retries }
     }
 }

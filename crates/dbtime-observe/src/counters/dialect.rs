@@ -6,7 +6,7 @@ use dbtime_model::Product;
 use dbtime_model::record::CounterUnit;
 
 /// What is known of a database's counters.
-pub(super) struct Dialect {
+pub(super) struct CounterDialect {
     /// Whether the number of that group and name is a gauge.
     pub(super) is_gauge: fn(group: &str, name: &str) -> bool,
     /// What a counter is shown under.
@@ -18,11 +18,11 @@ pub(super) struct Dialect {
     /// Whether a restart of the server sets every counter to zero.
     pub(super) restart_resets: bool,
     /// The counters that tell most, in the order in which they are shown.
-    pub(super) telling: &'static [Told],
+    pub(super) telling: &'static [KeyCounter],
 }
 
 /// A counter that tells much.
-pub(super) struct Told {
+pub(super) struct KeyCounter {
     /// The pattern of the sample's groups that it is added up over.
     pub(super) group: &'static str,
     /// Its name there.
@@ -38,7 +38,7 @@ pub(super) struct Told {
 }
 
 /// The dialect of a database.
-pub(super) fn dialect(product: Product) -> &'static Dialect {
+pub(super) fn dialect(product: Product) -> &'static CounterDialect {
     match product {
         Product::Mysql | Product::Mariadb => &global_status::DIALECT,
         Product::Postgres => &postgres::DIALECT,

@@ -1,8 +1,8 @@
 //! What changed between two samples, and what must be known of it: restarts, resets, wrap-arounds.
 
-use super::dialect::{Dialect, dialect, is_like};
+use super::dialect::{CounterDialect, dialect, is_like};
 use super::global_status;
-use super::interval::{self, Life};
+use super::interval::{self, ServerLife};
 use dbtime_model::Product;
 use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue, Counters,
@@ -46,12 +46,13 @@ pub fn difference(
     let interval = interval::between(before, after)?;
     let life = interval::life(before, after, interval);
     let dialect = dialect(second);
-    let restart = life == Life::Restarted && dialect.restart_resets;
+    let restart = life == ServerLife::Restarted && dialect.restart_resets;
     let groups: BTreeSet<&String> = before.groups.keys().chain(after.groups.keys()).collect();
     let mut counters = Vec::new();
     for group in groups {
         let pair = (before.groups.get(group), after.groups.get(group));
-        let of_group = Group { dialect, name: group, is_reset: restart || is_reset(pair), life };
+        let of_group =
+            CounterGroup { dialect, name: group, is_reset: restart || is_reset(pair), life };
         counters.extend(of_group.deltas(pair));
     }
     counters.sort_by(|a, b| (&a.group, &a.name).cmp(&(&b.group, &b.name)));
@@ -98,7 +99,7 @@ fn rates(report: &mut CounterReport, transactions: Option<(u64, String)>) {
 
 /// Transactions by what counts them first, and the names that did; `None` where that does not span
 /// both samples.
-fn transactions(dialect: &Dialect, counters: &[CounterDelta]) -> Option<(u64, String)> {
+fn transactions(dialect: &CounterDialect, counters: &[CounterDelta]) -> Option<(u64, String)> {
     for (group, names) in dialect.transactions {
         let is_one = |delta: &&CounterDelta| {
             names.contains(&delta.name.as_str()) && is_like(&delta.group, group)
@@ -131,15 +132,15 @@ fn is_reset((before, after): (Option<&Counters>, Option<&Counters>)) -> bool {
 }
 
 /// The counters of one group in both samples.
-struct Group<'a> {
-    dialect: &'a Dialect,
+struct CounterGroup<'a> {
+    dialect: &'a CounterDialect,
     name: &'a str,
     /// Whether all of them are known to have been set to zero.
     is_reset: bool,
-    life: Life,
+    life: ServerLife,
 }
 
-impl Group<'_> {
+impl CounterGroup<'_> {
     fn deltas(&self, (before, after): (Option<&Counters>, Option<&Counters>)) -> Vec<CounterDelta> {
         let all: BTreeSet<&String> =
             before.into_iter().chain(after).flat_map(Counters::keys).collect();
@@ -229,7 +230,7 @@ impl Group<'_> {
         const END: u64 = 1 << 32;
         const QUARTER: u64 = END / 4;
         let is_near = (END - QUARTER..END).contains(&before) && after < QUARTER;
-        let can = self.dialect.wraps && self.life != Life::Restarted;
+        let can = self.dialect.wraps && self.life != ServerLife::Restarted;
         (is_near && can).then(|| END - before + after)
     }
 }

@@ -6,7 +6,7 @@
 //! Sources: the MySQL 5.5 to 9.7 and MariaDB 10.2 to 11.8 manuals, "Server Status Variables", and
 //! what such servers print.
 
-use super::dialect::{Dialect, Told, is_like};
+use super::dialect::{CounterDialect, KeyCounter, is_like};
 use super::rows::Query;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
@@ -17,7 +17,7 @@ pub(super) const GROUP: &str = "global_status";
 /// The columns of `SHOW GLOBAL STATUS`.
 pub(super) const COLUMNS: [&str; 2] = ["Variable_name", "Value"];
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: CounterDialect = CounterDialect {
     is_gauge,
     family,
     // COMMIT and ROLLBACK are counted as statements: those of auto-commit are not among them, and
@@ -243,11 +243,11 @@ const fn told(
     unit: CounterUnit,
     meaning: &'static str,
     source: &'static str,
-) -> Told {
-    Told { group: "*", counter, label: None, unit, meaning, source }
+) -> KeyCounter {
+    KeyCounter { group: "*", counter, label: None, unit, meaning, source }
 }
 
-const TELLING: &[Told] = &[
+const TELLING: &[KeyCounter] = &[
     told("Questions", Count, "statements that clients sent", MYSQL),
     told("Com_commit", Count, "COMMIT statements", MYSQL),
     told("Com_rollback", Count, "ROLLBACK statements", MYSQL),

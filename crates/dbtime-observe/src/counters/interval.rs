@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 /// Time from the first sample to the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Interval {
+pub(super) struct CounterInterval {
     /// From zero on.
     pub(super) seconds: f64,
     /// What it was read from.
@@ -15,7 +15,7 @@ pub(super) struct Interval {
 
 /// What is known of the server between two samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum ServerLife {
     /// It was up all the time, as far as its uptime tells.
     Same,
     /// It was started anew, or these are two servers.
@@ -37,7 +37,7 @@ const SHORT_S: f64 = 100.0;
 pub(super) fn between(
     before: &CounterSample,
     after: &CounterSample,
-) -> Result<Option<Interval>, DifferenceError> {
+) -> Result<Option<CounterInterval>, DifferenceError> {
     let (first, second) = (&before.taken, &after.taken);
     let is_one_boot = first.boot.is_some() && first.boot == second.boot;
     let mono = first.mono_ns.zip(second.mono_ns).filter(|_| is_one_boot);
@@ -61,41 +61,44 @@ pub(super) fn between(
         let said = |at: &Option<String>| at.clone().unwrap_or_else(|| "a time".to_owned());
         return Err(DifferenceError::Swapped { earlier: said(&second.at), later: said(&first.at) });
     }
-    Ok(Some(Interval { seconds, from }).filter(|interval| interval.seconds.is_finite()))
+    Ok(Some(CounterInterval { seconds, from }).filter(|interval| interval.seconds.is_finite()))
 }
 
 /// Whether the server was up all the time.
 pub(super) fn life(
     before: &CounterSample,
     after: &CounterSample,
-    interval: Option<Interval>,
-) -> Life {
-    let Some((first, second)) = before.uptime_s.zip(after.uptime_s) else { return Life::Unknown };
+    interval: Option<CounterInterval>,
+) -> ServerLife {
+    let Some((first, second)) = before.uptime_s.zip(after.uptime_s) else {
+        return ServerLife::Unknown;
+    };
     if second < first {
-        return Life::Restarted;
+        return ServerLife::Restarted;
     }
     let passed = interval.filter(|interval| interval.from != IntervalSource::Uptime);
-    let is_off = |passed: Interval| {
+    let is_off = |passed: CounterInterval| {
         let slack = UPTIME_SLACK_S + UPTIME_SLACK_SHARE * passed.seconds;
         (second - first - passed.seconds).abs() > slack
     };
-    if passed.is_some_and(is_off) { Life::Restarted } else { Life::Same }
+    if passed.is_some_and(is_off) { ServerLife::Restarted } else { ServerLife::Same }
 }
 
 /// What a reader must know of two samples as a whole.
 pub(super) fn notes(
     before: &CounterSample,
     after: &CounterSample,
-    interval: Option<Interval>,
-    life: Life,
+    interval: Option<CounterInterval>,
+    life: ServerLife,
 ) -> Vec<String> {
     let (first, second) = (&before.source, &after.source);
     let mut notes = Vec::new();
-    if life == Life::Restarted {
+    if life == ServerLife::Restarted {
         notes.push(restarted(before, after, interval));
     }
     let flushed = flushed_at(before).zip(flushed_at(after));
-    if flushed.is_some_and(|(first, second)| second > first + 1.0) && life != Life::Restarted {
+    if flushed.is_some_and(|(first, second)| second > first + 1.0) && life != ServerLife::Restarted
+    {
         notes.push(
             "FLUSH STATUS set counters to zero between the samples: those that fell count from \
              there, and others may have lost what came before it"
@@ -113,11 +116,11 @@ pub(super) fn notes(
         notes.push(format!("the samples come from two versions: {both}"));
     }
     match interval {
-        Some(Interval { seconds, .. }) if seconds <= 0.0 => notes.push(
+        Some(CounterInterval { seconds, .. }) if seconds <= 0.0 => notes.push(
             "both samples were taken at the same time, as far as the clock tells: no rates"
                 .to_owned(),
         ),
-        Some(Interval { seconds, from: IntervalSource::Uptime }) if seconds < SHORT_S => {
+        Some(CounterInterval { seconds, from: IntervalSource::Uptime }) if seconds < SHORT_S => {
             notes.push(format!(
                 "rates are good to {:.0} %: the interval is known in whole seconds of Uptime",
                 100.0 / seconds
@@ -128,7 +131,11 @@ pub(super) fn notes(
     notes
 }
 
-fn restarted(before: &CounterSample, after: &CounterSample, interval: Option<Interval>) -> String {
+fn restarted(
+    before: &CounterSample,
+    after: &CounterSample,
+    interval: Option<CounterInterval>,
+) -> String {
     let up = |sample: &CounterSample| sample.uptime_s.unwrap_or_default();
     let (first, second) = (up(before), up(after));
     if interval.is_some() && second >= first {

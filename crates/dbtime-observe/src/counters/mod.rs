@@ -22,6 +22,6 @@ mod telling;
 
 pub use difference::{DifferenceError, difference, per_transaction_of};
 pub use parse::{FileError, MOST_BYTES, ParseError, parse, read};
-pub use rows::{Cell, Query, ServerVersion, add_rows, queries};
+pub use rows::{CounterCell, Query, ServerVersion, add_rows, queries};
 pub use sqlite::SqliteHeaders;
 pub use telling::telling;

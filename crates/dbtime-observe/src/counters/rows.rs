@@ -9,7 +9,7 @@ use dbtime_model::Product;
 use dbtime_model::counters::{CounterSample, CounterValue, Counters};
 
 /// A cell of a row; `None` is NULL.
-pub type Cell = Option<String>;
+pub type CounterCell = Option<String>;
 
 /// Something to ask a server for a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn add_rows(
     sample: &mut CounterSample,
     group: &str,
     columns: &[impl AsRef<str>],
-    rows: &[Vec<Cell>],
+    rows: &[Vec<CounterCell>],
 ) {
     let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
     match group {
@@ -83,7 +83,7 @@ pub fn add_rows(
 }
 
 /// Rows of a name and a value.
-fn add_variables(sample: &mut CounterSample, rows: &[Vec<Cell>]) {
+fn add_variables(sample: &mut CounterSample, rows: &[Vec<CounterCell>]) {
     let counters = sample.groups.entry(global_status::GROUP.to_owned()).or_default();
     for row in rows {
         if let [Some(name), Some(value), ..] = &row[..] {
@@ -95,7 +95,13 @@ fn add_variables(sample: &mut CounterSample, rows: &[Vec<Cell>]) {
 }
 
 /// A row of a view, whose columns are counters.
-fn add_row(sample: &mut CounterSample, view: &str, columns: &[&str], keys: &[&str], row: &[Cell]) {
+fn add_row(
+    sample: &mut CounterSample,
+    view: &str,
+    columns: &[&str],
+    keys: &[&str],
+    row: &[CounterCell],
+) {
     let is_gauge = dialect(sample.source.product).is_gauge;
     let cells = || columns.iter().zip(row).filter_map(|(name, cell)| Some((*name, cell.as_ref()?)));
     let values = cells().filter(|(name, _)| !keys.contains(name));
@@ -142,7 +148,7 @@ mod tests {
         CounterSample::new(CounterSource { product, version: None, url: None })
     }
 
-    fn row(cells: &[&str]) -> Vec<Cell> {
+    fn row(cells: &[&str]) -> Vec<CounterCell> {
         let cell = |text: &&str| (*text != "NULL").then(|| (*text).to_owned());
         cells.iter().map(cell).collect()
     }

@@ -8,14 +8,14 @@
 //! <https://sqlite.org/c3ref/c_dbstatus_options.html>, <https://sqlite.org/fileformat.html> §1.3
 //! and §4.1, <https://sqlite.org/walformat.html> §2.
 
-use super::dialect::{Dialect, Told, is_like};
+use super::dialect::{CounterDialect, KeyCounter, is_like};
 use dbtime_model::counters::{CounterSample, CounterValue, Counters};
 use dbtime_model::record::CounterUnit::Count;
 
 /// The group of what the headers of the files tell.
 pub(super) const FILE: &str = "file";
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: CounterDialect = CounterDialect {
     is_gauge,
     family: |group, _| group.to_owned(),
     transactions: &[(FILE, &["wal_transactions", "journal_transactions"])],
@@ -45,15 +45,15 @@ fn is_gauge(_group: &str, name: &str) -> bool {
     GAUGES.iter().any(|pattern| is_like(name, pattern))
 }
 
-const fn told(counter: &'static str, meaning: &'static str, source: &'static str) -> Told {
-    Told { group: "*", counter, label: None, unit: Count, meaning, source }
+const fn told(counter: &'static str, meaning: &'static str, source: &'static str) -> KeyCounter {
+    KeyCounter { group: "*", counter, label: None, unit: Count, meaning, source }
 }
 
 const STATUS: &str = "sqlite.org, Status Parameters for database connections";
 const FORMAT: &str = "sqlite.org, Database File Format";
 const WAL: &str = "sqlite.org, WAL-mode File Format";
 
-const TELLING: &[Told] = &[
+const TELLING: &[KeyCounter] = &[
     told("wal_transactions", "write transactions committed to the log", WAL),
     told("journal_transactions", "write transactions committed to the file", FORMAT),
     told("schema_changes", "changes of the schema", FORMAT),

@@ -1,6 +1,6 @@
 //! The counters that tell most.
 
-use super::dialect::{Told, dialect, is_like};
+use super::dialect::{KeyCounter, dialect, is_like};
 use dbtime_model::counters::{CounterDelta, CounterKind, CounterNote, CounterReport};
 use dbtime_model::record::TellingCounter;
 
@@ -11,7 +11,7 @@ pub fn telling(report: &CounterReport) -> Vec<TellingCounter> {
     all.filter_map(|told| of(told, report)).collect()
 }
 
-fn of(told: &Told, report: &CounterReport) -> Option<TellingCounter> {
+fn of(told: &KeyCounter, report: &CounterReport) -> Option<TellingCounter> {
     let is_it = |delta: &&CounterDelta| {
         delta.name == told.counter
             && is_like(&delta.group, told.group)

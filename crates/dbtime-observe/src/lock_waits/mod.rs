@@ -14,7 +14,7 @@ mod rows;
 mod survey;
 
 pub use listed::{listed_sessions, session_lists};
-pub use survey::{LockSurvey, Refused, SurveyAnswer};
+pub use survey::{LockSurvey, SurveyAnswer, SurveyRefusal};
 
 /// Characters of a text that are read: enough to know a statement by.
 const TEXT_LENGTH: usize = 1000;
@@ -27,7 +27,7 @@ const MOST_CLAIMS: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LockSource {
     /// What it brings.
-    brings: Brings,
+    brings: RowKind,
     /// The statement; `{ids}` stands for the sessions that are to be looked at.
     sql: &'static str,
     /// What is asked instead where it is refused.
@@ -38,7 +38,7 @@ struct LockSource {
 
 /// What rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Brings {
+enum RowKind {
     /// `waiter`, `holder`, `lock`, `object`, `waited`.
     Claims,
     /// `id`, `user`, `address`, `database`, `state`, `in_state`, `in_transaction`, `statement`,

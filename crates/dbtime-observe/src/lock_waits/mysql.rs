@@ -1,7 +1,7 @@
 //! MariaDB and MySQL: InnoDB's waits for rows, waits for metadata where somebody keeps account of
 //! them, and the sessions.
 
-use super::{Brings, LockSource};
+use super::{LockSource, RowKind};
 use crate::counters::ServerVersion;
 use dbtime_model::Product;
 
@@ -50,7 +50,7 @@ pub(super) const REMEDY: &str =
 
 /// Waits for rows until MySQL 8.0 took these tables away, and in every MariaDB.
 const INNODB_WAITS: LockSource = LockSource {
-    brings: Brings::Claims,
+    brings: RowKind::Claims,
     sql: "SELECT r.trx_mysql_thread_id AS waiter, b.trx_mysql_thread_id AS holder, \
           'row lock' AS `lock`, REPLACE(l.lock_table, '`', '') AS object, \
           TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) / 1000000 AS waited \
@@ -64,7 +64,7 @@ const INNODB_WAITS: LockSource = LockSource {
 };
 
 const DATA_LOCK_WAITS: LockSource = LockSource {
-    brings: Brings::Claims,
+    brings: RowKind::Claims,
     sql: "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, 'row lock' AS `lock`, \
           CONCAT(l.OBJECT_SCHEMA, '.', l.OBJECT_NAME) AS object, \
           TIMESTAMPDIFF(MICROSECOND, t.trx_wait_started, NOW(6)) / 1000000 AS waited \
@@ -83,7 +83,7 @@ const DATA_LOCK_WAITS: LockSource = LockSource {
 /// statement names the table. The holder of one kind of lock without a name may be anybody who has
 /// one.
 const METADATA_OF_MARIADB: LockSource = LockSource {
-    brings: Brings::Claims,
+    brings: RowKind::Claims,
     sql: "SELECT p.ID AS waiter, m.THREAD_ID AS holder, LOWER(p.`lock`) AS `lock`, \
           IF(p.`lock` = 'user lock', NULL, CONCAT_WS('.', NULLIF(m.TABLE_SCHEMA, ''), \
           NULLIF(m.TABLE_NAME, ''))) AS object, p.TIME_MS / 1000 AS waited \
@@ -107,7 +107,7 @@ const METADATA_WAITERS: &str = "SELECT ID AS waiter, NULL AS holder, \
 
 /// On in MySQL 8, to be switched on in 5.7.
 const METADATA_OF_MYSQL: LockSource = LockSource {
-    brings: Brings::Claims,
+    brings: RowKind::Claims,
     sql: "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, \
           IF(w.OBJECT_TYPE = 'USER LEVEL LOCK', 'user lock', \
           CONCAT(LOWER(w.OBJECT_TYPE), ' metadata lock')) AS `lock`, \
@@ -126,7 +126,7 @@ const METADATA_OF_MYSQL: LockSource = LockSource {
 };
 
 const METADATA_UNKNOWN: LockSource = LockSource {
-    brings: Brings::Claims,
+    brings: RowKind::Claims,
     sql: METADATA_WAITERS,
     instead: None,
     lacks: "who waits for metadata locks is not known",
@@ -161,7 +161,7 @@ const SESSIONS_ALONE: &str =
     sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "");
 
 const SESSIONS_OF_MARIADB: LockSource = LockSource {
-    brings: Brings::Sessions,
+    brings: RowKind::Sessions,
     sql: sessions!(
         "information_schema.PROCESSLIST p",
         "p.TIME_MS / 1000",
@@ -174,7 +174,7 @@ const SESSIONS_OF_MARIADB: LockSource = LockSource {
 };
 
 const SESSIONS_OF_MYSQL: LockSource = LockSource {
-    brings: Brings::Sessions,
+    brings: RowKind::Sessions,
     sql: sessions!(
         "information_schema.PROCESSLIST p",
         "p.TIME",
@@ -189,7 +189,7 @@ const SESSIONS_OF_MYSQL: LockSource = LockSource {
 
 /// No word of threads, and INNODB_TRX from 5.5 on.
 const SESSIONS_BEFORE: LockSource = LockSource {
-    brings: Brings::Sessions,
+    brings: RowKind::Sessions,
     sql: sessions!(
         "information_schema.PROCESSLIST p",
         "p.TIME",
@@ -203,7 +203,7 @@ const SESSIONS_BEFORE: LockSource = LockSource {
 
 /// The last ones of sessions that do nothing: where performance_schema is off, it has none.
 const STATEMENTS: LockSource = LockSource {
-    brings: Brings::Statements,
+    brings: RowKind::Statements,
     sql: "SELECT t.PROCESSLIST_ID AS id, LEFT(s.SQL_TEXT, 1000) AS statement \
           FROM performance_schema.threads t \
           JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID \

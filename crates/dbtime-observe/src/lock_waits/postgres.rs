@@ -1,6 +1,6 @@
 //! PostgreSQL 9.6 and later: `pg_locks`, `pg_blocking_pids`, `pg_stat_activity`.
 
-use super::{Brings, LockSource};
+use super::{LockSource, RowKind};
 use crate::counters::ServerVersion;
 
 /// What a login says of itself, and how long it may wait: it must not hold up what it looks at.
@@ -23,8 +23,8 @@ pub(super) fn sources(version: ServerVersion) -> Vec<LockSource> {
     let sessions = if version.major >= 10 { SESSIONS } else { SESSIONS_BEFORE_10 };
     let of = |brings, sql, lacks| LockSource { brings, sql, instead: None, lacks };
     vec![
-        of(Brings::Claims, claims, "who waits for whom is not known"),
-        of(Brings::Sessions, sessions, "whose sessions these are is not known"),
+        of(RowKind::Claims, claims, "who waits for whom is not known"),
+        of(RowKind::Sessions, sessions, "whose sessions these are is not known"),
     ]
 }
 

@@ -2,17 +2,17 @@
 //! left out, and nothing grows without bound.
 
 use super::{MOST_CLAIMS, TEXT_LENGTH};
-use crate::counters::Cell;
+use crate::counters::CounterCell;
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::{LockClaim, ServerSession};
 
 /// The cells of a row by the names of their columns.
-struct Named<'a> {
+struct NamedRow<'a> {
     columns: &'a [String],
-    cells: &'a [Cell],
+    cells: &'a [CounterCell],
 }
 
-impl Named<'_> {
+impl NamedRow<'_> {
     fn text(&self, name: &str) -> String {
         let text = self.cell(name).unwrap_or_default();
         // A server cuts its texts by itself; a hostile one would not.
@@ -36,13 +36,16 @@ impl Named<'_> {
     }
 }
 
-fn named<'a>(columns: &'a [String], rows: &'a [Vec<Cell>]) -> impl Iterator<Item = Named<'a>> {
-    rows.iter().map(move |cells| Named { columns, cells })
+fn named<'a>(
+    columns: &'a [String],
+    rows: &'a [Vec<CounterCell>],
+) -> impl Iterator<Item = NamedRow<'a>> {
+    rows.iter().map(move |cells| NamedRow { columns, cells })
 }
 
 /// Who waits for whom.
-pub(super) fn claims(columns: &[String], rows: &[Vec<Cell>]) -> Vec<LockClaim> {
-    let claim = |row: Named<'_>| {
+pub(super) fn claims(columns: &[String], rows: &[Vec<CounterCell>]) -> Vec<LockClaim> {
+    let claim = |row: NamedRow<'_>| {
         Some(LockClaim {
             waiter: row.number("waiter")?,
             holder: row.number("holder"),
@@ -55,8 +58,12 @@ pub(super) fn claims(columns: &[String], rows: &[Vec<Cell>]) -> Vec<LockClaim> {
 }
 
 /// Sessions, so many at most.
-pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>], most: usize) -> Vec<ServerSession> {
-    let session = |row: Named<'_>| {
+pub(super) fn sessions(
+    columns: &[String],
+    rows: &[Vec<CounterCell>],
+    most: usize,
+) -> Vec<ServerSession> {
+    let session = |row: NamedRow<'_>| {
         Some(ServerSession {
             id: row.number("id")?,
             user: row.text("user"),
@@ -76,7 +83,7 @@ pub(super) fn sessions(columns: &[String], rows: &[Vec<Cell>], most: usize) -> V
 pub(super) fn add_statements(
     sessions: &mut [ServerSession],
     columns: &[String],
-    rows: &[Vec<Cell>],
+    rows: &[Vec<CounterCell>],
 ) {
     for row in named(columns, rows).take(MOST_CLAIMS) {
         let id = row.number("id");

@@ -1,7 +1,7 @@
 //! What a server is asked, one statement after the other, until the picture is whole.
 
-use super::{Brings, LockSource, MOST_CLAIMS, mysql, postgres, rows};
-use crate::counters::{Cell, ServerVersion};
+use super::{LockSource, MOST_CLAIMS, RowKind, mysql, postgres, rows};
+use crate::counters::{CounterCell, ServerVersion};
 use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockClaim, LockPicture};
 use std::collections::BTreeSet;
@@ -27,12 +27,12 @@ pub struct SurveyAnswer<'a> {
     /// Names of the columns.
     pub columns: &'a [String],
     /// Rows, a cell for each column as the text protocol has it.
-    pub rows: &'a [Vec<Cell>],
+    pub rows: &'a [Vec<CounterCell>],
 }
 
 /// That a server has refused a statement.
 #[derive(Clone, Copy, Debug)]
-pub struct Refused<'a> {
+pub struct SurveyRefusal<'a> {
     /// The server's code: `1227`, `42501`.
     pub code: &'a str,
     /// What it says.
@@ -77,9 +77,9 @@ impl LockSurvey {
     fn due(&self, source: &LockSource) -> Option<&'static str> {
         let sessions = &self.picture.sessions;
         let is_wanted = match source.brings {
-            Brings::Claims => true,
-            Brings::Sessions => !self.picture.claims.is_empty(),
-            Brings::Statements => sessions.iter().any(|one| one.statement.is_empty()),
+            RowKind::Claims => true,
+            RowKind::Sessions => !self.picture.claims.is_empty(),
+            RowKind::Statements => sessions.iter().any(|one| one.statement.is_empty()),
         };
         let known = [Some(source.sql), source.instead].into_iter().flatten();
         known.filter(|_| is_wanted).find(|sql| !self.refused.contains(sql))
@@ -94,7 +94,7 @@ impl LockSurvey {
     }
 
     /// Takes what came of the last statement.
-    pub fn take(&mut self, outcome: Result<SurveyAnswer<'_>, Refused<'_>>) {
+    pub fn take(&mut self, outcome: Result<SurveyAnswer<'_>, SurveyRefusal<'_>>) {
         let Some(source) = self.sources.get(self.at).copied() else { return };
         match outcome {
             Ok(answer) => {
@@ -102,7 +102,7 @@ impl LockSurvey {
                 self.at += 1;
             }
             Err(refused) if refused.is_passing => {
-                let Refused { code, message, .. } = refused;
+                let SurveyRefusal { code, message, .. } = refused;
                 let lacks = if source.lacks.is_empty() { "not all is known" } else { source.lacks };
                 self.picture.notes.push(format!("{lacks} now: {message} ({code})"));
                 self.at += 1;
@@ -112,19 +112,23 @@ impl LockSurvey {
         }
     }
 
-    fn add(&mut self, brings: Brings, SurveyAnswer { columns, rows }: SurveyAnswer<'_>) {
+    fn add(&mut self, brings: RowKind, SurveyAnswer { columns, rows }: SurveyAnswer<'_>) {
         let picture = &mut self.picture;
         match brings {
-            Brings::Claims => {
+            RowKind::Claims => {
                 picture.claims.extend(rows::claims(columns, rows));
                 picture.claims.truncate(MOST_CLAIMS);
             }
-            Brings::Sessions => picture.sessions = rows::sessions(columns, rows, MOST_CLAIMS),
-            Brings::Statements => rows::add_statements(&mut picture.sessions, columns, rows),
+            RowKind::Sessions => picture.sessions = rows::sessions(columns, rows, MOST_CLAIMS),
+            RowKind::Statements => rows::add_statements(&mut picture.sessions, columns, rows),
         }
     }
 
-    fn refuse(&mut self, source: LockSource, Refused { code, message, .. }: Refused<'_>) {
+    fn refuse(
+        &mut self,
+        source: LockSource,
+        SurveyRefusal { code, message, .. }: SurveyRefusal<'_>,
+    ) {
         let Some(sql) = self.due(&source) else { return };
         self.refused.insert(sql);
         let is_forbidden = mysql::FORBIDDEN.contains(&code);

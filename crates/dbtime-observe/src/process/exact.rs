@@ -1,19 +1,19 @@
 //! What processes spent by the scheduler's own events, put beside what `/proc` says of them.
 
-use super::Roll;
-use crate::scheduler::Interval;
+use super::ProcessSet;
+use crate::scheduler::SchedulerInterval;
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, EndedThreads, Presence, ProcessId, ProcessUse, Scheduled, ScheduledProcess, Spent,
-    ThreadUse,
+    CpuSplit, EndedThreads, Presence, ProcessId, ProcessUse, Scheduled, ScheduledProcess,
+    SpentResources, ThreadUse,
 };
 use std::collections::HashMap;
 
-impl Roll {
+impl ProcessSet {
     /// As [`end_interval`](Self::end_interval), with exact figures of everybody who had a CPU or
     /// wanted one: also of those that came and went unseen. To be called right after the
     /// scheduler's interval has ended.
-    pub fn end_exact_interval(&mut self, interval: &Interval) -> Vec<ProcessUse> {
+    pub fn end_exact_interval(&mut self, interval: &SchedulerInterval) -> Vec<ProcessUse> {
         let mut uses = self.end_interval();
         let mut scheduled: HashMap<ProcessId, &ScheduledProcess> =
             interval.processes.iter().map(|process| (process.id, process)).collect();
@@ -39,7 +39,7 @@ impl Roll {
         &mut self,
         process: &ScheduledProcess,
         ended: &EndedThreads,
-        interval: &Interval,
+        interval: &SchedulerInterval,
     ) -> ProcessUse {
         let mut used = ProcessUse {
             id: process.id,
@@ -48,7 +48,7 @@ impl Roll {
             name: ended.name.clone(),
             command: ended.name.clone(),
             presence: Presence::CameAndWent,
-            spent: Spent { ticks: ended.ticks, ..Spent::default() },
+            spent: SpentResources { ticks: ended.ticks, ..SpentResources::default() },
             ..ProcessUse::default()
         };
         correct(&mut used, process, interval);
@@ -57,7 +57,7 @@ impl Roll {
 }
 
 /// Puts what the scheduler says in the place of what was read.
-fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Interval) {
+fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &SchedulerInterval) {
     let Scheduled { cpu, switches, .. } = process.spent;
     if used.presence == Presence::Stayed {
         used.wall = interval.wall;

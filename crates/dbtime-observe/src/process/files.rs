@@ -1,7 +1,7 @@
 //! What `/proc` says of one process or thread, parsed.
 
 use dbtime_model::Nanos;
-use dbtime_model::process::{Faults, Io, Memory, Reaped, Switches, Ticks};
+use dbtime_model::process::{CpuTicks, Io, Memory, PageFaults, ReapedChildren, Switches};
 use procfs::FromRead;
 use procfs::process::{Schedstat, Stat};
 use std::fmt::Display;
@@ -11,19 +11,19 @@ use std::path::Path;
 
 /// Files of one process or thread: `/proc/PID` or `/proc/PID/task/TID`.
 #[derive(Clone, Debug)]
-pub(super) struct Folder(String);
+pub(super) struct ProcFolder(String);
 
 /// What `stat` says.
 #[derive(Clone, Debug)]
-pub(super) struct Basics {
+pub(super) struct ProcStat {
     pub(super) name: String,
     pub(super) parent: u32,
     pub(super) start_tick: u64,
     /// It has ended, and nobody has waited for it yet.
     pub(super) has_ended: bool,
-    pub(super) ticks: Ticks,
-    pub(super) faults: Faults,
-    pub(super) reaped: Reaped,
+    pub(super) ticks: CpuTicks,
+    pub(super) faults: PageFaults,
+    pub(super) reaped: ReapedChildren,
     pub(super) threads: u32,
     /// Only meaningful where the kernel keeps delay accounting, and of a single thread.
     pub(super) io_delay: Nanos,
@@ -42,7 +42,7 @@ fn ticks(n: u64) -> Nanos {
     Nanos(n.saturating_mul(1_000_000_000 / procfs::ticks_per_second()))
 }
 
-impl Folder {
+impl ProcFolder {
     pub(super) fn of_process(pid: u32) -> Self {
         Self(format!("/proc/{pid}"))
     }
@@ -69,22 +69,22 @@ impl Folder {
     }
 
     /// Everything `stat` says; an error when the process is gone or hidden.
-    pub(super) fn basics(&self) -> io::Result<Basics> {
+    pub(super) fn basics(&self) -> io::Result<ProcStat> {
         let stat = Stat::from_read(&self.read("stat")?[..]).map_err(io::Error::other)?;
         let unsigned = |n: i64| n.max(0).cast_unsigned();
-        Ok(Basics {
+        Ok(ProcStat {
             name: stat.comm,
             parent: stat.ppid.max(0).cast_unsigned(),
             start_tick: stat.starttime,
             has_ended: matches!(stat.state, 'Z' | 'X'),
-            ticks: Ticks { user: ticks(stat.utime), system: ticks(stat.stime) },
-            faults: Faults { minor: stat.minflt, major: stat.majflt },
-            reaped: Reaped {
-                ticks: Ticks {
+            ticks: CpuTicks { user: ticks(stat.utime), system: ticks(stat.stime) },
+            faults: PageFaults { minor: stat.minflt, major: stat.majflt },
+            reaped: ReapedChildren {
+                ticks: CpuTicks {
                     user: ticks(unsigned(stat.cutime)),
                     system: ticks(unsigned(stat.cstime)),
                 },
-                faults: Faults { minor: stat.cminflt, major: stat.cmajflt },
+                faults: PageFaults { minor: stat.cminflt, major: stat.cmajflt },
             },
             threads: u32::try_from(stat.num_threads).unwrap_or(0),
             io_delay: ticks(stat.delayacct_blkio_ticks.unwrap_or(0)),
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn this_process_is_read() {
-        let folder = Folder::of_process(std::process::id());
+        let folder = ProcFolder::of_process(std::process::id());
         let basics = folder.basics().expect("stat");
         assert!(basics.start_tick > 0 && basics.threads >= 1);
         assert!(folder.io().is_some() && folder.schedule().is_some());

@@ -1,7 +1,7 @@
 //! Finds processes by number, name, port or socket.
 
 use super::ProcessError;
-use super::files::{Folder, numbers};
+use super::files::{ProcFolder, numbers};
 use super::listening::described;
 use procfs::net::{TcpState, UnixState};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const NAME: usize = 15;
 
 /// Which process is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Which {
+pub enum ProcessSelector {
     /// The one with this number.
     Pid(u32),
     /// Those of this name, or whose program is called so.
@@ -27,7 +27,7 @@ pub enum Which {
     Socket(PathBuf),
 }
 
-impl FromStr for Which {
+impl FromStr for ProcessSelector {
     type Err = Infallible;
 
     /// Reads `4711`, `:3306`, `/run/mysqld/mysqld.sock`, and everything else as a name.
@@ -42,7 +42,7 @@ impl FromStr for Which {
     }
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for ProcessSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pid(pid) => write!(f, "{pid}"),
@@ -63,21 +63,21 @@ pub fn all() -> Vec<u32> {
 /// Numbers of the processes that are meant, at least one, in order.
 ///
 /// Errors: [`ProcessError`], saying what was not found.
-pub fn find(which: &Which) -> Result<Vec<u32>, ProcessError> {
+pub fn find(which: &ProcessSelector) -> Result<Vec<u32>, ProcessError> {
     match which {
-        Which::Pid(pid) => match Folder::of_process(*pid).basics() {
+        ProcessSelector::Pid(pid) => match ProcFolder::of_process(*pid).basics() {
             Ok(_) => Ok(vec![*pid]),
             Err(_) => Err(ProcessError::Absent(*pid)),
         },
-        Which::Name(name) => {
+        ProcessSelector::Name(name) => {
             let found: Vec<u32> = all().into_iter().filter(|pid| is_called(*pid, name)).collect();
             if found.is_empty() { Err(ProcessError::NoSuchName(name.clone())) } else { Ok(found) }
         }
-        Which::Port(port) => match listeners(*port) {
+        ProcessSelector::Port(port) => match listeners(*port) {
             sockets if sockets.is_empty() => Err(ProcessError::NoListener(*port)),
             sockets => holders(&sockets, || format!("port {port}")),
         },
-        Which::Socket(path) => match unix_listeners(path) {
+        ProcessSelector::Socket(path) => match unix_listeners(path) {
             sockets if sockets.is_empty() => {
                 Err(ProcessError::NoSocket(path.display().to_string()))
             }
@@ -89,9 +89,9 @@ pub fn find(which: &Which) -> Result<Vec<u32>, ProcessError> {
 /// The one process that is meant; of a server with children the server itself.
 ///
 /// Errors: as [`find`], and [`ProcessError::Ambiguous`].
-pub fn only(which: &Which) -> Result<u32, ProcessError> {
+pub fn only(which: &ProcessSelector) -> Result<u32, ProcessError> {
     let found = find(which)?;
-    let parent = |pid: u32| Folder::of_process(pid).basics().map_or(0, |basics| basics.parent);
+    let parent = |pid: u32| ProcFolder::of_process(pid).basics().map_or(0, |basics| basics.parent);
     let roots: Vec<u32> =
         found.iter().copied().filter(|pid| !found.contains(&parent(*pid))).collect();
     match roots[..] {
@@ -114,7 +114,7 @@ fn some(pids: &[u32]) -> String {
 
 /// Whether the kernel's name of a process or its program's is this one.
 pub(super) fn is_called(pid: u32, name: &str) -> bool {
-    let folder = Folder::of_process(pid);
+    let folder = ProcFolder::of_process(pid);
     let Ok(basics) = folder.basics() else { return false };
     if basics.name == name {
         return true;
@@ -170,11 +170,11 @@ mod tests {
 
     #[test]
     fn what_is_meant_is_read() {
-        let which = |text: &str| text.parse::<Which>().expect("never fails");
-        assert_eq!(which("4711"), Which::Pid(4711));
-        assert_eq!(which(":3306"), Which::Port(3306));
-        assert_eq!(which("/run/x.sock"), Which::Socket("/run/x.sock".into()));
-        assert_eq!(which("mariadbd"), Which::Name("mariadbd".to_owned()));
+        let which = |text: &str| text.parse::<ProcessSelector>().expect("never fails");
+        assert_eq!(which("4711"), ProcessSelector::Pid(4711));
+        assert_eq!(which(":3306"), ProcessSelector::Port(3306));
+        assert_eq!(which("/run/x.sock"), ProcessSelector::Socket("/run/x.sock".into()));
+        assert_eq!(which("mariadbd"), ProcessSelector::Name("mariadbd".to_owned()));
         assert_eq!(which("99999999999").to_string(), "99999999999");
     }
 
@@ -183,15 +183,15 @@ mod tests {
         let own = std::process::id();
         let tcp = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = tcp.local_addr().expect("bound").port();
-        assert_eq!(find(&Which::Port(port)), Ok(vec![own]));
+        assert_eq!(find(&ProcessSelector::Port(port)), Ok(vec![own]));
         drop(tcp);
-        assert_eq!(find(&Which::Port(port)), Err(ProcessError::NoListener(port)));
+        assert_eq!(find(&ProcessSelector::Port(port)), Err(ProcessError::NoListener(port)));
 
         let path = std::env::temp_dir().join(format!("dbtime-find-{own}.sock"));
         let unix = UnixListener::bind(&path).expect("a socket");
-        assert_eq!(only(&Which::Socket(path.clone())), Ok(own));
+        assert_eq!(only(&ProcessSelector::Socket(path.clone())), Ok(own));
         drop(unix);
-        let gone = find(&Which::Socket(path.clone()));
+        let gone = find(&ProcessSelector::Socket(path.clone()));
         assert!(matches!(gone, Err(ProcessError::NoSocket(_))), "{gone:?}");
         std::fs::remove_file(path).expect("it was there");
     }
@@ -202,10 +202,10 @@ mod tests {
         let name = std::env::current_exe().expect("this test");
         let name = name.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(name.len() > NAME, "the kernel cuts it");
-        assert!(find(&Which::Name(name)).expect("this test").contains(&own));
-        assert_eq!(find(&Which::Pid(own)), Ok(vec![own]));
-        assert_eq!(find(&Which::Pid(4_194_305)), Err(ProcessError::Absent(4_194_305)));
-        let none = Which::Name("no-such-program".to_owned());
+        assert!(find(&ProcessSelector::Name(name)).expect("this test").contains(&own));
+        assert_eq!(find(&ProcessSelector::Pid(own)), Ok(vec![own]));
+        assert_eq!(find(&ProcessSelector::Pid(4_194_305)), Err(ProcessError::Absent(4_194_305)));
+        let none = ProcessSelector::Name("no-such-program".to_owned());
         assert!(matches!(find(&none), Err(ProcessError::NoSuchName(_))));
     }
 

@@ -1,20 +1,20 @@
 //! Threads and processes by what they are for.
 
 use dbtime_model::process::{
-    CpuSplit, ProcessUse, ServerSample, Spent, TICK, ThreadUse, ThreadsUse,
+    CpuSplit, ProcessUse, ServerSample, SpentResources, TICK, ThreadUse, ThreadsUse,
 };
 use std::collections::BTreeMap;
 
 /// What was spent between two samples by name of thread, most CPU time first; what ended threads
 /// and processes spent stands under `ended`.
 pub fn by_thread_name(earlier: &ServerSample, later: &ServerSample) -> Vec<ThreadsUse> {
-    let mut names: BTreeMap<String, (u32, Spent)> = BTreeMap::new();
+    let mut names: BTreeMap<String, (u32, SpentResources)> = BTreeMap::new();
     let mut rest = later.since(earlier).spent.cpu;
     for process in later.each_since(earlier) {
         for thread in &process.each_thread {
             rest = rest - thread.spent.cpu;
             let kind = kind(&process, thread);
-            let (threads, spent) = names.entry(kind).or_insert((0, Spent::none_yet()));
+            let (threads, spent) = names.entry(kind).or_insert((0, SpentResources::none_yet()));
             *threads += 1;
             *spent += thread.spent;
         }
@@ -105,17 +105,17 @@ mod tests {
         let thread = |pid: u32, cpu: u64| ThreadSample {
             id: ProcessId { pid, start_tick: 1 },
             name: format!("conn-{pid}"),
-            spent: Spent { cpu: ms(cpu), ..Spent::none_yet() },
+            spent: SpentResources { cpu: ms(cpu), ..SpentResources::none_yet() },
             ..ThreadSample::default()
         };
         let server = |cpu: u64, each_thread: Vec<ThreadSample>| ServerSample {
             processes: vec![ProcessSample {
                 threads: 2,
-                spent: Spent { cpu: ms(cpu), ..Spent::none_yet() },
+                spent: SpentResources { cpu: ms(cpu), ..SpentResources::none_yet() },
                 each_thread,
                 ..ProcessSample::default()
             }],
-            ended: EndedProcesses { count: 0, spent: Spent::none_yet() },
+            ended: EndedProcesses { count: 0, spent: SpentResources::none_yet() },
             ..ServerSample::default()
         };
         let a = server(100, vec![thread(1, 40), thread(2, 20)]);

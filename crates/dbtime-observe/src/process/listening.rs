@@ -1,6 +1,6 @@
 //! Where a process listens, and whose it is: what tells servers of one name apart.
 
-use super::files::Folder;
+use super::files::ProcFolder;
 use nix::unistd::{Uid, User};
 use procfs::ProcError;
 use procfs::net::TcpState;
@@ -39,7 +39,7 @@ pub(super) fn user_name(uid: u32) -> String {
 
 /// A process among others of its name: `4711 (mysql, :3306)`. What may not be seen is left out.
 pub(super) fn described(pid: u32) -> String {
-    let user = Folder::of_process(pid).status().map(|status| user_name(status.uid));
+    let user = ProcFolder::of_process(pid).status().map(|status| user_name(status.uid));
     let ports = Process::new(pid.cast_signed()).and_then(|files| ports(&files));
     let ports = ports.unwrap_or_default().into_iter().map(|port| format!(":{port}"));
     let known: Vec<String> = user.into_iter().chain(ports).collect();

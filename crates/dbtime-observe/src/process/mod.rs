@@ -21,12 +21,12 @@ mod usage;
 #[cfg(feature = "trace")]
 pub(crate) use clock::cpu_time;
 pub use error::ProcessError;
-pub use find::{Which, all, find, only};
+pub use find::{ProcessSelector, all, find, only};
 pub use kinds::by_thread_name;
 #[cfg(feature = "trace")]
 pub(crate) use listening::{ports, sockets};
 pub use masking::masked;
-pub use read::{Reader, cpus_of};
-pub use roll::Roll;
+pub use read::{ProcReader, cpus_of};
+pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};
-pub use usage::{EndWatch, UsageWatch, Waited, boot_id, since_saved, wait_for};
+pub use usage::{EndWatch, ReapedChild, UsageWatch, boot_id, since_saved, wait_for};

@@ -2,23 +2,23 @@
 
 use super::ProcessError;
 use super::clock;
-use super::files::{Basics, Folder};
+use super::files::{ProcFolder, ProcStat};
 use super::listening::user_name;
 use super::masking::masked;
 use dbtime_machine::clock::since_boot;
-use dbtime_model::process::{ProcessId, ProcessSample, Spent, TICK, ThreadSample};
+use dbtime_model::process::{ProcessId, ProcessSample, SpentResources, TICK, ThreadSample};
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
 use std::fs;
 
 /// Takes samples of processes; remembers the names of users.
 #[derive(Debug)]
-pub struct Reader {
+pub struct ProcReader {
     users: HashMap<u32, String>,
     has_io_delay: bool,
 }
 
-impl Default for Reader {
+impl Default for ProcReader {
     fn default() -> Self {
         Self { users: HashMap::new(), has_io_delay: has_delay_accounting() }
     }
@@ -39,7 +39,7 @@ fn has_delay_accounting() -> bool {
     fs::read_to_string("/proc/sys/kernel/task_delayacct").is_ok_and(|text| text.trim() == "1")
 }
 
-impl Reader {
+impl ProcReader {
     /// A sample of one process and its threads.
     ///
     /// Errors: [`ProcessError::Absent`]. Cost: about 30 µs, and 15 µs for each thread where there
@@ -55,12 +55,12 @@ impl Reader {
         pid: u32,
         (at, cpu): (MonoNanos, Nanos),
     ) -> Option<ProcessSample> {
-        let folder = Folder::of_process(pid);
+        let folder = ProcFolder::of_process(pid);
         let basics = folder.basics().ok()?;
         let id = ProcessId { pid, start_tick: basics.start_tick };
         let status = folder.status()?;
         let words = folder.command();
-        let spent = Spent {
+        let spent = SpentResources {
             cpu,
             ticks: basics.ticks,
             run_delay: folder.schedule().map(|(_, delay)| delay),
@@ -93,7 +93,7 @@ impl Reader {
         })
     }
 
-    fn threads(&self, folder: &Folder, at: MonoNanos) -> Vec<ThreadSample> {
+    fn threads(&self, folder: &ProcFolder, at: MonoNanos) -> Vec<ThreadSample> {
         let of = |tid: u32| {
             let thread = folder.of_thread(tid);
             let basics = thread.basics().ok()?;
@@ -102,7 +102,7 @@ impl Reader {
                 at,
                 id: ProcessId { pid: tid, start_tick: basics.start_tick },
                 name: basics.name,
-                spent: Spent {
+                spent: SpentResources {
                     cpu,
                     ticks: basics.ticks,
                     run_delay: Some(run_delay),
@@ -123,8 +123,8 @@ impl Reader {
 }
 
 /// What the kernel counts by thread, as sums over the threads.
-fn with_threads(mut spent: Spent, threads: &[ThreadSample]) -> Spent {
-    let mut sum = Spent::none_yet();
+fn with_threads(mut spent: SpentResources, threads: &[ThreadSample]) -> SpentResources {
+    let mut sum = SpentResources::none_yet();
     threads.iter().for_each(|thread| sum += thread.spent);
     (spent.run_delay, spent.io_delay) = (sum.run_delay, sum.io_delay);
     spent.switches = sum.switches;
@@ -133,7 +133,7 @@ fn with_threads(mut spent: Spent, threads: &[ThreadSample]) -> Spent {
 
 /// What stands for the command line of a kernel thread, and of a process that has ended, as ps(1)
 /// has it.
-fn nameless(basics: &Basics) -> String {
+fn nameless(basics: &ProcStat) -> String {
     format!("[{}]{}", basics.name, if basics.has_ended { " <defunct>" } else { "" })
 }
 
@@ -152,7 +152,7 @@ mod tests {
         let (stop, wait) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("idler-7".to_owned());
         let idler = named.spawn(move || wait.recv_timeout(Duration::from_secs(60)).is_ok());
-        let mut reader = Reader::default();
+        let mut reader = ProcReader::default();
         // The kernel learns the name from the thread itself.
         let has_idler =
             |sample: &ProcessSample| sample.each_thread.iter().any(|t| t.name == "idler-7");
@@ -174,6 +174,6 @@ mod tests {
     #[test]
     fn a_process_that_is_not_there_is_absent() {
         let absent = 4_194_305;
-        assert_eq!(Reader::default().sample(absent), Err(ProcessError::Absent(absent)));
+        assert_eq!(ProcReader::default().sample(absent), Err(ProcessError::Absent(absent)));
     }
 }

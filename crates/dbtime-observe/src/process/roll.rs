@@ -1,23 +1,24 @@
 //! Watches many processes over an interval: those that are there, that come and that go.
 
 use super::find::is_called;
-use super::{ProcessError, Reader, Which, all, clock, find};
+use super::{ProcReader, ProcessError, ProcessSelector, all, clock, find};
 use dbtime_machine::now;
-use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, Spent};
+use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, SpentResources};
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{BTreeMap, HashSet};
 
 /// Watches all processes or chosen ones.
 ///
-/// [`Roll::look`] between the ends of an interval keeps count of those that come and go: what a
+/// [`ProcessSet::look`] between the ends of an interval keeps count of those that come and go: what
+/// a
 /// process spends between the last look and its end is not known, and one that comes and goes
 /// between two looks is not seen.
 #[derive(Debug)]
-pub struct Roll {
+pub struct ProcessSet {
     /// Names of those that are taken in when they come; `None` is everybody.
     names: Option<Vec<String>>,
-    reader: Reader,
-    entries: BTreeMap<u32, Entry>,
+    reader: ProcReader,
+    entries: BTreeMap<u32, ProcessEntry>,
     /// Numbers that were looked at and are not wanted.
     others: HashSet<u32>,
     gone: Vec<ProcessUse>,
@@ -25,7 +26,7 @@ pub struct Roll {
 
 /// One process that is there.
 #[derive(Debug)]
-struct Entry {
+struct ProcessEntry {
     /// Its sample at the beginning of the interval, or when it was first seen.
     first: ProcessSample,
     /// Whether it was there at the beginning.
@@ -34,26 +35,26 @@ struct Entry {
     clock: (MonoNanos, Nanos),
 }
 
-impl Roll {
+impl ProcessSet {
     /// Begins an interval: samples of those that are wanted; of all processes where nobody is.
     ///
     /// Who comes later is taken in by its name.
     /// Errors: [`ProcessError`] where something wanted is not there.
-    pub fn call(wanted: &[Which]) -> Result<Self, ProcessError> {
+    pub fn call(wanted: &[ProcessSelector]) -> Result<Self, ProcessError> {
         let mut pids = Vec::new();
         for which in wanted {
             pids.extend(find(which)?);
         }
-        let name = |which: &Which| match which {
-            Which::Name(name) => Some(name.clone()),
+        let name = |which: &ProcessSelector| match which {
+            ProcessSelector::Name(name) => Some(name.clone()),
             _ => None,
         };
         let names = (!wanted.is_empty()).then(|| wanted.iter().filter_map(name).collect());
-        let mut reader = Reader::default();
+        let mut reader = ProcReader::default();
         let pids = if wanted.is_empty() { all() } else { pids };
         // Who has ended since it was found was not there.
         let samples = pids.into_iter().filter_map(|pid| Some((pid, reader.sample(pid).ok()?)));
-        let entries = samples.map(|(pid, sample)| (pid, Entry::new(sample, true))).collect();
+        let entries = samples.map(|(pid, sample)| (pid, ProcessEntry::new(sample, true))).collect();
         Ok(Self { names, reader, entries, others: HashSet::new(), gone: Vec::new() })
     }
 
@@ -91,7 +92,7 @@ impl Roll {
                 Some(sample) => {
                     let earlier = entry.stayed.then_some(&entry.first);
                     uses.push(ProcessUse::between(earlier, &sample));
-                    *entry = Entry::new(sample, true);
+                    *entry = ProcessEntry::new(sample, true);
                 }
                 None => self.end(pid),
             }
@@ -123,7 +124,9 @@ impl Roll {
             let is_named = |name: &String| is_called(pid, name);
             let is_wanted = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
             match is_wanted.then(|| self.reader.sample(pid)) {
-                Some(Ok(sample)) => drop(self.entries.insert(pid, Entry::new(sample, false))),
+                Some(Ok(sample)) => {
+                    drop(self.entries.insert(pid, ProcessEntry::new(sample, false)))
+                }
                 _ => drop(self.others.insert(pid)),
             }
         }
@@ -132,7 +135,8 @@ impl Roll {
     /// Notes what is known of a process that has ended: only its clock was read since it was first
     /// seen.
     fn end(&mut self, pid: u32) {
-        let Some(Entry { first, stayed, clock: (at, cpu) }) = self.entries.remove(&pid) else {
+        let Some(ProcessEntry { first, stayed, clock: (at, cpu) }) = self.entries.remove(&pid)
+        else {
             return;
         };
         let (begun, before) = match stayed {
@@ -140,7 +144,7 @@ impl Roll {
             false => (first.at - first.age, Nanos::ZERO),
         };
         let used = ProcessUse::between(stayed.then_some(&first), &first).ended();
-        let spent = Spent { cpu: cpu - before, ..Spent::default() };
+        let spent = SpentResources { cpu: cpu - before, ..SpentResources::default() };
         let split = CpuSplit::of(spent.cpu, spent.ticks);
         let each_thread = Vec::new();
         self.gone.push(ProcessUse {
@@ -154,7 +158,7 @@ impl Roll {
     }
 }
 
-impl Entry {
+impl ProcessEntry {
     fn new(sample: ProcessSample, stayed: bool) -> Self {
         Self { clock: (sample.at, sample.spent.cpu), first: sample, stayed }
     }
@@ -189,7 +193,7 @@ mod tests {
     fn who_stays_comes_and_goes_is_told_apart() {
         let (stays, goes) = (sleeper(), sleeper());
         let (stays_pid, goes_pid) = (stays.id(), goes.id());
-        let mut roll = Roll::call(&[]).expect("everybody");
+        let mut roll = ProcessSet::call(&[]).expect("everybody");
         let comes = sleeper();
         let passes = sleeper();
         let (comes_pid, passes_pid) = (comes.id(), passes.id());
@@ -215,17 +219,18 @@ mod tests {
     #[test]
     fn chosen_ones_are_watched_alone_and_by_name_when_they_come() {
         let (a, b) = (sleeper(), sleeper());
-        let mut roll = Roll::call(&[Which::Pid(a.id())]).expect("it lives");
+        let mut roll = ProcessSet::call(&[ProcessSelector::Pid(a.id())]).expect("it lives");
         roll.look();
         let uses = roll.end_interval();
         assert_eq!(uses.len(), 1, "{uses:?}");
         assert_eq!(uses[0].command, "sleep 60");
-        let mut roll = Roll::call(&[Which::Name("sleep".to_owned())]).expect("two of them");
+        let mut roll =
+            ProcessSet::call(&[ProcessSelector::Name("sleep".to_owned())]).expect("two of them");
         let c = sleeper();
         let uses = roll.end_interval();
         assert_eq!(find_use(&uses, c.id()).presence, Presence::Came);
         [a, b, c].into_iter().for_each(end);
-        let absent = [Which::Pid(4_194_305)];
-        assert!(Roll::call(&absent).is_err());
+        let absent = [ProcessSelector::Pid(4_194_305)];
+        assert!(ProcessSet::call(&absent).is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! Watches a server: a process and all its descendants.
 
-use super::files::{Folder, numbers};
-use super::{ProcessError, Reader, clock};
+use super::files::{ProcFolder, numbers};
+use super::{ProcReader, ProcessError, clock};
 use dbtime_machine::now;
 use dbtime_model::process::{
-    CpuSums, EndedProcesses, ProcessId, ProcessSample, Reaped, ServerSample, Spent,
+    CpuSums, EndedProcesses, ProcessId, ProcessSample, ReapedChildren, ServerSample, SpentResources,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{HashMap, HashSet};
@@ -19,9 +19,9 @@ use std::path::Path;
 pub struct ServerWatch {
     root: ProcessId,
     with_descendants: bool,
-    reader: Reader,
+    reader: ProcReader,
     /// Parents before their children, the root first.
-    members: Vec<Member>,
+    members: Vec<ServerMember>,
     /// Processes that were found not to belong to it.
     strangers: HashSet<u32>,
     ended: EndedProcesses,
@@ -29,9 +29,9 @@ pub struct ServerWatch {
 
 /// One process of the server, as it was last seen.
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct ServerMember {
     id: ProcessId,
-    spent: Spent,
+    spent: SpentResources,
 }
 
 /// The CPU time of a server at one instant, and nothing else.
@@ -69,10 +69,10 @@ impl ServerWatch {
         let mut watch = Self {
             root,
             with_descendants,
-            reader: Reader::default(),
-            members: vec![Member { id: root, spent: Spent::default() }],
+            reader: ProcReader::default(),
+            members: vec![ServerMember { id: root, spent: SpentResources::default() }],
             strangers: HashSet::new(),
-            ended: EndedProcesses { count: 0, spent: Spent::none_yet() },
+            ended: EndedProcesses { count: 0, spent: SpentResources::none_yet() },
         };
         watch.find_members();
         Ok(watch)
@@ -133,7 +133,7 @@ impl ServerWatch {
             }
         }
         self.check_root()?;
-        let basics = Folder::of_process(self.root.pid).basics();
+        let basics = ProcFolder::of_process(self.root.pid).basics();
         let basics = basics.ok().filter(|_| self.with_descendants);
         let reaped = basics.map_or(Nanos::ZERO, |basics| basics.reaped.ticks.sum());
         let cpu = CpuSums { known: alive + self.ended.spent.cpu, kept: alive + reaped };
@@ -143,7 +143,7 @@ impl ServerWatch {
 
     fn keep(
         &mut self,
-        member: Member,
+        member: ServerMember,
         mut sample: ProcessSample,
         processes: &mut Vec<ProcessSample>,
     ) {
@@ -152,13 +152,13 @@ impl ServerWatch {
             sample.spent.io = Some(member.spent.io.unwrap_or_default());
         }
         if !self.with_descendants {
-            sample.reaped = Reaped::default();
+            sample.reaped = ReapedChildren::default();
         }
-        self.members.push(Member { id: sample.id, spent: sample.spent });
+        self.members.push(ServerMember { id: sample.id, spent: sample.spent });
         processes.push(sample);
     }
 
-    fn end(&mut self, member: Member, cpu: Option<Nanos>) {
+    fn end(&mut self, member: ServerMember, cpu: Option<Nanos>) {
         let mut spent = member.spent.at_least();
         spent.cpu = spent.cpu.max(cpu.unwrap_or_default());
         self.ended.count += 1;
@@ -188,7 +188,9 @@ impl ServerWatch {
         let mut next = 0;
         while let Some(member) = self.members.get(next) {
             let found = children.remove(&member.id.pid).unwrap_or_default();
-            self.members.extend(found.into_iter().map(|id| Member { id, spent: Spent::default() }));
+            self.members.extend(
+                found.into_iter().map(|id| ServerMember { id, spent: SpentResources::default() }),
+            );
             next += 1;
         }
         self.strangers.extend(children.into_values().flatten().map(|id| id.pid));
@@ -197,6 +199,6 @@ impl ServerWatch {
 
 /// Who a process is, and its parent.
 fn identity(pid: u32) -> Option<(ProcessId, u32)> {
-    let basics = Folder::of_process(pid).basics().ok()?;
+    let basics = ProcFolder::of_process(pid).basics().ok()?;
     Some((ProcessId { pid, start_tick: basics.start_tick }, basics.parent))
 }

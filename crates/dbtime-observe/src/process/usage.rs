@@ -1,11 +1,11 @@
 //! Watches a process, or a server, from a beginning to an end: what it used in between.
 
-use super::files::Folder;
+use super::files::ProcFolder;
 use super::{ProcessError, ServerWatch, by_thread_name};
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
-    EndedProcesses, Io, Memory, Microstates, ProcessSample, Rates, Rusage, SavedUsage,
-    ServerSample, ServerUse, Spent, TICK, UsageReport,
+    EndedProcesses, Io, Memory, Microstates, ProcessSample, Rusage, SavedUsage, ServerSample,
+    ServerUse, SpentResources, TICK, UsageRates, UsageReport,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -26,7 +26,7 @@ pub struct UsageWatch {
     first: ServerSample,
     last: ServerSample,
     /// Sums over the looks, of which only what is counted by thread is used.
-    seen: Spent,
+    seen: SpentResources,
     thread_time: Nanos,
     rss_most: Option<u64>,
 }
@@ -46,14 +46,14 @@ impl UsageWatch {
     /// Errors: [`ProcessError::Absent`].
     pub fn of_new(pid: u32, started: MonoNanos) -> Result<Self, ProcessError> {
         let watch = ServerWatch::new(pid)?;
-        let ended = EndedProcesses { count: 0, spent: Spent::none_yet() };
+        let ended = EndedProcesses { count: 0, spent: SpentResources::none_yet() };
         Ok(Self::from(watch, ServerSample { at: started, processes: Vec::new(), ended }))
     }
 
     fn from(watch: ServerWatch, first: ServerSample) -> Self {
         let last = first.clone();
         let rss_most = memory(&first).map(|memory| memory.rss_bytes);
-        let (seen, thread_time) = (Spent::none_yet(), Nanos::ZERO);
+        let (seen, thread_time) = (SpentResources::none_yet(), Nanos::ZERO);
         Self { watch, first, last, seen, thread_time, rss_most }
     }
 
@@ -119,7 +119,7 @@ fn report(
         pid: root.map_or(0, |root| root.id.pid),
         command: root.map_or_else(String::new, |root| root.command.clone()),
         tick: TICK,
-        per_second: Rates::of(&used.spent, used.wall),
+        per_second: UsageRates::of(&used.spent, used.wall),
         microstates: Microstates::of(&used.spent, used.split, thread_time),
         memory_before: memory(first),
         rss_most_bytes: used.memory.map(|memory| memory.rss_bytes),
@@ -156,7 +156,7 @@ fn thread_time_alone(earlier: &ServerSample, later: &ServerSample) -> Nanos {
 
 /// A child of this process that has ended and was waited for.
 #[derive(Debug)]
-pub struct Waited {
+pub struct ReapedChild {
     /// How it ended.
     pub status: ExitStatus,
     /// What it and the children it waited for used.
@@ -169,8 +169,8 @@ pub struct Waited {
 ///
 /// What it read and wrote passes to this process at that moment, and this process may read it of
 /// itself where it may not of a child that has ended. It must do no I/O on other threads meanwhile.
-pub fn wait_for(child: &mut Child) -> std::io::Result<Waited> {
-    let own = Folder::of_process(std::process::id());
+pub fn wait_for(child: &mut Child) -> std::io::Result<ReapedChild> {
+    let own = ProcFolder::of_process(std::process::id());
     let (first, before, rusage) = (own.io(), own.io(), rusage_of_children());
     let status = child.wait()?;
     let after = own.io();
@@ -179,7 +179,7 @@ pub fn wait_for(child: &mut Child) -> std::io::Result<Waited> {
         (Some(first), Some(before), Some(after)) => Some((after - before) - (before - first)),
         _ => None,
     };
-    Ok(Waited { status, rusage: rusage_of_children() - rusage, io })
+    Ok(ReapedChild { status, rusage: rusage_of_children() - rusage, io })
 }
 
 /// What the kernel says of all children this process has waited for.
@@ -221,7 +221,9 @@ impl EndWatch {
     pub fn wait(&self, at_most: Nanos) -> bool {
         let Some(fd) = &self.fd else {
             std::thread::sleep(Duration::from_nanos(at_most.0));
-            return Folder::of_process(self.pid).basics().map_or(true, |basics| basics.has_ended);
+            return ProcFolder::of_process(self.pid)
+                .basics()
+                .map_or(true, |basics| basics.has_ended);
         };
         let timeout = timespec(at_most);
         // A signal ends the waiting early, which is no end of the process.

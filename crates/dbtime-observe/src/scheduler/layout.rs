@@ -2,7 +2,7 @@
 
 use crate::kernel_layout::scheduler::{CpuRow, EndedRow, ProcessKey, SpentRecord, ThreadRow};
 use crate::kernel_layout::{read_record, text_until_zero};
-use dbtime_model::process::{EndedThreads, Scheduled, Switches, Ticks};
+use dbtime_model::process::{CpuTicks, EndedThreads, Scheduled, Switches};
 use dbtime_model::{MonoNanos, Nanos};
 
 fn scheduled(spent: &SpentRecord) -> Scheduled {
@@ -21,7 +21,7 @@ pub(super) fn thread(row: &[u8]) -> Option<(ProcessKey, Scheduled, MonoNanos)> {
 /// The threads of a process that have ended; `None` where key or row are too short.
 pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, Scheduled, EndedThreads)> {
     let row: EndedRow = read_record(row)?;
-    let ticks = Ticks { user: Nanos(row.user), system: Nanos(row.system) };
+    let ticks = CpuTicks { user: Nanos(row.user), system: Nanos(row.system) };
     let name = text_until_zero(&row.name);
     let ended = EndedThreads { ticks, at: MonoNanos(row.at), uid: row.uid, name };
     Some((read_record(key)?, scheduled(&row.spent), ended))

@@ -33,7 +33,7 @@ const BATCH: u32 = 8192;
 
 /// What was spent in an interval.
 #[derive(Clone, Debug, Default)]
-pub struct Interval {
+pub struct SchedulerInterval {
     /// When it began.
     pub begun: MonoNanos,
     /// How long it was.
@@ -48,14 +48,14 @@ pub struct Interval {
 pub struct SchedulerWatch {
     object: Object,
     _links: Vec<Link>,
-    last: Sums,
+    last: SchedulerTotals,
 }
 
 /// What there is since the watching began.
 #[derive(Default)]
-struct Sums {
+struct SchedulerTotals {
     at: MonoNanos,
-    processes: BTreeMap<ProcessKey, Process>,
+    processes: BTreeMap<ProcessKey, SchedulerProcess>,
     /// Idle time of each CPU.
     idle: Vec<Nanos>,
     lost: u64,
@@ -63,7 +63,7 @@ struct Sums {
 }
 
 #[derive(Clone, Default)]
-struct Process {
+struct SchedulerProcess {
     spent: Scheduled,
     threads: BTreeMap<u32, Scheduled>,
     ended: Option<EndedThreads>,
@@ -97,7 +97,7 @@ impl SchedulerWatch {
     ///
     /// # Errors
     /// The sums cannot be read.
-    pub fn end_interval(&mut self) -> Result<Interval, TraceError> {
+    pub fn end_interval(&mut self) -> Result<SchedulerInterval, TraceError> {
         let now = sums(&self.object)?;
         let interval = now.since(&self.last);
         self.last = now;
@@ -108,7 +108,8 @@ impl SchedulerWatch {
     /// Processes without a thread come to nothing any more: their rows are free for others.
     fn forget_ended(&mut self) -> Result<(), TraceError> {
         let ended = map(&self.object, "ended")?;
-        let is_over = |process: &Process| process.threads.is_empty() && process.ended.is_some();
+        let is_over =
+            |process: &SchedulerProcess| process.threads.is_empty() && process.ended.is_some();
         self.last.processes.retain(|key, process| {
             if is_over(process) {
                 // It may be gone already.
@@ -133,9 +134,9 @@ fn visit_every_cpu(cpus: u32) {
     let _ = sched_setaffinity(None, &usual);
 }
 
-fn sums(object: &Object) -> Result<Sums, TraceError> {
+fn sums(object: &Object) -> Result<SchedulerTotals, TraceError> {
     // Meanwhile time goes on: first all is read, and then understood.
-    let mut sums = Sums { at: now(), ..Sums::default() };
+    let mut sums = SchedulerTotals { at: now(), ..SchedulerTotals::default() };
     let [cpus, threads, all_ended] =
         [rows(object, "cpus")?, rows(object, "threads")?, rows(object, "ended")?];
     let running = sums.cpus(&cpus);
@@ -173,17 +174,17 @@ fn is_there(threads: &impl MapCore, tid: u32) -> bool {
     threads.lookup(&tid.to_ne_bytes(), MapFlags::ANY).is_ok_and(|row| row.is_some())
 }
 
-type Rows = Vec<(Vec<u8>, Vec<u8>)>;
+type SchedulerRows = Vec<(Vec<u8>, Vec<u8>)>;
 
-fn rows(object: &Object, name: &str) -> Result<Rows, TraceError> {
+fn rows(object: &Object, name: &str) -> Result<SchedulerRows, TraceError> {
     let table = map(object, name)?;
     let rows = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY).map_err(kernel)?;
     Ok(rows.collect())
 }
 
-impl Sums {
+impl SchedulerTotals {
     /// Takes in what is known of CPUs. Returns since when threads have had theirs.
-    fn cpus(&mut self, rows: &Rows) -> BTreeMap<u32, MonoNanos> {
+    fn cpus(&mut self, rows: &SchedulerRows) -> BTreeMap<u32, MonoNanos> {
         let mut running = BTreeMap::new();
         for cpu in rows.iter().filter_map(|(_, row)| layout::cpu(row)) {
             let (tid, since) = cpu.whose.filter(|(_, since)| *since < self.at).unwrap_or_default();
@@ -199,8 +200,8 @@ impl Sums {
         running
     }
 
-    fn since(&self, before: &Self) -> Interval {
-        let none = Process::default();
+    fn since(&self, before: &Self) -> SchedulerInterval {
+        let none = SchedulerProcess::default();
         let processes: Vec<ScheduledProcess> = self
             .processes
             .iter()
@@ -219,11 +220,11 @@ impl Sums {
             lost: self.lost - before.lost,
             missed: self.missed - before.missed,
         };
-        Interval { begun: before.at, wall, processes, whole }
+        SchedulerInterval { begun: before.at, wall, processes, whole }
     }
 }
 
-impl Process {
+impl SchedulerProcess {
     fn since(&self, before: &Self, key: ProcessKey) -> ScheduledProcess {
         let thread = |(tid, now): (&u32, &Scheduled)| {
             let before = before.threads.get(tid).copied().unwrap_or_default();

@@ -7,7 +7,7 @@
 
 use super::layout::RawRequest;
 use super::lock_sums::{LockStatement, LockSums};
-use super::sessions::Sessions;
+use super::sessions::TracedSessions;
 use super::transactions::Transactions;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use dbtime_model::WireProtocol;
@@ -31,14 +31,14 @@ const IN_VAIN_MYSQL: [u16; 6] = [1205, 1213, 1317, 1927, 1969, 3024];
 const IN_VAIN_POSTGRES: [&str; 4] = ["40P01", "55P03", "57014", "57P01"];
 
 /// A request by its connection and its beginning.
-type Key = (u64, u64);
+type WaiterKey = (u64, u64);
 
 /// What was seen lately, and what waits for more.
 #[derive(Debug, Default)]
 pub(super) struct Blockers {
     transactions: Transactions,
-    recent: FxHashMap<Key, RecentRequest>,
-    order: VecDeque<Key>,
+    recent: FxHashMap<WaiterKey, RecentRequest>,
+    order: VecDeque<WaiterKey>,
     waiting: Vec<WaitingRequest>,
     sums: LockSums,
 }
@@ -59,7 +59,7 @@ struct WaitingRequest {
     statement: LockStatement,
     is_for_sums: bool,
     /// The request that let the lock go, where one is known.
-    blocker: Option<Key>,
+    blocker: Option<WaiterKey>,
     rounds: u8,
 }
 
@@ -96,7 +96,7 @@ impl Blockers {
     pub(super) fn settle(
         &mut self,
         is_end: bool,
-        sessions: &Sessions,
+        sessions: &TracedSessions,
         out: &mut Vec<TracedRequest>,
     ) {
         for mut one in std::mem::take(&mut self.waiting) {
@@ -161,7 +161,7 @@ fn describe(
     request: &mut TracedRequest,
     holder: Option<&RecentRequest>,
     transactions: &Transactions,
-    sessions: &Sessions,
+    sessions: &TracedSessions,
 ) {
     let Some(blocker) = &mut request.blocker else { return };
     let ended = holder.and_then(|holder| holder.transaction.clone());
@@ -200,7 +200,7 @@ mod tests {
         });
         let bytes = [waits, request].concat();
         let raw = RawRequest::read(&bytes).expect("a request");
-        seen.take(&raw, Sessions::default().take(&raw), out);
+        seen.take(&raw, TracedSessions::default().take(&raw), out);
     }
 
     fn take(
@@ -226,14 +226,14 @@ mod tests {
     fn a_blockers_statement_is_found_before_and_after() {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         assert!(out.is_empty(), "it waits");
         take((&mut seen, &mut out), (1, "COMMIT"), None);
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         assert_eq!(blockers(&out), [None, Some("COMMIT")]);
         out.clear();
         take((&mut seen, &mut out), (3, "DELETE"), Some(1));
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         for is_end in [false, true] {
             take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
-            (0..ROUNDS).for_each(|_| seen.settle(is_end, &Sessions::default(), &mut out));
+            (0..ROUNDS).for_each(|_| seen.settle(is_end, &TracedSessions::default(), &mut out));
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
         for index in 0..2 * MOST as u64 {
@@ -256,10 +256,10 @@ mod tests {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         let flags = (REQUEST_LOCKS, 0);
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         assert_eq!(seen.totals(|_| None), []);
         take_with((&mut seen, &mut out), (1, "COMMIT"), None, flags);
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         assert_eq!(out, [], "nothing of it is handed on");
         let totals = seen.totals(|_| None);
         let [total] = &totals[..] else { panic!("{totals:?}") };
@@ -276,7 +276,7 @@ mod tests {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
-        seen.settle(true, &Sessions::default(), &mut out);
+        seen.settle(true, &TracedSessions::default(), &mut out);
         let found = |request: &TracedRequest| {
             let blocker = request.blocker.as_ref().expect("it has waited");
             (blocker.connection, blocker.thread.is_some())
@@ -294,7 +294,7 @@ mod tests {
         }
         // All three have begun at the same instant: the last is the one that is known by it.
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &Sessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::default(), &mut out);
         let blocker = out.pop().and_then(|request| request.blocker).expect("it has waited");
         let did = blocker.transaction.expect("it is known");
         assert_eq!((did.statements, did.latest.len()), (3, 2));

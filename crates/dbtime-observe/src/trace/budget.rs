@@ -20,8 +20,8 @@ impl Default for ReadBudget {
 
 impl ReadBudget {
     /// The file, of which no more can be read than is left.
-    pub(super) fn of<R>(&self, file: R) -> Limited<'_, R> {
-        Limited { file, budget: self }
+    pub(super) fn of<R>(&self, file: R) -> BoundedFile<'_, R> {
+        BoundedFile { file, budget: self }
     }
 
     /// Takes so many bytes of what is left.
@@ -33,12 +33,12 @@ impl ReadBudget {
 
 /// A file that is read so.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limited<'a, R> {
+pub(super) struct BoundedFile<'a, R> {
     file: R,
     budget: &'a ReadBudget,
 }
 
-impl<'a, R: ReadRef<'a>> ReadRef<'a> for Limited<'a, R> {
+impl<'a, R: ReadRef<'a>> ReadRef<'a> for BoundedFile<'a, R> {
     fn len(self) -> Result<u64, ()> {
         self.file.len()
     }
@@ -60,7 +60,7 @@ impl<'a, R: ReadRef<'a>> ReadRef<'a> for Limited<'a, R> {
 mod tests {
     use super::super::constants::Constants;
     use super::super::imports::Imports;
-    use super::super::program::Program;
+    use super::super::program::ServerProgram;
     use super::*;
     use std::fs::File;
     use std::io::{Seek, SeekFrom, Write};
@@ -105,10 +105,12 @@ mod tests {
     #[test]
     fn a_file_full_of_holes_is_refused() {
         let file = full_of_holes(4 << 40, 24);
-        assert!(Program::read(&file).expect_err("too much code").contains("4398046511104 bytes"));
+        assert!(
+            ServerProgram::read(&file).expect_err("too much code").contains("4398046511104 bytes")
+        );
         assert!(Constants::read(&file).is_ok() && Imports::read(&file).is_ok());
         let file = full_of_holes(4096, 3 << 30);
-        assert!(Program::read(&file).is_err());
+        assert!(ServerProgram::read(&file).is_err());
         assert!(Constants::read(&file).is_err() && Imports::read(&file).is_err());
     }
 }

@@ -8,7 +8,7 @@
 //!   net_real_write()             it is sent, piece by piece; older compilers leave only that call
 //! ```
 
-use super::program::Program;
+use super::program::ServerProgram;
 
 const LOOK: &str = "_ZN11Query_cache21send_result_to_clientEP3THDPcj";
 /// MariaDB's and MySQL's.
@@ -29,7 +29,7 @@ pub(super) struct CachePlaces {
 ///
 /// # Errors
 /// It has no query cache, or one that is not known, for people.
-pub(super) fn cache_places(program: &Program) -> Result<CachePlaces, String> {
+pub(super) fn cache_places(program: &ServerProgram) -> Result<CachePlaces, String> {
     let calls = program.calls_of(LOOK)?;
     let of = |name: &str| {
         let function = program.function(name).ok();
@@ -44,7 +44,7 @@ pub(super) fn cache_places(program: &Program) -> Result<CachePlaces, String> {
 }
 
 /// Whether a program has such a cache; those that have none are not asked.
-pub(super) fn has_cache(program: &Program) -> bool {
+pub(super) fn has_cache(program: &ServerProgram) -> bool {
     program.function(LOOK).is_ok()
 }
 

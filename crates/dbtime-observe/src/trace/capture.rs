@@ -5,15 +5,15 @@ use super::TraceError;
 use super::demand::DemandProbes;
 use super::grace::wait_for_programs;
 use super::helper::{Helper, ProbeGroup};
-use super::inbox::{self, Inbox};
+use super::inbox::{self, RequestDecoder};
 use super::kernel_tables::{departures, name, name_programs, write};
 use super::listed::ListedSessions;
 use super::literals::LiteralFilter;
 use super::loading::{THREADS, TIMERS, map, tables};
-use super::probes::{Known, LeftOut, Probes};
+use super::probes::{LeftOut, Probes, ProgramFacts};
 use super::refusal::kernel;
-use super::servers::{TracedServer, Wanted};
-use super::stream::{Depth, Stream};
+use super::servers::{ServerFilter, TracedServer};
+use super::stream::{CaptureConfig, CaptureDepth};
 use super::sum_layout;
 use super::sums::{self, KernelSums};
 use super::terminal::BorrowedTerminal;
@@ -22,12 +22,12 @@ use super::walks::connections;
 use super::{rights, sandbox};
 use crate::kernel_layout::numbers::{PHASE_ENDED, PHASE_WATCHING};
 use crate::kernel_layout::read_record;
-use crate::process::Which;
+use crate::process::ProcessSelector;
 use dbtime_machine::clock::process_cpu;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::ServerSession;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_ledger::{Ledger, TraceCost};
+use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos, WireProtocol};
@@ -43,7 +43,7 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 /// `enum phase`, but for what is there before the watching begins.
 #[derive(Clone, Copy, Debug)]
-enum Phase {
+enum CapturePhase {
     Watching = PHASE_WATCHING as isize,
     Ended = PHASE_ENDED as isize,
 }
@@ -57,7 +57,7 @@ pub struct Capture {
     texts: DemandProbes,
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
-    inbox: Rc<RefCell<Inbox>>,
+    inbox: Rc<RefCell<RequestDecoder>>,
     literals: LiteralFilter,
     /// Where statements are added up.
     sums: Option<KernelSums>,
@@ -74,11 +74,11 @@ pub struct Capture {
 
 /// What there is at the end.
 #[derive(Debug)]
-pub struct Left {
+pub struct CaptureResult {
     /// Requests that nobody has taken.
     pub requests: Vec<TracedRequest>,
     /// What became of everything.
-    pub ledger: Ledger,
+    pub ledger: TraceLedger,
     /// What watching took.
     pub cost: TraceCost,
     /// What statements came to.
@@ -100,7 +100,7 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
-    pub fn attach(servers: &[TracedServer], wanted: &Stream) -> Result<Self, TraceError> {
+    pub fn attach(servers: &[TracedServer], wanted: &CaptureConfig) -> Result<Self, TraceError> {
         let mut helper = Helper::start()?;
         let (loaded, refused) = helper.load(wanted)?;
         let object = tables(wanted, &loaded)?;
@@ -109,7 +109,7 @@ impl Capture {
         if wanted.follows_new {
             name_programs(&object)?;
         }
-        let inbox = Rc::<RefCell<Inbox>>::default();
+        let inbox = Rc::<RefCell<RequestDecoder>>::default();
         let ring = inbox::ring(&object, &inbox)?;
         // What connections have prepared that have been there before is not known.
         let texts = DemandProbes::new(ProbeGroup::Texts, helper.has_clients(servers)?);
@@ -138,13 +138,13 @@ impl Capture {
         capture.dispatch = capture.helper.watch()?;
         capture.take_in_children(servers)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
-        capture.enter(Phase::Watching)?;
+        capture.enter(CapturePhase::Watching)?;
         Ok(capture)
     }
 
     /// Begins and ends the watching for all programs at once: attached one by one, some would see
     /// requests of which others have missed the beginning.
-    fn enter(&self, phase: Phase) -> Result<(), TraceError> {
+    fn enter(&self, phase: CapturePhase) -> Result<(), TraceError> {
         write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &(phase as u32).to_ne_bytes())
     }
 
@@ -192,9 +192,9 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel does not take it.
-    pub fn reduce(&mut self, depth: Depth) -> Result<(), TraceError> {
+    pub fn reduce(&mut self, depth: CaptureDepth) -> Result<(), TraceError> {
         write(&self.object, ".data.depth", &0u32.to_ne_bytes(), &(depth as u32).to_ne_bytes())?;
-        if depth == Depth::Counts {
+        if depth == CaptureDepth::Counts {
             self.helper.unwatch(&[THREADS, TIMERS].concat())?;
         }
         Ok(())
@@ -206,7 +206,7 @@ impl Capture {
     /// # Errors
     /// As [`follow`](Self::follow).
     pub fn follow_started(&mut self, server: &TracedServer) -> Result<TracedServer, TraceError> {
-        name(&self.object, server, &Known::default())?;
+        name(&self.object, server, &ProgramFacts::default())?;
         // From here on the kernel sees on which ports it begins to listen; on which it has begun
         // between the first look at it and that, a second look tells.
         let server = self.present(server).unwrap_or_else(|| server.clone());
@@ -216,10 +216,10 @@ impl Capture {
 
     /// A server as it is now; `None` where it has ended.
     fn present(&mut self, server: &TracedServer) -> Option<TracedServer> {
-        let wanted = Wanted {
-            processes: vec![Which::Pid(server.process)],
+        let wanted = ServerFilter {
+            processes: vec![ProcessSelector::Pid(server.process)],
             protocol: Some(server.protocol),
-            ..Wanted::default()
+            ..ServerFilter::default()
         };
         self.helper.servers(&wanted).ok()?.pop()
     }
@@ -230,7 +230,7 @@ impl Capture {
     /// The kernel does not take its name.
     fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
         // Its first clients may come before its program has been read.
-        name(&self.object, server, &Known::default())?;
+        name(&self.object, server, &ProgramFacts::default())?;
         self.look_again(server).map(drop)
     }
 
@@ -265,7 +265,7 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel does not tell.
-    pub fn started(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
+    pub fn started(&mut self, wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
         let queue = map(&self.object, "started")?;
         let mut processes = BTreeSet::new();
         while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel)? {
@@ -282,7 +282,7 @@ impl Capture {
     ///
     /// # Errors
     /// As [`servers`](super::servers()).
-    pub fn servers(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
+    pub fn servers(&mut self, wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
         self.helper.servers(wanted)
     }
 
@@ -293,7 +293,7 @@ impl Capture {
     pub fn tend(&mut self) -> Result<(), TraceError> {
         self.helper.check()?;
         let ledger = self.ledger()?;
-        let nameless = ledger.nameless + self.inbox.borrow().sessions.nameless();
+        let nameless = ledger.unresolved + self.inbox.borrow().sessions.nameless();
         self.tend_probes(nameless, ledger.batches)?;
         if let Some(sums) = &mut self.sums {
             sums.tend(&self.object)?;
@@ -386,9 +386,9 @@ impl Capture {
     ///
     /// # Errors
     /// What is left cannot be read.
-    pub fn detach(mut self) -> Result<Left, TraceError> {
+    pub fn detach(mut self) -> Result<CaptureResult, TraceError> {
         let is_watching = self.is_watching();
-        self.enter(Phase::Ended)?;
+        self.enter(CapturePhase::Ended)?;
         wait_for_programs();
         if is_watching {
             self.helper.walk("left")?;
@@ -400,7 +400,13 @@ impl Capture {
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
         }
         let totals = self.totals()?;
-        Ok(Left { requests, ledger, cost, totals, attached: AttachedPrograms(self.helper) })
+        Ok(CaptureResult {
+            requests,
+            ledger,
+            cost,
+            totals,
+            attached: AttachedPrograms(self.helper),
+        })
     }
 
     /// What watching has taken so far.
@@ -432,14 +438,14 @@ impl Capture {
     ///
     /// # Errors
     /// The counts cannot be read.
-    pub fn ledger(&self) -> Result<Ledger, TraceError> {
+    pub fn ledger(&self) -> Result<TraceLedger, TraceError> {
         let counts = map(&self.object, "ledger")?;
         let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-        let mut ledger = Ledger::default();
+        let mut ledger = TraceLedger::default();
         for counts in of_processors.map_err(kernel)?.unwrap_or_default() {
             sum_layout::add_counts(&mut ledger, &counts);
         }
-        ledger.out_of_step += self.inbox.borrow().strange;
+        ledger.resync += self.inbox.borrow().strange;
         Ok(ledger)
     }
 
@@ -452,7 +458,7 @@ impl Capture {
             return Ok(Vec::new());
         }
         let said = self.helper.walk("look")?;
-        let Inbox { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
+        let RequestDecoder { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
         let mut found = connections(&said, sessions, naming);
         for LiveConnection { request, .. } in &mut found {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);

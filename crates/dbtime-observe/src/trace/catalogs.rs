@@ -71,9 +71,9 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     /// A process that runs in a folder, until this goes.
-    struct Server(Child);
+    struct CatalogServer(Child);
 
-    impl Drop for Server {
+    impl Drop for CatalogServer {
         fn drop(&mut self) {
             let _ = self.0.kill();
             let _ = self.0.wait();
@@ -97,7 +97,7 @@ mod tests {
         symlink("5", at("base/8")).expect("a link");
         let mut server = Command::new("sleep");
         server.arg("600").current_dir(data.path()).stdin(Stdio::null());
-        let server = Server(server.spawn().expect("it starts"));
+        let server = CatalogServer(server.spawn().expect("it starts"));
         let text = |catalog| {
             let mut text = String::new();
             let file = open_catalog(server.0.id(), catalog);

@@ -15,7 +15,7 @@
 //! either place.
 
 use super::imports::Imports;
-use super::program::Program;
+use super::program::ServerProgram;
 use crate::kernel_layout::numbers::{WAIT_BINLOG, WAIT_GROUP_COMMIT};
 
 const LOCK: &str = "pthread_mutex_lock";
@@ -55,7 +55,7 @@ impl CommitPlaces {
 }
 
 /// Whether a program commits so.
-pub(super) fn has_commits(program: &Program) -> bool {
+pub(super) fn has_commits(program: &ServerProgram) -> bool {
     program.function(WAKEUP).is_ok()
 }
 
@@ -63,7 +63,10 @@ pub(super) fn has_commits(program: &Program) -> bool {
 ///
 /// # Errors
 /// There are none, for people.
-pub(super) fn commit_places(program: &Program, imports: &Imports) -> Result<CommitPlaces, String> {
+pub(super) fn commit_places(
+    program: &ServerProgram,
+    imports: &Imports,
+) -> Result<CommitPlaces, String> {
     let own_locks = program.functions_like(OWN_LOCK);
     let name = |target| match imports.name(target) {
         None if own_locks.contains(&target) => Some(LOCK),
@@ -86,11 +89,11 @@ pub(super) fn commit_places(program: &Program, imports: &Imports) -> Result<Comm
 }
 
 /// A call, and the name of what is called, if it is a library's.
-type Call<'a> = (usize, Option<&'a str>);
+type CommitCall<'a> = (usize, Option<&'a str>);
 
 /// Of a function that waits for a condition, and does nothing else with a mutex: where it locks it
 /// and where it lets go of it. In which order these stand in the code is the compiler's business.
-fn condition(calls: &[Call<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
+fn condition(calls: &[CommitCall<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
     let all = |sought: &str| -> Vec<usize> {
         calls.iter().filter(|(_, name)| *name == Some(sought)).map(|(at, _)| *at).collect()
     };
@@ -100,7 +103,7 @@ fn condition(calls: &[Call<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
 
 /// Of a function that locks a mutex before it does anything else: where it does, and what it does
 /// next with one.
-fn mutex(calls: &[Call<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
+fn mutex(calls: &[CommitCall<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
     let ((begin, Some(LOCK)), rest) = calls.split_first()? else { return None };
     let (end, _) = rest.iter().find(|(_, name)| matches!(name, Some(LOCK | UNLOCK)))?;
     Some((vec![*begin], vec![*end]))

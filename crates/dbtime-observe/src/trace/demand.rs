@@ -2,9 +2,9 @@
 //! at every execution of a statement.
 
 use super::TraceError;
-use super::helper::{Helper, Places, ProbeGroup};
-use super::listener::Listener;
-use super::loading::Refused;
+use super::helper::{Helper, ProbeGroup, ProbeSites};
+use super::listener::ProbeAttacher;
+use super::loading::LoadRefusal;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const MOST_PATIENCE: Duration = Duration::from_secs(86_400);
 
 /// Where a server tells.
 #[derive(Debug)]
-pub(super) struct Teller {
+pub(super) struct TextProbeSite {
     /// Its program file, which others may run when this server has ended.
     file: File,
     /// The kernel's program that listens.
@@ -27,7 +27,7 @@ pub(super) struct Teller {
     cookie: u64,
 }
 
-impl Teller {
+impl TextProbeSite {
     /// A place in a program file.
     ///
     /// # Errors
@@ -46,20 +46,20 @@ impl Teller {
 /// The probes, while they are there.
 pub(super) struct DemandProbes {
     group: ProbeGroup,
-    tellers: Vec<Teller>,
+    tellers: Vec<TextProbeSite>,
     is_listening: bool,
-    need: Need,
+    need: ProbeNeed,
 }
 
 /// Whether they are needed.
-struct Need {
+struct ProbeNeed {
     /// How often that has been seen.
     cases: u64,
     since: Option<Instant>,
     patience: Duration,
 }
 
-impl Need {
+impl ProbeNeed {
     /// It may be there from the beginning.
     fn new(is_likely: bool, now: Instant) -> Self {
         Self { cases: 0, since: is_likely.then_some(now), patience: PATIENCE }
@@ -81,7 +81,7 @@ impl Need {
 impl DemandProbes {
     /// Those of a group, which go together; at once, where it is likely that they are needed.
     pub(super) fn new(group: ProbeGroup, is_likely: bool) -> Self {
-        let need = Need::new(is_likely, Instant::now());
+        let need = ProbeNeed::new(is_likely, Instant::now());
         Self { group, tellers: Vec::new(), is_listening: false, need }
     }
 
@@ -92,7 +92,7 @@ impl DemandProbes {
     pub(super) fn add(
         &mut self,
         helper: &mut Helper,
-        tellers: impl Iterator<Item = Teller>,
+        tellers: impl Iterator<Item = TextProbeSite>,
     ) -> Result<(), TraceError> {
         let before = self.tellers.len();
         self.tellers.extend(tellers);
@@ -107,7 +107,7 @@ impl DemandProbes {
     pub(super) fn tend(
         &mut self,
         helper: &mut Helper,
-        refused: &Refused,
+        refused: &LoadRefusal,
         cases: u64,
     ) -> Result<(), String> {
         if !self.need.is_there(cases, Instant::now()) {
@@ -136,16 +136,16 @@ impl DemandProbes {
         }
     }
 
-    fn listen(&mut self, helper: &mut Helper, refused: &Refused) -> Result<(), String> {
-        for Teller { file, listener, offset, cookie } in &self.tellers {
+    fn listen(&mut self, helper: &mut Helper, refused: &LoadRefusal) -> Result<(), String> {
+        for TextProbeSite { file, listener, offset, cookie } in &self.tellers {
             self.is_listening = true;
-            let places = Places {
+            let places = ProbeSites {
                 offsets: vec![*offset],
                 cookies: vec![*cookie],
                 group: self.group,
-                ..Places::default()
+                ..ProbeSites::default()
             };
-            Listener { helper, file, refused }.attach(listener, places)?;
+            ProbeAttacher { helper, file, refused }.attach(listener, places)?;
         }
         Ok(())
     }
@@ -159,13 +159,13 @@ mod tests {
     fn who_is_needed_again_stays_longer() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
-        let mut need = Need::new(true, start);
+        let mut need = ProbeNeed::new(true, start);
         assert!(need.is_there(0, after(9)) && !need.is_there(0, after(10)));
         // Each of them may come twice a minute.
         assert!(need.is_there(1, after(30)) && need.is_there(1, after(49)));
         assert!(!need.is_there(1, after(50)) && need.is_there(2, after(60)));
         assert!(need.is_there(3, after(90)) && need.is_there(3, after(129)));
         assert!(!need.is_there(3, after(130)));
-        assert!(!Need::new(false, start).is_there(0, after(1)));
+        assert!(!ProbeNeed::new(false, start).is_there(0, after(1)));
     }
 }

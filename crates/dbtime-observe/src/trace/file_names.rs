@@ -6,7 +6,7 @@
 //! again later.
 
 use super::catalogs::Catalog;
-use super::relations::{Numbered, databases, relations, shared_relations};
+use super::relations::{NumberedNames, databases, relations, shared_relations};
 use dbtime_model::traced_files::{FileName, FileWait, add_files};
 use std::collections::HashMap;
 use std::fs::File;
@@ -29,7 +29,7 @@ const MOST_LISTS: usize = 1024;
 const TEMPLATE: u32 = 1;
 
 /// What opens a catalog of a server, or says why not.
-pub(super) type Open<'a> = dyn FnMut(u32, Catalog) -> Result<File, String> + 'a;
+pub(super) type CatalogOpener<'a> = dyn FnMut(u32, Catalog) -> Result<File, String> + 'a;
 
 /// Segments of the write-ahead log follow each other: they are shown by their folder.
 fn log_folder(file: &str) -> Option<&str> {
@@ -40,7 +40,7 @@ fn log_folder(file: &str) -> Option<&str> {
 
 /// What has a list of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Listed {
+enum NamedObjects {
     /// The tables and indexes of a database, or those that all share.
     Relations(Option<u32>),
     Databases,
@@ -48,9 +48,9 @@ enum Listed {
 
 /// Names, as they were at some instant.
 #[derive(Debug)]
-struct List {
+struct NameList {
     /// `None`: they cannot be read.
-    names: Option<Numbered>,
+    names: Option<NumberedNames>,
     /// When they may be read again.
     again: Instant,
 }
@@ -58,7 +58,7 @@ struct List {
 /// The names that were looked for.
 #[derive(Debug, Default)]
 pub(super) struct FileNames {
-    lists: HashMap<(u32, Listed), List>,
+    lists: HashMap<(u32, NamedObjects), NameList>,
 }
 
 impl FileNames {
@@ -68,7 +68,7 @@ impl FileNames {
         &mut self,
         waits: &mut Vec<FileWait>,
         servers: &[u32],
-        open: &mut Open<'_>,
+        open: &mut CatalogOpener<'_>,
     ) {
         let mut is_changed = false;
         for wait in &mut *waits {
@@ -89,7 +89,7 @@ impl FileNames {
         &mut self,
         file: &str,
         servers: &[u32],
-        open: &mut Open<'_>,
+        open: &mut CatalogOpener<'_>,
     ) -> Option<String> {
         if let Some(folder) = log_folder(file) {
             return Some(folder.to_owned());
@@ -112,13 +112,14 @@ impl FileNames {
         &mut self,
         server: u32,
         file: &RelationFile<'_>,
-        open: &mut Open<'_>,
+        open: &mut CatalogOpener<'_>,
     ) -> Option<Option<String>> {
-        let relation = self.find(server, Listed::Relations(file.database), file.node, open)?;
+        let relation =
+            self.find(server, NamedObjects::Relations(file.database), file.node, open)?;
         let database = match file.database {
             None => "global".to_owned(),
             Some(number) => {
-                let name = self.find(server, Listed::Databases, number, open).flatten();
+                let name = self.find(server, NamedObjects::Databases, number, open).flatten();
                 name.unwrap_or_else(|| number.to_string())
             }
         };
@@ -129,9 +130,9 @@ impl FileNames {
     fn find(
         &mut self,
         server: u32,
-        listed: Listed,
+        listed: NamedObjects,
         number: u32,
-        open: &mut Open<'_>,
+        open: &mut CatalogOpener<'_>,
     ) -> Option<Option<String>> {
         let key = (server, listed);
         let now = Instant::now();
@@ -143,7 +144,7 @@ impl FileNames {
             self.make_room();
             let names = read_list(server, listed, open).ok();
             let again = now + PATIENCE.max(SHARE * now.elapsed());
-            self.lists.insert(key, List { names, again });
+            self.lists.insert(key, NameList { names, again });
         }
         let names = self.lists.get(&key)?.names.as_ref()?;
         Some(names.get(&number).cloned())
@@ -158,18 +159,22 @@ impl FileNames {
     }
 }
 
-fn read_list(server: u32, listed: Listed, open: &mut Open<'_>) -> Result<Numbered, String> {
+fn read_list(
+    server: u32,
+    listed: NamedObjects,
+    open: &mut CatalogOpener<'_>,
+) -> Result<NumberedNames, String> {
     let mut bytes = |catalog| {
         let mut bytes = Vec::new();
         let read = open(server, catalog)?.take(MOST).read_to_end(&mut bytes);
         read.map(|_| bytes).map_err(|error| error.to_string())
     };
     Ok(match listed {
-        Listed::Databases => databases(&bytes(Catalog::Databases)?),
-        Listed::Relations(None) => {
+        NamedObjects::Databases => databases(&bytes(Catalog::Databases)?),
+        NamedObjects::Relations(None) => {
             shared_relations(&bytes(Catalog::Relations(TEMPLATE))?, &bytes(Catalog::Map(None))?)
         }
-        Listed::Relations(database @ Some(number)) => {
+        NamedObjects::Relations(database @ Some(number)) => {
             relations(&bytes(Catalog::Relations(number))?, &bytes(Catalog::Map(database))?)
         }
     })
@@ -218,7 +223,7 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::heap::tests::{KEPT, Made, page};
+    use super::super::heap::tests::{KEPT, TupleHeader, page};
     use super::super::relations::tests::{map, named};
     use super::*;
     use dbtime_model::Nanos;
@@ -232,7 +237,7 @@ mod tests {
 
     /// The catalogs of servers: of 1 the database 5 (`shop`) with `t`, of 2 the same with `u`.
     fn open(server: u32, catalog: Catalog) -> Result<File, String> {
-        let row = |oid, name: &str, node| page(&[Made(9, 0, KEPT, oid, &named(name, node))]);
+        let row = |oid, name: &str, node| page(&[TupleHeader(9, 0, KEPT, oid, &named(name, node))]);
         let own = if server == 1 { "t" } else { "u" };
         let bytes = match catalog {
             Catalog::Map(None) => map(&[(1262, 1300)]),

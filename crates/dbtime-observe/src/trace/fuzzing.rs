@@ -6,14 +6,14 @@ use super::cache::cache_places;
 use super::commits::commit_places;
 use super::constants::Constants;
 use super::imports::Imports;
-use super::inbox::Inbox;
+use super::inbox::RequestDecoder;
 use super::layout::server;
-use super::naming::Naming;
+use super::naming::ServerNaming;
 use super::portals::portal_teller;
-use super::program::Program;
+use super::program::ServerProgram;
 use super::relations::{databases, relations, shared_relations};
-use super::sessions::Sessions;
-use super::stream::Stream;
+use super::sessions::TracedSessions;
+use super::stream::CaptureConfig;
 use super::sum_layout::{add_counts, row, totals};
 use super::texts::text_teller;
 use super::tls::{has_tls, tls_library};
@@ -23,23 +23,23 @@ use super::waits::wait_places;
 use super::walks;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
-use dbtime_model::traced_totals::Totals;
+use dbtime_model::traced_totals::TraceTotals;
 use std::collections::HashMap;
 use std::fs::File;
 use zerocopy::IntoBytes;
 
 /// Requests of these records, in the order in which they are shown.
 pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
-    let mut inbox = Inbox::default();
+    let mut inbox = RequestDecoder::default();
     records.for_each(|record| inbox.put(record));
     inbox.take(true)
 }
 
 /// What a walk over connections has said.
 pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
-    walks::connections(said, &mut Sessions::default(), &mut Naming::default())
+    walks::connections(said, &mut TracedSessions::default(), &mut ServerNaming::default())
 }
 
 /// Reads catalogs of PostgreSQL's: a map of files, and behind its 80 bytes a table that lists
@@ -52,7 +52,7 @@ pub fn catalog(bytes: &[u8]) -> Vec<String> {
 
 /// Looks for all places in a program file.
 pub fn program(file: &[u8]) {
-    let Ok(program) = Program::parse(file) else { return };
+    let Ok(program) = ServerProgram::parse(file) else { return };
     let Ok(any) = File::open("/dev/null") else { return };
     for protocol in [WireProtocol::Mysql, WireProtocol::Postgres] {
         let _ = text_teller(protocol, &any, &program);
@@ -65,7 +65,7 @@ pub fn program(file: &[u8]) {
 }
 
 /// How the kernel's programs are told to work, as they take it.
-pub fn settings(stream: &Stream, follows_threads: bool) -> Vec<u8> {
+pub fn settings(stream: &CaptureConfig, follows_threads: bool) -> Vec<u8> {
     stream.settings(follows_threads).as_bytes().to_vec()
 }
 
@@ -75,13 +75,13 @@ pub fn server_row(protocol: WireProtocol) -> Vec<u8> {
 }
 
 /// What one processor has counted.
-pub fn ledger(row: &[u8]) -> Ledger {
-    let mut ledger = Ledger::default();
+pub fn ledger(row: &[u8]) -> TraceLedger {
+    let mut ledger = TraceLedger::default();
     add_counts(&mut ledger, row);
     ledger
 }
 
 /// What statements of a shape have come to, and the number of that shape.
-pub fn statement(key: &[u8], sums: &[u8]) -> Option<(u64, Totals)> {
+pub fn statement(key: &[u8], sums: &[u8]) -> Option<(u64, TraceTotals)> {
     Some((row(key)?.0.shape, totals(sums)?))
 }

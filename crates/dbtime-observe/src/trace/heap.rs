@@ -32,7 +32,7 @@ const NOT_DELETED: u16 = 0x0800;
 
 /// A row that is not known to be deleted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct HeapRow<'a> {
     /// Its object identifier.
     pub(super) oid: u32,
     /// What follows that.
@@ -43,7 +43,7 @@ pub(super) struct Row<'a> {
     may_be_gone: bool,
 }
 
-impl Row<'_> {
+impl HeapRow<'_> {
     /// Whether it is what became of another: the later of two versions.
     pub(super) fn follows(&self, other: &Self) -> bool {
         if self.may_be_gone != other.may_be_gone {
@@ -58,14 +58,14 @@ impl Row<'_> {
 }
 
 /// The rows of a file that have a number.
-pub(super) fn rows(file: &[u8]) -> impl Iterator<Item = Row<'_>> {
+pub(super) fn rows(file: &[u8]) -> impl Iterator<Item = HeapRow<'_>> {
     // The lower byte is a version.
     let size = file.get(18..20).map_or(0, |bytes| usize::from(u16_of(bytes)) & 0xff00);
     let pages = PAGES.contains(&size).then(|| file.chunks_exact(size));
     pages.into_iter().flatten().flat_map(rows_of)
 }
 
-fn rows_of(page: &[u8]) -> impl Iterator<Item = Row<'_>> {
+fn rows_of(page: &[u8]) -> impl Iterator<Item = HeapRow<'_>> {
     let end = usize::from(u16_of(&page[12..14]));
     let pointers = page.get(PAGE_HEAD..end).unwrap_or_default().chunks_exact(POINTER);
     pointers.filter_map(|pointer| {
@@ -77,7 +77,7 @@ fn rows_of(page: &[u8]) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-fn row_of(row: &[u8]) -> Option<Row<'_>> {
+fn row_of(row: &[u8]) -> Option<HeapRow<'_>> {
     let head = row.first_chunk::<ROW_HEAD>()?;
     let hints = u16_of(&head[20..22]);
     let is_old = hints & MADE > 0 && hints & NOT_MADE > 0;
@@ -91,7 +91,7 @@ fn row_of(row: &[u8]) -> Option<Row<'_>> {
         0 => columns.split_at_checked(4)?,
         _ => (row.get(begin.checked_sub(4)?..begin)?, columns),
     };
-    Some(Row {
+    Some(HeapRow {
         oid: u32_of(oid),
         columns,
         maker: (!is_old).then(|| u32_of(&head[..4])),
@@ -116,16 +116,16 @@ pub(super) mod tests {
     /// A row: who made and deleted it, hints, and what follows its number, which is the first
     /// column, or before the columns with `HAS_OID`.
     #[derive(Clone, Copy)]
-    pub(in crate::trace) struct Made<'a>(pub u32, pub u32, pub u16, pub u32, pub &'a [u8]);
+    pub(in crate::trace) struct TupleHeader<'a>(pub u32, pub u32, pub u16, pub u32, pub &'a [u8]);
 
     /// Of one that is there.
     pub(in crate::trace) const KEPT: u16 = MADE | NOT_DELETED;
 
     /// A page of 8 KiB with these rows.
-    pub(in crate::trace) fn page(rows: &[Made<'_>]) -> Vec<u8> {
+    pub(in crate::trace) fn page(rows: &[TupleHeader<'_>]) -> Vec<u8> {
         let mut page = vec![0; 8192];
         let (mut end, mut pointers) = (page.len(), Vec::new());
-        for Made(maker, deleter, hints, oid, columns) in rows {
+        for TupleHeader(maker, deleter, hints, oid, columns) in rows {
             let mut row = [maker.to_le_bytes(), deleter.to_le_bytes()].concat();
             row.resize(ROW_HEAD + 5, 0);
             row[20..22].copy_from_slice(&hints.to_le_bytes());
@@ -147,12 +147,15 @@ pub(super) mod tests {
     #[test]
     fn rows_are_those_that_are_not_known_to_be_deleted() {
         let file = [
-            page(&[Made(9, 0, KEPT, 1, b"one"), Made(9, 10, MADE | DELETED, 2, b"deleted")]),
+            page(&[
+                TupleHeader(9, 0, KEPT, 1, b"one"),
+                TupleHeader(9, 10, MADE | DELETED, 2, b"deleted"),
+            ]),
             vec![0; 8192],
             page(&[
-                Made(9, 0, NOT_MADE, 3, b"never made"),
-                Made(9, 10, MADE | NOT_MADE | DELETED | LOCKED, 4, b"locked"),
-                Made(9, 10, MADE | HAS_OID, 5, b"five"),
+                TupleHeader(9, 0, NOT_MADE, 3, b"never made"),
+                TupleHeader(9, 10, MADE | NOT_MADE | DELETED | LOCKED, 4, b"locked"),
+                TupleHeader(9, 10, MADE | HAS_OID, 5, b"five"),
             ]),
             vec![0xff; 100],
         ];
@@ -165,10 +168,10 @@ pub(super) mod tests {
     #[test]
     fn the_later_of_two_versions_counts() {
         let file = page(&[
-            Made(7, 0, MADE | NOT_MADE, 1, b""),
-            Made(u32::MAX, 0, KEPT, 1, b""),
-            Made(3, 0, KEPT, 1, b""),
-            Made(5, 6, MADE, 1, b""),
+            TupleHeader(7, 0, MADE | NOT_MADE, 1, b""),
+            TupleHeader(u32::MAX, 0, KEPT, 1, b""),
+            TupleHeader(3, 0, KEPT, 1, b""),
+            TupleHeader(5, 6, MADE, 1, b""),
         ]);
         let [old, before, newest, gone] = rows(&file).collect::<Vec<_>>()[..] else {
             panic!("four rows")

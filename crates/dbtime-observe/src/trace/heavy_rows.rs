@@ -5,13 +5,15 @@
 //! Heavy is what took long in all, as far as it may be known: with what a statement may have lost
 //! when it lost a row before. So whatever is heavy keeps its row, or gets one as it comes again.
 
-use super::lost_weights::{LostWeights, Weight};
-use super::sum_layout::{self, Tally};
+use super::lost_weights::{LostWeights, StatementWeight};
+use super::sum_layout::{self, SumTally};
 use crate::kernel_layout::capture::FileRow;
 use crate::kernel_layout::numbers::{SHAPE_NOT_KNOWN, SHAPE_OTHER, SHAPES};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
-use dbtime_model::traced_totals::{Replaced, RowNumber, StatementName, StatementTotals, Totals};
+use dbtime_model::traced_totals::{
+    ReplacedStatements, RowNumber, StatementName, StatementTotals, TraceTotals,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -37,28 +39,29 @@ struct HeavyRow {
     /// How often rows had been replaced when it got this one.
     since: u64,
     /// At most what had been lost of it by then.
-    lacks: Weight,
+    lacks: StatementWeight,
     text: Option<Arc<str>>,
-    kinds: Vec<(bool, QueryCache, Totals)>,
-    files: BTreeMap<FileRow, Tally>,
+    kinds: Vec<(bool, QueryCache, TraceTotals)>,
+    files: BTreeMap<FileRow, SumTally>,
 }
 
 impl HeavyRow {
-    fn weight(&self) -> Weight {
-        let of = |totals: &Totals| Weight { calls: totals.count, time: totals.response };
-        self.kinds.iter().fold(Weight::default(), |sum, (.., totals)| sum.plus(of(totals)))
+    fn weight(&self) -> StatementWeight {
+        let of =
+            |totals: &TraceTotals| StatementWeight { calls: totals.count, time: totals.response };
+        self.kinds.iter().fold(StatementWeight::default(), |sum, (.., totals)| sum.plus(of(totals)))
     }
 
-    fn kind(&mut self, was_preempted: bool, cache: QueryCache) -> &mut Totals {
+    fn kind(&mut self, was_preempted: bool, cache: QueryCache) -> &mut TraceTotals {
         let known = self.kinds.iter().position(|kind| (kind.0, kind.1) == (was_preempted, cache));
         let at = known.unwrap_or_else(|| {
-            self.kinds.push((was_preempted, cache, Totals::default()));
+            self.kinds.push((was_preempted, cache, TraceTotals::default()));
             self.kinds.len() - 1
         });
         &mut self.kinds[at].2
     }
 
-    fn add_file(&mut self, file: FileRow, tally: Tally) {
+    fn add_file(&mut self, file: FileRow, tally: SumTally) {
         let sum = self.files.entry(file).or_default();
         sum.count += tally.count;
         sum.length += tally.length;
@@ -82,9 +85,9 @@ pub(super) struct HeavyRows {
     times: u64,
     replaced: u64,
     /// The most that any statement has lost.
-    most: Weight,
+    most: StatementWeight,
     /// What the kernel's table had no room for.
-    overflow: Weight,
+    overflow: StatementWeight,
 }
 
 impl Default for HeavyRows {
@@ -102,18 +105,18 @@ impl HeavyRows {
             lost: LostWeights::default(),
             times: 0,
             replaced: 0,
-            most: Weight::default(),
-            overflow: Weight::default(),
+            most: StatementWeight::default(),
+            overflow: StatementWeight::default(),
         }
     }
 
     /// Adds what some statements came to.
-    pub(super) fn add(&mut self, key: RowKey, totals: &Totals) {
+    pub(super) fn add(&mut self, key: RowKey, totals: &TraceTotals) {
         if totals.count == 0 {
             return;
         }
         if key.shape == SHAPE_OTHER {
-            let more = Weight { calls: totals.count, time: totals.response };
+            let more = StatementWeight { calls: totals.count, time: totals.response };
             self.overflow = self.overflow.plus(more);
         }
         self.row(key.shape).kind(key.was_preempted, key.cache).add(totals);
@@ -128,7 +131,7 @@ impl HeavyRows {
     }
 
     /// Adds waits of statements for a file. Without a row they are among those of the others.
-    pub(super) fn add_file(&mut self, shape: u64, file: FileRow, tally: Tally) {
+    pub(super) fn add_file(&mut self, shape: u64, file: FileRow, tally: SumTally) {
         let shape = if self.rows.contains_key(&shape) { shape } else { SHAPE_OTHER };
         if tally.count > 0 {
             self.row(shape).add_file(file, tally);
@@ -211,11 +214,14 @@ impl HeavyRows {
     }
 
     /// What replacing rows may have cost; `None` where none was.
-    pub(super) fn replaced(&self) -> Option<Replaced> {
+    pub(super) fn replaced(&self) -> Option<ReplacedStatements> {
         let most = self.most.plus(self.overflow);
-        let replaced =
-            Replaced { rows: self.replaced, most_calls: most.calls, most_time: most.time };
-        (replaced != Replaced::default()).then_some(replaced)
+        let replaced = ReplacedStatements {
+            rows: self.replaced,
+            most_calls: most.calls,
+            most_time: most.time,
+        };
+        (replaced != ReplacedStatements::default()).then_some(replaced)
     }
 }
 

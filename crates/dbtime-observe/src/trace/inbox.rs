@@ -5,9 +5,9 @@ use super::blockers::Blockers;
 use super::layout::RawRequest;
 use super::loading::map;
 use super::logins::login;
-use super::naming::Naming;
+use super::naming::ServerNaming;
 use super::refusal::kernel;
-use super::sessions::Sessions;
+use super::sessions::TracedSessions;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use dbtime_model::traced::TracedRequest;
 use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
@@ -16,17 +16,17 @@ use std::rc::Rc;
 
 /// Where the ring puts what it hands over.
 #[derive(Default)]
-pub(super) struct Inbox {
-    pub(super) sessions: Sessions,
+pub(super) struct RequestDecoder {
+    pub(super) sessions: TracedSessions,
     pub(super) blockers: Blockers,
-    pub(super) naming: Naming,
+    pub(super) naming: ServerNaming,
     /// What nobody has taken yet.
     pub(super) requests: Vec<TracedRequest>,
     /// Records of the kernel's side that are no request of this version.
     pub(super) strange: u64,
 }
 
-impl Inbox {
+impl RequestDecoder {
     pub(super) fn put(&mut self, bytes: &[u8]) {
         if let Some((connection, login)) = login(bytes) {
             return self.sessions.logged_in(connection, login);
@@ -62,7 +62,7 @@ impl Inbox {
 /// The stream cannot be mapped.
 pub(super) fn ring(
     object: &Object,
-    inbox: &Rc<RefCell<Inbox>>,
+    inbox: &Rc<RefCell<RequestDecoder>>,
 ) -> Result<RingBuffer<'static>, TraceError> {
     let inbox = Rc::clone(inbox);
     let stream = map(object, "stream")?;

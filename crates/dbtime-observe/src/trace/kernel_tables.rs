@@ -3,7 +3,7 @@
 use super::TraceError;
 use super::layout;
 use super::loading::map;
-use super::probes::Known;
+use super::probes::ProgramFacts;
 use super::refusal::kernel;
 use super::servers::{TracedServer, is_here};
 use crate::kernel_layout::capture::ThreadName;
@@ -22,7 +22,7 @@ pub(super) fn departures(object: &Object) -> Result<u64, TraceError> {
 pub(super) fn name(
     object: &Object,
     server: &TracedServer,
-    known: &Known,
+    known: &ProgramFacts,
 ) -> Result<(), TraceError> {
     let row =
         |is_child| layout::server(server.protocol, known.wait_event, known.hears_tls, is_child);

@@ -8,7 +8,7 @@ use crate::kernel_layout::capture::{
 };
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{split_record, text_until_zero};
-use dbtime_model::traced::{Blocker, ErrorCode, Fate, Preemptor, QueryCache};
+use dbtime_model::traced::{Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome};
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::{Nanos, Part, Parts, WireProtocol};
 
@@ -18,7 +18,7 @@ pub(super) struct RawRequest<'a> {
     /// Of several statements the flags and the rows are those of the one that it is known by.
     pub(super) record: RequestRecord,
     pub(super) protocol: WireProtocol,
-    pub(super) fate: Fate,
+    pub(super) fate: RequestOutcome,
     /// Without the lock's name.
     pub(super) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
@@ -135,7 +135,7 @@ impl<'a> RawRequest<'a> {
 
 /// What goes before a request that may be under way, as a walk over connections writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Glance {
+pub(super) struct RequestSnapshot {
     pub(super) now: u64,
     pub(super) is_at_work: bool,
     /// An index of `enum part`; `PARTS`: not known.
@@ -143,7 +143,7 @@ pub(super) struct Glance {
     pub(super) wait: u32,
 }
 
-impl Glance {
+impl RequestSnapshot {
     /// Reads one, and what follows it.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (glance, rest): (GlanceRecord, _) = split_record(bytes)?;
@@ -165,10 +165,10 @@ fn protocol(number: u8) -> Option<WireProtocol> {
     }
 }
 
-fn fate(number: u8) -> Option<Fate> {
+fn fate(number: u8) -> Option<RequestOutcome> {
     match number {
-        FATE_ENDED => Some(Fate::Ended),
-        FATE_ABORTED => Some(Fate::Aborted),
+        FATE_ENDED => Some(RequestOutcome::Ended),
+        FATE_ABORTED => Some(RequestOutcome::Aborted),
         _ => None,
     }
 }
@@ -360,7 +360,7 @@ pub(super) mod tests {
         let request = RawRequest::read(&bytes).expect("a request");
         assert_eq!((request.record.connection, request.text), (7, &b"SELECT 1"[..]));
         let error = Some(ErrorCode::Number(1064));
-        assert_eq!((request.error(), request.fate), (error, Fate::Aborted));
+        assert_eq!((request.error(), request.fate), (error, RequestOutcome::Aborted));
         assert_eq!((request.rows(), request.other_call()), (Some(5), Some(219)));
         let silent = written(7, 3, b"", |record| record.rows = NOT_KNOWN);
         assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows()), None);

@@ -4,7 +4,7 @@
 use super::layout::RawRequest;
 use dbtime_model::MonoNanos;
 use dbtime_model::lock_picture::ServerSession;
-use dbtime_model::traced::Login;
+use dbtime_model::traced::SessionLogin;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ impl ListedSessions {
         &mut self,
         raw: &RawRequest<'_>,
         is_there: bool,
-        known: Option<&Arc<Login>>,
-    ) -> Option<Login> {
+        known: Option<&Arc<SessionLogin>>,
+    ) -> Option<SessionLogin> {
         let is_its = raw.record.tgid == self.process;
         if known.is_some_and(|known| known.id.is_some()) {
             // The one in the list has left its thread to this one.
@@ -68,7 +68,7 @@ impl ListedSessions {
         let (user, database) = seen.map_or((session.user, session.database), |seen| {
             (seen.user.clone(), seen.database.clone())
         });
-        Some(Login { user, database, id: Some(session.id), client })
+        Some(SessionLogin { user, database, id: Some(session.id), client })
     }
 
     /// Its thread and its port may be another's from now on.
@@ -98,7 +98,7 @@ mod tests {
     }
 
     /// Finds the session of a request of a thread, which ended at 9.
-    fn find(listed: &mut ListedSessions, thread: u32, known: Option<Login>) -> Option<u64> {
+    fn find(listed: &mut ListedSessions, thread: u32, known: Option<SessionLogin>) -> Option<u64> {
         let bytes = written(7, 3, b"SELECT 1", |record| record.tid = thread);
         let raw = RawRequest::read(&bytes).expect("a request");
         let process = raw.record.tgid;
@@ -106,9 +106,9 @@ mod tests {
         listed.find(&raw, false, known.map(Arc::new).as_ref()).and_then(|login| login.id)
     }
 
-    fn login(id: Option<u64>, client: Option<&str>) -> Login {
+    fn login(id: Option<u64>, client: Option<&str>) -> SessionLogin {
         let client = client.map(|client| client.parse().expect("an address"));
-        Login { user: String::new(), database: String::new(), id, client }
+        SessionLogin { user: String::new(), database: String::new(), id, client }
     }
 
     #[test]

@@ -1,34 +1,34 @@
 //! Programs of the kernel's side, attached to places in a program file or a library.
 
-use super::helper::{Helper, Places};
-use super::loading::Refused;
+use super::helper::{Helper, ProbeSites};
+use super::loading::LoadRefusal;
 use std::fs::File;
 
 /// Attaches programs to places in a file, in every process that runs it: which of them are watched
 /// is looked up there.
-pub(super) struct Listener<'a> {
+pub(super) struct ProbeAttacher<'a> {
     pub(super) helper: &'a mut Helper,
     pub(super) file: &'a File,
-    pub(super) refused: &'a Refused,
+    pub(super) refused: &'a LoadRefusal,
 }
 
-impl Listener<'_> {
+impl ProbeAttacher<'_> {
     /// Attaches the program of this name to places: offsets in the file.
     ///
     /// # Errors
     /// The kernel refuses, for people.
     pub(super) fn listen(&mut self, program: &str, offsets: Vec<usize>) -> Result<(), String> {
-        self.attach(program, Places { offsets, ..Places::default() })
+        self.attach(program, ProbeSites { offsets, ..ProbeSites::default() })
     }
 
     /// The same, with what else there is to say.
     ///
     /// # Errors
     /// As [`listen`](Self::listen).
-    pub(super) fn attach(&mut self, program: &str, places: Places) -> Result<(), String> {
+    pub(super) fn attach(&mut self, program: &str, places: ProbeSites) -> Result<(), String> {
         if let Some(why) = self.refused.get(program) {
             return Err(format!("the kernel refuses what would listen: {why}"));
         }
-        self.helper.attach(Places { program: program.to_owned(), ..places }, self.file)
+        self.helper.attach(ProbeSites { program: program.to_owned(), ..places }, self.file)
     }
 }

@@ -73,10 +73,10 @@ impl LiteralFilter {
 mod tests {
     use super::super::layout::RawRequest;
     use super::super::layout::tests::written;
-    use super::super::sessions::Sessions;
+    use super::super::sessions::TracedSessions;
     use super::*;
     use dbtime_model::traced::Blocker;
-    use dbtime_model::traced_totals::{LockHolder, LockWaitTotals, StatementTotals};
+    use dbtime_model::traced_totals::{LockWaitTotals, StatementTotals, TracedLockHolder};
 
     const SECRET: &str = "UPDATE t SET n = 4711 WHERE name = 'secret'";
     const SHOWN: &str = "UPDATE t SET n = ? WHERE name = ?";
@@ -91,13 +91,13 @@ mod tests {
             transaction: Some(Arc::new(transaction)),
             ..Blocker::default()
         };
-        TracedRequest { blocker: Some(blocker), ..Sessions::default().glimpse(&raw) }
+        TracedRequest { blocker: Some(blocker), ..TracedSessions::default().glimpse(&raw) }
     }
 
     fn totals() -> TracedTotals {
         let name = || StatementName::Text(SECRET.into());
         let holder =
-            LockHolder { connection: 1, server_id: None, has_left: false, statement: name() };
+            TracedLockHolder { connection: 1, server_id: None, has_left: false, statement: name() };
         let wait = LockWaitTotals {
             statement: name(),
             lock: None,

@@ -2,11 +2,11 @@
 //! left out where the rest can do without.
 
 use super::TraceError;
-use super::helper::Places;
+use super::helper::ProbeSites;
 use super::probes::LeftOut;
 use super::refusal::{self, kernel, refused};
 use super::rights::{KERNEL, missing};
-use super::stream::Stream;
+use super::stream::CaptureConfig;
 use super::sums;
 use libbpf_rs::{
     Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,
@@ -51,7 +51,7 @@ const LOST: [(&str, &str); 11] = [
 ];
 
 /// Programs that the kernel refused, and why.
-pub(crate) type Refused = BTreeMap<String, String>;
+pub(crate) type LoadRefusal = BTreeMap<String, String>;
 
 /// Opens the programs and has the kernel load them; those that it refuses and that are not needed
 /// are left out. `change` is made before.
@@ -59,10 +59,10 @@ pub(crate) type Refused = BTreeMap<String, String>;
 /// # Errors
 /// The kernel refuses what is needed, for want of a right or because it lacks something.
 pub(super) fn load(
-    wanted: &Stream,
+    wanted: &CaptureConfig,
     change: impl Fn(&mut OpenObject),
-) -> Result<(Object, Refused), TraceError> {
-    let mut left_out = Refused::new();
+) -> Result<(Object, LoadRefusal), TraceError> {
+    let mut left_out = LoadRefusal::new();
     loop {
         refusal::listen();
         let mut open = open(wanted, !THREADS.iter().any(|one| left_out.contains_key(*one)))?;
@@ -98,7 +98,7 @@ fn with_partners(program: String) -> Vec<String> {
 ///
 /// # Errors
 /// They are not those of this object file.
-pub(super) fn tables(wanted: &Stream, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
+pub(super) fn tables(wanted: &CaptureConfig, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
     refusal::listen();
     let mut open = open(wanted, true)?;
     for mut program in open.progs_mut() {
@@ -126,7 +126,7 @@ fn lacks(what: &str) -> TraceError {
     TraceError::Kernel(format!("it lacks the {what}"))
 }
 
-fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError> {
+fn open(wanted: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, TraceError> {
     let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
@@ -151,7 +151,7 @@ fn open(wanted: &Stream, follows_threads: bool) -> Result<OpenObject, TraceError
 /// The kernel refuses.
 pub(crate) fn attach(
     object: &mut Object,
-    left_out: &Refused,
+    left_out: &LoadRefusal,
 ) -> Result<Vec<(String, Link)>, TraceError> {
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
@@ -170,7 +170,7 @@ pub(crate) fn attach(
 /// The kernel refuses, for people.
 pub(super) fn attach_places(
     object: &mut Object,
-    places: &Places,
+    places: &ProbeSites,
     file: &File,
 ) -> Result<Link, String> {
     let program = program(object, &places.program).map_err(|error| error.to_string())?;
@@ -199,7 +199,7 @@ pub(super) fn walk(object: &mut Object, name: &str) -> Result<Option<File>, Trac
 }
 
 /// What is not there without them.
-pub(super) fn lost(left_out: &Refused) -> Vec<LeftOut> {
+pub(super) fn lost(left_out: &LoadRefusal) -> Vec<LeftOut> {
     let mut lost = Vec::<LeftOut>::new();
     for (program, what) in LOST {
         let Some(why) = left_out.get(program) else { continue };
@@ -217,7 +217,7 @@ mod tests {
     use std::sync::Mutex;
 
     /// Has programs be what may not do what they do; `None` where the kernel permits no eBPF.
-    fn loaded_without(names: &[&str]) -> Option<Result<Refused, TraceError>> {
+    fn loaded_without(names: &[&str]) -> Option<Result<LoadRefusal, TraceError>> {
         let change = |open: &mut OpenObject| {
             for mut program in open.progs_mut() {
                 if names.contains(&&*program.name().to_string_lossy()) {
@@ -234,7 +234,7 @@ mod tests {
         // What the library says is heard by one at a time.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock();
-        let stream = Stream { is_on: true, buffer: 64 << 10, ..Stream::default() };
+        let stream = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
         Some(load(&stream, change).map(|(_, left_out)| left_out))
     }
 

@@ -4,7 +4,7 @@ use super::layout::RawRequest;
 use crate::kernel_layout::numbers::LOCK_WORTH;
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Blocker, TracedRequest};
-use dbtime_model::traced_totals::{LockHolder, LockWaitTotals, StatementName};
+use dbtime_model::traced_totals::{LockWaitTotals, StatementName, TracedLockHolder};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl LockSums {
         let total = |(row, sum): (&LockRow, &LockSum)| LockWaitTotals {
             statement: row.waiter.name(&texts),
             lock: row.lock.clone(),
-            holder: row.holder.as_ref().map(|holder| LockHolder {
+            holder: row.holder.as_ref().map(|holder| TracedLockHolder {
                 connection: holder.connection,
                 server_id: holder.server_id,
                 has_left: holder.has_left,

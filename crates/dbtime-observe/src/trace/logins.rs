@@ -2,7 +2,7 @@
 
 use crate::kernel_layout::capture::LoginRecord;
 use crate::kernel_layout::text_until_zero;
-use dbtime_model::traced::Login;
+use dbtime_model::traced::SessionLogin;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use zerocopy::FromBytes;
 
@@ -12,11 +12,11 @@ const INTERNET_6: u32 = 10;
 
 /// Reads the connection, and whose it is as far as that is known; `None` where it is something
 /// else: no other record has the same length.
-pub(super) fn login(bytes: &[u8]) -> Option<(u64, Login)> {
+pub(super) fn login(bytes: &[u8]) -> Option<(u64, SessionLogin)> {
     let record = LoginRecord::read_from_bytes(bytes).ok()?;
     let [user, database] = [record.user, record.database].map(|name| text_until_zero(&name));
     let id = Some(record.id).filter(|id| *id > 0);
-    Some((record.connection, Login { user, database, id, client: client(&record) }))
+    Some((record.connection, SessionLogin { user, database, id, client: client(&record) }))
 }
 
 fn client(record: &LoginRecord) -> Option<SocketAddr> {
@@ -46,7 +46,7 @@ mod tests {
         record
     }
 
-    fn read(record: &LoginRecord) -> (u64, Login) {
+    fn read(record: &LoginRecord) -> (u64, SessionLogin) {
         login(record.as_bytes()).expect("a login")
     }
 

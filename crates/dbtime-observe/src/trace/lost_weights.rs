@@ -14,13 +14,13 @@ const SPREADS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
 
 /// What statements come to, as far as it says how heavy they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Weight {
+pub(super) struct StatementWeight {
     pub(super) calls: u64,
     /// Their responses together, by which rows are compared.
     pub(super) time: Nanos,
 }
 
-impl Weight {
+impl StatementWeight {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { calls: self.calls + other.calls, time: self.time + other.time }
     }
@@ -39,20 +39,20 @@ impl Weight {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LostWeights {
     /// Shape: none, or one list behind the other.
-    cells: Vec<Weight>,
+    cells: Vec<StatementWeight>,
 }
 
 impl LostWeights {
     /// The most that a statement may have lost.
-    pub(super) fn of(&self, statement: u64) -> Weight {
+    pub(super) fn of(&self, statement: u64) -> StatementWeight {
         let [one, other] =
             places(statement).map(|place| self.cells.get(place).copied().unwrap_or_default());
         one.or_less(other)
     }
 
     /// A statement loses its row. Returns the most that it may have lost with this.
-    pub(super) fn add(&mut self, statement: u64, weight: Weight) -> Weight {
-        self.cells.resize(2 * CELLS, Weight::default());
+    pub(super) fn add(&mut self, statement: u64, weight: StatementWeight) -> StatementWeight {
+        self.cells.resize(2 * CELLS, StatementWeight::default());
         let lost = self.of(statement).plus(weight);
         for place in places(statement) {
             self.cells[place] = self.cells[place].or_more(lost);
@@ -76,18 +76,18 @@ mod tests {
     #[test]
     fn what_few_have_lost_is_known_exactly() {
         let mut lost = LostWeights::default();
-        assert_eq!((lost.of(7), lost.cells.len()), (Weight::default(), 0));
-        let weight = Weight { calls: 2, time: Nanos(30) };
+        assert_eq!((lost.of(7), lost.cells.len()), (StatementWeight::default(), 0));
+        let weight = StatementWeight { calls: 2, time: Nanos(30) };
         assert_eq!(lost.add(7, weight), weight);
-        assert_eq!(lost.add(7, weight), Weight { calls: 4, time: Nanos(60) });
-        assert_eq!((lost.of(7).calls, lost.of(8)), (4, Weight::default()));
+        assert_eq!(lost.add(7, weight), StatementWeight { calls: 4, time: Nanos(60) });
+        assert_eq!((lost.of(7).calls, lost.of(8)), (4, StatementWeight::default()));
     }
 
     #[test]
     fn what_many_have_lost_once_is_known_within_a_few() {
         let mut lost = LostWeights::default();
         let number = |index: u64| index.wrapping_mul(0x1000_0000_01b3) ^ index << 40;
-        let once = Weight { calls: 1, time: Nanos(100) };
+        let once = StatementWeight { calls: 1, time: Nanos(100) };
         let most = (0..300_000).map(|index| lost.add(number(index), once).calls).max();
         assert!((1..40).contains(&most.expect("some")), "{most:?}");
     }
@@ -97,9 +97,10 @@ mod tests {
         fn it_is_never_less_than_what_was_lost(
             losses in prop::collection::vec((any::<u8>(), 0u64..9, 0u64..9), 0..200)
         ) {
-            let (mut lost, mut exact) = (LostWeights::default(), HashMap::<u8, Weight>::new());
+            let mut lost = LostWeights::default();
+            let mut exact = HashMap::<u8, StatementWeight>::new();
             for (statement, calls, time) in losses {
-                let weight = Weight { calls, time: Nanos(time) };
+                let weight = StatementWeight { calls, time: Nanos(time) };
                 let all = exact.entry(statement).or_default();
                 *all = all.plus(weight);
                 let told = lost.add(statement.into(), weight);

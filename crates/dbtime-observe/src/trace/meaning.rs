@@ -8,7 +8,7 @@ use dbtime_wire::postgres::frontend;
 
 /// How a request names a statement that an earlier one prepared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Reference {
+pub(super) enum StatementReference {
     /// MySQL's.
     Number(u32),
     /// PostgreSQL's; the one without a name is replaced by the next.
@@ -18,23 +18,25 @@ pub(super) enum Reference {
 }
 
 /// What a request says.
-pub(super) enum Said {
+pub(super) enum RequestContent {
     Text,
-    Reference(Reference),
+    Reference(StatementReference),
     Nothing,
 }
 
-pub(super) fn said(raw: &RawRequest<'_>) -> Said {
+pub(super) fn said(raw: &RawRequest<'_>) -> RequestContent {
     match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, _) if raw.has(REQUEST_FETCHES) => {
-            Said::Reference(Reference::Portal(raw.portal.into()))
+            RequestContent::Reference(StatementReference::Portal(raw.portal.into()))
         }
-        (WireProtocol::Postgres, _) if raw.has(REQUEST_NAMED) => Said::Reference(name(raw)),
+        (WireProtocol::Postgres, _) if raw.has(REQUEST_NAMED) => {
+            RequestContent::Reference(name(raw))
+        }
         (WireProtocol::Postgres, frontend::QUERY | frontend::PARSE | frontend::EXECUTE) => {
-            Said::Text
+            RequestContent::Text
         }
-        (WireProtocol::Postgres, _) => Said::Nothing,
-        (_, command::QUERY | command::STMT_PREPARE | INIT_DB) => Said::Text,
+        (WireProtocol::Postgres, _) => RequestContent::Nothing,
+        (_, command::QUERY | command::STMT_PREPARE | INIT_DB) => RequestContent::Text,
         (
             _,
             command::STMT_EXECUTE
@@ -43,15 +45,17 @@ pub(super) fn said(raw: &RawRequest<'_>) -> Said {
             | command::STMT_RESET
             | command::STMT_FETCH
             | command::STMT_BULK_EXECUTE,
-        ) => number(raw.text).map_or(Said::Nothing, |n| Said::Reference(Reference::Number(n))),
-        _ => Said::Nothing,
+        ) => number(raw.text).map_or(RequestContent::Nothing, |n| {
+            RequestContent::Reference(StatementReference::Number(n))
+        }),
+        _ => RequestContent::Nothing,
     }
 }
 
 /// What a request means to those behind it.
-pub(super) enum Meaning {
-    Prepares(Reference),
-    Closes(Reference),
+pub(super) enum RequestMeaning {
+    Prepares(StatementReference),
+    Closes(StatementReference),
     /// What the connection has prepared is gone.
     EndsAll,
     /// And so is the connection.
@@ -59,32 +63,33 @@ pub(super) enum Meaning {
     None,
 }
 
-pub(super) fn meaning(raw: &RawRequest<'_>) -> Meaning {
+pub(super) fn meaning(raw: &RawRequest<'_>) -> RequestMeaning {
     let is_answered = raw.record.sends > 0 && raw.record.error == 0;
     match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, frontend::PARSE | frontend::EXECUTE)
             if is_answered && !raw.has(REQUEST_NAMED | REQUEST_FETCHES) =>
         {
-            Meaning::Prepares(name(raw))
+            RequestMeaning::Prepares(name(raw))
         }
-        (WireProtocol::Postgres, frontend::TERMINATE) => Meaning::Leaves,
-        (WireProtocol::Postgres, _) => Meaning::None,
+        (WireProtocol::Postgres, frontend::TERMINATE) => RequestMeaning::Leaves,
+        (WireProtocol::Postgres, _) => RequestMeaning::None,
         (_, command::STMT_PREPARE) if raw.record.reply == 0 && raw.record.sends > 0 => {
-            Meaning::Prepares(Reference::Number(raw.record.statement))
+            RequestMeaning::Prepares(StatementReference::Number(raw.record.statement))
         }
-        (_, command::STMT_CLOSE) => number(raw.text)
-            .map_or(Meaning::None, |number| Meaning::Closes(Reference::Number(number))),
-        (_, command::CHANGE_USER | command::RESET_CONNECTION) => Meaning::EndsAll,
-        (_, command::QUIT) => Meaning::Leaves,
-        _ => Meaning::None,
+        (_, command::STMT_CLOSE) => number(raw.text).map_or(RequestMeaning::None, |number| {
+            RequestMeaning::Closes(StatementReference::Number(number))
+        }),
+        (_, command::CHANGE_USER | command::RESET_CONNECTION) => RequestMeaning::EndsAll,
+        (_, command::QUIT) => RequestMeaning::Leaves,
+        _ => RequestMeaning::None,
     }
 }
 
 /// USE, as a command.
 const INIT_DB: u8 = 0x02;
 
-fn name(raw: &RawRequest<'_>) -> Reference {
-    Reference::Name(raw.name.into())
+fn name(raw: &RawRequest<'_>) -> StatementReference {
+    StatementReference::Name(raw.name.into())
 }
 
 fn number(parameters: &[u8]) -> Option<u32> {

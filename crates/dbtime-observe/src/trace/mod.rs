@@ -76,13 +76,13 @@ mod walks;
 pub(crate) use loading::{attach, map};
 pub(crate) use refusal::{kernel, listen, refused};
 
-pub use capture::{AttachedPrograms, Capture, Left};
+pub use capture::{AttachedPrograms, Capture, CaptureResult};
 pub use fingerprint_cache::FingerprintCache;
 pub use helper::{COMMAND as HELPER, serve as help};
 pub use literals::LiteralFilter;
-pub use servers::{TracedServer, Wanted, servers};
+pub use servers::{ServerFilter, TracedServer, servers};
 pub use signals::HeldSignals;
-pub use stream::{Depth, Stream};
+pub use stream::{CaptureConfig, CaptureDepth};
 pub use terminal::BorrowedTerminal;
 
 use crate::process::ProcessError;

@@ -1,9 +1,9 @@
 //! Names of what servers tell by numbers: which server it was, and what that one calls it.
 
-use super::file_names::{FileNames, Open};
+use super::file_names::{CatalogOpener, FileNames};
 use super::layout::RawRequest;
 use super::locks::LockNames;
-use super::origins::Origins;
+use super::origins::ConnectionOrigins;
 use super::tranches::Tranches;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 /// What is known of servers that name things.
 #[derive(Debug, Default)]
-pub(super) struct Naming {
-    pub(super) origins: Origins,
+pub(super) struct ServerNaming {
+    pub(super) origins: ConnectionOrigins,
     locks: LockNames,
     files: FileNames,
 }
 
-impl Naming {
+impl ServerNaming {
     /// There is another server; `tranches`: what its program calls lightweight locks.
     pub(super) fn add(&mut self, server: u32, tranches: Option<Arc<Tranches>>) {
         self.origins.add(server);
@@ -44,7 +44,7 @@ impl Naming {
     }
 
     /// Names the files that a request has waited for.
-    pub(super) fn name_files(&mut self, request: &mut TracedRequest, open: &mut Open<'_>) {
+    pub(super) fn name_files(&mut self, request: &mut TracedRequest, open: &mut CatalogOpener<'_>) {
         if request.protocol == WireProtocol::Postgres && !request.files.is_empty() {
             let own = self.origins.server(request.connection, request.process);
             let servers = own.as_ref().map_or(self.origins.servers(), std::slice::from_ref);
@@ -53,7 +53,7 @@ impl Naming {
     }
 
     /// Names the files that statements have waited for, of which nobody knows whose they are.
-    pub(super) fn name_totals(&mut self, totals: &mut TracedTotals, open: &mut Open<'_>) {
+    pub(super) fn name_totals(&mut self, totals: &mut TracedTotals, open: &mut CatalogOpener<'_>) {
         for statement in &mut totals.statements {
             self.files.name_all(&mut statement.totals.files, self.origins.servers(), open);
         }

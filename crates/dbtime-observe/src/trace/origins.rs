@@ -11,7 +11,7 @@ const MOST_ASKED: usize = 1024;
 
 /// The servers of connections.
 #[derive(Debug, Default)]
-pub(super) struct Origins {
+pub(super) struct ConnectionOrigins {
     servers: Vec<u32>,
     // Their numbers are the tracer's own: nobody chooses them so that they collide. Processes'
     // numbers come again.
@@ -20,7 +20,7 @@ pub(super) struct Origins {
     sought: FxHashMap<u64, u32>,
 }
 
-impl Origins {
+impl ConnectionOrigins {
     /// There is another server.
     pub(super) fn add(&mut self, server: u32) {
         if !self.servers.contains(&server) {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_connection_belongs_to_whoever_started_its_process() {
-        let mut origins = Origins::default();
+        let mut origins = ConnectionOrigins::default();
         assert_eq!((origins.server(1, 10), origins.sought()), (None, vec![]));
         origins.add(5);
         origins.add(5);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_an_end() {
-        let mut origins = Origins::default();
+        let mut origins = ConnectionOrigins::default();
         (5..7).for_each(|server| origins.add(server));
         for connection in 0..2 * MOST as u64 {
             origins.server(connection, 10);

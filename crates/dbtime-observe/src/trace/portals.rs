@@ -2,8 +2,8 @@
 //! tells how long each of several statements took which a client sends together; between them the
 //! server neither reads nor writes.
 
-use super::demand::Teller;
-use super::program::Program;
+use super::demand::TextProbeSite;
+use super::program::ServerProgram;
 use std::fs::File;
 
 /// `CreatePortal(const char *name, bool allowDup, bool dupSilent)`.
@@ -13,8 +13,8 @@ const CREATE: &str = "CreatePortal";
 ///
 /// # Errors
 /// Why there is none, for people.
-pub(super) fn portal_teller(file: &File, program: &Program) -> Result<Teller, String> {
-    Teller::new(file, "on_portal", program.entry(program.place(CREATE)?), 0)
+pub(super) fn portal_teller(file: &File, program: &ServerProgram) -> Result<TextProbeSite, String> {
+    TextProbeSite::new(file, "on_portal", program.entry(program.place(CREATE)?), 0)
 }
 
 #[cfg(test)]

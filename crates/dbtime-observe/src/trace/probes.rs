@@ -3,13 +3,13 @@
 use super::cache::{cache_places, has_cache};
 use super::commits::{commit_places, has_commits};
 use super::constants::Constants;
-use super::demand::Teller;
-use super::helper::{Helper, Places};
+use super::demand::TextProbeSite;
+use super::helper::{Helper, ProbeSites};
 use super::imports::Imports;
-use super::listener::Listener;
-use super::loading::{Refused, lost};
+use super::listener::ProbeAttacher;
+use super::loading::{LoadRefusal, lost};
 use super::portals::portal_teller;
-use super::program::Program;
+use super::program::ServerProgram;
 use super::servers::TracedServer;
 use super::texts::text_teller;
 use super::tls::{TlsLibrary, has_tls, tls_library};
@@ -27,7 +27,7 @@ pub(super) type LeftOut = (&'static str, String);
 
 /// What the kernel's side has to know of a server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ProgramFacts {
     /// Where it has the address of what it waits for; 0: nowhere.
     pub(super) wait_event: u64,
     /// Whether its TLS library is listened to.
@@ -41,7 +41,7 @@ type FileId = Option<(u64, u64)>;
 
 /// What was found out of a program file; or why not.
 #[derive(Clone)]
-struct Found {
+struct ProgramInspection {
     wait_variable: Result<u64, String>,
     /// Whether it speaks TLS itself, and that is listened to.
     has_tls: Result<bool, String>,
@@ -52,20 +52,20 @@ struct Found {
 /// known.
 #[derive(Default)]
 pub(super) struct Probes {
-    programs: HashMap<FileId, Found>,
+    programs: HashMap<FileId, ProgramInspection>,
     libraries: HashMap<FileId, Result<(), String>>,
     /// Where servers tell of texts, of those that were looked at last.
-    pub(super) tellers: Vec<Teller>,
+    pub(super) tellers: Vec<TextProbeSite>,
     /// The same of portals.
-    pub(super) portal_tellers: Vec<Teller>,
+    pub(super) portal_tellers: Vec<TextProbeSite>,
     pub(super) left_out: Vec<LeftOut>,
     /// Programs that are not there.
-    pub(super) refused: Refused,
+    pub(super) refused: LoadRefusal,
 }
 
 impl Probes {
     /// None yet; these programs are not there.
-    pub(super) fn new(refused: Refused) -> Self {
+    pub(super) fn new(refused: LoadRefusal) -> Self {
         Self { left_out: lost(&refused), refused, ..Self::default() }
     }
 
@@ -80,11 +80,11 @@ impl Probes {
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
-    pub(super) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> Known {
+    pub(super) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> ProgramFacts {
         let told = self.left_out.len();
         let known = match helper.program(server.process) {
             Ok(file) => self.look_at(helper, server, &file),
-            Err(_) => Known::default(),
+            Err(_) => ProgramFacts::default(),
         };
         if helper.program(server.process).is_err() {
             // It has ended meanwhile, and had nothing to say.
@@ -93,7 +93,7 @@ impl Probes {
         known
     }
 
-    fn look_at(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> Known {
+    fn look_at(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> ProgramFacts {
         let found = match self.programs.get(&id(file)) {
             Some(found) => found.clone(),
             None => self.read(helper, server, file),
@@ -110,7 +110,7 @@ impl Probes {
             Ok(false) => self.hear_library(helper, server.process),
             inside => inside,
         };
-        Known {
+        ProgramFacts {
             wait_event: self.given(EVENTS, event),
             hears_tls: self.given(TLS, hears_tls),
             tranches: self.given(TRANCHES, tranches),
@@ -118,13 +118,18 @@ impl Probes {
     }
 
     /// A program that was not there before.
-    fn read(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> Found {
-        let program = Program::read(file);
+    fn read(
+        &mut self,
+        helper: &mut Helper,
+        server: &TracedServer,
+        file: &File,
+    ) -> ProgramInspection {
+        let program = ServerProgram::read(file);
         let refused = self.refused.clone();
-        let mut listener = Listener { helper, file, refused: &refused };
+        let mut listener = ProbeAttacher { helper, file, refused: &refused };
         self.look_into(server, &program, &mut listener);
         let program = program.as_ref().map_err(Clone::clone);
-        let found = Found {
+        let found = ProgramInspection {
             wait_variable: program.clone().and_then(wait_variable),
             tranches: program.clone().and_then(|program| match server.protocol {
                 WireProtocol::Mysql => Err("it has none".to_owned()),
@@ -148,8 +153,8 @@ impl Probes {
         let id = id(&file);
         let known = self.libraries.get(&id).filter(|_| id.is_some()).cloned();
         let heard = known.unwrap_or_else(|| {
-            let library = tls_library(&Program::read(&file)?)?;
-            tls(&mut Listener { helper, file: &file, refused: &self.refused }, &library)
+            let library = tls_library(&ServerProgram::read(&file)?)?;
+            tls(&mut ProbeAttacher { helper, file: &file, refused: &self.refused }, &library)
         });
         self.libraries.insert(id, heard.clone());
         heard.map(|()| true)
@@ -158,8 +163,8 @@ impl Probes {
     fn look_into(
         &mut self,
         server: &TracedServer,
-        program: &Result<Program, String>,
-        listener: &mut Listener<'_>,
+        program: &Result<ServerProgram, String>,
+        listener: &mut ProbeAttacher<'_>,
     ) {
         let program = program.as_ref().map_err(Clone::clone);
         let teller = program.clone().and_then(|p| text_teller(server.protocol, listener.file, p));
@@ -180,7 +185,7 @@ impl Probes {
         }
         // MariaDB's older versions are called as MySQL's are.
         let is_mariadb = server.program == "mariadbd";
-        let has = |what: fn(&Program) -> bool| {
+        let has = |what: fn(&ServerProgram) -> bool| {
             is_mariadb || program.as_ref().is_ok_and(|program| what(program))
         };
         if has(has_cache) {
@@ -222,42 +227,42 @@ const POOL: &str = "requests of a pool of threads before their connections' next
 /// What MariaDB's pool calls for each connection with something to do.
 const POOL_CALL: &str = "_Z11tp_callbackP13TP_connection";
 
-fn waits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+fn waits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let waits = wait_places(program)?;
     listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
     listener.listen("on_wait_end", program.in_file(&waits.ends))
 }
 
-fn commits(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+fn commits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let places = commit_places(program, &Imports::read(listener.file)?)?;
-    let begins = Places {
+    let begins = ProbeSites {
         offsets: program.in_file(&places.begins),
         cookies: places.waits,
-        ..Places::default()
+        ..ProbeSites::default()
     };
     listener.attach("on_silent_wait", begins)?;
     listener.listen("on_wait_end", program.in_file(&places.ends))
 }
 
-fn cache(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+fn cache(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let places = cache_places(program)?;
     listener.listen("on_cache_search", program.in_file(&places.searches))?;
     listener.listen("on_cache_hit", program.in_file(&places.hits))
 }
 
-fn pool(listener: &mut Listener<'_>, program: &Program) -> Result<(), String> {
+fn pool(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let offsets = vec![program.entry(program.place(POOL_CALL)?)];
-    let ends = Places { offsets, at_return: true, ..Places::default() };
+    let ends = ProbeSites { offsets, at_return: true, ..ProbeSites::default() };
     listener.attach("on_pool_end", ends)
 }
 
-fn tls(listener: &mut Listener<'_>, library: &TlsLibrary) -> Result<(), String> {
-    let at_read = || Places {
+fn tls(listener: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<(), String> {
+    let at_read = || ProbeSites {
         offsets: vec![library.read],
         cookies: vec![library.read_stores_length.into()],
-        ..Places::default()
+        ..ProbeSites::default()
     };
     listener.attach("on_tls_read", at_read())?;
-    listener.attach("on_tls_read_end", Places { at_return: true, ..at_read() })?;
+    listener.attach("on_tls_read_end", ProbeSites { at_return: true, ..at_read() })?;
     listener.listen("on_tls_write", vec![library.write])
 }

@@ -26,14 +26,14 @@ const MOST_CODE: u64 = 512 << 20;
 
 /// What of a program file matters here. Places in its code are offsets from the code's beginning.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ServerProgram {
     symbols: HashMap<String, Range<u64>>,
     code: Vec<u8>,
     address: u64,
     offset: u64,
 }
 
-impl Program {
+impl ServerProgram {
     /// Reads a program file. Cost: some 20 ms for a server of 25 MB.
     ///
     /// # Errors
@@ -219,9 +219,12 @@ pub(super) mod tests {
     use super::*;
 
     /// A program of nothing but code, and functions in it.
-    pub(in crate::trace) fn program(code: Vec<u8>, functions: &[(&str, Range<u64>)]) -> Program {
+    pub(in crate::trace) fn program(
+        code: Vec<u8>,
+        functions: &[(&str, Range<u64>)],
+    ) -> ServerProgram {
         let symbols = functions.iter().map(|(name, extent)| ((*name).to_owned(), extent.clone()));
-        Program { symbols: symbols.collect(), code, address: 0, offset: 0 }
+        ServerProgram { symbols: symbols.collect(), code, address: 0, offset: 0 }
     }
 
     /// Code that calls a function at `target`.
@@ -245,7 +248,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_no_program_says_so() {
-        let read = |path| Program::read(&File::open(path).expect("it is there"));
+        let read = |path| ServerProgram::read(&File::open(path).expect("it is there"));
         let own = read("/proc/self/exe").expect("it runs");
         assert!(own.place("main").is_ok());
         assert!(read("/etc/passwd").is_err());

@@ -7,7 +7,7 @@
 //!   global/1262              pg_database: a number and a name
 //! ```
 
-use super::heap::{Row, rows, u32_of};
+use super::heap::{HeapRow, rows, u32_of};
 use crate::kernel_layout::text_until_zero;
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ const NAME: usize = 64;
 const NODE: usize = NAME + 5 * 4;
 
 /// Names of what has a number.
-pub(super) type Numbered = HashMap<u32, String>;
+pub(super) type NumberedNames = HashMap<u32, String>;
 
 /// The file nodes of what is listed in a `pg_filenode.map`, by its numbers; none of what is no such
 /// file.
@@ -42,7 +42,7 @@ pub(super) fn file_nodes(map: &[u8]) -> HashMap<u32, u32> {
 }
 
 /// The tables and indexes of a database by their file nodes, from its `pg_class` and its map.
-pub(super) fn relations(pg_class: &[u8], map: &[u8]) -> Numbered {
+pub(super) fn relations(pg_class: &[u8], map: &[u8]) -> NumberedNames {
     let mapped = file_nodes(map);
     newest(pg_class, |row| match node(row)? {
         0 => mapped.get(&row.oid).copied(),
@@ -51,23 +51,23 @@ pub(super) fn relations(pg_class: &[u8], map: &[u8]) -> Numbered {
 }
 
 /// Those that all databases share, from the `pg_class` of one of these and the map of all.
-pub(super) fn shared_relations(pg_class: &[u8], map: &[u8]) -> Numbered {
+pub(super) fn shared_relations(pg_class: &[u8], map: &[u8]) -> NumberedNames {
     let mapped = file_nodes(map);
     newest(pg_class, |row| mapped.get(&row.oid).copied().filter(|_| node(row) == Some(0)))
 }
 
 /// The databases by their numbers, from `pg_database`.
-pub(super) fn databases(pg_database: &[u8]) -> Numbered {
+pub(super) fn databases(pg_database: &[u8]) -> NumberedNames {
     newest(pg_database, |row| Some(row.oid))
 }
 
-fn node(row: &Row<'_>) -> Option<u32> {
+fn node(row: &HeapRow<'_>) -> Option<u32> {
     row.columns.get(NODE..NODE + 4).map(u32_of)
 }
 
 /// The names of rows by what is their number, each of the newest with that.
-fn newest(file: &[u8], number: impl Fn(&Row<'_>) -> Option<u32>) -> Numbered {
-    let mut newest = HashMap::<u32, Row<'_>>::new();
+fn newest(file: &[u8], number: impl Fn(&HeapRow<'_>) -> Option<u32>) -> NumberedNames {
+    let mut newest = HashMap::<u32, HeapRow<'_>>::new();
     for row in rows(file) {
         let Some(number) = number(&row) else { continue };
         if newest.get(&number).map_or(newest.len() < MOST, |known| row.follows(known)) {
@@ -83,7 +83,7 @@ fn newest(file: &[u8], number: impl Fn(&Row<'_>) -> Option<u32>) -> Numbered {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::heap::tests::{KEPT, Made, page};
+    use super::super::heap::tests::{KEPT, TupleHeader, page};
     use super::*;
     use proptest::prelude::*;
 
@@ -116,7 +116,13 @@ pub(super) mod tests {
             (8, 10, 16390, named("was_i", 16401)),
         ];
         let of = |(maker, deleter, oid, columns): &(u32, u32, u32, Vec<u8>)| {
-            page(&[Made(*maker, *deleter, if *deleter > 0 { 0x0100 } else { KEPT }, *oid, columns)])
+            page(&[TupleHeader(
+                *maker,
+                *deleter,
+                if *deleter > 0 { 0x0100 } else { KEPT },
+                *oid,
+                columns,
+            )])
         };
         let pg_class = rows.iter().flat_map(of).collect::<Vec<u8>>();
         let found = relations(&pg_class, &map(&[(PG_CLASS, 1300), (4711, 4712)]));
@@ -126,7 +132,7 @@ pub(super) mod tests {
         let shared = shared_relations(&pg_class, &map(&[(PG_DATABASE, 1262), (16384, 9)]));
         assert_eq!(shared, [(1262, "pg_database".to_owned())].into());
         let shop = named("shop", 0);
-        let pg_database = page(&[Made(9, 0, KEPT, 5, &shop[..NAME])]);
+        let pg_database = page(&[TupleHeader(9, 0, KEPT, 5, &shop[..NAME])]);
         assert_eq!(databases(&pg_database), [(5, "shop".to_owned())].into());
     }
 
@@ -145,9 +151,9 @@ pub(super) mod tests {
             length in 0usize..120, map in proptest::collection::vec(any::<u8>(), 0..600)
         ) {
             let columns = vec![7; length];
-            let rows: Vec<Made<'_>> = rows
+            let rows: Vec<TupleHeader<'_>> = rows
                 .into_iter()
-                .map(|(maker, oid, hints)| Made(maker, maker, hints, oid, &columns))
+                .map(|(maker, oid, hints)| TupleHeader(maker, maker, hints, oid, &columns))
                 .collect();
             let file = page(&rows);
             prop_assert!(relations(&file, &map).len() <= rows.len());

@@ -12,20 +12,20 @@ use std::fmt::Display;
 const NOBODY: u32 = 65534;
 
 /// A right, and what it is called.
-pub(super) type Right = (CapabilitySet, &'static str);
+pub(super) type ProcessRight = (CapabilitySet, &'static str);
 
 /// What loading and attaching takes; CAP_SYS_ADMIN stands in for both.
-pub(super) const KERNEL: [Right; 2] =
+pub(super) const KERNEL: [ProcessRight; 2] =
     [(CapabilitySet::BPF, "CAP_BPF"), (CapabilitySet::PERFMON, "CAP_PERFMON")];
 
 /// What it takes to see which program another user's process runs, and which ports it listens on.
-pub(super) const OTHERS: [Right; 2] = [
+pub(super) const OTHERS: [ProcessRight; 2] = [
     (CapabilitySet::SYS_PTRACE, "CAP_SYS_PTRACE"),
     (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
 ];
 
 /// Those of them that this process has not got.
-pub(super) fn missing(rights: &[Right]) -> Vec<Right> {
+pub(super) fn missing(rights: &[ProcessRight]) -> Vec<ProcessRight> {
     let had = capabilities(None).map_or(CapabilitySet::empty(), |had| had.effective);
     let stands_in = rights == KERNEL && had.contains(CapabilitySet::SYS_ADMIN);
     rights.iter().filter(|(right, _)| !stands_in && !had.contains(*right)).copied().collect()
@@ -33,8 +33,8 @@ pub(super) fn missing(rights: &[Right]) -> Vec<Right> {
 
 /// What to do about those that are missing: what was granted to a file before is gone with the next
 /// grant, so that all are named there.
-pub(super) fn remedy(missing: &[Right]) -> String {
-    let names = |rights: &[Right], between| {
+pub(super) fn remedy(missing: &[ProcessRight]) -> String {
+    let names = |rights: &[ProcessRight], between| {
         rights.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(between)
     };
     let all = names(&[KERNEL, OTHERS].concat(), ",").to_ascii_lowercase();

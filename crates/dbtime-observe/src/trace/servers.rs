@@ -2,7 +2,7 @@
 
 use super::TraceError;
 use super::rights::{self, OTHERS};
-use crate::process::{Which, all, find, ports, sockets};
+use crate::process::{ProcessSelector, all, find, ports, sockets};
 use dbtime_model::WireProtocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
@@ -72,9 +72,9 @@ impl TracedServer {
 
 /// Which servers are meant.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct ServerFilter {
     /// Only these processes; nothing: every server that is found.
-    pub processes: Vec<Which>,
+    pub processes: Vec<ProcessSelector>,
     /// What they speak, where their program's name does not say.
     pub protocol: Option<WireProtocol>,
     /// Only clients of these ports, and of no socket.
@@ -84,10 +84,10 @@ pub struct Wanted {
     pub cgroup: Option<String>,
 }
 
-impl Wanted {
+impl ServerFilter {
     /// Whether servers that start later are meant as well: those that are known by their names.
     pub fn follows_new(&self) -> bool {
-        let has_name = self.processes.iter().any(|which| matches!(which, Which::Name(_)));
+        let has_name = self.processes.iter().any(|which| matches!(which, ProcessSelector::Name(_)));
         self.ports.is_empty() && (self.processes.is_empty() || has_name)
     }
 
@@ -95,8 +95,10 @@ impl Wanted {
     pub fn started(&self, process: u32) -> Option<TracedServer> {
         // One that has ended meanwhile, or may not be looked at, is none.
         let server = server(process, None).ok().flatten()?;
-        let is_named =
-            |which: &Which| matches!(which, Which::Name(name) if *name == server.program);
+        let is_named = |which: &ProcessSelector| match which {
+            ProcessSelector::Name(name) => *name == server.program,
+            _ => false,
+        };
         let is_wanted = self.processes.is_empty() || self.processes.iter().any(is_named);
         (is_wanted && self.has_in_cgroup(process)).then_some(server)
     }
@@ -123,7 +125,7 @@ const CGROUPS: &str = "/sys/fs/cgroup";
 ///
 /// # Errors
 /// There is none, or one that is named is not there, is no server, or may not be looked at.
-pub fn servers(wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
+pub fn servers(wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
     let mut found = Vec::new();
     if wanted.processes.is_empty() {
         found = everywhere()?;
@@ -275,16 +277,16 @@ mod tests {
 
     #[test]
     fn servers_that_are_meant_by_name_may_start_later() {
-        let wanted = |processes: &[Which], ports: &[u16]| Wanted {
+        let wanted = |processes: &[ProcessSelector], ports: &[u16]| ServerFilter {
             processes: processes.to_vec(),
             protocol: None,
             ports: ports.to_vec(),
             cgroup: None,
         };
-        let name = Which::Name("mariadbd".to_owned());
+        let name = ProcessSelector::Name("mariadbd".to_owned());
         let names = [name];
         assert!(wanted(&[], &[]).follows_new() && wanted(&names, &[]).follows_new());
-        assert!(!wanted(&[Which::Pid(7)], &[]).follows_new());
+        assert!(!wanted(&[ProcessSelector::Pid(7)], &[]).follows_new());
         assert!(!wanted(&names, &[1]).follows_new());
         assert_eq!(wanted(&[], &[]).started(std::process::id()), None);
     }
@@ -297,7 +299,8 @@ mod tests {
         let found = server(own, Some(WireProtocol::Mysql)).expect("readable").expect("told so");
         assert!(found.ports.contains(&port), "{found:?}");
         assert_eq!(server(own, None).expect("readable"), None, "its program's name says nothing");
-        let wanted = Wanted { processes: vec![Which::Pid(own)], ..Wanted::default() };
+        let wanted =
+            ServerFilter { processes: vec![ProcessSelector::Pid(own)], ..ServerFilter::default() };
         let refused = servers(&wanted).expect_err("no server");
         assert_eq!(refused, TraceError::NoServer { process: own });
     }

@@ -8,13 +8,13 @@
 use super::executed::RawExecuted;
 use super::layout::RawRequest;
 use super::listed::ListedSessions;
-use super::meaning::{Meaning, Reference, Said, meaning, said};
+use super::meaning::{RequestContent, RequestMeaning, StatementReference, meaning, said};
 use crate::kernel_layout::numbers::{
     REQUEST_CUT, REQUEST_FETCHES, REQUEST_SEVERAL, REQUEST_UNREAD,
 };
 use dbtime_model::MonoNanos;
 use dbtime_model::WireProtocol;
-use dbtime_model::traced::{ExecutedStatement, Login, TextState, TracedRequest};
+use dbtime_model::traced::{ExecutedStatement, SessionLogin, TextState, TracedRequest};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
@@ -31,9 +31,9 @@ const LAST: u32 = u32::MAX;
 
 /// All connections.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub(super) struct TracedSessions {
     // Their numbers are the tracer's own: nobody chooses them so that they collide.
-    sessions: FxHashMap<u64, Session>,
+    sessions: FxHashMap<u64, TracedSession>,
     texts: HashSet<Arc<str>>,
     statements: usize,
     /// Requests that named a statement which is not known.
@@ -44,27 +44,27 @@ pub(super) struct Sessions {
 }
 
 #[derive(Debug, Default)]
-struct Session {
-    statements: HashMap<Reference, Statement>,
-    login: Option<Arc<Login>>,
-    last: Option<Reference>,
+struct TracedSession {
+    statements: HashMap<StatementReference, SessionStatement>,
+    login: Option<Arc<SessionLogin>>,
+    last: Option<StatementReference>,
     used: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Statement {
+struct SessionStatement {
     text: Arc<str>,
     is_cut: bool,
 }
 
-impl Sessions {
+impl TracedSessions {
     /// How many requests have named a statement which was not known.
     pub(super) fn nameless(&self) -> u64 {
         self.nameless
     }
 
     /// Whose a connection is from here on.
-    pub(super) fn logged_in(&mut self, connection: u64, login: Login) {
+    pub(super) fn logged_in(&mut self, connection: u64, login: SessionLogin) {
         self.session(connection).login = Some(Arc::new(login));
     }
 
@@ -141,12 +141,12 @@ impl Sessions {
         if raw.portal.is_empty() || raw.has(REQUEST_FETCHES) || raw.error().is_some() {
             return;
         }
-        let statement = Statement { text: self.shared(text), is_cut: false };
-        self.keep(raw.record.connection, Reference::Portal(raw.portal.into()), statement);
+        let statement = SessionStatement { text: self.shared(text), is_cut: false };
+        self.keep(raw.record.connection, StatementReference::Portal(raw.portal.into()), statement);
     }
 
     /// Whose a connection is that has said something just now.
-    fn login(&mut self, connection: u64) -> Option<Arc<Login>> {
+    fn login(&mut self, connection: u64) -> Option<Arc<SessionLogin>> {
         let session = self.sessions.get_mut(&connection)?;
         session.used = self.clock;
         session.login.clone()
@@ -158,61 +158,78 @@ impl Sessions {
             return (nothing(), TextState::None);
         }
         match said(raw) {
-            Said::Text => (text_of(raw), whole_or_cut(raw)),
-            Said::Reference(reference) => match self.statement(raw.record.connection, &reference) {
-                Some(Statement { text, is_cut: false }) => (text, TextState::Whole),
-                Some(Statement { text, is_cut: true }) => (text, TextState::Cut),
-                None => self.untold(raw, reference),
-            },
-            Said::Nothing => (nothing(), TextState::None),
+            RequestContent::Text => (text_of(raw), whole_or_cut(raw)),
+            RequestContent::Reference(reference) => {
+                match self.statement(raw.record.connection, &reference) {
+                    Some(SessionStatement { text, is_cut: false }) => (text, TextState::Whole),
+                    Some(SessionStatement { text, is_cut: true }) => (text, TextState::Cut),
+                    None => self.untold(raw, reference),
+                }
+            }
+            RequestContent::Nothing => (nothing(), TextState::None),
         }
     }
 
     /// A statement that was prepared before that could be seen: the server may have told of it.
-    fn untold(&mut self, raw: &RawRequest<'_>, reference: Reference) -> (Arc<str>, TextState) {
+    fn untold(
+        &mut self,
+        raw: &RawRequest<'_>,
+        reference: StatementReference,
+    ) -> (Arc<str>, TextState) {
         self.nameless += 1;
         if raw.told().is_none() {
             return (Arc::from(""), TextState::Unknown);
         }
         let (text, state) = (self.shared(&text_of(raw)), whole_or_cut(raw));
-        let statement = Statement { text: Arc::clone(&text), is_cut: state == TextState::Cut };
+        let statement =
+            SessionStatement { text: Arc::clone(&text), is_cut: state == TextState::Cut };
         self.keep(raw.record.connection, reference, statement);
         (text, state)
     }
 
-    fn statement(&self, connection: u64, reference: &Reference) -> Option<Statement> {
+    fn statement(
+        &self,
+        connection: u64,
+        reference: &StatementReference,
+    ) -> Option<SessionStatement> {
         let session = self.sessions.get(&connection)?;
-        let last =
-            (*reference == Reference::Number(LAST)).then_some(session.last.as_ref()).flatten();
+        let last = (*reference == StatementReference::Number(LAST))
+            .then_some(session.last.as_ref())
+            .flatten();
         session.statements.get(last.unwrap_or(reference)).cloned()
     }
 
     /// Remembers what later requests may mean.
     fn follow(&mut self, raw: &RawRequest<'_>, text: &Arc<str>, state: TextState) {
         match meaning(raw) {
-            Meaning::Prepares(reference) => {
+            RequestMeaning::Prepares(reference) => {
                 let text = self.shared(text);
-                let statement = Statement { text, is_cut: state == TextState::Cut };
+                let statement = SessionStatement { text, is_cut: state == TextState::Cut };
                 self.keep(raw.record.connection, reference, statement);
             }
-            Meaning::Closes(reference) => {
+            RequestMeaning::Closes(reference) => {
                 let session = self.sessions.get_mut(&raw.record.connection);
                 if session.is_some_and(|session| session.statements.remove(&reference).is_some()) {
                     self.statements -= 1;
                 }
             }
-            Meaning::EndsAll => {
+            RequestMeaning::EndsAll => {
                 if let Some(session) = self.sessions.get_mut(&raw.record.connection) {
                     self.statements -= session.statements.len();
                     session.statements.clear();
                 }
             }
-            Meaning::Leaves => self.forget(raw.record.connection),
-            Meaning::None => {}
+            RequestMeaning::Leaves => self.forget(raw.record.connection),
+            RequestMeaning::None => {}
         }
     }
 
-    fn keep(&mut self, connection: u64, reference: Reference, statement: Statement) {
+    fn keep(
+        &mut self,
+        connection: u64,
+        reference: StatementReference,
+        statement: SessionStatement,
+    ) {
         if self.statements >= MOST_STATEMENTS {
             self.make_room();
         }
@@ -224,7 +241,7 @@ impl Sessions {
     }
 
     /// What is kept of a connection.
-    fn session(&mut self, connection: u64) -> &mut Session {
+    fn session(&mut self, connection: u64) -> &mut TracedSession {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(&connection) {
             self.make_room();
         }
@@ -266,7 +283,7 @@ impl Sessions {
 
 fn request(
     raw: &RawRequest<'_>,
-    login: Option<Arc<Login>>,
+    login: Option<Arc<SessionLogin>>,
     text: Arc<str>,
     text_state: TextState,
 ) -> TracedRequest {
@@ -286,11 +303,11 @@ fn request(
         text,
         text_state,
         sent_bytes: record.sent_bytes,
-        sends: record.sends,
+        writes: record.sends,
         rows: rows(raw),
         error: raw.error(),
         protocol: raw.protocol,
-        fate: raw.fate,
+        outcome: raw.fate,
         server_queue: raw.server_queue(),
         parts: raw.parts(),
         other_call: raw.other_call(),
@@ -347,7 +364,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn take(sessions: &mut Sessions, bytes: &[u8]) -> (String, TextState) {
+    fn take(sessions: &mut TracedSessions, bytes: &[u8]) -> (String, TextState) {
         let raw = RawRequest::read(bytes).expect("a request");
         let request = sessions.take(&raw);
         (request.text.to_string(), request.text_state)
@@ -365,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_number_means_what_its_own_connection_prepared() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         assert_eq!(take(&mut sessions, &prepare(1, 5, "SELECT ?")), whole("SELECT ?"));
         assert_eq!(take(&mut sessions, &execute(1, 5)), whole("SELECT ?"));
@@ -389,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_name_means_what_was_prepared_under_it_last() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         let unknown = (String::new(), TextState::Unknown);
         let named = |name: &str| tagged(frontend::EXECUTE, "", name, REQUEST_NAMED);
@@ -407,7 +424,7 @@ mod tests {
 
     #[test]
     fn what_the_server_tells_is_kept_for_the_next_time() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         let mut text = 7u32.to_le_bytes().to_vec();
         text.resize(TOLD_AT, 0);
         text.extend_from_slice(b"SELECT 8");
@@ -423,14 +440,14 @@ mod tests {
 
     #[test]
     fn a_connection_belongs_to_whom_it_was_said_to_last() {
-        let mut sessions = Sessions::default();
-        let login = |user: &str| Login {
+        let mut sessions = TracedSessions::default();
+        let login = |user: &str| SessionLogin {
             user: user.to_owned(),
             database: "shop".to_owned(),
-            ..Login::default()
+            ..SessionLogin::default()
         };
         let ping = |connection| written(connection, command::PING, b"", |_| {});
-        let user = |sessions: &mut Sessions, bytes: &[u8]| {
+        let user = |sessions: &mut TracedSessions, bytes: &[u8]| {
             let raw = RawRequest::read(bytes).expect("a request");
             sessions.take(&raw).login.map(|login| login.user.clone())
         };
@@ -450,7 +467,7 @@ mod tests {
 
     #[test]
     fn a_refused_statement_has_no_number() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         let refused = |record: &mut RequestRecord| (record.sends, record.reply) = (1, 0xff);
         let refused = written(1, command::STMT_PREPARE, b"SELEC", refused);
         take(&mut sessions, &refused);
@@ -459,7 +476,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_not_made_up() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         let ping = written(1, command::PING, b"", |_| {});
         assert_eq!(take(&mut sessions, &ping).1, TextState::None);
         let cut = written(1, command::QUERY, b"\0\x01SELECT", |record| record.flags = REQUEST_CUT);
@@ -470,7 +487,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_an_end() {
-        let mut sessions = Sessions::default();
+        let mut sessions = TracedSessions::default();
         for index in 1..=MOST_STATEMENTS as u64 + 10 {
             take(&mut sessions, &prepare(index, 1, "SELECT 1"));
         }
@@ -486,7 +503,7 @@ mod tests {
         fn clients_may_say_anything(
             requests in vec((any::<u64>(), any::<u8>(), any::<Vec<u8>>()), 0..50)
         ) {
-            let mut sessions = Sessions::default();
+            let mut sessions = TracedSessions::default();
             for (connection, command, text) in requests {
                 let bytes = written(1 + connection % 3, command, &text, |_| {});
                 take(&mut sessions, &bytes);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How much is done for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
+pub enum CaptureDepth {
     /// It is handed on, where that is wanted.
     Everything = DEPTH_EVERYTHING as isize,
     /// It is added up by its statement, and not handed on.
@@ -18,7 +18,7 @@ pub enum Depth {
 
 /// How requests are handed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stream {
+pub struct CaptureConfig {
     /// One by one.
     pub is_on: bool,
     /// Added up where they end.
@@ -43,7 +43,7 @@ pub struct Stream {
     pub pattern: Option<String>,
 }
 
-impl Stream {
+impl CaptureConfig {
     /// What the kernel's side is told; threads are followed where the kernel lets programs do that.
     pub(super) fn settings(&self, follows_threads: bool) -> SettingsRecord {
         let name = |name: &Option<String>| padded(name.as_deref().unwrap_or_default());
@@ -68,8 +68,12 @@ mod tests {
 
     #[test]
     fn names_of_settings_are_cut_as_the_kernels_side_cuts() {
-        let stream =
-            Stream { is_on: true, step: 500, database: Some("é".repeat(40)), ..Stream::default() };
+        let stream = CaptureConfig {
+            is_on: true,
+            step: 500,
+            database: Some("é".repeat(40)),
+            ..CaptureConfig::default()
+        };
         let settings = stream.settings(true);
         assert_eq!((settings.streams, settings.sums, settings.step), (1, 0, 500));
         let wants = (settings.wants_user, settings.wants_database, settings.follows_threads);

@@ -10,23 +10,23 @@ use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{read_record, text_until_zero};
 use dbtime_model::Nanos;
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::traced_ledger::Ledger;
-use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::traced_ledger::TraceLedger;
+use dbtime_model::traced_totals::{Preemption, TraceTotals};
 
 /// How often, and how long in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct SumTally {
     pub(super) count: u64,
     pub(super) length: Nanos,
 }
 
-impl From<TallyRow> for Tally {
+impl From<TallyRow> for SumTally {
     fn from(TallyRow { count, length }: TallyRow) -> Self {
         Self { count, length: Nanos(length) }
     }
 }
 
-impl Tally {
+impl SumTally {
     /// As waits for a file; `None` where it is none of this version.
     pub(super) fn of(self, file: &FileRow) -> Option<FileWait> {
         let part = kernel_part(file.part as usize)?;
@@ -41,9 +41,9 @@ impl Tally {
 }
 
 /// What the statements of a row come to; `None` where the row is too short.
-pub(super) fn totals(row: &[u8]) -> Option<Totals> {
+pub(super) fn totals(row: &[u8]) -> Option<TraceTotals> {
     let row: TotalsRow = read_record(row)?;
-    Some(Totals {
+    Some(TraceTotals {
         count: row.count,
         response: Nanos(row.length),
         errors: row.errors,
@@ -81,7 +81,7 @@ pub(super) fn row_key(shape: u64, was_preempted: bool, cache: u32, side: u32) ->
 /// A row of the table of those who had the CPU; `None` where it is too short.
 pub(super) fn preemption(key: &[u8], row: &[u8]) -> Option<Preemption> {
     let name = text_until_zero(&read_record::<ThreadName>(key)?.text);
-    let Tally { count, length } = read_record::<TallyRow>(row)?.into();
+    let SumTally { count, length } = read_record::<TallyRow>(row)?.into();
     Some(Preemption { name: (!name.is_empty()).then_some(name), count, length })
 }
 
@@ -93,13 +93,13 @@ pub(super) fn shape_file(key: &[u8]) -> Option<(u64, FileRow, u32)> {
 }
 
 /// A row of the table of files; `None` where it is too short.
-pub(super) fn tally(row: &[u8]) -> Option<Tally> {
-    read_record::<TallyRow>(row).map(Tally::from)
+pub(super) fn tally(row: &[u8]) -> Option<SumTally> {
+    read_record::<TallyRow>(row).map(SumTally::from)
 }
 
 /// `None` where it is none of this version.
 pub(super) fn file_wait(wait: &FileWaitRecord) -> Option<FileWait> {
-    Tally::from(wait.tally).of(&wait.row)
+    SumTally::from(wait.tally).of(&wait.row)
 }
 
 /// Whether it is a file by its name.
@@ -120,7 +120,7 @@ pub(super) fn other_files(part: usize, side: u32) -> ShapeFileRow {
 }
 
 /// One processor's counts, added to what others have counted. What is too short counts nothing.
-pub(super) fn add_counts(ledger: &mut Ledger, row: &[u8]) {
+pub(super) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
     let Some(CountsRow { count }) = read_record(row) else { return };
     let fields = [
         (COUNT_STARTED, &mut ledger.started),
@@ -132,19 +132,19 @@ pub(super) fn add_counts(ledger: &mut Ledger, row: &[u8]) {
         (COUNT_DROPPED, &mut ledger.dropped),
         (COUNT_CUT, &mut ledger.cut),
         (COUNT_UNREAD, &mut ledger.unread),
-        (COUNT_OVERLAID, &mut ledger.overlaid),
+        (COUNT_OVERLAID, &mut ledger.pipelined_over),
         (COUNT_NO_STORAGE, &mut ledger.no_storage),
-        (COUNT_OUT_OF_STEP, &mut ledger.out_of_step),
+        (COUNT_OUT_OF_STEP, &mut ledger.resync),
         (COUNT_TLS, &mut ledger.tls),
         (COUNT_COMPRESSED, &mut ledger.compressed),
-        (COUNT_NOT_UNDERSTOOD, &mut ledger.not_understood),
+        (COUNT_NOT_UNDERSTOOD, &mut ledger.unparsed),
         (COUNT_CONNECTIONS, &mut ledger.connections),
-        (COUNT_NAMELESS, &mut ledger.nameless),
+        (COUNT_NAMELESS, &mut ledger.unresolved),
         (COUNT_UNSEEN, &mut ledger.unseen_arrivals),
         (COUNT_LOGINS, &mut ledger.logins),
         (COUNT_BATCHES, &mut ledger.batches),
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
-        (COUNT_WITHHELD, &mut ledger.withheld),
+        (COUNT_WITHHELD, &mut ledger.not_streamed),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -204,7 +204,7 @@ mod tests {
         let mut key = other_files(PART_SYNC, 1);
         let read = |key: &ShapeFileRow| {
             let (shape, file, side) = shape_file(key.as_bytes())?;
-            Some((shape, side, Tally { count: 2, length: Nanos::ZERO }.of(&file)?))
+            Some((shape, side, SumTally { count: 2, length: Nanos::ZERO }.of(&file)?))
         };
         let (shape, side, others) = read(&key).expect("a row");
         assert_eq!((shape, side, others.file, others.part), (0, 1, FileName::Others, Part::Sync));
@@ -236,14 +236,14 @@ mod tests {
     fn counts_of_all_processors_add_up() {
         let mut row = CountsRow::default();
         (1u64..).zip(&mut row.count).for_each(|(number, count)| *count = number);
-        let mut ledger = Ledger::default();
+        let mut ledger = TraceLedger::default();
         add_counts(&mut ledger, row.as_bytes());
         add_counts(&mut ledger, row.as_bytes());
         add_counts(&mut ledger, &row.as_bytes()[..20]);
         assert_eq!((ledger.started, ledger.ended, ledger.aborted), (2, 4, 8));
         assert_eq!((ledger.connections, ledger.in_flight), (32, 6));
-        assert_eq!((ledger.nameless, ledger.unseen_arrivals), (34, 36));
+        assert_eq!((ledger.unresolved, ledger.unseen_arrivals), (34, 36));
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
-        assert_eq!((ledger.locks_lost, ledger.withheld), (42, 44));
+        assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
     }
 }

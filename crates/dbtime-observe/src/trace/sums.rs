@@ -38,14 +38,14 @@ const EMPTIED_TABLES: [&str; EMPTIED] = {
 
 /// Whose rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rows {
+enum SumRows {
     /// Those of one side, to which no program adds; they are taken out.
     TakenOut(u32),
     /// All of them, as they are.
     AsTheyAre,
 }
 
-impl Rows {
+impl SumRows {
     fn are_of(self, side: u32) -> bool {
         self == Self::AsTheyAre || self == Self::TakenOut(side)
     }
@@ -122,7 +122,7 @@ impl KernelSums {
         let key = 0u32.to_ne_bytes();
         side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel)?;
         wait_for_programs();
-        take_in(&mut self.rows, object, Rows::TakenOut(full))?;
+        take_in(&mut self.rows, object, SumRows::TakenOut(full))?;
         self.take_texts(object, full)?;
         self.rows.settle();
         Ok(())
@@ -130,7 +130,7 @@ impl KernelSums {
 
     /// Takes out what statements of a side look like.
     fn take_texts(&mut self, object: &Object, side: u32) -> Result<(), TraceError> {
-        let (examples, rows) = (map(object, "examples")?, Rows::TakenOut(side));
+        let (examples, rows) = (map(object, "examples")?, SumRows::TakenOut(side));
         for key in keys(&examples, |key| is_of(key, rows)) {
             let Some((row, _)) = sum_layout::row(&key) else { continue };
             let shape = row.shape;
@@ -152,7 +152,7 @@ impl KernelSums {
     /// The tables cannot be read.
     pub(super) fn totals(&self, object: &Object) -> Result<TracedTotals, TraceError> {
         let mut rows = self.rows.clone();
-        take_in(&mut rows, object, Rows::AsTheyAre)?;
+        take_in(&mut rows, object, SumRows::AsTheyAre)?;
         let examples = map(object, "examples")?;
         for shape in rows.without_text() {
             for key in example_keys(shape) {
@@ -196,7 +196,7 @@ impl KernelSums {
 
 /// Adds what is in the kernel's rows. A file's row is made behind its statement's: files first, so
 /// that of each the statement is there.
-fn take_in(sums: &mut HeavyRows, object: &Object, rows: Rows) -> Result<(), TraceError> {
+fn take_in(sums: &mut HeavyRows, object: &Object, rows: SumRows) -> Result<(), TraceError> {
     let (totals, files) = (map(object, "totals")?, map(object, "files")?);
     let mut waits = Vec::new();
     for key in keys(&files, |_| true) {
@@ -221,7 +221,7 @@ fn take_in(sums: &mut HeavyRows, object: &Object, rows: Rows) -> Result<(), Trac
 }
 
 /// Whether the key of a statement's row is one of these rows'.
-fn is_of(key: &[u8], rows: Rows) -> bool {
+fn is_of(key: &[u8], rows: SumRows) -> bool {
     sum_layout::row(key).is_some_and(|(_, side)| rows.are_of(side))
 }
 

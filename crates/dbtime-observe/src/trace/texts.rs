@@ -1,8 +1,8 @@
 //! Where servers tell of the texts of statements that were prepared before anybody watched. They
 //! are listened to while such statements come ([`demand`](super::demand)); each is asked for once.
 
-use super::demand::Teller;
-use super::program::{BRANCH_TARGET, Program};
+use super::demand::TextProbeSite;
+use super::program::{BRANCH_TARGET, ServerProgram};
 use dbtime_model::WireProtocol;
 use std::fs::File;
 
@@ -31,8 +31,8 @@ const ACTIVITY: &str = "pgstat_report_activity";
 pub(super) fn text_teller(
     protocol: WireProtocol,
     file: &File,
-    program: &Program,
-) -> Result<Teller, String> {
+    program: &ServerProgram,
+) -> Result<TextProbeSite, String> {
     let entry = |name| program.place(name).map(|place| program.entry(place));
     let (listener, offset, cookie) = match protocol {
         WireProtocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
@@ -41,11 +41,11 @@ pub(super) fn text_teller(
         }
         WireProtocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
     };
-    Teller::new(file, listener, offset, cookie)
+    TextProbeSite::new(file, listener, offset, cookie)
 }
 
 /// Where a statement has its text: what the function that returns it adds to its argument.
-fn text_offset(program: &Program) -> Result<u64, String> {
+fn text_offset(program: &ServerProgram) -> Result<u64, String> {
     let code = &program.code()?[program.place(TEXT_OF_CONNECTION)?..];
     let code = code.strip_prefix(&BRANCH_TARGET).unwrap_or(code);
     let (code, ends) = match code {
@@ -78,7 +78,7 @@ fn unexpected(function: &str) -> String {
 }
 
 /// Where the text of what is executed is an argument, as an offset in the file.
-fn telling_call(program: &Program) -> Result<usize, String> {
+fn telling_call(program: &ServerProgram) -> Result<usize, String> {
     let name = EXECUTES.into_iter().find(|name| program.function(name).is_ok());
     let name = name.ok_or_else(|| format!("the program exports no {}", EXECUTES[0]))?;
     let target = program.function(TELL_PROFILER)?;

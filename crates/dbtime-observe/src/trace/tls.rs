@@ -1,6 +1,6 @@
 //! Where a server's TLS library takes in and gives out what is said.
 
-use super::program::{BRANCH_TARGET, Program};
+use super::program::{BRANCH_TARGET, ServerProgram};
 use super::servers::open_file;
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use rustix::fs::{Stat, major, minor};
@@ -28,7 +28,7 @@ pub(super) struct TlsLibrary {
 }
 
 /// Whether a program has such a library inside.
-pub(super) fn has_tls(program: &Program) -> bool {
+pub(super) fn has_tls(program: &ServerProgram) -> bool {
     [READ, WOLF_READ].iter().any(|name| program.function(name).is_ok())
 }
 
@@ -36,7 +36,7 @@ pub(super) fn has_tls(program: &Program) -> bool {
 ///
 /// # Errors
 /// Why it cannot be, for people.
-pub(super) fn tls_library(program: &Program) -> Result<TlsLibrary, String> {
+pub(super) fn tls_library(program: &ServerProgram) -> Result<TlsLibrary, String> {
     let either = |name, wolf| program.place(name).or_else(|why| program.place(wolf).or(Err(why)));
     let read_inside = inside(program, READ, READ_TOO);
     let read = read_inside.map_or_else(|| either(READ, WOLF_READ), Ok)?;
@@ -48,7 +48,7 @@ pub(super) fn tls_library(program: &Program) -> Result<TlsLibrary, String> {
 /// What both of two functions call, to do the work. It begins with a push, which the kernel can do
 /// in the program's stead: a probe there costs a fifth of one where it has to let the program take
 /// a single step.
-fn inside(program: &Program, one: &str, other: &str) -> Option<usize> {
+fn inside(program: &ServerProgram, one: &str, other: &str) -> Option<usize> {
     let targets = |name| {
         let calls = program.calls_of(name).unwrap_or_default();
         calls.into_iter().map(|(_, target)| target).collect::<HashSet<u64>>()
@@ -65,7 +65,7 @@ fn inside(program: &Program, one: &str, other: &str) -> Option<usize> {
 
 /// A library in a process's memory.
 #[derive(Debug, PartialEq, Eq)]
-struct Mapped {
+struct MappedLibrary {
     /// What leads to what is mapped, whatever has become of its name; not everybody may go there.
     map: PathBuf,
     /// Its name, as it can be opened from here.
@@ -88,7 +88,7 @@ pub(super) fn open_library(process: u32) -> Result<Option<File>, String> {
     open_file(&library.map, |_| true).or_else(|_| open_file(&library.path, is_it)).map(Some)
 }
 
-fn mapped_library(process: u32) -> Result<Option<Mapped>, String> {
+fn mapped_library(process: u32) -> Result<Option<MappedLibrary>, String> {
     let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
     let maps = maps.map_err(|error| error.to_string())?;
     let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
@@ -107,7 +107,7 @@ fn mapped_library(process: u32) -> Result<Option<Mapped>, String> {
     }
     let folder = Path::new("/proc").join(process.to_string());
     let (begin, end) = map.address;
-    Ok(Some(Mapped {
+    Ok(Some(MappedLibrary {
         map: folder.join("map_files").join(format!("{begin:x}-{end:x}")),
         path: folder.join("root").join(library),
         device: map.dev,

@@ -9,7 +9,7 @@
 //! Numbers behind those are of extensions, which name them as they are loaded.
 
 use super::constants::Constants;
-use super::program::Program;
+use super::program::ServerProgram;
 
 /// Locks that are single ones.
 const SINGLE: &str = "IndividualLWLockNames";
@@ -46,7 +46,7 @@ impl Tranches {
 ///
 /// # Errors
 /// Why they are not known, for people.
-pub(super) fn tranches(program: &Program, constants: &Constants) -> Result<Tranches, String> {
+pub(super) fn tranches(program: &ServerProgram, constants: &Constants) -> Result<Tranches, String> {
     let many = constants.entries(&MANY).ok_or("the program has no table of them")?;
     let entry = |table: u64, number: u64| table.wrapping_add(number.wrapping_mul(ENTRY));
     let (first, single) = match program.variable(SINGLE) {
@@ -72,13 +72,13 @@ pub(super) fn tranches(program: &Program, constants: &Constants) -> Result<Tranc
 }
 
 /// How many there are from an entry of the table on, in a program that was not stripped.
-fn count(program: &Program, from: u64) -> Option<u64> {
+fn count(program: &ServerProgram, from: u64) -> Option<u64> {
     Some(program.variable(ALL).ok()?.end.checked_sub(from)? / ENTRY)
 }
 
 /// The smallest number that an extension may have: what the function that takes its name begins
 /// with is a comparison of its first argument.
-fn first_of_extensions(program: &Program) -> Option<u64> {
+fn first_of_extensions(program: &ServerProgram) -> Option<u64> {
     let code = program.code().ok()?.get(program.place(REGISTER).ok()?..)?;
     code[..code.len().min(16)].windows(5).find_map(|window| match *window {
         // cmp $number, %edi; jle or jg, to near or far

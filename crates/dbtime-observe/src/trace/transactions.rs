@@ -3,7 +3,7 @@
 
 use super::is_statement;
 use super::layout::RawRequest;
-use super::meaning::{Meaning, meaning};
+use super::meaning::{RequestMeaning, meaning};
 use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
@@ -43,7 +43,7 @@ impl Transactions {
         request: &TracedRequest,
     ) -> Option<Arc<BlockingTransaction>> {
         let connection = request.connection;
-        if matches!(meaning(raw), Meaning::Leaves) {
+        if matches!(meaning(raw), RequestMeaning::Leaves) {
             let ended = self.open.remove(&connection)?;
             return Some(Arc::new(ended.until(request.start, request.start, 0)));
         }
@@ -108,7 +108,7 @@ impl OpenTransaction {
 #[cfg(test)]
 mod tests {
     use super::super::layout::tests::written;
-    use super::super::sessions::Sessions;
+    use super::super::sessions::TracedSessions;
     use super::*;
 
     /// A statement from one instant to another, and what its answer says.
@@ -122,7 +122,7 @@ mod tests {
             (record.start, record.end, record.flags) = (start, end, says);
         });
         let raw = RawRequest::read(&bytes).expect("a request");
-        transactions.take(&raw, &Sessions::default().take(&raw))
+        transactions.take(&raw, &TracedSessions::default().take(&raw))
     }
 
     #[test]
@@ -150,7 +150,8 @@ mod tests {
         take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN);
         let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
         let raw = RawRequest::read(&quit).expect("a request");
-        let ended = transactions.take(&raw, &Sessions::default().take(&raw)).expect("it was open");
+        let ended =
+            transactions.take(&raw, &TracedSessions::default().take(&raw)).expect("it was open");
         assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
         assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_OUTSIDE), None);
     }

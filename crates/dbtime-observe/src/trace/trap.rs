@@ -1,7 +1,7 @@
 //! What a trap takes on this machine, beside what a program does at it: found out with a probe on a
 //! function of dbtime itself.
 
-use super::helper::Places;
+use super::helper::ProbeSites;
 use super::links::detach_aside;
 use super::loading::attach_places;
 use dbtime_machine::now;
@@ -42,7 +42,7 @@ fn compared(object: &mut Object) -> Result<Nanos, String> {
     let place = call_inside()?;
     let without = time_of_a_call();
     let program = "on_nothing".to_owned();
-    let places = Places { program, offsets: vec![place], ..Places::default() };
+    let places = ProbeSites { program, offsets: vec![place], ..ProbeSites::default() };
     let file = File::open(OWN_PROGRAM).map_err(|error| error.to_string())?;
     let probe = attach_places(object, &places, &file)?;
     let trap = time_of_a_call() - without;

@@ -1,14 +1,14 @@
 //! Where PostgreSQL's processes write down what they wait for: `my_wait_event_info`, exported since
 //! version 14, holds the address.
 
-use super::program::Program;
+use super::program::ServerProgram;
 use procfs::process::{MMapPath, Process};
 
 /// Where the variable lies in a program that is not moved as it is loaded.
 ///
 /// # Errors
 /// Why it is not known, for people.
-pub(super) fn wait_variable(program: &Program) -> Result<u64, String> {
+pub(super) fn wait_variable(program: &ServerProgram) -> Result<u64, String> {
     program.variable("my_wait_event_info").map(|variable| variable.start)
 }
 

@@ -5,7 +5,7 @@
 //! too, and each entry would cost a trap. Those calls go by a jump from functions of the network
 //! layer; waits for locks and for SLEEP() are calls, of which each has a probe of its own.
 
-use super::program::Program;
+use super::program::ServerProgram;
 
 /// `mov $n, %esi`: the second argument, a constant.
 const SECOND_ARGUMENT: u8 = 0xbe;
@@ -18,7 +18,7 @@ const DISK: u8 = 2;
 
 /// Places in the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Waits {
+pub(super) struct WaitSites {
     pub(super) begins: Vec<usize>,
     pub(super) ends: Vec<usize>,
 }
@@ -27,11 +27,11 @@ pub(super) struct Waits {
 ///
 /// # Errors
 /// Why there are none, for people.
-pub(super) fn wait_places(program: &Program) -> Result<Waits, String> {
+pub(super) fn wait_places(program: &ServerProgram) -> Result<WaitSites, String> {
     let of = |name, mangled| program.function(name).or_else(|_| program.function(mangled));
     let begin = of("thd_wait_begin", "_Z14thd_wait_beginP3THDi")?;
     let end = of("thd_wait_end", "_Z12thd_wait_endP3THD")?;
-    let mut waits = Waits::default();
+    let mut waits = WaitSites::default();
     let mut last = None;
     let code = program.code()?;
     for (at, target) in program.calls()? {
@@ -78,7 +78,7 @@ mod tests {
         call(&mut code, 3000);
         let functions = [("thd_wait_begin", 1000..1010), ("thd_wait_end", 2000..2010)];
         let found = wait_places(&program(code, &functions));
-        assert_eq!(found, Ok(Waits { begins: vec![15], ends: vec![20] }));
+        assert_eq!(found, Ok(WaitSites { begins: vec![15], ends: vec![20] }));
         assert!(wait_places(&program(vec![], &functions)).expect_err("none").contains("nowhere"));
     }
 

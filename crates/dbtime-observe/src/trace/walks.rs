@@ -1,8 +1,8 @@
 //! What a walk over all connections has said of them.
 
-use super::layout::{Glance, RawRequest, kernel_part};
-use super::naming::Naming;
-use super::sessions::Sessions;
+use super::layout::{RawRequest, RequestSnapshot, kernel_part};
+use super::naming::ServerNaming;
+use super::sessions::TracedSessions;
 use dbtime_model::traced_live::{Activity, LiveConnection};
 use dbtime_model::{MonoNanos, Part};
 use std::borrow::Cow;
@@ -12,11 +12,11 @@ use std::collections::HashSet;
 /// have open is spoken of several times, and counts once.
 pub(super) fn connections(
     mut said: &[u8],
-    sessions: &mut Sessions,
-    naming: &mut Naming,
+    sessions: &mut TracedSessions,
+    naming: &mut ServerNaming,
 ) -> Vec<LiveConnection> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    while let Some((glance, rest)) = Glance::read(said) {
+    while let Some((glance, rest)) = RequestSnapshot::read(said) {
         let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
         said = rest;
         if !seen.insert(raw.record.connection) {
@@ -33,7 +33,10 @@ pub(super) fn connections(
     found
 }
 
-fn activity(glance: &Glance, lock: impl FnOnce() -> Option<Cow<'static, str>>) -> Activity {
+fn activity(
+    glance: &RequestSnapshot,
+    lock: impl FnOnce() -> Option<Cow<'static, str>>,
+) -> Activity {
     match kernel_part(glance.part) {
         _ if !glance.is_at_work => Activity::Idle,
         None => Activity::AtWork,
@@ -69,7 +72,8 @@ mod tests {
             [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
-        let found = connections(&said, &mut Sessions::default(), &mut Naming::default());
+        let found =
+            connections(&said, &mut TracedSessions::default(), &mut ServerNaming::default());
         let activities: Vec<&Activity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
             Activity::In(Part::Cpu),
@@ -83,7 +87,8 @@ mod tests {
         let last = size_of::<GlanceRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
         let cut = said.len() - last - 1;
         assert_eq!(
-            connections(&said[..cut], &mut Sessions::default(), &mut Naming::default()).len(),
+            connections(&said[..cut], &mut TracedSessions::default(), &mut ServerNaming::default())
+                .len(),
             4
         );
     }
@@ -91,7 +96,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-            connections(&bytes, &mut Sessions::default(), &mut Naming::default());
+            connections(&bytes, &mut TracedSessions::default(), &mut ServerNaming::default());
         }
     }
 }

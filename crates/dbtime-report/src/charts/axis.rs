@@ -4,7 +4,7 @@ use crate::format::{finite, us};
 
 /// A range of values drawn onto a range of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scale {
+pub(crate) struct AxisScale {
     low: f64,
     high: f64,
     log: bool,
@@ -12,7 +12,7 @@ pub(crate) struct Scale {
     to: (f64, f64),
 }
 
-impl Scale {
+impl AxisScale {
     /// From zero to a round number at or above `high`.
     pub(crate) fn linear(high: f64, to: (f64, f64)) -> Self {
         let high = if finite(high) > 0.0 { finite(high) } else { 1.0 };
@@ -126,23 +126,23 @@ mod tests {
 
     #[test]
     fn linear_scales_start_at_zero_and_end_at_a_round_number() {
-        let scale = Scale::linear(487.0, (100.0, 0.0));
+        let scale = AxisScale::linear(487.0, (100.0, 0.0));
         assert_eq!((scale.at(0.0), scale.at(600.0)), (100.0, 0.0));
         assert_eq!(scale.ticks(), [0.0, 200.0, 400.0, 600.0]);
     }
 
     #[test]
     fn long_tails_get_a_logarithmic_scale() {
-        let scale = Scale::fitting([300.0, 80_000.0].into_iter(), (0.0, 100.0));
+        let scale = AxisScale::fitting([300.0, 80_000.0].into_iter(), (0.0, 100.0));
         assert!(scale.is_log());
         assert_eq!(scale.ticks(), [1000.0, 10_000.0, 100_000.0]);
-        assert!(!Scale::fitting([300.0, 900.0].into_iter(), (0.0, 100.0)).is_log());
+        assert!(!AxisScale::fitting([300.0, 900.0].into_iter(), (0.0, 100.0)).is_log());
     }
 
     #[test]
     fn no_value_makes_a_coordinate_that_is_no_number() {
         for values in [vec![], vec![0.0], vec![f64::NAN, f64::INFINITY], vec![1e-300, 1e300]] {
-            let scale = Scale::fitting(values.into_iter(), (0.0, 100.0));
+            let scale = AxisScale::fitting(values.into_iter(), (0.0, 100.0));
             for value in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
                 assert!(scale.at(value).is_finite());
             }

@@ -1,11 +1,11 @@
 //! The budget as stacked bars: by operation on one scale of time, by response bucket in shares.
 
 use super::Chart;
-use super::stacked::{Bar, Labels, bar, legend};
+use super::stacked::{Bar, SegmentLabels, bar, legend};
 use super::svg::escape;
 use crate::format::{count, percent, us};
-use crate::means::Means;
-use crate::tail::{Slice, buckets};
+use crate::means::PartMeans;
+use crate::tail::{TailSlice, buckets};
 use dbtime_model::record::{OperationSummary, Run};
 use std::fmt::Write;
 
@@ -30,8 +30,9 @@ pub(super) const BY_BUCKET: Chart = Chart {
 const FEW: u64 = 10;
 
 fn by_operation(run: &Run) -> Option<String> {
-    let budget =
-        |o: &OperationSummary| Some((o.name.clone(), o.count, Means::from(o.budget_us.as_ref()?)));
+    let budget = |o: &OperationSummary| {
+        Some((o.name.clone(), o.count, PartMeans::from(o.budget_us.as_ref()?)))
+    };
     let operations: Vec<_> = run.record.operations.iter().filter_map(budget).collect();
     let full = operations.iter().map(|(_, _, means)| means.positive()).fold(0.0, f64::max);
     if full <= 0.0 {
@@ -45,7 +46,7 @@ fn by_operation(run: &Run) -> Option<String> {
             name,
             &us(means.total),
             &format!("{} tx", count(*transactions)),
-            &Bar { means, full_us: full, height: 30, title, labels: Labels::Within(450.0) },
+            &Bar { means, full_us: full, height: 30, title, labels: SegmentLabels::Within(450.0) },
         );
     }
     out.push_str(&legend(operations.iter().map(|(_, _, means)| means)));
@@ -73,7 +74,7 @@ fn by_bucket(run: &Run) -> Option<String> {
                 full_us: slice.means.positive(),
                 height: 26,
                 title: title(slice, &from),
-                labels: Labels::Within(450.0),
+                labels: SegmentLabels::Within(450.0),
             },
         );
     }
@@ -82,7 +83,7 @@ fn by_bucket(run: &Run) -> Option<String> {
     Some(out)
 }
 
-fn title(slice: &Slice, from: &str) -> String {
+fn title(slice: &TailSlice, from: &str) -> String {
     format!("Budget of the {} transactions with a response of {from}", count(slice.means.count))
 }
 

@@ -1,7 +1,7 @@
 //! CPU over the run: this process, the others, what the hypervisor took, and the run queue.
 
 use super::Chart;
-use super::axis::{Scale, plain_tick};
+use super::axis::{AxisScale, plain_tick};
 use super::svg::Anchor;
 use super::timeline::{BOTTOM, Bin, LEFT, RIGHT, TOP, Timeline, bins};
 use crate::format::percent;
@@ -50,7 +50,7 @@ fn draw(run: &Run) -> Option<String> {
     // With the capacity far away, a chart up to it would show a flat line.
     let show_capacity = capacity <= most * 4.0;
     let top = if show_capacity { most.max(capacity) } else { most };
-    let y = Scale::linear(top, (MIDDLE, TOP));
+    let y = AxisScale::linear(top, (MIDDLE, TOP));
     let mut timeline = Timeline::new(run, CHART.name, CHART.title, &described(run, cpus))?;
     timeline.grid(&y, plain_tick);
     let layers = layers(run);
@@ -94,7 +94,7 @@ fn described(run: &Run, cpus: f64) -> String {
 fn run_queue(timeline: &mut Timeline<'_>) {
     let longest = |bin: &Bin<'_>| bin.worst(|row| f64::from(row.run_queue));
     let most = timeline.bins.iter().map(longest).fold(0.0, f64::max);
-    let y = Scale::linear(most, (BOTTOM, MIDDLE + 16.0));
+    let y = AxisScale::linear(most, (BOTTOM, MIDDLE + 16.0));
     timeline.svg.line((LEFT, MIDDLE), (RIGHT, MIDDLE), "axis");
     timeline.band(&y, "run-queue", |bin| (0.0, longest(bin)));
     let tick = |value| (LEFT - 7.0, y.at(value) + 4.0);

@@ -1,7 +1,7 @@
 //! The response distribution on an axis that gives every nine the same room.
 
 use super::Chart;
-use super::axis::{Scale, time_tick};
+use super::axis::{AxisScale, time_tick};
 use super::svg::{Anchor, Svg};
 use crate::format::us;
 use crate::story;
@@ -27,7 +27,7 @@ fn draw(run: &Run) -> Option<String> {
     let furthest = points.last().map_or(1.0, |(nines, _)| *nines).max(1.0);
     let x = |nines: f64| LEFT + nines / furthest * (RIGHT - LEFT);
     let values = points.iter().flat_map(|(_, p)| [p.response_us, p.service_us]);
-    let y = Scale::fitting(values, (BOTTOM, TOP));
+    let y = AxisScale::fitting(values, (BOTTOM, TOP));
     let mut svg = Svg::new("percentiles", SIZE, CHART.title, &described(&run.record));
     grid(&mut svg, &y, furthest, &x);
     let line = |of: fn(&PercentilePoint) -> f64| -> Vec<Option<(f64, f64)>> {
@@ -85,7 +85,7 @@ fn placed(run: &Run) -> Option<Vec<(f64, &PercentilePoint)>> {
     (points.len() > 1 && any).then_some(points)
 }
 
-fn grid(svg: &mut Svg, y: &Scale, furthest: f64, x: &impl Fn(f64) -> f64) {
+fn grid(svg: &mut Svg, y: &AxisScale, furthest: f64, x: &impl Fn(f64) -> f64) {
     for tick in y.ticks() {
         svg.line((LEFT, y.at(tick)), (RIGHT, y.at(tick)), "grid");
         svg.text((LEFT - 7.0, y.at(tick) + 4.0), Anchor::End, "tick", &time_tick(tick));
@@ -106,7 +106,7 @@ fn grid(svg: &mut Svg, y: &Scale, furthest: f64, x: &impl Fn(f64) -> f64) {
 }
 
 /// Names at the right ends of the lines, moved apart where they would lie on each other.
-fn labels(svg: &mut Svg, y: &Scale, last: &PercentilePoint) {
+fn labels(svg: &mut Svg, y: &AxisScale, last: &PercentilePoint) {
     let (response, mut service) = (y.at(last.response_us), y.at(last.service_us));
     service = service.max(response + 14.0);
     svg.text((RIGHT + 6.0, response + 4.0), Anchor::Start, "label response", "response");

@@ -1,7 +1,7 @@
 //! Response time over the run: median, 90th and 99th percentile of every second.
 
 use super::Chart;
-use super::axis::{Scale, time_tick};
+use super::axis::{AxisScale, time_tick};
 use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
 use crate::format::us;
 use dbtime_model::record::{Run, SeriesRow};
@@ -29,7 +29,7 @@ fn draw(run: &Run) -> Option<String> {
     if !values().any(|us| us > 0.0) {
         return None;
     }
-    let y = Scale::fitting(values(), (BOTTOM, TOP));
+    let y = AxisScale::fitting(values(), (BOTTOM, TOP));
     let worst = values().fold(0.0, f64::max);
     let description = format!(
         "Median, 90th and 99th percentile of the response time in each second; the largest \

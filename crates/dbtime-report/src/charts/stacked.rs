@@ -5,14 +5,14 @@
 
 use super::svg::{escape, num};
 use crate::format::{percent, signed_us, us};
-use crate::means::Means;
+use crate::means::PartMeans;
 use dbtime_model::Part;
 use std::fmt::Write;
 
 /// How a bar is to be drawn.
 pub(crate) struct Bar<'a> {
     /// The parts.
-    pub(crate) means: &'a Means,
+    pub(crate) means: &'a PartMeans,
     /// The value the full width stands for. Unit: microseconds.
     pub(crate) full_us: f64,
     /// Unit: pixels.
@@ -20,12 +20,12 @@ pub(crate) struct Bar<'a> {
     /// What it shows, for those who cannot see it.
     pub(crate) title: String,
     /// Whether segments carry their names.
-    pub(crate) labels: Labels,
+    pub(crate) labels: SegmentLabels,
 }
 
 /// Whether segments carry their names where there is room.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Labels {
+pub(crate) enum SegmentLabels {
     /// The bar is at least so many pixels wide on a page that is not narrow.
     Within(f64),
     Hidden,
@@ -68,7 +68,7 @@ fn segment(out: &mut String, bar: &Bar<'_>, part: Part, (from, width): (f64, f64
          <rect class=\"part p-{name}\" width=\"100%\" height=\"100%\"/>",
         escape(&format!("{name} {figure}: {}", part.meaning()))
     );
-    if let Labels::Within(room) = bar.labels {
+    if let SegmentLabels::Within(room) = bar.labels {
         let columns = [room, PHONE].map(|room| (width / 100.0 * room - 12.0) / 7.6);
         label(out, part, &share(bar.means, part), columns, bar.height);
     }
@@ -100,12 +100,12 @@ fn label(out: &mut String, part: Part, share: &str, columns: [f64; 2], height: u
     }
 }
 
-fn share(means: &Means, part: Part) -> String {
+fn share(means: &PartMeans, part: Part) -> String {
     means.share(part).map_or(String::new(), percent)
 }
 
 /// What the colours mean: every part that any of the bars shows.
-pub(crate) fn legend<'a>(bars: impl Iterator<Item = &'a Means>) -> String {
+pub(crate) fn legend<'a>(bars: impl Iterator<Item = &'a PartMeans>) -> String {
     let bars: Vec<_> = bars.collect();
     let mut out = String::from("<ul class=\"legend\">");
     for part in Part::ALL {
@@ -124,14 +124,14 @@ pub(crate) fn legend<'a>(bars: impl Iterator<Item = &'a Means>) -> String {
 }
 
 /// A part's amount and share.
-fn figure(means: &Means, part: Part) -> String {
+fn figure(means: &PartMeans, part: Part) -> String {
     let amount = means.get(part).unwrap_or(0.0);
     let amount = if part == Part::Unexplained { signed_us(amount) } else { us(amount) };
     format!("{amount} ({})", share(means, part))
 }
 
 /// All parts in words.
-fn described(means: &Means) -> String {
+fn described(means: &PartMeans) -> String {
     let parts = means.present().into_iter();
     let parts: Vec<_> =
         parts.map(|(part, _)| format!("{} {}", part.name(), figure(means, part))).collect();

@@ -1,7 +1,7 @@
 //! A figure of the runs of a sweep over the factor with the most values; other factors make lines
 //! of their own.
 
-use super::axis::{Scale, plain_tick, time_tick};
+use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Anchor, Svg};
 use crate::format::{clean, fit, rate, us};
 use crate::sweep_story::combination;
@@ -90,7 +90,7 @@ impl<'a> SweepLines<'a> {
         let shown = &self.lines[..self.lines.len().min(MOST_LINES)];
         let all =
             shown.iter().flat_map(|(_, points)| points.iter().map(|(_, run)| (chart.of)(run)));
-        let y = Scale::fitting(all, (BOTTOM, TOP));
+        let y = AxisScale::fitting(all, (BOTTOM, TOP));
         let mut svg = Svg::new(chart.name, SIZE, chart.title, &self.described(chart));
         self.grid(&mut svg, chart, &y);
         for (index, (_, points)) in shown.iter().enumerate() {
@@ -116,7 +116,7 @@ impl<'a> SweepLines<'a> {
         &self,
         chart: &SweepChart,
         points: &[(usize, &SweepRun)],
-        y: &Scale,
+        y: &AxisScale,
     ) -> Vec<Option<(f64, f64)>> {
         let mean = |runs: &[(usize, &SweepRun)]| {
             let sum = runs.iter().map(|(_, run)| (chart.of)(run)).sum::<f64>();
@@ -125,7 +125,7 @@ impl<'a> SweepLines<'a> {
         points.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
     }
 
-    fn grid(&self, svg: &mut Svg, chart: &SweepChart, y: &Scale) {
+    fn grid(&self, svg: &mut Svg, chart: &SweepChart, y: &AxisScale) {
         for tick in y.ticks() {
             let at = y.at(tick);
             svg.line((LEFT, at), (RIGHT, at), "grid");
@@ -261,7 +261,7 @@ mod tests {
     fn repetitions_are_points_of_one_line() {
         let runs = [run(&[("workers", "1")], 4.0), run(&[("workers", "1")], 6.0)];
         let lines = SweepLines::new(&runs.iter().collect::<Vec<_>>());
-        let y = Scale::linear(10.0, (100.0, 0.0));
+        let y = AxisScale::linear(10.0, (100.0, 0.0));
         let line = lines.means(&SWEEP_CHARTS[0], &lines.lines[0].1, &y);
         assert_eq!(line.iter().map(|p| p.expect("a point").1).collect::<Vec<_>>(), [50.0]);
     }

@@ -1,7 +1,7 @@
 //! Throughput over the run, with what was offered.
 
 use super::Chart;
-use super::axis::{Scale, plain_tick};
+use super::axis::{AxisScale, plain_tick};
 use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
 use crate::format::rate;
 use dbtime_model::record::Run;
@@ -21,7 +21,7 @@ fn draw(run: &Run) -> Option<String> {
     if most <= 0.0 {
         return None;
     }
-    let y = Scale::linear(most * 1.05, (BOTTOM, TOP));
+    let y = AxisScale::linear(most * 1.05, (BOTTOM, TOP));
     let description = format!(
         "Transactions completed in each second; {} per second over the measured window.",
         rate(run.record.throughput_tps)

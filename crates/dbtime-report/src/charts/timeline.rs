@@ -1,6 +1,6 @@
 //! What the charts over time share: bins of seconds, the frame, warm-up and run-down shaded.
 
-use super::axis::Scale;
+use super::axis::AxisScale;
 use super::svg::{Anchor, Svg};
 use dbtime_model::record::{Run, SeriesRow, SpanInfo};
 
@@ -65,7 +65,7 @@ impl Bin<'_> {
 pub(super) struct Timeline<'a> {
     pub(super) svg: Svg,
     pub(super) bins: Vec<Bin<'a>>,
-    x: Scale,
+    x: AxisScale,
 }
 
 /// Neighbouring seconds put together until there are few enough points.
@@ -82,7 +82,7 @@ impl<'a> Timeline<'a> {
         let end = bins.last()?.end();
         let mut timeline = Self {
             svg: Svg::new(name, SIZE, title, description),
-            x: Scale::linear(end, (LEFT, RIGHT)).ending_at(end),
+            x: AxisScale::linear(end, (LEFT, RIGHT)).ending_at(end),
             bins,
         };
         timeline.shades(run);
@@ -91,7 +91,7 @@ impl<'a> Timeline<'a> {
     }
 
     /// Horizontal lines with their values, and the seconds below.
-    pub(super) fn grid(&mut self, y: &Scale, tick: fn(f64) -> String) {
+    pub(super) fn grid(&mut self, y: &AxisScale, tick: fn(f64) -> String) {
         for value in y.ticks() {
             self.svg.line((LEFT, y.at(value)), (RIGHT, y.at(value)), "grid");
             self.svg.text((LEFT - 7.0, y.at(value) + 4.0), Anchor::End, "tick", &tick(value));
@@ -114,14 +114,19 @@ impl<'a> Timeline<'a> {
     }
 
     /// One point per bin; `None` breaks the line.
-    pub(super) fn line(&mut self, y: &Scale, class: &str, of: impl Fn(&Bin<'_>) -> Option<f64>) {
+    pub(super) fn line(
+        &mut self,
+        y: &AxisScale,
+        class: &str,
+        of: impl Fn(&Bin<'_>) -> Option<f64>,
+    ) {
         let point = |bin: &Bin<'_>| of(bin).map(|value| (self.x.at(bin.middle()), y.at(value)));
         let points: Vec<_> = self.bins.iter().map(point).collect();
         self.svg.path(&points, class);
     }
 
     /// The band between two values of every bin.
-    pub(super) fn band(&mut self, y: &Scale, class: &str, of: impl Fn(&Bin<'_>) -> (f64, f64)) {
+    pub(super) fn band(&mut self, y: &AxisScale, class: &str, of: impl Fn(&Bin<'_>) -> (f64, f64)) {
         let edge = |bin: &Bin<'_>| {
             let (low, high) = of(bin);
             // Steps, so that a single second is visible and no slope is invented.
@@ -133,7 +138,7 @@ impl<'a> Timeline<'a> {
 
     /// Names at the right end, in the order from top to bottom, each at the height of its line as
     /// far as they do not lie on each other.
-    pub(super) fn labels(&mut self, y: &Scale, labels: &[(&str, &str, f64)]) {
+    pub(super) fn labels(&mut self, y: &AxisScale, labels: &[(&str, &str, f64)]) {
         let mut last = f64::NEG_INFINITY;
         for (class, text, value) in labels {
             let at = y.at(*value).max(last + 14.0);

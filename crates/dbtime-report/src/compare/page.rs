@@ -6,7 +6,7 @@ use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::charts::escape;
 use crate::facts::instant;
-use crate::html::{Head, HtmlCell, HtmlTable, frame};
+use crate::html::{HtmlCell, HtmlHeading, HtmlTable, frame};
 use std::fmt::Write;
 
 /// Two runs side by side as a self-contained page.
@@ -79,8 +79,8 @@ fn no_verdict(out: &mut String) {
 
 fn show(table: &TextTable, out: &mut String) {
     let head = |heading: &tables::Heading| match heading.is_figure {
-        true => Head::Figure(heading.text),
-        false => Head::Text(heading.text),
+        true => HtmlHeading::Figure(heading.text),
+        false => HtmlHeading::Text(heading.text),
     };
     let mut shown = HtmlTable::new("", table.headings.iter().map(head).collect());
     for row in &table.rows {

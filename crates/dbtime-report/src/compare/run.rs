@@ -3,7 +3,7 @@
 use super::SCHEMA;
 use super::figures::{FigurePair, FigureUnit};
 use super::setup::{self, SettingPair};
-use crate::means::Means;
+use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{
@@ -156,7 +156,7 @@ fn figures(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
 /// Every part that either run measured.
 fn parts(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
     let (Some(a), Some(b)) = (&a.budget_us, &b.budget_us) else { return Vec::new() };
-    let means = [Means::from(a), Means::from(b)];
+    let means = [PartMeans::from(a), PartMeans::from(b)];
     let pair = |part: Part| {
         let unit = match part {
             Part::Unexplained => FigureUnit::SignedUs,

@@ -113,10 +113,10 @@ impl SweepComparison {
 const MOST_UNLIKE: usize = 6;
 
 /// The runs of one combination, by their throughput.
-type Repetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
+type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
 
 /// The runs of a sweep by their factors in the order of their names.
-type Combinations<'a> = BTreeMap<Vec<FactorValue>, Repetitions<'a>>;
+type Combinations<'a> = BTreeMap<Vec<FactorValue>, RunRepetitions<'a>>;
 
 fn combinations(sweep: &Sweep) -> Combinations<'_> {
     let mut all = Combinations::new();
@@ -134,7 +134,7 @@ fn combinations(sweep: &Sweep) -> Combinations<'_> {
 fn compared(
     key: &[FactorValue],
     places: [&str; 2],
-    [a, b]: [&Repetitions<'_>; 2],
+    [a, b]: [&RunRepetitions<'_>; 2],
 ) -> Option<ComparedCombination> {
     let mean = |of: fn(&SweepRun) -> f64| {
         [a, b].map(|side| side.iter().map(|(run, _)| of(run)).sum::<f64>() / side.len() as f64)

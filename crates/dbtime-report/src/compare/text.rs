@@ -6,7 +6,7 @@ use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::facts::instant;
 use crate::format::clean;
-use crate::terminal::{Cell, Column, Ink, Page, PageStyle, Table};
+use crate::terminal::{Page, PageStyle, ReportTable, TextCell, TextColumn, TextRole};
 
 /// Two runs side by side: throughput, latencies, every part of the budget, operations, statements,
 /// counters, and what differs between them besides.
@@ -14,7 +14,7 @@ use crate::terminal::{Cell, Column, Ink, Page, PageStyle, Table};
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn runs_text(runs: &RunComparison, style: PageStyle) -> String {
     let mut page = Page::plain(style);
-    let title = page.paint("Two runs side by side", Ink::Bold);
+    let title = page.paint("Two runs side by side", TextRole::Bold);
     page.line(&title);
     unlike(&runs.unlike, &mut page);
     side("A", &runs.a, &mut page);
@@ -29,11 +29,11 @@ pub fn runs_text(runs: &RunComparison, style: PageStyle) -> String {
 /// Shape: as [`runs_text`].
 pub fn sweeps_text(sweeps: &SweepComparison, style: PageStyle) -> String {
     let mut page = Page::plain(style);
-    let title = page.paint("Two sweeps side by side", Ink::Bold);
+    let title = page.paint("Two sweeps side by side", TextRole::Bold);
     page.line(&title);
     unlike(&sweeps.unlike, &mut page);
-    page.fact("A", &clean(&sweeps.a), Ink::Plain);
-    page.fact("B", &clean(&sweeps.b), Ink::Plain);
+    page.fact("A", &clean(&sweeps.a), TextRole::Plain);
+    page.fact("B", &clean(&sweeps.b), TextRole::Plain);
     no_verdict(&mut page);
     show(&tables::of_sweeps(sweeps), &mut page);
     if let Some(first) = sweeps.combinations.first() {
@@ -47,42 +47,42 @@ pub fn sweeps_text(sweeps: &SweepComparison, style: PageStyle) -> String {
 
 /// What must be known before any figure.
 fn unlike(sentences: &[String], page: &mut Page) {
-    sentences.iter().for_each(|sentence| page.text(sentence, Ink::Bad));
+    sentences.iter().for_each(|sentence| page.text(sentence, TextRole::Bad));
 }
 
 fn side(name: &str, run: &ComparedRun, page: &mut Page) {
     let started = instant(&run.started_at);
     let text = format!("{}, started {started}, {}", run.headline, clean(&run.place));
-    page.fact(name, &text, Ink::Plain);
-    page.fact("", &run.load, Ink::Plain);
+    page.fact(name, &text, TextRole::Plain);
+    page.fact("", &run.load, TextRole::Plain);
     if let Some(why) = &run.invalid {
-        page.fact("", &format!("NOT VALID: {why}"), Ink::Bad);
+        page.fact("", &format!("NOT VALID: {why}"), TextRole::Bad);
     }
 }
 
 fn no_verdict(page: &mut Page) {
     page.line("");
-    page.text(NO_VERDICT, Ink::Plain);
+    page.text(NO_VERDICT, TextRole::Plain);
 }
 
 fn show(table: &TextTable, page: &mut Page) {
     page.heading(table.title);
     let column = |heading: &tables::Heading| {
         let column = match (heading.is_figure, heading.wraps) {
-            (true, _) => Column::figure(heading.text),
-            (false, true) => Column::wrapped(heading.text),
-            (false, false) => Column::text(heading.text),
+            (true, _) => TextColumn::figure(heading.text),
+            (false, true) => TextColumn::wrapped(heading.text),
+            (false, false) => TextColumn::text(heading.text),
         };
         if heading.is_optional { column.optional() } else { column }
     };
-    let mut shown = Table::new(table.headings.iter().map(column).collect());
+    let mut shown = ReportTable::new(table.headings.iter().map(column).collect());
     for row in &table.rows {
-        shown.row(row.iter().map(|text| Cell::from(text.as_str())).collect());
+        shown.row(row.iter().map(|text| TextCell::from(text.as_str())).collect());
     }
     if !shown.is_empty() {
         page.table(&shown);
     }
     if !table.note.is_empty() {
-        page.text(&table.note, Ink::Dim);
+        page.text(&table.note, TextRole::Dim);
     }
 }

@@ -1,11 +1,11 @@
 //! The top of the page: what ran, what to beware of, where the time went, and the figures.
 
 use super::budget::chip;
-use crate::charts::{Bar, Labels, bar, escape, legend};
+use crate::charts::{Bar, SegmentLabels, bar, escape, legend};
 use crate::facts::instant;
 use crate::format::{counted, percent, rate, us};
-use crate::means::Means;
-use crate::story::{self, Answer, Limits};
+use crate::means::PartMeans;
+use crate::story::{self, LimitResults, StoryAnswer};
 use crate::tail;
 use dbtime_model::record::{Run, RunRecord};
 use std::fmt::Write;
@@ -58,7 +58,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
 }
 
 fn sentence(record: &RunRecord, out: &mut String) {
-    let Some(means) = record.budget_us.as_ref().map(Means::from) else {
+    let Some(means) = record.budget_us.as_ref().map(PartMeans::from) else {
         let _ = writeln!(
             out,
             "<p class=\"big\">Where the time goes: {}</p>",
@@ -82,7 +82,7 @@ fn sentence(record: &RunRecord, out: &mut String) {
         full_us: means.positive().max(means.total),
         height: 46,
         title: "Where the time of a mean transaction goes".to_owned(),
-        labels: Labels::Within(780.0),
+        labels: SegmentLabels::Within(780.0),
     }));
     let tail = tail::tail(&record.operations);
     if let Some(tail) = &tail {
@@ -94,7 +94,7 @@ fn sentence(record: &RunRecord, out: &mut String) {
 }
 
 /// The answer with its figures and parts set off.
-fn spoken(answer: &Answer, subject: &str) -> String {
+fn spoken(answer: &StoryAnswer, subject: &str) -> String {
     let (part, share) = answer.parts[0];
     let mut out = format!(
         "<strong>{}</strong> {subject} is <strong>{}</strong> <span class=\"dim\">({})</span>",
@@ -132,7 +132,7 @@ fn tail_bar(tail: &tail::Tail, out: &mut String) {
         full_us: slow.means.positive().max(slow.means.total),
         height: 30,
         title: format!("Where the time of the {name} goes"),
-        labels: Labels::Within(780.0),
+        labels: SegmentLabels::Within(780.0),
     }));
 }
 
@@ -153,10 +153,10 @@ fn tiles(record: &RunRecord, out: &mut String) {
 
 fn verdict_tiles(record: &RunRecord, out: &mut String) {
     let (limits, note, class) = match story::limits(record) {
-        Limits::None => ("none set", String::new(), "dim"),
-        Limits::Passed => ("PASSED", "all met".to_owned(), "good"),
-        Limits::Failed(missed) => ("FAILED", missed.text("", " missed"), "bad"),
-        Limits::Undecided(missed) => ("UNDECIDED", missed.text("", " missed by lag"), "bad"),
+        LimitResults::None => ("none set", String::new(), "dim"),
+        LimitResults::Passed => ("PASSED", "all met".to_owned(), "good"),
+        LimitResults::Failed(missed) => ("FAILED", missed.text("", " missed"), "bad"),
+        LimitResults::Undecided(missed) => ("UNDECIDED", missed.text("", " missed by lag"), "bad"),
     };
     tile(out, "Limits", limits, &note, class);
     let (valid, class) = match (record.validity.valid, record.validity.client_limited) {

@@ -1,9 +1,9 @@
 //! The budget in figures, part by part, for all transactions, the ordinary and the slow.
 
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::escape;
 use crate::format::{NONE, count, percent, signed_us, us};
-use crate::means::Means;
+use crate::means::PartMeans;
 use crate::story;
 use crate::tail::{self, Tail};
 use dbtime_model::Part;
@@ -25,23 +25,23 @@ pub(super) fn section(run: &Run, out: &mut String) {
     let Some(budget) = &record.budget_us else {
         return;
     };
-    let means = Means::from(budget);
+    let means = PartMeans::from(budget);
     out.push_str("<section class=\"meanings\"><h2>Where the time goes</h2>\n");
     out.push_str(&table(&means, tail::tail(&record.operations).as_ref()));
     notes(record, &means, out);
     out.push_str("</section>\n");
 }
 
-fn table(means: &Means, tail: Option<&Tail>) -> String {
+fn table(means: &PartMeans, tail: Option<&Tail>) -> String {
     let mut heads = vec![
-        Head::Text("Part"),
-        Head::Text("Meaning"),
-        Head::Figure("Mean"),
-        Head::Figure("Share"),
+        HtmlHeading::Text("Part"),
+        HtmlHeading::Text("Meaning"),
+        HtmlHeading::Figure("Mean"),
+        HtmlHeading::Figure("Share"),
     ];
     let mut caption = "Mean per transaction. ".to_owned();
     if let Some(tail) = tail {
-        heads.extend(["Around the median", "Slowest", "Slowest − median"].map(Head::Figure));
+        heads.extend(["Around the median", "Slowest", "Slowest − median"].map(HtmlHeading::Figure));
         let _ = write!(
             caption,
             "Around the median: the {} transactions of {}–{}. Slowest: the {} transactions \
@@ -54,7 +54,7 @@ fn table(means: &Means, tail: Option<&Tail>) -> String {
             us(tail.slow.from_us)
         );
     }
-    let mut table = Table::new(&caption, heads);
+    let mut table = HtmlTable::new(&caption, heads);
     for part in Part::ALL {
         let anywhere = tail.is_some_and(|t| t.slow.means.get(part).is_some_and(|us| us != 0.0));
         if means.present().iter().any(|(present, _)| *present == part) || anywhere {
@@ -65,34 +65,34 @@ fn table(means: &Means, tail: Option<&Tail>) -> String {
     table.finish()
 }
 
-fn row(means: &Means, tail: Option<&Tail>, part: Part) -> Vec<Cell> {
+fn row(means: &PartMeans, tail: Option<&Tail>, part: Part) -> Vec<HtmlCell> {
     let figure = |us_: f64| if part == Part::Unexplained { signed_us(us_) } else { us(us_) };
-    let cell = |means: &Means| Cell::text(means.get(part).map_or(NONE.to_owned(), figure));
+    let cell = |means: &PartMeans| HtmlCell::text(means.get(part).map_or(NONE.to_owned(), figure));
     let mut cells = vec![
-        Cell::html(chip(part)),
-        Cell::text(part.meaning()).class("dim"),
+        HtmlCell::html(chip(part)),
+        HtmlCell::text(part.meaning()).class("dim"),
         cell(means),
-        Cell::text(means.share(part).map_or(NONE.to_owned(), percent)),
+        HtmlCell::text(means.share(part).map_or(NONE.to_owned(), percent)),
     ];
     if let Some(Tail { median, slow, .. }) = tail {
-        let get = |means: &Means| means.get(part).unwrap_or(0.0);
+        let get = |means: &PartMeans| means.get(part).unwrap_or(0.0);
         let extra = get(&slow.means) - get(&median.means);
         let whole = slow.means.total - median.means.total;
         let class = if whole > 0.0 && extra / whole >= 0.25 { "strong" } else { "" };
         cells.extend([
             cell(&median.means),
             cell(&slow.means),
-            Cell::text(signed_us(extra)).class(class),
+            HtmlCell::text(signed_us(extra)).class(class),
         ]);
     }
     cells
 }
 
-fn total(means: &Means, tail: Option<&Tail>) -> Vec<Cell> {
-    let strong = |text: String| Cell::text(text).class("strong");
+fn total(means: &PartMeans, tail: Option<&Tail>) -> Vec<HtmlCell> {
+    let strong = |text: String| HtmlCell::text(text).class("strong");
     let mut cells = vec![
-        Cell::text("total"),
-        Cell::text("mean response of those measured").class("dim"),
+        HtmlCell::text("total"),
+        HtmlCell::text("mean response of those measured").class("dim"),
         strong(if means.total > 0.0 { us(means.total) } else { NONE.to_owned() }),
         strong(if means.total > 0.0 { "100 %".to_owned() } else { NONE.to_owned() }),
     ];
@@ -103,7 +103,7 @@ fn total(means: &Means, tail: Option<&Tail>) -> Vec<Cell> {
     cells
 }
 
-fn notes(record: &RunRecord, means: &Means, out: &mut String) {
+fn notes(record: &RunRecord, means: &PartMeans, out: &mut String) {
     let list = |parts: Vec<Part>| parts.into_iter().map(Part::name).collect::<Vec<_>>().join(", ");
     let mut notes = Vec::new();
     let (zero, missing) = (means.zero(), means.not_measured());

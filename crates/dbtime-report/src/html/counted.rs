@@ -1,6 +1,6 @@
 //! What the server counted during a run: what tells most, per transaction.
 
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::escape;
 use crate::counted::{TITLE, row, sentences};
 use dbtime_model::record::Run;
@@ -9,14 +9,15 @@ use std::fmt::Write;
 pub(super) fn section(run: &Run, out: &mut String) {
     let Some(info) = &run.record.counters else { return };
     let heads = vec![
-        Head::Text("Counter"),
-        Head::Figure("Each"),
-        Head::Figure("In all"),
-        Head::Text("What it counts"),
+        HtmlHeading::Text("Counter"),
+        HtmlHeading::Figure("Each"),
+        HtmlHeading::Figure("In all"),
+        HtmlHeading::Text("What it counts"),
     ];
-    let mut table = Table::new("Status counters that tell most, per transaction and in all", heads);
+    let mut table =
+        HtmlTable::new("Status counters that tell most, per transaction and in all", heads);
     for told in &info.telling {
-        table.row(row(told).map(Cell::text).into());
+        table.row(row(told).map(HtmlCell::text).into());
     }
     let _ = write!(out, "<section><h2>{TITLE}</h2>\n{}", table.finish());
     for sentence in sentences(info) {

@@ -1,9 +1,9 @@
 //! Latencies in figures, the statements, and who held the locks that were waited for.
 
-use super::table::{Cell, Head, Table};
-use crate::charts::{Bar, Labels, bar, escape};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
+use crate::charts::{Bar, SegmentLabels, bar, escape};
 use crate::format::{count, rate, us};
-use crate::means::Means;
+use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::record::{LatencyUs, Run, StatementSummary};
 use std::fmt::Write;
@@ -11,11 +11,11 @@ use std::fmt::Write;
 pub(super) fn latency(run: &Run, out: &mut String) {
     let record = &run.record;
     let figures = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
-    let mut heads = vec![Head::Text("Time"), Head::Text("From – to")];
-    heads.extend(figures.map(Head::Figure));
+    let mut heads = vec![HtmlHeading::Text("Time"), HtmlHeading::Text("From – to")];
+    heads.extend(figures.map(HtmlHeading::Figure));
     let caption = [Some(story::basis(record).to_owned()), story::of_ended(record)];
     let caption = caption.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let mut table = Table::new(&caption, heads);
+    let mut table = HtmlTable::new(&caption, heads);
     let set = &record.latency_us;
     let rows = [
         ("response", "due – done: what a client waits", Some(&set.response)),
@@ -26,8 +26,8 @@ pub(super) fn latency(run: &Run, out: &mut String) {
     ];
     for (name, meaning, latency) in rows {
         if let Some(latency) = latency {
-            let mut cells = vec![Cell::text(name), Cell::text(meaning).class("dim")];
-            cells.extend(figures_of(latency).map(|us| Cell::text(story::latency(record, us))));
+            let mut cells = vec![HtmlCell::text(name), HtmlCell::text(meaning).class("dim")];
+            cells.extend(figures_of(latency).map(|us| HtmlCell::text(story::latency(record, us))));
             table.row(cells);
         }
     }
@@ -50,51 +50,51 @@ fn statements(run: &Run, out: &mut String) {
         return;
     }
     let heads = vec![
-        Head::Text("Statement"),
-        Head::Text("Operation"),
-        Head::Figure("Count"),
-        Head::Figure("Rows each"),
-        Head::Figure("Mean"),
-        Head::Figure("p99"),
-        Head::Text("Where its time goes"),
-        Head::Text("Text"),
+        HtmlHeading::Text("Statement"),
+        HtmlHeading::Text("Operation"),
+        HtmlHeading::Figure("Count"),
+        HtmlHeading::Figure("Rows each"),
+        HtmlHeading::Figure("Mean"),
+        HtmlHeading::Figure("p99"),
+        HtmlHeading::Text("Where its time goes"),
+        HtmlHeading::Text("Text"),
     ];
-    let mut table = Table::new("Time per execution; bars are shares of it", heads);
+    let mut table = HtmlTable::new("Time per execution; bars are shares of it", heads);
     for statement in statements {
         let executed = statement.count > 0;
-        let time = |value| if executed { Cell::text(us(value)) } else { Cell::none() };
+        let time = |value| if executed { HtmlCell::text(us(value)) } else { HtmlCell::none() };
         let rows = statement.rows as f64 / statement.count.max(1) as f64;
         table.row(vec![
-            Cell::text(&statement.name),
-            Cell::text(&statement.operation),
-            Cell::text(count(statement.count)),
-            Cell::text(rate(rows)).class("dim"),
+            HtmlCell::text(&statement.name),
+            HtmlCell::text(&statement.operation),
+            HtmlCell::text(count(statement.count)),
+            HtmlCell::text(rate(rows)).class("dim"),
             time(statement.latency_us.mean),
             time(statement.latency_us.p99),
             shares(statement),
-            Cell::html(format!("<code>{}</code>", escape(&statement.fingerprint))).class("sql"),
+            HtmlCell::html(format!("<code>{}</code>", escape(&statement.fingerprint))).class("sql"),
         ]);
     }
     let _ = writeln!(out, "<section><h2>Statements</h2>\n{}</section>", table.finish());
 }
 
-fn shares(statement: &StatementSummary) -> Cell {
+fn shares(statement: &StatementSummary) -> HtmlCell {
     let Some(budget) = &statement.budget_us else {
-        return Cell::text("not measured").class("dim");
+        return HtmlCell::text("not measured").class("dim");
     };
-    small_bar(&Means::from(budget), &format!("Budget of {}", statement.name))
+    small_bar(&PartMeans::from(budget), &format!("Budget of {}", statement.name))
 }
 
 /// A bar of shares without labels, for a cell.
-pub(super) fn small_bar(means: &Means, title: &str) -> Cell {
+pub(super) fn small_bar(means: &PartMeans, title: &str) -> HtmlCell {
     let drawn = bar(&Bar {
         means,
         full_us: means.positive(),
         height: 14,
         title: title.to_owned(),
-        labels: Labels::Hidden,
+        labels: SegmentLabels::Hidden,
     });
-    Cell::html(drawn).class("bar-cell")
+    HtmlCell::html(drawn).class("bar-cell")
 }
 
 fn lock_holders(run: &Run, out: &mut String) {
@@ -104,21 +104,21 @@ fn lock_holders(run: &Run, out: &mut String) {
     }
     holders.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
     let heads = vec![
-        Head::Text("Waiting"),
-        Head::Text("for the lock of"),
-        Head::Figure("Times"),
-        Head::Figure("Waited in all"),
-        Head::Figure("Each time"),
+        HtmlHeading::Text("Waiting"),
+        HtmlHeading::Text("for the lock of"),
+        HtmlHeading::Figure("Times"),
+        HtmlHeading::Figure("Waited in all"),
+        HtmlHeading::Figure("Each time"),
     ];
-    let mut table = Table::new("Waiting for locks, by who held them", heads);
+    let mut table = HtmlTable::new("Waiting for locks, by who held them", heads);
     for holder in holders {
         let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;
         table.row(vec![
-            Cell::text(&holder.waiter),
-            Cell::text(&holder.holder),
-            Cell::text(count(holder.count)),
-            Cell::text(us(holder.wait_s * 1e6)),
-            Cell::text(us(each)),
+            HtmlCell::text(&holder.waiter),
+            HtmlCell::text(&holder.holder),
+            HtmlCell::text(count(holder.count)),
+            HtmlCell::text(us(holder.wait_s * 1e6)),
+            HtmlCell::text(us(each)),
         ]);
     }
     let _ = writeln!(out, "<section><h2>Who was waited for</h2>\n{}</section>", table.finish());

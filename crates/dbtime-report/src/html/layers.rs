@@ -1,6 +1,6 @@
 //! The layers under the statements, and the calls on files.
 
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::facts;
 use crate::format::{bare_seconds, bytes, count, us};
 use dbtime_model::record::{Provenance, Run};
@@ -16,15 +16,15 @@ fn layers(run: &Run, out: &mut String) {
         return;
     }
     let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
-    let mut heads = vec![Head::Text("Layer")];
-    heads.extend(figures.map(Head::Figure));
+    let mut heads = vec![HtmlHeading::Text("Layer")];
+    heads.extend(figures.map(HtmlHeading::Figure));
     let caption = "What an operation costs at each layer. m: measured, read off a clock or \
         counter; d: derived, computed from measured figures.";
-    let mut table = Table::new(caption, heads);
+    let mut table = HtmlTable::new(caption, heads);
     for layer in &run.record.layers {
         let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
-            Cell::text(&layer.name),
+            HtmlCell::text(&layer.name),
             marked(bare_seconds(layer.time_s), layer.time_from),
             marked(count(layer.records), layer.records_from),
             marked(count(layer.operations), layer.operations_from),
@@ -36,33 +36,33 @@ fn layers(run: &Run, out: &mut String) {
 }
 
 /// A figure with its origin.
-fn marked(figure: String, from: Provenance) -> Cell {
+fn marked(figure: String, from: Provenance) -> HtmlCell {
     let (mark, name) = match from {
         Provenance::Measured => ("m", "measured"),
         Provenance::Derived => ("d", "derived"),
     };
     if figure == crate::format::NONE {
-        return Cell::none();
+        return HtmlCell::none();
     }
-    Cell::html(format!("{figure} <abbr class=\"mark\" title=\"{name}\">{mark}</abbr>"))
+    HtmlCell::html(format!("{figure} <abbr class=\"mark\" title=\"{name}\">{mark}</abbr>"))
 }
 
 fn files(run: &Run, out: &mut String) {
     if run.record.files.is_empty() {
         return;
     }
-    let mut heads = vec![Head::Text("File"), Head::Text("Call")];
-    heads.extend(["Count", "Bytes", "Time in all", "Each", "Max"].map(Head::Figure));
-    let mut table = Table::new("Calls on files, whole window", heads);
+    let mut heads = vec![HtmlHeading::Text("File"), HtmlHeading::Text("Call")];
+    heads.extend(["Count", "Bytes", "Time in all", "Each", "Max"].map(HtmlHeading::Figure));
+    let mut table = HtmlTable::new("Calls on files, whole window", heads);
     for file in &run.record.files {
-        let some = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
+        let some = |text: Option<String>| text.map_or_else(HtmlCell::none, HtmlCell::text);
         table.row(vec![
-            Cell::text(&file.file),
-            Cell::text(&file.call),
-            Cell::text(count(file.count)),
+            HtmlCell::text(&file.file),
+            HtmlCell::text(&file.call),
+            HtmlCell::text(count(file.count)),
             some((file.bytes > 0).then(|| bytes(file.bytes))),
-            Cell::text(facts::wall(file.wall_s)),
-            Cell::text(facts::each_call(file)),
+            HtmlCell::text(facts::wall(file.wall_s)),
+            HtmlCell::text(facts::each_call(file)),
             some(file.max_us.map(us)),
         ]);
     }

@@ -17,17 +17,17 @@ mod sweep;
 mod table;
 
 pub use sweep::sweep_report;
-pub(crate) use table::{Cell as HtmlCell, Head, Table as HtmlTable};
+pub(crate) use table::{HtmlCell, HtmlHeading, HtmlTable};
 
 use crate::charts::escape;
 use crate::story;
 use dbtime_model::record::Run;
 
 /// A section appends its markup; one with nothing to show appends nothing.
-type Section = fn(&Run, &mut String);
+type HtmlSection = fn(&Run, &mut String);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [HtmlSection; 12] = [
     answer::header,
     answer::warnings,
     answer::section,

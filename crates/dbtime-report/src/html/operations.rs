@@ -1,6 +1,6 @@
 //! The operations with what was required of them, the counts and the window.
 
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::escape;
 use crate::facts::{self, check_value, instant};
 use crate::format::{clean, count, percent, us};
@@ -40,31 +40,31 @@ pub(super) fn section(run: &Run, out: &mut String) {
 
 fn table(operations: &[OperationSummary]) -> String {
     let figures = ["Count", "Failed", "Share", "Wanted", "Avg", "Max", "90th", "Required 90th"];
-    let mut heads = vec![Head::Text("Type")];
-    heads.extend(figures.map(Head::Figure));
-    heads.push(Head::Text("Pass/Fail"));
-    let mut table = Table::new("Response time by operation", heads);
+    let mut heads = vec![HtmlHeading::Text("Type")];
+    heads.extend(figures.map(HtmlHeading::Figure));
+    heads.push(HtmlHeading::Text("Pass/Fail"));
+    let mut table = HtmlTable::new("Response time by operation", heads);
     for operation in operations {
         let response = &operation.latency_us.response;
         let ended = operation.count > 0 || operation.failed > 0;
-        let time = |value| if ended { Cell::text(us(value)) } else { Cell::none() };
+        let time = |value| if ended { HtmlCell::text(us(value)) } else { HtmlCell::none() };
         let required = operation.limits.iter().find(|check| check.metric == "p90");
-        let required = required.map(|check| Cell::text(check_value(check, check.required)));
+        let required = required.map(|check| HtmlCell::text(check_value(check, check.required)));
         let verdict = match operation.limits.as_slice() {
-            [] => Cell::none(),
-            limits => Cell::verdict(facts::overall(limits)),
+            [] => HtmlCell::none(),
+            limits => HtmlCell::verdict(facts::overall(limits)),
         };
         let failed = if operation.failed > 0 { "warned" } else { "dim" };
         table.row(vec![
-            Cell::text(&operation.name),
-            Cell::text(count(operation.count)),
-            Cell::text(count(operation.failed)).class(failed),
-            Cell::text(percent(operation.share * 100.0)),
-            Cell::text(percent(operation.share_wanted * 100.0)).class("dim"),
+            HtmlCell::text(&operation.name),
+            HtmlCell::text(count(operation.count)),
+            HtmlCell::text(count(operation.failed)).class(failed),
+            HtmlCell::text(percent(operation.share * 100.0)),
+            HtmlCell::text(percent(operation.share_wanted * 100.0)).class("dim"),
             time(response.mean),
             time(response.max),
             time(response.p90),
-            required.unwrap_or_else(Cell::none),
+            required.unwrap_or_else(HtmlCell::none),
             verdict,
         ]);
     }
@@ -77,20 +77,20 @@ fn limits(record: &RunRecord, out: &mut String) {
         return;
     }
     let heads = vec![
-        Head::Text("Operation"),
-        Head::Text("Limit on"),
-        Head::Text("Required"),
-        Head::Figure("Measured"),
-        Head::Text("Pass/Fail"),
+        HtmlHeading::Text("Operation"),
+        HtmlHeading::Text("Limit on"),
+        HtmlHeading::Text("Required"),
+        HtmlHeading::Figure("Measured"),
+        HtmlHeading::Text("Pass/Fail"),
     ];
-    let mut table = Table::new("Limits", heads);
+    let mut table = HtmlTable::new("Limits", heads);
     for (name, check) in record.checks() {
         table.row(vec![
-            Cell::text(name),
-            Cell::text(&check.metric),
-            Cell::text(required(check)),
-            Cell::text(facts::check_measured(check)),
-            Cell::verdict(check.outcome()),
+            HtmlCell::text(name),
+            HtmlCell::text(&check.metric),
+            HtmlCell::text(required(check)),
+            HtmlCell::text(facts::check_measured(check)),
+            HtmlCell::verdict(check.outcome()),
         ]);
     }
     out.push_str(&table.finish());
@@ -104,10 +104,10 @@ fn errors(run: &Run, out: &mut String) {
     if run.record.errors.is_empty() {
         return;
     }
-    let heads = vec![Head::Text("Code"), Head::Figure("Count")];
-    let mut table = Table::new("Errors by code, retried ones included", heads);
+    let heads = vec![HtmlHeading::Text("Code"), HtmlHeading::Figure("Count")];
+    let mut table = HtmlTable::new("Errors by code, retried ones included", heads);
     for (code, times) in &run.record.errors {
-        table.row(vec![Cell::text(code), Cell::text(count(*times)).class("warned")]);
+        table.row(vec![HtmlCell::text(code), HtmlCell::text(count(*times)).class("warned")]);
     }
     out.push_str(&table.finish());
 }

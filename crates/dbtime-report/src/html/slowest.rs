@@ -1,9 +1,9 @@
 //! The slowest transactions, each with all its parts.
 
 use super::detail::small_bar;
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::format::{count, seconds, us};
-use crate::means::Means;
+use crate::means::PartMeans;
 use dbtime_model::record::{Run, TransactionRow};
 use std::fmt::Write;
 
@@ -29,29 +29,29 @@ pub(super) fn section(run: &Run, out: &mut String) {
 
 fn table(caption: &str, transactions: &[&TransactionRow]) -> String {
     let heads = vec![
-        Head::Text("Operation"),
-        Head::Figure("Response"),
-        Head::Text("Where its time went"),
-        Head::Text("Largest part"),
-        Head::Figure("Due at"),
-        Head::Figure("Retries"),
-        Head::Text("Outcome"),
+        HtmlHeading::Text("Operation"),
+        HtmlHeading::Figure("Response"),
+        HtmlHeading::Text("Where its time went"),
+        HtmlHeading::Text("Largest part"),
+        HtmlHeading::Figure("Due at"),
+        HtmlHeading::Figure("Retries"),
+        HtmlHeading::Text("Outcome"),
     ];
-    let mut table = Table::new(caption, heads);
+    let mut table = HtmlTable::new(caption, heads);
     for transaction in transactions {
-        let means = Means::from(&transaction.budget);
+        let means = PartMeans::from(&transaction.budget);
         let largest = means
             .largest()
             .first()
             .map(|(part, amount)| format!("{} {}", part.name(), us(*amount)));
         table.row(vec![
-            Cell::text(&transaction.operation),
-            Cell::text(us(transaction.budget.total)).class("strong"),
+            HtmlCell::text(&transaction.operation),
+            HtmlCell::text(us(transaction.budget.total)).class("strong"),
             small_bar(&means, "Budget of one transaction"),
-            largest.map_or_else(Cell::none, Cell::text),
-            Cell::text(seconds(transaction.due_us / 1e6)).class("dim"),
-            Cell::text(count(transaction.retries.into())).class("dim"),
-            Cell::text(&transaction.outcome).class("dim"),
+            largest.map_or_else(HtmlCell::none, HtmlCell::text),
+            HtmlCell::text(seconds(transaction.due_us / 1e6)).class("dim"),
+            HtmlCell::text(count(transaction.retries.into())).class("dim"),
+            HtmlCell::text(&transaction.outcome).class("dim"),
         ]);
     }
     table.finish()

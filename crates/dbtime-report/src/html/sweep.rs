@@ -2,7 +2,7 @@
 
 use super::frame;
 use super::machine::repeat_section;
-use super::table::{Cell, Head, Table};
+use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::{MOST_LINES, SWEEP_CHARTS, SweepLines, escape};
 use crate::facts::instant;
 use crate::format::{NONE, count, if_any, percent, rate, us};
@@ -95,32 +95,33 @@ fn legend(lines: &SweepLines<'_>) -> String {
 }
 
 fn table(sweep: &Sweep) -> String {
-    let mut heads = vec![Head::Text("Run"), Head::Text("Combination")];
+    let mut heads = vec![HtmlHeading::Text("Run"), HtmlHeading::Text("Combination")];
     let figures = ["Per second", "Mean", "p50", "p95", "p99", "Lost", "Server CPU"];
-    heads.extend(figures.map(Head::Figure));
-    heads.extend([Head::Text("Limits"), Head::Text("Figures")]);
-    let mut table = Table::new("Every run in the order of time", heads);
+    heads.extend(figures.map(HtmlHeading::Figure));
+    heads.extend([HtmlHeading::Text("Limits"), HtmlHeading::Text("Figures")]);
+    let mut table = HtmlTable::new("Every run in the order of time", heads);
     for run in &sweep.record.runs {
         table.row(cells(run));
     }
     table.finish()
 }
 
-fn cells(run: &SweepRun) -> Vec<Cell> {
+fn cells(run: &SweepRun) -> Vec<HtmlCell> {
     let response = &run.response_us;
     let time = |value| if run.counts.completed == 0 { NONE.to_owned() } else { us(value) };
     let server = run.server_usr_pct.zip(run.server_sys_pct);
-    let mut cells = vec![Cell::text(&run.folder), Cell::text(sweep_story::combination(run))];
-    cells.push(Cell::text(rate(run.throughput_tps)));
+    let mut cells =
+        vec![HtmlCell::text(&run.folder), HtmlCell::text(sweep_story::combination(run))];
+    cells.push(HtmlCell::text(rate(run.throughput_tps)));
     let times = [response.mean, response.p50, response.p95, response.p99];
-    cells.extend(times.map(|value| Cell::text(time(value))));
+    cells.extend(times.map(|value| HtmlCell::text(time(value))));
     cells.extend([
-        Cell::text(count(sweep_story::lost(run))),
-        Cell::text(if_any(server, |(usr, sys)| percent(usr + sys))),
-        run.limits.map_or_else(Cell::none, Cell::verdict),
+        HtmlCell::text(count(sweep_story::lost(run))),
+        HtmlCell::text(if_any(server, |(usr, sys)| percent(usr + sys))),
+        run.limits.map_or_else(HtmlCell::none, HtmlCell::verdict),
         match run.valid {
-            true => Cell::text("valid").class("good"),
-            false => Cell::text("NOT VALID").class("bad"),
+            true => HtmlCell::text("valid").class("good"),
+            false => HtmlCell::text("NOT VALID").class("bad"),
         },
     ]);
     cells

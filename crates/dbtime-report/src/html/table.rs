@@ -5,18 +5,18 @@ use dbtime_model::record::CheckOutcome;
 use std::fmt::Write;
 
 /// A column heading; figures stand right.
-pub(crate) enum Head {
+pub(crate) enum HtmlHeading {
     Text(&'static str),
     Figure(&'static str),
 }
 
 /// One cell: its markup and its class.
-pub(crate) struct Cell {
+pub(crate) struct HtmlCell {
     html: String,
     class: &'static str,
 }
 
-impl Cell {
+impl HtmlCell {
     /// Text of the record or of ours, escaped.
     pub(crate) fn text(text: impl AsRef<str>) -> Self {
         Self { html: escape(text.as_ref()), class: "" }
@@ -45,14 +45,14 @@ impl Cell {
 }
 
 /// A table in the making.
-pub(crate) struct Table {
+pub(crate) struct HtmlTable {
     out: String,
-    heads: Vec<Head>,
+    heads: Vec<HtmlHeading>,
 }
 
-impl Table {
+impl HtmlTable {
     /// A table; the caption says what it shows, and is empty where a heading does.
-    pub(crate) fn new(caption: &str, heads: Vec<Head>) -> Self {
+    pub(crate) fn new(caption: &str, heads: Vec<HtmlHeading>) -> Self {
         let caption = match caption {
             "" => String::new(),
             text => format!("<caption><span>{}</span></caption>", escape(text)),
@@ -60,8 +60,8 @@ impl Table {
         let mut out = format!("<div class=\"scroll\" tabindex=\"0\"><table>{caption}<thead><tr>");
         for head in &heads {
             let (class, text) = match head {
-                Head::Text(text) => ("", text),
-                Head::Figure(text) => (" class=\"n\"", text),
+                HtmlHeading::Text(text) => ("", text),
+                HtmlHeading::Figure(text) => (" class=\"n\"", text),
             };
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(text));
         }
@@ -70,11 +70,11 @@ impl Table {
     }
 
     /// A row; its first cell heads it.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<HtmlCell>) {
         debug_assert_eq!(cells.len(), self.heads.len());
         self.out.push_str("<tr>");
         for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
-            let figure = if matches!(head, Head::Figure(_)) { "n " } else { "" };
+            let figure = if matches!(head, HtmlHeading::Figure(_)) { "n " } else { "" };
             let class = format!("{figure}{}", cell.class);
             let class = match class.trim() {
                 "" => String::new(),

@@ -1,29 +1,29 @@
 //! The first lines: what ran, how fast, where the time went, and whether to believe it.
 
-use super::style::{Ink, Page};
+use super::style::{Page, TextRole};
 use crate::format::{clean, rate};
-use crate::story::{self, Limits};
+use crate::story::{self, LimitResults};
 use crate::tail;
 use dbtime_model::record::{Run, RunRecord, Warning};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
     for line in crate::format::wrap(&story::headline(record), page.columns()) {
-        let line = page.paint(&line, Ink::Bold);
+        let line = page.paint(&line, TextRole::Bold);
         page.line(&line);
     }
     invalid(record, page);
-    page.fact("load", &story::load(&record.load), Ink::Plain);
+    page.fact("load", &story::load(&record.load), TextRole::Plain);
     if let Some(auto) = story::auto_rate(&record.load) {
-        page.fact("", &auto, Ink::Dim);
+        page.fact("", &auto, TextRole::Dim);
     }
-    page.fact("throughput", &throughput(record), Ink::Bold);
-    page.fact("response", &response(record), Ink::Bold);
-    page.fact("", story::basis(record), Ink::Dim);
-    page.fact("where it goes", &story::where_it_goes(record), Ink::Bold);
+    page.fact("throughput", &throughput(record), TextRole::Bold);
+    page.fact("response", &response(record), TextRole::Bold);
+    page.fact("", story::basis(record), TextRole::Dim);
+    page.fact("where it goes", &story::where_it_goes(record), TextRole::Bold);
     if let Some(tail) = tail::tail(&record.operations) {
         let sentence = story::tail_sentence(&tail).unwrap_or_default();
-        page.fact(&story::slow_name(&tail.slow), &sentence, Ink::Plain);
+        page.fact(&story::slow_name(&tail.slow), &sentence, TextRole::Plain);
     }
     verdict(record, page);
     warnings(record, page);
@@ -52,11 +52,11 @@ fn response(record: &RunRecord) -> String {
 /// Whoever reads only two lines must have read this.
 fn invalid(record: &RunRecord, page: &mut Page) {
     if let Some(warning) = story::stall(record) {
-        page.fact("STOOD STILL", &clean(&warning.text), Ink::Bad);
+        page.fact("STOOD STILL", &clean(&warning.text), TextRole::Bad);
         remedy(warning, page);
     }
     if let Some(why) = story::invalid(record) {
-        page.fact("NOT VALID", &why, Ink::Bad);
+        page.fact("NOT VALID", &why, TextRole::Bad);
         if let Some(warning) = story::culprit(record) {
             remedy(warning, page);
         }
@@ -65,19 +65,19 @@ fn invalid(record: &RunRecord, page: &mut Page) {
 
 fn verdict(record: &RunRecord, page: &mut Page) {
     if story::invalid(record).is_none() {
-        page.fact("valid", "nothing found that makes these figures wrong", Ink::Good);
+        page.fact("valid", "nothing found that makes these figures wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {
-        Limits::None => Ink::Dim,
-        Limits::Passed => Ink::Good,
-        Limits::Failed(..) | Limits::Undecided(..) => Ink::Bad,
+        LimitResults::None => TextRole::Dim,
+        LimitResults::Passed => TextRole::Good,
+        LimitResults::Failed(..) | LimitResults::Undecided(..) => TextRole::Bad,
     };
     page.fact("limits", &story::limits_text(record), ink);
 }
 
 fn warnings(record: &RunRecord, page: &mut Page) {
     for warning in story::other_warnings(record) {
-        let ink = if warning.kind.invalidates() { Ink::Bad } else { Ink::Warn };
+        let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
         page.fact("! warning", &clean(&warning.text), ink);
         remedy(warning, page);
     }
@@ -85,6 +85,6 @@ fn warnings(record: &RunRecord, page: &mut Page) {
 
 fn remedy(warning: &Warning, page: &mut Page) {
     if !warning.remedy.is_empty() {
-        page.fact("", &format!("→ {}", clean(&warning.remedy)), Ink::Plain);
+        page.fact("", &format!("→ {}", clean(&warning.remedy)), TextRole::Plain);
     }
 }

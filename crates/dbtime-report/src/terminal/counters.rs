@@ -1,8 +1,8 @@
 //! What changed between two samples of status counters: differences and rates of those that count,
 //! before and after of the others.
 
-use super::style::{Ink, Page, PageStyle};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, PageStyle, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::counted::signed;
 use crate::facts::instant;
 use crate::format::{NONE, clean, count, counted, fit, rate, seconds};
@@ -38,7 +38,7 @@ pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> Strin
         let verb = if report.left_out == 1 { "is" } else { "are" };
         let left_out = counted(report.left_out, "value");
         let text = format!("{left_out} {verb} the same in both samples (--all shows them)");
-        page.text(&text, Ink::Dim);
+        page.text(&text, TextRole::Dim);
     }
     page.finish()
 }
@@ -48,12 +48,12 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut Page) {
     let version = source.version.as_ref().map_or(String::new(), |v| format!(" {}", clean(v)));
     let url = source.url.as_ref().map_or(String::new(), |url| format!(" at {}", clean(url)));
     let title = fit(&format!("{}{version}{url}", source.product.title()), page.columns());
-    page.line(&page.paint(&title, Ink::Bold));
+    page.line(&page.paint(&title, TextRole::Bold));
     if let Some(from) = &report.from {
-        page.fact("from", &instant(from), Ink::Plain);
+        page.fact("from", &instant(from), TextRole::Plain);
     }
     if let Some(to) = &report.to {
-        page.fact("to", &instant(to), Ink::Plain);
+        page.fact("to", &instant(to), TextRole::Plain);
     }
     let interval = match (report.interval_s, report.interval_from) {
         (Some(s), Some(IntervalSource::Clock)) => seconds(s),
@@ -61,40 +61,50 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut Page) {
         (Some(s), _) => format!("{} by the wall clock", seconds(s)),
         (None, _) => "not known: no rates".to_owned(),
     };
-    page.fact("interval", &interval, Ink::Plain);
+    page.fact("interval", &interval, TextRole::Plain);
     match (report.transactions, &report.transactions_from) {
         (Some(n), Some(from)) => {
-            page.fact("transactions", &format!("{} ({})", count(n), clean(from)), Ink::Plain);
+            page.fact("transactions", &format!("{} ({})", count(n), clean(from)), TextRole::Plain);
         }
         _ if options.per_transaction => {
-            page.fact("transactions", "none were counted: no rates per transaction", Ink::Warn);
+            page.fact(
+                "transactions",
+                "none were counted: no rates per transaction",
+                TextRole::Warn,
+            );
         }
         _ => {}
     }
     for (index, note) in report.notes.iter().enumerate() {
-        page.fact(if index == 0 { "note" } else { "" }, &clean(note), Ink::Warn);
+        page.fact(if index == 0 { "note" } else { "" }, &clean(note), TextRole::Warn);
     }
 }
 
 fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut Page) {
     page.heading("Counters");
     if deltas.is_empty() {
-        page.text("none of them counted anything", Ink::Dim);
+        page.text("none of them counted anything", TextRole::Dim);
         return;
     }
     let has_notes = deltas.iter().any(|delta| delta.note.is_some());
-    let mut columns =
-        vec![Column::text("Name"), Column::figure("Difference"), Column::figure("Per second")];
-    columns.extend(options.per_transaction.then(|| Column::figure("Per transaction")));
-    columns.extend(has_notes.then(|| Column::text("Note")));
-    let mut table = Table::new(columns);
+    let mut columns = vec![
+        TextColumn::text("Name"),
+        TextColumn::figure("Difference"),
+        TextColumn::figure("Per second"),
+    ];
+    columns.extend(options.per_transaction.then(|| TextColumn::figure("Per transaction")));
+    columns.extend(has_notes.then(|| TextColumn::text("Note")));
+    let mut table = ReportTable::new(columns);
     each(deltas, &mut table, |delta| {
         let per = |rate_of: Option<f64>| rate_of.map_or(NONE.to_owned(), rate);
         let difference = delta.difference.as_ref().map_or(NONE.to_owned(), value);
-        let mut cells =
-            vec![name(delta), difference.into(), Cell::new(per(delta.per_second), Ink::Dim)];
+        let mut cells = vec![
+            name(delta),
+            difference.into(),
+            TextCell::new(per(delta.per_second), TextRole::Dim),
+        ];
         cells.extend(options.per_transaction.then(|| per(delta.per_transaction).into()));
-        cells.extend(has_notes.then(|| Cell::new(note(delta), Ink::Warn)));
+        cells.extend(has_notes.then(|| TextCell::new(note(delta), TextRole::Warn)));
         cells
     });
     page.table(&table);
@@ -106,21 +116,25 @@ fn values(title: &str, deltas: &[&CounterDelta], page: &mut Page) {
     }
     page.heading(title);
     let are_texts = deltas.iter().all(|delta| delta.kind == CounterKind::Text);
-    let column = if are_texts { Column::text } else { Column::figure };
-    let mut columns = vec![Column::text("Name"), column("Before"), column("After")];
-    columns.extend((!are_texts).then(|| Column::figure("Change")));
-    let mut table = Table::new(columns);
+    let column = if are_texts { TextColumn::text } else { TextColumn::figure };
+    let mut columns = vec![TextColumn::text("Name"), column("Before"), column("After")];
+    columns.extend((!are_texts).then(|| TextColumn::figure("Change")));
+    let mut table = ReportTable::new(columns);
     each(deltas, &mut table, |delta| {
         let side = |of: &Option<CounterValue>| of.as_ref().map_or(NONE.to_owned(), value);
         let mut cells = vec![name(delta), side(&delta.before).into(), side(&delta.after).into()];
-        cells.extend((!are_texts).then(|| Cell::new(change(delta), Ink::Dim)));
+        cells.extend((!are_texts).then(|| TextCell::new(change(delta), TextRole::Dim)));
         cells
     });
     page.table(&table);
 }
 
 /// A row for each, below the name of its group.
-fn each(deltas: &[&CounterDelta], table: &mut Table, row: impl Fn(&CounterDelta) -> Vec<Cell>) {
+fn each(
+    deltas: &[&CounterDelta],
+    table: &mut ReportTable,
+    row: impl Fn(&CounterDelta) -> Vec<TextCell>,
+) {
     let mut group = None;
     for delta in deltas {
         if group != Some(&delta.group) {
@@ -131,7 +145,7 @@ fn each(deltas: &[&CounterDelta], table: &mut Table, row: impl Fn(&CounterDelta)
     }
 }
 
-fn name(delta: &CounterDelta) -> Cell {
+fn name(delta: &CounterDelta) -> TextCell {
     format!("  {}", clean(&delta.name)).into()
 }
 

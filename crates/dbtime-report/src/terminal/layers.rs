@@ -1,7 +1,7 @@
 //! The layers under the statements, and the calls on files.
 
-use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts;
 use crate::format::{NONE, bare_seconds, bytes, clean, count, us};
 use dbtime_model::record::{Provenance, Run};
@@ -13,8 +13,9 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     }
     page.heading("Layers");
     let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
-    let columns = figures.into_iter().map(Column::figure);
-    let mut table = Table::new([Column::text("Layer")].into_iter().chain(columns).collect());
+    let columns = figures.into_iter().map(TextColumn::figure);
+    let mut table =
+        ReportTable::new([TextColumn::text("Layer")].into_iter().chain(columns).collect());
     for layer in &run.record.layers {
         let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
@@ -29,12 +30,12 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     page.table(&table);
     page.text(
         "m measured: read off a clock or counter; d derived: computed from measured figures",
-        Ink::Dim,
+        TextRole::Dim,
     );
 }
 
 /// A figure with its origin; nothing has none.
-fn marked(figure: &str, from: Provenance) -> Cell {
+fn marked(figure: &str, from: Provenance) -> TextCell {
     match figure {
         // As wide as a mark, so that dashes stand below figures.
         NONE => format!("{NONE}  ").into(),
@@ -55,14 +56,14 @@ pub(super) fn files(run: &Run, page: &mut Page) {
         return;
     }
     page.heading("Files");
-    let mut table = Table::new(vec![
-        Column::text("File"),
-        Column::text("Call"),
-        Column::figure("Count"),
-        Column::figure("Bytes"),
-        Column::figure("Time in all"),
-        Column::figure("Each"),
-        Column::figure("Max"),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("File"),
+        TextColumn::text("Call"),
+        TextColumn::figure("Count"),
+        TextColumn::figure("Bytes"),
+        TextColumn::figure("Time in all"),
+        TextColumn::figure("Each"),
+        TextColumn::figure("Max"),
     ]);
     for file in &run.record.files {
         let moved = if file.bytes == 0 { NONE.to_owned() } else { bytes(file.bytes) };

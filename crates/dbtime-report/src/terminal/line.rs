@@ -7,9 +7,9 @@ use dbtime_model::Nanos;
 const SPACES: &str = "                                ";
 
 /// A line that is being written. Widths are columns; what is wider has all the room it takes.
-pub(super) struct Line<'a>(pub(super) &'a mut String);
+pub(super) struct ReportLine<'a>(pub(super) &'a mut String);
 
-impl Line<'_> {
+impl ReportLine<'_> {
     fn spaces(&mut self, mut count: usize) {
         while count > 0 {
             let some = count.min(SPACES.len());
@@ -69,7 +69,7 @@ impl Line<'_> {
 
     /// Three digits and a unit, to the right.
     pub(super) fn time(&mut self, time: Nanos, width: usize) {
-        let Some(figure) = Figure::of(time) else {
+        let Some(figure) = LineFigure::of(time) else {
             let text = us(time.as_micros());
             self.spaces(width.saturating_sub(text.chars().count()));
             return self.0.push_str(&text);
@@ -90,7 +90,7 @@ impl Line<'_> {
         self.fill(begin, width);
     }
 
-    fn unit(&mut self, figure: &Figure) {
+    fn unit(&mut self, figure: &LineFigure) {
         if figure.decimals > 0 {
             self.fraction(figure.fraction, figure.decimals);
         }
@@ -107,14 +107,14 @@ impl Line<'_> {
 }
 
 /// A time with three digits.
-struct Figure {
+struct LineFigure {
     whole: u64,
     fraction: u64,
     decimals: u32,
     unit: &'static str,
 }
 
-impl Figure {
+impl LineFigure {
     /// As [`us`] says it, but for what lies in the middle of two figures; `None` from 1000 s on.
     fn of(time: Nanos) -> Option<Self> {
         let (scale, unit) = match time.0 {
@@ -141,9 +141,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn line(write: impl FnOnce(&mut Line<'_>)) -> String {
+    fn line(write: impl FnOnce(&mut ReportLine<'_>)) -> String {
         let mut text = String::new();
-        write(&mut Line(&mut text));
+        write(&mut ReportLine(&mut text));
         text
     }
 

@@ -1,7 +1,7 @@
 //! The end of a report: what a transaction costs, the machine, and how to repeat the run.
 
-use super::style::{Ink, Page};
-use super::table::{Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextColumn};
 use crate::facts;
 use crate::format::{clean, count, if_any, percent, us};
 use crate::repeat;
@@ -12,7 +12,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     page.heading("Cost and machine");
     let groups = [facts::per_transaction(record), facts::environment(record), facts::setup(record)];
     for (name, text) in groups.into_iter().flatten() {
-        page.fact(name, &text, Ink::Plain);
+        page.fact(name, &text, TextRole::Plain);
     }
     server_threads(run, page);
     if !record.command.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
             page.line(&format!("  {line}"));
         }
         if let Some(note) = repeat::secrets(&record.command, &record.target.url) {
-            page.text(&note, Ink::Dim);
+            page.text(&note, TextRole::Dim);
         }
     }
 }
@@ -33,11 +33,11 @@ fn server_threads(run: &Run, page: &mut Page) {
         return;
     }
     page.heading("What the server used, by name of thread");
-    let mut table = Table::new(vec![
-        Column::text("Threads named"),
-        Column::figure("Threads"),
-        Column::figure("CPU per tx"),
-        Column::figure("% of a CPU"),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Threads named"),
+        TextColumn::figure("Threads"),
+        TextColumn::figure("CPU per tx"),
+        TextColumn::figure("% of a CPU"),
     ]);
     for threads in &server.by_thread {
         table.row(vec![

@@ -39,8 +39,8 @@ pub use usage::usage_report;
 #[cfg(feature = "top")]
 pub(crate) use requests::connection_name;
 pub use style::PageStyle;
-pub(crate) use style::{Ink, Page};
-pub(crate) use table::{Cell, Column, Table};
+pub(crate) use style::{Page, TextRole};
+pub(crate) use table::{ReportTable, TextCell, TextColumn};
 
 use dbtime_model::record::Run;
 
@@ -59,10 +59,10 @@ pub struct TerminalOptions {
 }
 
 /// A section appends its lines to the page.
-type Section = fn(&Run, &mut Page);
+type TerminalSection = fn(&Run, &mut Page);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [TerminalSection; 13] = [
     answer::section,
     budget::section,
     budget::tail_section,

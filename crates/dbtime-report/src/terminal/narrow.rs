@@ -1,14 +1,14 @@
 //! Tables that do not fit: headings are broken first, then columns left out that can be done
 //! without, unless it is long names alone that take the room; only then are texts cut.
 
-use super::table::{Row, Table};
+use super::table::{ReportTable, TextRow};
 use crate::format::width;
 use std::borrow::Cow;
 
 /// Names are rather cut to so many columns than that a figure is left out.
 const SHORT: usize = 12;
 
-impl Table {
+impl ReportTable {
     /// The table as it is laid out in `room` columns.
     pub(super) fn shaped(&self, room: usize) -> Cow<'_, Self> {
         if self.whole_of(None) <= room {
@@ -41,7 +41,7 @@ impl Table {
         };
         self.columns.remove(index);
         for row in &mut self.rows {
-            if let Row::Cells(cells) = row {
+            if let TextRow::Cells(cells) = row {
                 cells.remove(index);
             }
         }
@@ -68,15 +68,15 @@ fn broken(heading: &str, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::Column;
+    use super::super::table::TextColumn;
     use super::*;
 
     #[test]
     fn headings_break_and_columns_go_before_a_text_is_cut() {
-        let mut table = Table::new(vec![
-            Column::text("Name"),
-            Column::figure("Share").optional(),
-            Column::figure("Time per op (ns)"),
+        let mut table = ReportTable::new(vec![
+            TextColumn::text("Name"),
+            TextColumn::figure("Share").optional(),
+            TextColumn::figure("Time per op (ns)"),
         ]);
         table.row(vec!["a long name".into(), "12 %".into(), "123,456".into()]);
         let plain = |room| table.lines(room, |text, _| text.to_owned()).join("\n");

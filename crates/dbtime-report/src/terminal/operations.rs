@@ -1,25 +1,29 @@
 //! The table of operations with what was required of them, and the counts.
 
-use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts::{check_measured, check_value, instant, overall as overall_of, verdict};
 use crate::format::{NONE, clean, count, percent, us};
-use crate::story::{self, Limits};
+use crate::story::{self, LimitResults};
 use dbtime_model::record::{Check, CheckOutcome, OperationSummary, Run, RunRecord};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
     page.heading("Operations");
-    page.fact("start", &instant(&record.started_at), Ink::Plain);
-    page.fact("end", &instant(&record.ended_at), Ink::Plain);
+    page.fact("start", &instant(&record.started_at), TextRole::Plain);
+    page.fact("end", &instant(&record.ended_at), TextRole::Plain);
     let (holds, identity) = story::counts_identity(record);
     let total = record.counts.completed.saturating_add(record.counts.failed);
     let retries = count(record.counts.retries);
-    page.fact("operations", &format!("{} in all, retries: {retries}", count(total)), Ink::Plain);
-    page.fact("counts", &identity, if holds { Ink::Plain } else { Ink::Bad });
-    page.fact("window", &story::outside(record), Ink::Plain);
+    page.fact(
+        "operations",
+        &format!("{} in all, retries: {retries}", count(total)),
+        TextRole::Plain,
+    );
+    page.fact("counts", &identity, if holds { TextRole::Plain } else { TextRole::Bad });
+    page.fact("window", &story::outside(record), TextRole::Plain);
     for (index, think) in story::think_times(record).iter().enumerate() {
-        page.fact(if index == 0 { "think time" } else { "" }, think, Ink::Plain);
+        page.fact(if index == 0 { "think time" } else { "" }, think, TextRole::Plain);
     }
     let (text, ink) = overall(record);
     page.fact("pass/fail", &text, ink);
@@ -30,27 +34,31 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     other_limits(record, page);
 }
 
-fn overall(record: &RunRecord) -> (String, Ink) {
+fn overall(record: &RunRecord) -> (String, TextRole) {
     match story::limits(record) {
-        Limits::None => ("no limits set".to_owned(), Ink::Dim),
-        Limits::Passed => ("PASSED".to_owned(), Ink::Good),
-        Limits::Failed(missed) => (format!("FAILED ({})", missed.text("", "")), Ink::Bad),
-        Limits::Undecided(missed) => (format!("UNDECIDED ({})", missed.text("", "")), Ink::Bad),
+        LimitResults::None => ("no limits set".to_owned(), TextRole::Dim),
+        LimitResults::Passed => ("PASSED".to_owned(), TextRole::Good),
+        LimitResults::Failed(missed) => {
+            (format!("FAILED ({})", missed.text("", "")), TextRole::Bad)
+        }
+        LimitResults::Undecided(missed) => {
+            (format!("UNDECIDED ({})", missed.text("", "")), TextRole::Bad)
+        }
     }
 }
 
-fn table(operations: &[OperationSummary]) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("Type"),
-        Column::figure("Count"),
-        Column::figure("Failed"),
-        Column::figure("Share").optional(),
-        Column::figure("Wanted").optional(),
-        Column::figure("Avg"),
-        Column::figure("Max"),
-        Column::figure("90th"),
-        Column::figure("Required\n90th"),
-        Column::text("Pass/Fail"),
+fn table(operations: &[OperationSummary]) -> ReportTable {
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Type"),
+        TextColumn::figure("Count"),
+        TextColumn::figure("Failed"),
+        TextColumn::figure("Share").optional(),
+        TextColumn::figure("Wanted").optional(),
+        TextColumn::figure("Avg"),
+        TextColumn::figure("Max"),
+        TextColumn::figure("90th"),
+        TextColumn::figure("Required\n90th"),
+        TextColumn::text("Pass/Fail"),
     ]);
     for operation in operations {
         let response = &operation.latency_us.response;
@@ -58,13 +66,13 @@ fn table(operations: &[OperationSummary]) -> Table {
         let time = |value| if ended { us(value) } else { NONE.to_owned() };
         let required =
             p90(operation).map_or(NONE.to_owned(), |check| check_value(check, check.required));
-        let failed = if operation.failed > 0 { Ink::Warn } else { Ink::Dim };
+        let failed = if operation.failed > 0 { TextRole::Warn } else { TextRole::Dim };
         table.row(vec![
             clean(&operation.name).into(),
             count(operation.count).into(),
-            Cell::new(count(operation.failed), failed),
+            TextCell::new(count(operation.failed), failed),
             percent(operation.share * 100.0).into(),
-            Cell::new(percent(operation.share_wanted * 100.0), Ink::Dim),
+            TextCell::new(percent(operation.share_wanted * 100.0), TextRole::Dim),
             time(response.mean).into(),
             time(response.max).into(),
             time(response.p90).into(),
@@ -76,29 +84,32 @@ fn table(operations: &[OperationSummary]) -> Table {
 }
 
 /// The requirement that has a column of its own.
-fn verdict_cell(outcome: CheckOutcome) -> Cell {
-    Cell::new(verdict(outcome), if outcome == CheckOutcome::Passed { Ink::Good } else { Ink::Bad })
+fn verdict_cell(outcome: CheckOutcome) -> TextCell {
+    TextCell::new(
+        verdict(outcome),
+        if outcome == CheckOutcome::Passed { TextRole::Good } else { TextRole::Bad },
+    )
 }
 
 fn p90(operation: &OperationSummary) -> Option<&Check> {
     operation.limits.iter().find(|check| check.metric == "p90")
 }
 
-fn result(operation: &OperationSummary) -> Cell {
+fn result(operation: &OperationSummary) -> TextCell {
     if operation.limits.is_empty() {
-        return Cell::new(NONE, Ink::Dim);
+        return TextCell::new(NONE, TextRole::Dim);
     }
     verdict_cell(overall_of(&operation.limits))
 }
 
 /// Every limit but the one shown in the table.
 fn other_limits(record: &RunRecord, page: &mut Page) {
-    let mut table = Table::new(vec![
-        Column::text("Limit on"),
-        Column::text("Metric"),
-        Column::text("Required"),
-        Column::figure("Measured"),
-        Column::text("Pass/Fail"),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Limit on"),
+        TextColumn::text("Metric"),
+        TextColumn::text("Required"),
+        TextColumn::figure("Measured"),
+        TextColumn::text("Pass/Fail"),
     ]);
     let in_table: Vec<&Check> = record.operations.iter().filter_map(p90).collect();
     let is_other = |check: &Check| !in_table.iter().any(|shown| std::ptr::eq(*shown, check));

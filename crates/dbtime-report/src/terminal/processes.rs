@@ -1,15 +1,15 @@
 //! What processes spent over an interval, most CPU time first.
 
 use super::COLUMNS;
-use super::style::{Ink, Page, PageStyle};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, PageStyle, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{
     NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes, wrap,
 };
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, Scheduled, ShareOf, Spent, ThreadUse,
-    WholeMachine,
+    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, Scheduled, ShareOf, SpentResources,
+    ThreadUse, WholeMachine,
 };
 
 /// How the table is to look.
@@ -53,26 +53,26 @@ struct Show<'a> {
 
 impl Show<'_> {
     /// Those that were there at both ends.
-    fn there(&self) -> Table {
-        let mut columns = vec![Column::text("UID"), Column::figure("PID")];
+    fn there(&self) -> ReportTable {
+        let mut columns = vec![TextColumn::text("UID"), TextColumn::figure("PID")];
         if self.options.threads {
-            columns.push(Column::figure("TID"));
+            columns.push(TextColumn::figure("TID"));
         }
         let (times, waits, runq) = if self.options.seconds {
             (["CPU s", "USR s", "SYS s"], ["WOKEN s", "PREEMPTED s"], "RUNQ s")
         } else {
             (["%CPU", "%USR", "%SYS"], ["%WOKEN", "%PREEMPTED"], "%RUNQ")
         };
-        columns.extend(times.map(Column::figure));
+        columns.extend(times.map(TextColumn::figure));
         if self.table.whole.is_some() {
-            columns.extend(waits.map(Column::figure));
+            columns.extend(waits.map(TextColumn::figure));
         }
         if self.options.all {
-            columns.push(Column::figure(runq));
-            columns.extend(ALL.map(Column::figure));
+            columns.push(TextColumn::figure(runq));
+            columns.extend(ALL.map(TextColumn::figure));
         }
-        columns.push(Column::text("COMMAND"));
-        let mut lines = Table::new(columns);
+        columns.push(TextColumn::text("COMMAND"));
+        let mut lines = ReportTable::new(columns);
         for row in &self.table.processes {
             if row.used.presence == Presence::Stayed {
                 self.process(row, &mut lines);
@@ -81,11 +81,11 @@ impl Show<'_> {
         lines
     }
 
-    fn process(&self, row: &ProcessRow, lines: &mut Table) {
+    fn process(&self, row: &ProcessRow, lines: &mut ReportTable) {
         let used = &row.used;
         let mut cells = who(used);
         if self.options.threads {
-            cells.push(Cell::new("all", Ink::Dim));
+            cells.push(TextCell::new("all", TextRole::Dim));
         }
         let spent = (&used.spent, used.split, used.scheduled);
         cells.extend(self.figures(spent, used.wall));
@@ -100,7 +100,7 @@ impl Show<'_> {
         }
     }
 
-    fn thread(&self, used: &ProcessUse, thread: &ThreadUse, lines: &mut Table) {
+    fn thread(&self, used: &ProcessUse, thread: &ThreadUse, lines: &mut ReportTable) {
         let mut cells = who(used);
         cells.push(thread.id.pid.to_string().into());
         let spent = (&thread.spent, thread.split, thread.scheduled);
@@ -115,15 +115,15 @@ impl Show<'_> {
     /// CPU time, and on request everything else that is spent.
     fn figures(
         &self,
-        (spent, split, scheduled): (&Spent, CpuSplit, Option<Scheduled>),
+        (spent, split, scheduled): (&SpentResources, CpuSplit, Option<Scheduled>),
         wall: Nanos,
-    ) -> Vec<Cell> {
+    ) -> Vec<TextCell> {
         let time = |time: Nanos| match self.options.seconds {
             true => four_digits(time.as_secs()),
             false => four_digits(self.table.share(time, wall)),
         };
         let known = |value: Option<Nanos>| value.map_or(NONE.to_owned(), time);
-        let cpu = Cell::new(time(spent.cpu), Ink::Bold);
+        let cpu = TextCell::new(time(spent.cpu), TextRole::Bold);
         let mut cells = vec![cpu, known(split.user).into(), known(split.system).into()];
         if self.table.whole.is_some() {
             let waits = |of: fn(&Scheduled) -> Nanos| known(scheduled.as_ref().map(of)).into();
@@ -147,13 +147,13 @@ impl Show<'_> {
 
     /// Those that were not there at both ends, by what they spent.
     fn changes(&self, page: &mut Page) {
-        let mut lines = Table::new(vec![
-            Column::text("UID"),
-            Column::figure("PID"),
-            Column::figure("CPU s"),
-            Column::figure("Seen s"),
-            Column::text(""),
-            Column::text("COMMAND"),
+        let mut lines = ReportTable::new(vec![
+            TextColumn::text("UID"),
+            TextColumn::figure("PID"),
+            TextColumn::figure("CPU s"),
+            TextColumn::figure("Seen s"),
+            TextColumn::text(""),
+            TextColumn::text("COMMAND"),
         ]);
         for ProcessRow { used, .. } in &self.table.processes {
             let what = match used.presence {
@@ -163,7 +163,7 @@ impl Show<'_> {
                 Presence::CameAndWent => "came and went",
             };
             let mut cells = who(used);
-            cells.push(Cell::new(four_digits(used.spent.cpu.as_secs()), Ink::Bold));
+            cells.push(TextCell::new(four_digits(used.spent.cpu.as_secs()), TextRole::Bold));
             cells.push(four_digits(used.wall.as_secs()).into());
             cells.extend([what.into(), clean(&used.command).into()]);
             lines.row(cells);
@@ -179,11 +179,11 @@ impl Show<'_> {
 
     /// Whose children ended, and what these had spent in their lives.
     fn waited_for(&self, page: &mut Page) {
-        let mut lines = Table::new(vec![
-            Column::text("UID"),
-            Column::figure("PID"),
-            Column::figure("CPU s"),
-            Column::text("COMMAND"),
+        let mut lines = ReportTable::new(vec![
+            TextColumn::text("UID"),
+            TextColumn::figure("PID"),
+            TextColumn::figure("CPU s"),
+            TextColumn::text("COMMAND"),
         ]);
         for ProcessRow { used, .. } in &self.table.processes {
             if used.reaped_cpu > Nanos::ZERO && used.presence == Presence::Stayed {
@@ -199,7 +199,7 @@ impl Show<'_> {
         }
     }
 
-    fn lines(&self, lines: &Table, page: &mut Page) {
+    fn lines(&self, lines: &ReportTable, page: &mut Page) {
         let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(LEAST_COMMAND));
         for line in lines.lines(room, |text, ink| page.paint(text, ink)) {
             page.line(&line);
@@ -247,7 +247,7 @@ impl Show<'_> {
         }
         page.line("");
         for line in wrap(&text, self.options.room.unwrap_or(COLUMNS).min(page.columns())) {
-            let line = page.paint(&line, Ink::Dim);
+            let line = page.paint(&line, TextRole::Dim);
             page.line(&line);
         }
     }
@@ -287,7 +287,7 @@ const ALL: [&str; 8] = [
     "THREADS",
 ];
 
-fn who(used: &ProcessUse) -> Vec<Cell> {
+fn who(used: &ProcessUse) -> Vec<TextCell> {
     vec![clean(&used.user).into(), used.id.pid.to_string().into()]
 }
 

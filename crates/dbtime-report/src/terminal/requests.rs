@@ -1,9 +1,9 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
-use super::line::Line;
+use super::line::ReportLine;
 use crate::format::{clean, count, fit, percent, us};
-use dbtime_model::traced::{Blocker, Fate, TextState, TracedRequest};
-use dbtime_model::traced_ledger::{Ledger, TraceCost};
+use dbtime_model::traced::{Blocker, RequestOutcome, TextState, TracedRequest};
+use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use std::fmt::Write;
@@ -49,7 +49,7 @@ pub fn request_line(
     out: &mut String,
 ) {
     let begin = out.len();
-    let mut line = Line(out);
+    let mut line = ReportLine(out);
     line.seconds(request.start - since, 10);
     line.gap(1).connection(request.server_id(), request.connection, 7);
     line.gap(1).number(request.thread.into(), 7);
@@ -63,7 +63,7 @@ pub fn request_line(
     }
     line.gap(1).number(request.length.into(), 6);
     line.gap(2);
-    if request.fate == Fate::Aborted {
+    if request.outcome == RequestOutcome::Aborted {
         out.push_str("ABORTED ");
     }
     if let Some(error) = &request.error {
@@ -167,7 +167,7 @@ fn cells(
 }
 
 /// What became of everything that was seen; troubles only where there were some.
-pub fn ledger_lines(ledger: &Ledger) -> String {
+pub fn ledger_lines(ledger: &TraceLedger) -> String {
     let mut text = format!(
         "requests     {} started = {} ended + {} in flight + {} aborted + {} under way before",
         count(ledger.started),
@@ -181,11 +181,11 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
         vanished => text.push_str(&format!(" + {vanished} whose connection was gone")),
     }
     text.push('\n');
-    if ledger.streamed + ledger.dropped + ledger.withheld > 0 {
+    if ledger.streamed + ledger.dropped + ledger.not_streamed > 0 {
         let [streamed, dropped] = [ledger.streamed, ledger.dropped].map(count);
         text.push_str(&format!("stream       {streamed} handed on + {dropped} dropped"));
-        if ledger.withheld > 0 {
-            text.push_str(&format!(" + {} withheld", count(ledger.withheld)));
+        if ledger.not_streamed > 0 {
+            text.push_str(&format!(" + {} not streamed", count(ledger.not_streamed)));
         }
         text.push('\n');
     }
@@ -197,15 +197,18 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
     text.push('\n');
     for (trouble, what) in [
         (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
-        (ledger.withheld, "withheld: watching took more than --max-cost; they are counted above"),
+        (
+            ledger.not_streamed,
+            "not streamed: watching took more than --max-cost; they are counted above",
+        ),
         (ledger.cut, "texts were longer than what is kept, and are shown with …"),
         (ledger.unread, "texts could not be read"),
-        (ledger.overlaid, "were followed by another before they were answered"),
-        (ledger.out_of_step, "times a connection was lost track of, until its next request"),
+        (ledger.pipelined_over, "were followed by another before they were answered"),
+        (ledger.resync, "times a connection was lost track of, until its next request"),
         (ledger.no_storage, "reads and writes for which the kernel had no memory"),
         (ledger.tls, "connections spoke TLS and were not followed"),
         (ledger.compressed, "connections were compressed and were not followed"),
-        (ledger.not_understood, "connections from before spoke what was not understood"),
+        (ledger.unparsed, "connections from before spoke what was not understood"),
         (
             ledger.unseen_arrivals,
             "times the kernel did not tell that a thread got a CPU; its own record did",
@@ -259,10 +262,10 @@ mod tests {
             text: "SELECT  1\nFROM\tt\x1b[2J".into(),
             text_state: TextState::Cut,
             sent_bytes: 64,
-            sends: 1,
+            writes: 1,
             rows: Some(7),
             error: Some(ErrorCode::Number(1146)),
-            fate: Fate::Ended,
+            outcome: RequestOutcome::Ended,
             server_queue: None,
             parts: Parts::of(&[(Part::Cpu, 30_000), (Part::Lock, 20_000)]),
             other_call: None,
@@ -351,23 +354,23 @@ mod tests {
 
     #[test]
     fn a_ledger_tells_troubles_where_there_are_some() {
-        let fine = Ledger {
+        let fine = TraceLedger {
             started: 3,
             ended: 3,
             streamed: 3,
             connections: 1,
             logins: 1,
-            ..Ledger::default()
+            ..TraceLedger::default()
         };
         assert_eq!(
             ledger_lines(&fine),
             "requests     3 started = 3 ended + 0 in flight + 0 aborted + 0 under way before\n\
              stream       3 handed on + 0 dropped\nconnections  1 followed\n"
         );
-        let lossy = Ledger { started: 4, dropped: 1, streamed: 2, ..fine };
+        let lossy = TraceLedger { started: 4, dropped: 1, streamed: 2, ..fine };
         let text = ledger_lines(&lossy);
         assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
-        let older = ledger_lines(&Ledger { connections: 3, ..fine });
+        let older = ledger_lines(&TraceLedger { connections: 3, ..fine });
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
     }
 }

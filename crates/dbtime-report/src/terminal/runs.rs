@@ -1,7 +1,7 @@
 //! The table of the records there are.
 
-use super::style::{Ink, Page, PageStyle};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, PageStyle, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts::instant;
 use crate::format::{clean, count, counted, if_any, rate, us};
 use serde::Serialize;
@@ -40,15 +40,15 @@ pub struct RecordLine {
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
     let mut page = Page::plain(style);
-    let mut table = Table::new(vec![
-        Column::text("Started (UTC)").whole(),
-        Column::text("Workload"),
-        Column::text("Target").optional(),
-        Column::figure("Rate").optional(),
-        Column::figure("Per second").optional(),
-        Column::figure("p99").optional(),
-        Column::text("Figures").whole(),
-        Column::text("Record").whole(),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Started (UTC)").whole(),
+        TextColumn::text("Workload"),
+        TextColumn::text("Target").optional(),
+        TextColumn::figure("Rate").optional(),
+        TextColumn::figure("Per second").optional(),
+        TextColumn::figure("p99").optional(),
+        TextColumn::text("Figures").whole(),
+        TextColumn::text("Record").whole(),
     ]);
     for record in records.iter().filter(|record| record.problem.is_none()) {
         table.row(cells(record));
@@ -59,21 +59,21 @@ pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
     if records.iter().any(|record| record.runs.is_some()) {
         page.text(
             "of sweeps: the run with the highest throughput; dbtime runs FOLDER lists all",
-            Ink::Dim,
+            TextRole::Dim,
         );
     }
     if records.iter().any(is_short) {
-        page.text("N of M runs: a sweep that ended early or still goes on", Ink::Dim);
+        page.text("N of M runs: a sweep that ended early or still goes on", TextRole::Dim);
     }
     for record in records {
         if let Some(problem) = &record.problem {
-            page.text(&format!("! {}", clean(problem)), Ink::Warn);
+            page.text(&format!("! {}", clean(problem)), TextRole::Warn);
         }
     }
     page.finish()
 }
 
-fn cells(record: &RecordLine) -> Vec<Cell> {
+fn cells(record: &RecordLine) -> Vec<TextCell> {
     let rate_or_runs = match (record.runs, &record.rate) {
         (Some(runs), _) if is_short(record) => {
             format!("{} of {}", count(runs), counted(record.planned.unwrap_or(0), "run"))
@@ -90,9 +90,9 @@ fn cells(record: &RecordLine) -> Vec<Cell> {
         if_any(record.throughput_tps, rate).into(),
         if_any(record.p99_us, us).into(),
         match record.valid {
-            true => Cell::new("valid", Ink::Good),
-            false if record.runs == Some(0) => Cell::new("no runs", Ink::Bad),
-            false => Cell::new("NOT VALID", Ink::Bad),
+            true => TextCell::new("valid", TextRole::Good),
+            false if record.runs == Some(0) => TextCell::new("no runs", TextRole::Bad),
+            false => TextCell::new("NOT VALID", TextRole::Bad),
         },
         clean(&record.folder).into(),
     ]

@@ -1,9 +1,9 @@
 //! The statements, and who held the locks that were waited for.
 
-use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{NONE, clean, count, percent, rate, us};
-use crate::means::Means;
+use crate::means::PartMeans;
 use dbtime_model::record::{Run, StatementSummary};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
@@ -16,24 +16,24 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     let names_operation =
         record.statements.iter().any(|other| other.operation != record.statements[0].operation);
     let mut columns = vec![
-        Column::figure("Count"),
-        Column::figure("Rows\neach"),
-        Column::figure("Mean"),
-        Column::figure("p99"),
-        Column::text("Where its time goes"),
-        Column::wrapped("Statement"),
+        TextColumn::figure("Count"),
+        TextColumn::figure("Rows\neach"),
+        TextColumn::figure("Mean"),
+        TextColumn::figure("p99"),
+        TextColumn::text("Where its time goes"),
+        TextColumn::wrapped("Statement"),
     ];
     if names_operation {
-        columns.insert(0, Column::text("Operation"));
+        columns.insert(0, TextColumn::text("Operation"));
     }
-    let mut table = Table::new(columns);
+    let mut table = ReportTable::new(columns);
     for statement in &record.statements {
         let executed = statement.count > 0;
         let time = |value| if executed { us(value) } else { NONE.to_owned() };
         let rows = statement.rows as f64 / statement.count.max(1) as f64;
-        let mut cells: Vec<Cell> = vec![
+        let mut cells: Vec<TextCell> = vec![
             count(statement.count).into(),
-            Cell::new(if executed { rate(rows) } else { NONE.to_owned() }, Ink::Dim),
+            TextCell::new(if executed { rate(rows) } else { NONE.to_owned() }, TextRole::Dim),
             time(statement.latency_us.mean).into(),
             time(statement.latency_us.p99).into(),
             largest(statement).into(),
@@ -52,7 +52,7 @@ fn largest(statement: &StatementSummary) -> String {
     let Some(budget) = &statement.budget_us else {
         return "not measured".to_owned();
     };
-    let means = Means::from(budget);
+    let means = PartMeans::from(budget);
     let named =
         |part| Some(format!("{} {}", dbtime_model::Part::name(part), percent(means.share(part)?)));
     let parts = means.largest().into_iter().take(2);
@@ -68,12 +68,12 @@ pub(super) fn lock_holders(run: &Run, page: &mut Page) {
     }
     holders.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
     page.heading("Who was waited for");
-    let mut table = Table::new(vec![
-        Column::text("Waiting"),
-        Column::text("for the lock of"),
-        Column::figure("Times"),
-        Column::figure("Waited in all"),
-        Column::figure("Each time"),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Waiting"),
+        TextColumn::text("for the lock of"),
+        TextColumn::figure("Times"),
+        TextColumn::figure("Waited in all"),
+        TextColumn::figure("Each time"),
     ]);
     for holder in holders {
         let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;

@@ -1,14 +1,14 @@
 //! The page that sections write on: headings, facts, wrapped text and tables, with or without ANSI.
 
 use super::charset::Charset;
-use super::table::Table;
+use super::table::ReportTable;
 use super::{COLUMNS, TerminalOptions};
 use crate::format::{width, wrap};
 use std::borrow::Cow;
 
 /// What a piece of text means; the colour follows from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub(crate) enum TextRole {
     /// Ordinary.
     #[default]
     Plain,
@@ -24,7 +24,7 @@ pub(crate) enum Ink {
     Bad,
 }
 
-impl Ink {
+impl TextRole {
     fn code(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -108,8 +108,8 @@ impl Page {
     }
 
     /// `text` in its colour.
-    pub(crate) fn paint(&self, text: &str, ink: Ink) -> String {
-        if self.options.style.color && ink != Ink::Plain && !text.is_empty() {
+    pub(crate) fn paint(&self, text: &str, ink: TextRole) -> String {
+        if self.options.style.color && ink != TextRole::Plain && !text.is_empty() {
             format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code())
         } else {
             text.to_owned()
@@ -136,13 +136,13 @@ impl Page {
 
     /// A heading, with an empty line above.
     pub(crate) fn heading(&mut self, title: &str) {
-        let title = self.paint(title, Ink::Bold);
+        let title = self.paint(title, TextRole::Bold);
         self.line("");
         self.line(&title);
     }
 
     /// Running text, wrapped and indented.
-    pub(crate) fn text(&mut self, text: &str, ink: Ink) {
+    pub(crate) fn text(&mut self, text: &str, ink: TextRole) {
         for line in wrap(&self.spelled(text), self.columns() - 2) {
             let line = self.paint(&line, ink);
             self.line(&format!("  {line}"));
@@ -150,19 +150,19 @@ impl Page {
     }
 
     /// A name and what there is to say about it, with a hanging indent.
-    pub(crate) fn fact(&mut self, name: &str, text: &str, ink: Ink) {
+    pub(crate) fn fact(&mut self, name: &str, text: &str, ink: TextRole) {
         for (index, line) in
             wrap(&self.spelled(text), self.columns() - FACT).into_iter().enumerate()
         {
             let name = if index == 0 { name } else { "" };
             let pad = " ".repeat(FACT.saturating_sub(2 + width(name)));
-            let (name, line) = (self.paint(name, Ink::Dim), self.paint(&line, ink));
+            let (name, line) = (self.paint(name, TextRole::Dim), self.paint(&line, ink));
             self.line(&format!("  {name}{pad}{line}"));
         }
     }
 
     /// A table, indented.
-    pub(crate) fn table(&mut self, table: &Table) {
+    pub(crate) fn table(&mut self, table: &ReportTable) {
         let table = table.spelled(|text| self.spelled(text));
         for line in table.lines(self.columns() - 2, |text, ink| self.paint(text, ink)) {
             self.line(&format!("  {line}"));

@@ -1,6 +1,6 @@
 //! Columns of text that never take more room than there is.
 
-use super::style::Ink;
+use super::style::TextRole;
 use crate::format::{fit, width};
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ const LEAST: usize = 6;
 
 /// What a column is headed with and how it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
+pub(crate) struct TextColumn {
     /// May hold line breaks.
     pub(super) heading: String,
     right: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Column {
     is_whole: bool,
 }
 
-impl Column {
+impl TextColumn {
     /// A column of names.
     pub(crate) fn text(heading: &str) -> Self {
         Self {
@@ -68,54 +68,54 @@ impl Column {
 
 /// One cell.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct TextCell {
     text: String,
-    ink: Ink,
+    ink: TextRole,
 }
 
-impl Cell {
+impl TextCell {
     /// A cell in its colour.
-    pub(crate) fn new(text: impl Into<String>, ink: Ink) -> Self {
+    pub(crate) fn new(text: impl Into<String>, ink: TextRole) -> Self {
         Self { text: text.into(), ink }
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
+impl<T: Into<String>> From<T> for TextCell {
     fn from(text: T) -> Self {
-        Self::new(text, Ink::Plain)
+        Self::new(text, TextRole::Plain)
     }
 }
 
 /// A line of a table below its headings.
 #[derive(Clone, Debug)]
-pub(super) enum Row {
+pub(super) enum TextRow {
     /// A cell for each column.
-    Cells(Vec<Cell>),
+    Cells(Vec<TextCell>),
     /// What the rows below it belong to, across all columns.
     Group(String),
 }
 
 /// Rows under headings.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Row>,
+pub(crate) struct ReportTable {
+    pub(super) columns: Vec<TextColumn>,
+    pub(super) rows: Vec<TextRow>,
 }
 
-impl Table {
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
+impl ReportTable {
+    pub(crate) fn new(columns: Vec<TextColumn>) -> Self {
         Self { columns, rows: Vec::new() }
     }
 
     /// Adds a row; it has as many cells as there are columns.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<TextCell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push(Row::Cells(cells));
+        self.rows.push(TextRow::Cells(cells));
     }
 
     /// Adds a line that says what the rows below it belong to.
     pub(crate) fn group(&mut self, name: &str) {
-        self.rows.push(Row::Group(name.to_owned()));
+        self.rows.push(TextRow::Group(name.to_owned()));
     }
 
     /// Whether it has no rows.
@@ -134,29 +134,34 @@ impl Table {
     pub(super) fn spelled<'a>(&'a self, spell: impl Fn(&'a str) -> Cow<'a, str>) -> Self {
         let text = |text: &'a String| spell(text).into_owned();
         let columns = self.columns.iter();
-        let columns = columns.map(|c| Column { heading: text(&c.heading), ..c.clone() }).collect();
-        let row = |row: &'a Row| match row {
-            Row::Group(name) => Row::Group(text(name)),
-            Row::Cells(cells) => {
-                let cell = |cell: &'a Cell| Cell::new(text(&cell.text), cell.ink);
-                Row::Cells(cells.iter().map(cell).collect())
+        let columns =
+            columns.map(|c| TextColumn { heading: text(&c.heading), ..c.clone() }).collect();
+        let row = |row: &'a TextRow| match row {
+            TextRow::Group(name) => TextRow::Group(text(name)),
+            TextRow::Cells(cells) => {
+                let cell = |cell: &'a TextCell| TextCell::new(text(&cell.text), cell.ink);
+                TextRow::Cells(cells.iter().map(cell).collect())
             }
         };
         Self { columns, rows: self.rows.iter().map(row).collect() }
     }
 
     /// The lines, none wider than `room` columns.
-    pub(crate) fn lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
+    pub(crate) fn lines(
+        &self,
+        room: usize,
+        paint: impl Fn(&str, TextRole) -> String,
+    ) -> Vec<String> {
         self.shaped(room).shaped_lines(room, paint)
     }
 
-    fn shaped_lines(&self, room: usize, paint: impl Fn(&str, Ink) -> String) -> Vec<String> {
+    fn shaped_lines(&self, room: usize, paint: impl Fn(&str, TextRole) -> String) -> Vec<String> {
         let widths = self.widths(room);
         let mut lines = self.headings(&widths, &paint);
         for row in &self.rows {
             match row {
-                Row::Cells(cells) => self.row_lines(cells, &widths, &paint, &mut lines),
-                Row::Group(name) => lines.push(paint(&fit(name, room), Ink::Plain)),
+                TextRow::Cells(cells) => self.row_lines(cells, &widths, &paint, &mut lines),
+                TextRow::Group(name) => lines.push(paint(&fit(name, room), TextRole::Plain)),
             }
         }
         lines
@@ -165,9 +170,9 @@ impl Table {
     /// A row's line, and those that its longest texts go on in.
     fn row_lines(
         &self,
-        cells: &[Cell],
+        cells: &[TextCell],
         widths: &[usize],
-        paint: &impl Fn(&str, Ink) -> String,
+        paint: &impl Fn(&str, TextRole) -> String,
         lines: &mut Vec<String>,
     ) {
         let texts: Vec<Vec<String>> = cells
@@ -189,7 +194,7 @@ impl Table {
         }
     }
 
-    fn headings(&self, widths: &[usize], paint: &impl Fn(&str, Ink) -> String) -> Vec<String> {
+    fn headings(&self, widths: &[usize], paint: &impl Fn(&str, TextRole) -> String) -> Vec<String> {
         let split: Vec<Vec<&str>> =
             self.columns.iter().map(|c| c.heading.split('\n').collect()).collect();
         let height = split.iter().map(Vec::len).max().unwrap_or(0);
@@ -197,7 +202,7 @@ impl Table {
             // Headings stand on their columns: short ones sink to the last line.
             let cells = split.iter().map(|lines| {
                 let text = (at + lines.len()).checked_sub(height).map_or("", |line| lines[line]);
-                (text, Ink::Dim)
+                (text, TextRole::Dim)
             });
             self.line(cells, widths, paint)
         };
@@ -206,9 +211,9 @@ impl Table {
 
     fn line<'a>(
         &self,
-        cells: impl Iterator<Item = (&'a str, Ink)>,
+        cells: impl Iterator<Item = (&'a str, TextRole)>,
         widths: &[usize],
-        paint: &impl Fn(&str, Ink) -> String,
+        paint: &impl Fn(&str, TextRole) -> String,
     ) -> String {
         let mut line = String::new();
         let mut gap = 0;
@@ -227,7 +232,8 @@ impl Table {
         line
     }
 
-    /// Natural widths, the widest column shrunk until the row fits, by [`Column::turn`]: a later
+    /// Natural widths, the widest column shrunk until the row fits, by [`TextColumn::turn`]: a
+    /// later
     /// turn only where the ones before cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut widths = self.natural();
@@ -248,7 +254,7 @@ impl Table {
 
     /// What each column would take if there were room.
     fn natural(&self) -> Vec<usize> {
-        let natural = |(index, column): (usize, &Column)| {
+        let natural = |(index, column): (usize, &TextColumn)| {
             let heading = column.heading.split('\n').map(width).max().unwrap_or(0);
             heading.max(self.cell_width(index))
         };
@@ -258,8 +264,8 @@ impl Table {
     /// The widest cell of a column.
     pub(super) fn cell_width(&self, index: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| match row {
-            Row::Cells(cells) => Some(width(&cells[index].text)),
-            Row::Group(_) => None,
+            TextRow::Cells(cells) => Some(width(&cells[index].text)),
+            TextRow::Group(_) => None,
         });
         cells.max().unwrap_or(0)
     }
@@ -268,7 +274,7 @@ impl Table {
     /// on in the next line their longest words.
     pub(super) fn whole_of(&self, short: Option<usize>) -> usize {
         let widths = self.natural().into_iter().zip(&self.columns).enumerate();
-        let wide = |(index, (width, column)): (usize, (usize, &Column))| match short {
+        let wide = |(index, (width, column)): (usize, (usize, &TextColumn))| match short {
             Some(short) if column.wraps => width.min(self.longest_word(index).max(short)),
             Some(short) if column.turn() == 0 && !column.is_optional => width.min(short),
             _ => width,
@@ -279,8 +285,8 @@ impl Table {
     /// The widest word of a column, with the room that a word of a later line needs.
     fn longest_word(&self, index: usize) -> usize {
         let words = self.rows.iter().flat_map(|row| match row {
-            Row::Cells(cells) => cells[index].text.split(' ').collect(),
-            Row::Group(_) => Vec::new(),
+            TextRow::Cells(cells) => cells[index].text.split(' ').collect(),
+            TextRow::Group(_) => Vec::new(),
         });
         words.map(width).max().unwrap_or(0) + INDENT.len()
     }
@@ -310,13 +316,14 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn plain(table: &Table, room: usize) -> String {
+    fn plain(table: &ReportTable, room: usize) -> String {
         table.lines(room, |text, _| text.to_owned()).join("\n")
     }
 
     #[test]
     fn names_give_way_before_figures() {
-        let mut table = Table::new(vec![Column::text("Name"), Column::figure("Mean\ntime")]);
+        let mut table =
+            ReportTable::new(vec![TextColumn::text("Name"), TextColumn::figure("Mean\ntime")]);
         table.row(vec!["a rather long name".into(), "123".into()]);
         table.row(vec!["b".into(), "".into()]);
         assert_eq!(
@@ -328,7 +335,8 @@ mod tests {
 
     #[test]
     fn a_long_text_goes_on_in_the_next_line() {
-        let mut table = Table::new(vec![Column::figure("n"), Column::wrapped("Text")]);
+        let mut table =
+            ReportTable::new(vec![TextColumn::figure("n"), TextColumn::wrapped("Text")]);
         table.row(vec!["1".into(), "SELECT c FROM t WHERE id=?".into()]);
         table.row(vec!["22".into(), "COMMIT".into()]);
         assert_eq!(
@@ -339,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_group_widens_no_column() {
-        let mut table = Table::new(vec![Column::text("Name"), Column::figure("n")]);
+        let mut table = ReportTable::new(vec![TextColumn::text("Name"), TextColumn::figure("n")]);
         table.group("a group of rows");
         table.row(vec!["b".into(), "1".into()]);
         assert_eq!(plain(&table, 99), "Name  n\na group of rows\nb     1");

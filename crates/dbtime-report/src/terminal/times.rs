@@ -1,8 +1,8 @@
 //! Latencies in figures, the response histogram, and errors by code.
 
 use super::bars::bar;
-use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{clean, count, percent, us};
 use crate::story;
 use dbtime_model::record::{LatencyUs, Run};
@@ -11,9 +11,9 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
     page.heading("Latency");
     let headings = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
-    let columns = headings.into_iter().map(Column::figure);
-    let names = [Column::text(""), Column::text("").optional()];
-    let mut table = Table::new(names.into_iter().chain(columns).collect());
+    let columns = headings.into_iter().map(TextColumn::figure);
+    let names = [TextColumn::text(""), TextColumn::text("").optional()];
+    let mut table = ReportTable::new(names.into_iter().chain(columns).collect());
     let set = &record.latency_us;
     let rows = [
         ("response", "what a client waits", Some(&set.response)),
@@ -24,15 +24,15 @@ pub(super) fn section(run: &Run, page: &mut Page) {
     ];
     for (name, meaning, latency) in rows {
         if let Some(latency) = latency {
-            let mut row = vec![name.into(), Cell::new(meaning, Ink::Dim)];
+            let mut row = vec![name.into(), TextCell::new(meaning, TextRole::Dim)];
             row.extend(figures(latency).map(|us| story::latency(record, us).into()));
             table.row(row);
         }
     }
     page.table(&table);
-    page.text(story::basis(record), Ink::Dim);
+    page.text(story::basis(record), TextRole::Dim);
     if let Some(sentence) = story::of_ended(record) {
-        page.text(&sentence, Ink::Dim);
+        page.text(&sentence, TextRole::Dim);
     }
 }
 
@@ -53,15 +53,15 @@ pub(super) fn histogram(run: &Run, page: &mut Page) {
     let total: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     if most == 0 {
-        page.text("no response was counted", Ink::Dim);
+        page.text("no response was counted", TextRole::Dim);
         return;
     }
-    let mut table = Table::new(vec![
-        Column::figure("From"),
-        Column::figure("Below"),
-        Column::figure("Count"),
-        Column::figure("Share"),
-        Column::text(""),
+    let mut table = ReportTable::new(vec![
+        TextColumn::figure("From"),
+        TextColumn::figure("Below"),
+        TextColumn::figure("Count"),
+        TextColumn::figure("Share"),
+        TextColumn::text(""),
     ]);
     for bucket in buckets {
         table.row(vec![
@@ -93,11 +93,14 @@ pub(super) fn errors(run: &Run, page: &mut Page) {
     let mut errors: Vec<_> = run.record.errors.iter().collect();
     errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
     let said = &run.record.error_messages;
-    let mut table =
-        Table::new(vec![Column::text("Code"), Column::figure("Count"), Column::text("What it is")]);
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Code"),
+        TextColumn::figure("Count"),
+        TextColumn::text("What it is"),
+    ]);
     for (code, times) in errors {
         let text = said.get(code).map_or(String::new(), |text| abridged(&clean(text)));
-        let count = Cell::new(count(*times), Ink::Warn);
+        let count = TextCell::new(count(*times), TextRole::Warn);
         table.row(vec![abridged(&clean(code)).into(), count, text.into()]);
     }
     page.table(&table);

@@ -1,15 +1,15 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
 use super::statement_locks::{StatementLocks, lock_lines};
-use super::style::{Ink, Page};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_files::FileWait;
-use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, Totals, TracedTotals};
+use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, TraceTotals, TracedTotals};
 use dbtime_model::{Nanos, Part};
 
 /// The longest bar of a distribution, in signs.
@@ -30,7 +30,7 @@ pub struct TracedReport<'a> {
     /// All that was added up.
     pub totals: &'a TracedTotals,
     /// By what they are called, in any order.
-    pub statements: Vec<(String, Totals)>,
+    pub statements: Vec<(String, TraceTotals)>,
     /// Whose locks they waited for, those first that were waited for longest.
     pub locks: Vec<StatementLocks>,
     /// How long they were added up.
@@ -54,11 +54,11 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
         rate(per_second),
         count(all.errors),
     );
-    page.text(&text, Ink::Plain);
+    page.text(&text, TextRole::Plain);
     if report.only_counted > Nanos::ZERO {
         let length = report.only_counted.as_secs();
         let text = format!("for {length:.1} s behind that requests were only counted");
-        page.text(&text, Ink::Plain);
+        page.text(&text, TextRole::Plain);
     }
     let kinds = kinds(report.totals);
     latencies(&kinds, &mut page);
@@ -82,7 +82,7 @@ pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
 }
 
 /// All statements, and kinds of them; of the query cache only where it was asked.
-fn kinds(totals: &TracedTotals) -> Vec<(&'static str, Totals)> {
+fn kinds(totals: &TracedTotals) -> Vec<(&'static str, TraceTotals)> {
     let mut kinds = vec![("all statements", totals.all())];
     let cached = |wanted| totals.of(|row| row.cache == wanted);
     let (hits, misses) = (cached(QueryCache::Hit), cached(QueryCache::Miss));
@@ -97,7 +97,7 @@ fn kinds(totals: &TracedTotals) -> Vec<(&'static str, Totals)> {
 const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU mean"];
 
 /// What stands below those.
-fn figures(row: &Totals) -> impl Iterator<Item = Cell> {
+fn figures(row: &TraceTotals) -> impl Iterator<Item = TextCell> {
     let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros())).into();
     let longest = (row.count > 0).then_some(row.longest);
     let cpu = row.parts.duration(Part::Cpu).0.checked_div(row.count).map(Nanos);
@@ -105,10 +105,10 @@ fn figures(row: &Totals) -> impl Iterator<Item = Cell> {
     [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
 }
 
-fn latencies(kinds: &[(&'static str, Totals)], page: &mut Page) {
-    let mut columns = vec![Column::text(""), Column::figure("Count")];
-    columns.extend(FIGURES.map(Column::figure));
-    let mut table = Table::new(columns);
+fn latencies(kinds: &[(&'static str, TraceTotals)], page: &mut Page) {
+    let mut columns = vec![TextColumn::text(""), TextColumn::figure("Count")];
+    columns.extend(FIGURES.map(TextColumn::figure));
+    let mut table = ReportTable::new(columns);
     for (name, row) in kinds {
         let mut cells = vec![(*name).into(), count(row.count).into()];
         cells.extend(figures(row));
@@ -118,21 +118,22 @@ fn latencies(kinds: &[(&'static str, Totals)], page: &mut Page) {
 }
 
 /// Statements by the time that they took together, each with its text and where its time went.
-fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
-    let mut rows: Vec<&(String, Totals)> =
+fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, page: &mut Page) {
+    let mut rows: Vec<&(String, TraceTotals)> =
         report.statements.iter().filter(|(_, totals)| totals.count > 0).collect();
     rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.response));
     if rows.is_empty() {
         return;
     }
     page.heading("By statement, the longest in all first");
-    let mut columns = vec![Column::figure("Share"), Column::figure("Calls")];
-    columns.push(Column::figure("Total"));
-    columns.extend(FIGURES.map(Column::figure));
-    let mut table = Table::new(columns);
+    let mut columns = vec![TextColumn::figure("Share"), TextColumn::figure("Calls")];
+    columns.push(TextColumn::figure("Total"));
+    columns.extend(FIGURES.map(TextColumn::figure));
+    let mut table = ReportTable::new(columns);
     let (shown, rest) = rows.split_at(rows.len().min(MOST_STATEMENTS));
-    let share =
-        |totals: &Totals| percent(100.0 * totals.response.0 as f64 / all.response.0.max(1) as f64);
+    let share = |totals: &TraceTotals| {
+        percent(100.0 * totals.response.0 as f64 / all.response.0.max(1) as f64)
+    };
     for (name, totals) in shown {
         let text = wrap(&clean(name), COLUMNS - 2);
         text.iter().take(MOST_LINES).for_each(|line| table.group(line));
@@ -150,7 +151,7 @@ fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
     }
     page.table(&table);
     if !rest.is_empty() {
-        let mut sum = Totals::default();
+        let mut sum = TraceTotals::default();
         rest.iter().for_each(|(_, totals)| sum.add(totals));
         let more = format!(
             "{} more statements: {} calls, {} of the time",
@@ -158,15 +159,15 @@ fn by_statement(report: &TracedReport<'_>, all: &Totals, page: &mut Page) {
             count(sum.count),
             share(&sum)
         );
-        page.text(&more, Ink::Dim);
+        page.text(&more, TextRole::Dim);
     }
     if let Some(replaced) = &report.totals.replaced {
-        page.text(&what_rows_lack(replaced), Ink::Dim);
+        page.text(&what_rows_lack(replaced), TextRole::Dim);
     }
 }
 
 /// How often something was executed, where that is more often than it was asked.
-fn executes(totals: &Totals) -> String {
+fn executes(totals: &TraceTotals) -> String {
     match totals.executes > totals.count {
         true => format!("; {} executes", count(totals.executes)),
         false => String::new(),
@@ -174,7 +175,7 @@ fn executes(totals: &Totals) -> String {
 }
 
 /// Where the time of statements went, largest first.
-fn waits(totals: &Totals) -> String {
+fn waits(totals: &TraceTotals) -> String {
     let mut parts = Part::TRACED.map(|part| (part, totals.parts.get(part)));
     parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
     let whole = totals.response.0.max(1) as f64;
@@ -183,16 +184,16 @@ fn waits(totals: &Totals) -> String {
     weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
 }
 
-fn parts(all: &Totals, page: &mut Page) {
+fn parts(all: &TraceTotals, page: &mut Page) {
     if all.count == 0 {
         return;
     }
     page.heading("Where the time goes");
-    let mut table = Table::new(vec![
-        Column::text("Part"),
-        Column::figure("Mean"),
-        Column::figure("Share"),
-        Column::text(""),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Part"),
+        TextColumn::figure("Mean"),
+        TextColumn::figure("Share"),
+        TextColumn::text(""),
     ]);
     let whole = all.response.0.max(1) as f64;
     let mean = |ns: f64| us(ns / 1e3 / all.count as f64);
@@ -224,12 +225,12 @@ fn parts(all: &Totals, page: &mut Page) {
             false => format!(", of {} that were seen to come", count(all.queued)),
         };
         let queue = us(queue as f64 / 1e3);
-        page.text(&format!("server_queue, before that: {queue} on average{of}"), Ink::Plain);
+        page.text(&format!("server_queue, before that: {queue} on average{of}"), TextRole::Plain);
     }
 }
 
 /// Rows from the first that counted something to the last, with an empty one at either end.
-fn distribution(title: &str, totals: &Totals, step: Nanos, page: &mut Page) {
+fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut Page) {
     let Some((first, last)) = totals.coarse.ends() else { return };
     page.heading(title);
     page.line("           value  ------------- Distribution ------------- count");
@@ -255,7 +256,7 @@ fn preemptors(totals: &TracedTotals, page: &mut Page) {
     tallies("Pre-emptors", &["Thread's name"], rows, page);
 }
 
-fn files(all: &Totals, page: &mut Page) {
+fn files(all: &TraceTotals, page: &mut Page) {
     let names = |row: &FileWait| vec![file_name(row), row.part.name().to_owned()];
     let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
     tallies("Waits for files", &["File", "Part"], rows, page);
@@ -267,12 +268,12 @@ fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, 
         return;
     }
     page.heading(heading);
-    let mut columns: Vec<Column> = names.iter().copied().map(Column::text).collect();
-    columns.extend(["Times", "Time in all", "Each time"].map(Column::figure));
-    let mut table = Table::new(columns);
+    let mut columns: Vec<TextColumn> = names.iter().copied().map(TextColumn::text).collect();
+    columns.extend(["Times", "Time in all", "Each time"].map(TextColumn::figure));
+    let mut table = ReportTable::new(columns);
     let (shown, rest) = rows.split_at(rows.len().min(MOST));
     let mut add = |names: &[String], times: u64, time: Nanos| {
-        let mut cells: Vec<Cell> = names.iter().map(|name| name.clone().into()).collect();
+        let mut cells: Vec<TextCell> = names.iter().map(|name| name.clone().into()).collect();
         cells.push(count(times).into());
         cells.push(us(time.as_micros()).into());
         cells.push(us(time.as_micros() / times.max(1) as f64).into());
@@ -293,10 +294,10 @@ mod tests {
     use super::*;
     use dbtime_model::Parts;
     use dbtime_model::traced_files::FileName;
-    use dbtime_model::traced_totals::{Replaced, StatementName, StatementTotals};
+    use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
 
     fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
-        let mut totals = Totals {
+        let mut totals = TraceTotals {
             count,
             response: Nanos(count * 100_000),
             longest: Nanos(200_000),
@@ -306,7 +307,7 @@ mod tests {
                 (Part::Cpu, Nanos(count * 75_000).signed()),
                 (Part::Lock, Nanos(count * 24_000).signed()),
             ]),
-            ..Totals::default()
+            ..TraceTotals::default()
         };
         totals.responses.add(112, count);
         coarse.iter().for_each(|&(power, count)| totals.coarse.add_to(power, count));
@@ -359,7 +360,8 @@ mod tests {
         let cached = trace_summary(&report(&totals), false);
         assert!(cached.contains("query-cache hits") && cached.contains("query-cache misses"));
         assert!(cached.contains(" 3.16 µs on average, of 1,900 that were seen"), "{cached}");
-        totals.replaced = Some(Replaced { rows: 1953, most_calls: 2, most_time: Nanos(1_053_000) });
+        totals.replaced =
+            Some(ReplacedStatements { rows: 1953, most_calls: 2, most_time: Nanos(1_053_000) });
         let replaced = trace_summary(&report(&totals), false);
         assert!(replaced.contains("1,953 rows") && replaced.contains("1.05 ms"), "{replaced}");
         let nothing = TracedTotals::default();

@@ -1,12 +1,12 @@
 //! What a command, a process or a server used.
 
-use super::style::{Ink, Page, PageStyle};
-use super::table::{Cell, Column, Table};
+use super::style::{Page, PageStyle, TextRole};
+use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{
     NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
 };
 use dbtime_model::Nanos;
-use dbtime_model::process::{CommandExit, CpuSplit, Memory, Spent, UsageReport};
+use dbtime_model::process::{CommandExit, CpuSplit, Memory, SpentResources, UsageReport};
 
 /// Processes that are shown one by one.
 const MOST: usize = 20;
@@ -38,11 +38,11 @@ fn answer(report: &UsageReport, page: &mut Page) {
         four_digits(busy),
         if busy < 1.0 { "of a CPU" } else { "CPUs" },
     );
-    let text = page.paint(&text, Ink::Bold);
+    let text = page.paint(&text, TextRole::Bold);
     page.line(&text);
-    page.fact("command", &clean(&report.command), Ink::Plain);
-    page.fact("process", &who(report), Ink::Plain);
-    page.fact("since", &report.started_at, Ink::Plain);
+    page.fact("command", &clean(&report.command), TextRole::Plain);
+    page.fact("process", &who(report), TextRole::Plain);
+    page.fact("since", &report.started_at, TextRole::Plain);
     if let Some(exit) = report.exit {
         let (text, ink) = ended(exit);
         page.fact("ended", &text, ink);
@@ -75,12 +75,12 @@ fn processes(n: u64) -> String {
     format!("{} {}", count(n), if n == 1 { "process" } else { "processes" })
 }
 
-fn ended(exit: CommandExit) -> (String, Ink) {
+fn ended(exit: CommandExit) -> (String, TextRole) {
     match (exit.code, exit.signal) {
-        (Some(0), _) => ("with exit code 0".to_owned(), Ink::Good),
-        (Some(code), _) => (format!("with exit code {code}"), Ink::Bad),
-        (None, Some(signal)) => (format!("by signal {signal}"), Ink::Bad),
-        (None, None) => ("nobody knows how".to_owned(), Ink::Bad),
+        (Some(0), _) => ("with exit code 0".to_owned(), TextRole::Good),
+        (Some(code), _) => (format!("with exit code {code}"), TextRole::Bad),
+        (None, Some(signal)) => (format!("by signal {signal}"), TextRole::Bad),
+        (None, None) => ("nobody knows how".to_owned(), TextRole::Bad),
     }
 }
 
@@ -88,12 +88,12 @@ fn ended(exit: CommandExit) -> (String, Ink) {
 fn microstates(report: &UsageReport, page: &mut Page) {
     let states = &report.microstates;
     page.heading("Where the time of its threads went");
-    let mut table = Table::new(vec![
-        Column::text("State"),
-        Column::figure("Time"),
-        Column::figure("Share"),
-        Column::figure("Threads\non average"),
-        Column::text(""),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("State"),
+        TextColumn::figure("Time"),
+        TextColumn::figure("Share"),
+        TextColumn::figure("Threads\non average"),
+        TextColumn::text(""),
     ]);
     let wall = report.used.wall.as_secs().max(1e-9);
     let all = states.thread_time.as_secs().max(1e-9);
@@ -119,7 +119,7 @@ fn microstates(report: &UsageReport, page: &mut Page) {
             show(&|_| long(time.unwrap_or_default())).into(),
             show(&|s| percent(100.0 * s / all)).into(),
             show(&|s| four_digits(s / wall)).into(),
-            Cell::new(meaning, Ink::Dim),
+            TextCell::new(meaning, TextRole::Dim),
         ]);
     }
     page.table(&table);
@@ -129,11 +129,11 @@ fn microstates(report: &UsageReport, page: &mut Page) {
 fn differences(report: &UsageReport, page: &mut Page) {
     let (spent, per_s) = (&report.used.spent, &report.per_second);
     page.heading("Differences");
-    let mut table = Table::new(vec![
-        Column::text("Figure"),
-        Column::figure("In all"),
-        Column::figure("Per second"),
-        Column::text(""),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Figure"),
+        TextColumn::figure("In all"),
+        TextColumn::figure("Per second"),
+        TextColumn::text(""),
     ]);
     let mut row = |name: &str, all: Option<String>, per_s: Option<String>, meaning: &str| {
         let known = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
@@ -142,7 +142,7 @@ fn differences(report: &UsageReport, page: &mut Page) {
             name.into(),
             known(all).into(),
             known(per_s).into(),
-            Cell::new(meaning, Ink::Dim),
+            TextCell::new(meaning, TextRole::Dim),
         ]);
     };
     let counts = |n: Option<u64>, r: Option<f64>| (n.map(count), r.map(rate));
@@ -180,19 +180,19 @@ fn memory(report: &UsageReport, page: &mut Page) {
         return;
     }
     page.heading("Memory");
-    let mut table = Table::new(vec![
-        Column::text(""),
-        Column::figure("Before"),
-        Column::figure("After"),
-        Column::figure("Difference"),
-        Column::text(""),
+    let mut table = ReportTable::new(vec![
+        TextColumn::text(""),
+        TextColumn::figure("Before"),
+        TextColumn::figure("After"),
+        TextColumn::figure("Difference"),
+        TextColumn::text(""),
     ]);
     let mut row = |name: &str, of: &dyn Fn(Memory) -> Option<u64>, meaning: &str| {
         let ends = [before.and_then(of), after.and_then(of)];
         if ends != [None, None] {
             let [before, after] = ends.map(|n| n.map_or(NONE.to_owned(), bytes));
             let change = signed(ends);
-            let meaning = Cell::new(meaning, Ink::Dim);
+            let meaning = TextCell::new(meaning, TextRole::Dim);
             table.row(vec![name.into(), before.into(), after.into(), change.into(), meaning]);
         }
     };
@@ -207,7 +207,7 @@ fn memory(report: &UsageReport, page: &mut Page) {
     }
     if let Some(most) = report.rss_most_bytes.filter(|_| after.is_none()) {
         let text = format!("{} resident at most of what was seen while it ran", bytes(most));
-        page.text(&text, Ink::Plain);
+        page.text(&text, TextRole::Plain);
     }
 }
 
@@ -238,23 +238,23 @@ fn rusage(report: &UsageReport, page: &mut Page) {
         count(r.voluntary_switches),
         count(r.involuntary_switches),
     );
-    page.text(&text, Ink::Plain);
+    page.text(&text, TextRole::Plain);
 }
 
 /// A line of a table of CPU time: who spent it, and what stands behind it.
-struct Share<'a> {
-    name: Vec<Cell>,
-    spent: &'a Spent,
+struct CpuShare<'a> {
+    name: Vec<TextCell>,
+    spent: &'a SpentResources,
     split: &'a CpuSplit,
-    more: Vec<Cell>,
+    more: Vec<TextCell>,
 }
 
 /// A table of CPU time; `columns` are those before it and those behind. Nothing where nobody spent
 /// any.
 fn shares_of_cpu(
     heading: &str,
-    columns: [Vec<Column>; 2],
-    shares: Vec<Share<'_>>,
+    columns: [Vec<TextColumn>; 2],
+    shares: Vec<CpuShare<'_>>,
     page: &mut Page,
 ) {
     if shares.is_empty() {
@@ -262,11 +262,11 @@ fn shares_of_cpu(
     }
     page.heading(heading);
     let [before, behind] = columns;
-    let cpu = ["CPU s", "USR s", "SYS s"].map(Column::figure);
-    let mut table = Table::new(before.into_iter().chain(cpu).chain(behind).collect());
+    let cpu = ["CPU s", "USR s", "SYS s"].map(TextColumn::figure);
+    let mut table = ReportTable::new(before.into_iter().chain(cpu).chain(behind).collect());
     for share in shares {
         let cpu = [
-            Cell::new(cpu_seconds(share.spent.cpu), Ink::Bold),
+            TextCell::new(cpu_seconds(share.spent.cpu), TextRole::Bold),
             if_any(share.split.user, cpu_seconds).into(),
             if_any(share.split.system, cpu_seconds).into(),
         ];
@@ -281,7 +281,7 @@ fn cpu_seconds(time: Nanos) -> String {
 
 /// Threads by name.
 fn by_thread(report: &UsageReport, page: &mut Page) {
-    let shares = report.by_thread.iter().map(|threads| Share {
+    let shares = report.by_thread.iter().map(|threads| CpuShare {
         name: vec![clean(&threads.name).into(), count(threads.threads.into()).into()],
         spent: &threads.spent,
         split: &threads.split,
@@ -291,15 +291,15 @@ fn by_thread(report: &UsageReport, page: &mut Page) {
             if_any(threads.spent.switches.map(|s| s.involuntary), count).into(),
         ],
     });
-    let name = vec![Column::text("Name"), Column::figure("Threads")];
+    let name = vec![TextColumn::text("Name"), TextColumn::figure("Threads")];
     let more = ["Runnable s", "Voluntary\nswitches", "Involuntary\nswitches"];
-    let columns = [name, more.map(Column::figure).into()];
+    let columns = [name, more.map(TextColumn::figure).into()];
     shares_of_cpu("Threads by name", columns, shares.collect(), page);
 }
 
 /// Its processes, where there are several.
 fn each(report: &UsageReport, page: &mut Page) {
-    let shares = report.each.iter().take(MOST).map(|used| Share {
+    let shares = report.each.iter().take(MOST).map(|used| CpuShare {
         name: vec![used.id.pid.to_string().into()],
         spent: &used.spent,
         split: &used.split,
@@ -310,12 +310,13 @@ fn each(report: &UsageReport, page: &mut Page) {
         ],
     });
     let heading = "Processes that are there, most CPU time first";
-    let more = vec![Column::figure("RSS"), Column::figure("Threads"), Column::text("Command")];
-    shares_of_cpu(heading, [vec![Column::figure("PID")], more], shares.collect(), page);
+    let more =
+        vec![TextColumn::figure("RSS"), TextColumn::figure("Threads"), TextColumn::text("Command")];
+    shares_of_cpu(heading, [vec![TextColumn::figure("PID")], more], shares.collect(), page);
     if report.each.len() > MOST {
         let others: Nanos = report.each[MOST..].iter().map(|used| used.spent.cpu).sum();
         let text = format!("{} more, {} of CPU together", report.each.len() - MOST, long(others));
-        page.text(&text, Ink::Dim);
+        page.text(&text, TextRole::Dim);
     }
 }
 

@@ -6,25 +6,25 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 /// How a part is drawn: its letter, its colour, and what it is called in the legend.
-struct Look {
+struct PartStyle {
     part: Part,
     letter: char,
     color: Color,
 }
 
-const LOOKS: [Look; 12] = [
-    Look { part: Part::Cpu, letter: 'C', color: Color::Green },
-    Look { part: Part::RunqPreempted, letter: 'P', color: Color::Yellow },
-    Look { part: Part::RunqWoken, letter: 'R', color: Color::LightYellow },
-    Look { part: Part::Lock, letter: 'L', color: Color::Red },
-    Look { part: Part::IoRead, letter: 'I', color: Color::Blue },
-    Look { part: Part::IoWrite, letter: 'W', color: Color::LightBlue },
-    Look { part: Part::Sync, letter: 'S', color: Color::Magenta },
-    Look { part: Part::Net, letter: 'N', color: Color::Cyan },
-    Look { part: Part::Sleep, letter: 'Z', color: Color::DarkGray },
-    Look { part: Part::Other, letter: 'O', color: Color::LightRed },
-    Look { part: Part::Throttled, letter: 'T', color: Color::LightMagenta },
-    Look { part: Part::Stopped, letter: 'X', color: Color::White },
+const LOOKS: [PartStyle; 12] = [
+    PartStyle { part: Part::Cpu, letter: 'C', color: Color::Green },
+    PartStyle { part: Part::RunqPreempted, letter: 'P', color: Color::Yellow },
+    PartStyle { part: Part::RunqWoken, letter: 'R', color: Color::LightYellow },
+    PartStyle { part: Part::Lock, letter: 'L', color: Color::Red },
+    PartStyle { part: Part::IoRead, letter: 'I', color: Color::Blue },
+    PartStyle { part: Part::IoWrite, letter: 'W', color: Color::LightBlue },
+    PartStyle { part: Part::Sync, letter: 'S', color: Color::Magenta },
+    PartStyle { part: Part::Net, letter: 'N', color: Color::Cyan },
+    PartStyle { part: Part::Sleep, letter: 'Z', color: Color::DarkGray },
+    PartStyle { part: Part::Other, letter: 'O', color: Color::LightRed },
+    PartStyle { part: Part::Throttled, letter: 'T', color: Color::LightMagenta },
+    PartStyle { part: Part::Stopped, letter: 'X', color: Color::White },
 ];
 
 /// What stands for what no part explains.
@@ -85,7 +85,7 @@ const RARE: [Part; 2] = [Part::Throttled, Part::Stopped];
 /// What the letters mean that may be in bars of these parts.
 pub(super) fn legend(parts: &Parts, in_color: bool) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    let is_there = |look: &&Look| parts.get(look.part) > 0 || !RARE.contains(&look.part);
+    let is_there = |look: &&PartStyle| parts.get(look.part) > 0 || !RARE.contains(&look.part);
     for look in LOOKS.iter().filter(is_there) {
         spans.push(Span::styled(look.letter.to_string(), style_of(look.part, in_color)));
         let word = match look.part {

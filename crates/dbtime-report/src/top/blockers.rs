@@ -2,7 +2,7 @@
 //! those that had waited, and below them those that waited for these.
 
 use super::rows::{heading, left, one_line, right, table};
-use super::scene::{LockWait, Scene};
+use super::scene::{LockWait, TopScene};
 use super::state::TopState;
 use super::waiting;
 use crate::format::{count, us};
@@ -21,20 +21,20 @@ const ROOT: u64 = 10;
 
 /// A connection in a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct BlockerLink {
     depth: usize,
     /// `None`: a thread that served nobody, or nobody at all.
     connection: Option<u64>,
     /// What the server calls it.
     server_id: Option<u64>,
     /// What it waited for the one above.
-    waits: Waits,
+    waits: BlockerWaits,
     text: String,
 }
 
 /// What waits of one connection for another come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Waits {
+struct BlockerWaits {
     times: u64,
     length: Nanos,
     longest: Nanos,
@@ -46,44 +46,50 @@ struct Waits {
     ids: (Option<u64>, Option<u64>),
 }
 
-type Edges = BTreeMap<Option<u64>, BTreeMap<u64, Waits>>;
+type Edges = BTreeMap<Option<u64>, BTreeMap<u64, BlockerWaits>>;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let links = links(&scene.lock_waits);
     let links = links.iter().filter(|link| state.wants(&[&link.text]));
     let columns = usize::from(area.width);
     let tree = if columns >= 100 { 30 } else { 18 };
-    let over = links.map(|link| Row::Line(text_of(link, tree)));
+    let over = links.map(|link| BlockerRow::Line(text_of(link, tree)));
     let (mut now, head) = (waiting::rows(scene, state), head(tree));
     if now.is_empty() {
         return draw_rows(frame, area, state, &head, &over.collect::<Vec<_>>());
     }
     let first = now.remove(0);
-    now.extend([Row::Line(String::new()), Row::Heading(head)]);
+    now.extend([BlockerRow::Line(String::new()), BlockerRow::Heading(head)]);
     now.extend(over);
     draw_rows(frame, area, state, first.text(), &now);
 }
 
 /// A line of the view.
-pub(super) enum Row {
+pub(super) enum BlockerRow {
     /// What stands above others.
     Heading(String),
     /// Anything else.
     Line(String),
 }
 
-impl Row {
+impl BlockerRow {
     fn text(&self) -> &str {
         let (Self::Heading(text) | Self::Line(text)) = self;
         text
     }
 }
 
-fn draw_rows(frame: &mut Frame<'_>, area: Rect, state: &mut TopState, head: &str, rows: &[Row]) {
+fn draw_rows(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &mut TopState,
+    head: &str,
+    rows: &[BlockerRow],
+) {
     let columns = usize::from(area.width);
     table(frame, area, state, heading(left(head, columns)), rows, |row| match row {
-        Row::Heading(text) => heading(left(text, columns)),
-        Row::Line(text) => Line::raw(left(text, columns)),
+        BlockerRow::Heading(text) => heading(left(text, columns)),
+        BlockerRow::Line(text) => Line::raw(left(text, columns)),
     });
 }
 
@@ -99,7 +105,7 @@ fn head(tree: usize) -> String {
     )
 }
 
-fn text_of(link: &Link, columns: usize) -> String {
+fn text_of(link: &BlockerLink, columns: usize) -> String {
     let name = link.connection.map_or_else(
         || "(nobody known)".to_owned(),
         |own| format!("connection {}", connection_name(link.server_id, own)),
@@ -129,7 +135,7 @@ fn text_of(link: &Link, columns: usize) -> String {
 }
 
 /// The chains, those first below which the most was waited.
-pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
+pub(super) fn links(waits: &[LockWait]) -> Vec<BlockerLink> {
     let edges = edges(waits);
     let length =
         |holder: &Option<u64>| edges[holder].values().map(|waits| waits.length.0).sum::<u64>();
@@ -147,7 +153,12 @@ pub(super) fn links(waits: &[LockWait]) -> Vec<Link> {
             let below = edges[holder].values().max_by_key(|waits| waits.longest);
             let text = below.map(|waits| waits.holder.clone()).unwrap_or_default();
             let server_id = below.and_then(|waits| waits.ids.1);
-            links.push(Link { connection: *holder, server_id, text, ..Link::default() });
+            links.push(BlockerLink {
+                connection: *holder,
+                server_id,
+                text,
+                ..BlockerLink::default()
+            });
             descend(*holder, 1, &edges, &mut seen, &mut links);
         }
     }
@@ -168,16 +179,16 @@ fn descend(
     depth: usize,
     edges: &Edges,
     seen: &mut HashSet<Option<u64>>,
-    links: &mut Vec<Link>,
+    links: &mut Vec<BlockerLink>,
 ) {
     let Some(below) = edges.get(&holder).filter(|_| depth <= DEEPEST && seen.insert(holder)) else {
         return;
     };
-    let mut below: Vec<(&u64, &Waits)> = below.iter().collect();
+    let mut below: Vec<(&u64, &BlockerWaits)> = below.iter().collect();
     below.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.length));
     for (waiter, waits) in below {
         let (text, server_id, waits) = (waits.waiter.clone(), waits.ids.0, waits.clone());
-        links.push(Link { depth, connection: Some(*waiter), server_id, waits, text });
+        links.push(BlockerLink { depth, connection: Some(*waiter), server_id, waits, text });
         descend(Some(*waiter), depth + 1, edges, seen, links);
     }
 }

@@ -3,7 +3,7 @@
 use super::bars::style_of;
 use super::frame::rank;
 use super::rows::{heading, left, one_line, right, table};
-use super::scene::Scene;
+use super::scene::TopScene;
 use super::state::TopState;
 use crate::format::us;
 use crate::terminal::connection_name;
@@ -25,7 +25,7 @@ const ENOUGH_FOR_OWNERS: usize = 110;
 const CLIENT: usize = 21;
 const ENOUGH_FOR_CLIENTS: usize = 132;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &Scene, state: &mut TopState) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let mut rows: Vec<&LiveConnection> = scene.connections.iter().collect();
     rows.retain(|one| state.wants(&[&one.request.text, &doing(one)]));
     rows.sort_by_key(|one| rank(one));

@@ -2,14 +2,14 @@
 
 use super::bars::{letter_of, style_of};
 use super::rows::{one_line, right};
-use super::scene::{Scene, Span};
+use super::scene::{Span, TopScene};
 use super::state::TopState;
 use crate::files::files_of;
 use crate::format::{count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use crate::terminal::connection_name;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_totals::Totals;
+use dbtime_model::traced_totals::TraceTotals;
 use dbtime_model::{Nanos, Part};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -26,7 +26,7 @@ const MOST_SLOW: usize = 8;
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    scene: &Scene,
+    scene: &TopScene,
     span: &Span,
     name: &str,
     state: &TopState,
@@ -60,7 +60,7 @@ pub(super) fn draw(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn figures(totals: &Totals, span: &Span) -> String {
+fn figures(totals: &TraceTotals, span: &Span) -> String {
     let micros = |length: Option<Nanos>| if_any(length, |length| us(length.as_micros()));
     format!(
         "{} calls, {}/s; mean {}, p50 {}, p99 {}, max {}; {} failed",
@@ -74,7 +74,7 @@ fn figures(totals: &Totals, span: &Span) -> String {
     )
 }
 
-fn parts(totals: &Totals, columns: usize, in_color: bool) -> Vec<Line<'static>> {
+fn parts(totals: &TraceTotals, columns: usize, in_color: bool) -> Vec<Line<'static>> {
     let mut closed = totals.parts;
     closed.close(totals.response);
     let all = Part::TRACED.into_iter().chain([Part::Unexplained]);
@@ -102,7 +102,7 @@ fn parts(totals: &Totals, columns: usize, in_color: bool) -> Vec<Line<'static>> 
 }
 
 /// By powers of two microseconds, from the first that holds any to the last.
-fn distribution(totals: &Totals, columns: usize) -> Vec<Line<'static>> {
+fn distribution(totals: &TraceTotals, columns: usize) -> Vec<Line<'static>> {
     let Some((first, last)) = totals.coarse.ends() else { return Vec::new() };
     let most = totals.coarse.iter().map(|(_, count)| count).max().unwrap_or_default().max(1);
     let room = columns.saturating_sub(32).min(50) as f64;

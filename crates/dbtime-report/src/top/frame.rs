@@ -1,8 +1,8 @@
 //! The whole screen: what is so of all, the table, and the keys.
 
 use super::bars::{legend, stacked};
-use super::scene::{Scene, Span};
-use super::state::{SORTS, TopState, VIEWS, View};
+use super::scene::{Span, TopScene};
+use super::state::{SORTS, TopState, TopView, VIEWS};
 use super::{blockers, connections, detail, preemptors, statements};
 use crate::format::{count, counted, fit, if_any, rate, us, width};
 use dbtime_model::traced_live::LiveConnection;
@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span as Piece};
 use ratatui::widgets::{Block, Clear, Paragraph, Sparkline};
 
 /// Draws everything; `state` learns how many rows there are.
-pub fn draw(frame: &mut Frame<'_>, scene: &Scene, state: &mut TopState) {
+pub fn draw(frame: &mut Frame<'_>, scene: &TopScene, state: &mut TopState) {
     let rows = [4, 1, 0, 1].map(|rows| match rows {
         0 => Constraint::Min(1),
         rows => Constraint::Length(rows),
@@ -23,11 +23,11 @@ pub fn draw(frame: &mut Frame<'_>, scene: &Scene, state: &mut TopState) {
     header(frame, head, scene, span, state);
     frame.render_widget(tab_line(state), tabs);
     match (&state.view, state.statement.clone()) {
-        (View::Statements, Some(name)) => detail::draw(frame, body, scene, span, &name, state),
-        (View::Statements, None) => statements::draw(frame, body, span, state),
-        (View::Connections, _) => connections::draw(frame, body, scene, state),
-        (View::Blockers, _) => blockers::draw(frame, body, scene, state),
-        (View::Preemptors, _) => preemptors::draw(frame, body, span, state),
+        (TopView::Statements, Some(name)) => detail::draw(frame, body, scene, span, &name, state),
+        (TopView::Statements, None) => statements::draw(frame, body, span, state),
+        (TopView::Connections, _) => connections::draw(frame, body, scene, state),
+        (TopView::Blockers, _) => blockers::draw(frame, body, scene, state),
+        (TopView::Preemptors, _) => preemptors::draw(frame, body, span, state),
     }
     frame.render_widget(footer(state, foot.width.into()), foot);
     if state.has_help {
@@ -35,7 +35,7 @@ pub fn draw(frame: &mut Frame<'_>, scene: &Scene, state: &mut TopState) {
     }
 }
 
-fn header(frame: &mut Frame<'_>, area: Rect, scene: &Scene, span: &Span, state: &TopState) {
+fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, state: &TopState) {
     let columns = usize::from(area.width);
     let title = format!("{}   {}", scene.servers.join(", "), scene.clock);
     let all = &span.all;
@@ -68,7 +68,7 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &Scene, span: &Span, state: 
 }
 
 /// How many wait for locks, and how long the longest of them has.
-fn locked(scene: &Scene) -> String {
+fn locked(scene: &TopScene) -> String {
     let waits = || scene.connections.iter().filter_map(LiveConnection::lock_wait);
     let Some(longest) = waits().max() else { return String::new() };
     format!(" {} locked for up to {} ", count(waits().count() as u64), us(longest.as_micros()))
@@ -88,7 +88,7 @@ fn first_line(title: &str, locked: &str, columns: usize) -> Line<'static> {
 }
 
 /// Throughput as it went, where there is room behind the figures.
-fn rates(frame: &mut Frame<'_>, area: Rect, scene: &Scene, taken: usize) {
+fn rates(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, taken: usize) {
     const LEAST: u16 = 10;
     let from = area.x + taken as u16 + 2;
     let Some(columns) = area.right().checked_sub(from).filter(|columns| *columns >= LEAST) else {
@@ -101,7 +101,7 @@ fn rates(frame: &mut Frame<'_>, area: Rect, scene: &Scene, taken: usize) {
 }
 
 /// What makes the figures incomplete.
-fn trouble(scene: &Scene) -> String {
+fn trouble(scene: &TopScene) -> String {
     let ledger = &scene.ledger;
     let kinds = [
         (ledger.dropped, "requests were too many to be told of one by one"),

@@ -1,5 +1,5 @@
 //! The screen of `dbtime top`: where statements spend their time, who they are and whom they wait
-//! for, as it goes on. A pure function from a [`Scene`] and what the reader has chosen
+//! for, as it goes on. A pure function from a [`TopScene`] and what the reader has chosen
 //! ([`TopState`]) to what stands on the screen.
 
 mod bars;
@@ -15,8 +15,8 @@ mod statements;
 mod waiting;
 
 pub use frame::draw;
-pub use scene::{LockParty, LockWait, LoginScene, Scene, Span};
-pub use state::{Sort, TopState, View, Wish};
+pub use scene::{LockParty, LockWait, LoginScene, Span, TopScene};
+pub use state::{SortOrder, TopState, TopView, UserAction};
 
 #[cfg(test)]
 mod tests;

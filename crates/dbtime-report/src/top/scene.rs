@@ -3,13 +3,13 @@
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::LockPicture;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
-use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
+use dbtime_model::traced_totals::{Preemption, ReplacedStatements, TraceTotals};
 
 /// Everything that is known at one instant.
 #[derive(Clone, Debug, Default)]
-pub struct Scene {
+pub struct TopScene {
     /// The time of day.
     pub clock: String,
     /// The servers that are watched.
@@ -29,7 +29,7 @@ pub struct Scene {
     /// The slowest requests, the slowest first; texts as they may be shown.
     pub slowest: Vec<TracedRequest>,
     /// What became of everything.
-    pub ledger: Ledger,
+    pub ledger: TraceLedger,
 }
 
 /// What some time came to.
@@ -38,13 +38,13 @@ pub struct Span {
     /// How long it was.
     pub length: Nanos,
     /// Statements by what they are called, in no order.
-    pub statements: Vec<(String, Totals)>,
+    pub statements: Vec<(String, TraceTotals)>,
     /// All of them.
-    pub all: Totals,
+    pub all: TraceTotals,
     /// Who had the CPU instead, longest first.
     pub preemptors: Vec<Preemption>,
     /// What it may have cost that there were more statements than rows, since the beginning.
-    pub replaced: Option<Replaced>,
+    pub replaced: Option<ReplacedStatements>,
 }
 
 /// A connection that waited for a lock, or let one go.

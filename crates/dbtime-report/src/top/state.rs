@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// The tables there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
+pub enum TopView {
     /// Statements, by their fingerprint.
     #[default]
     Statements,
@@ -16,16 +16,16 @@ pub enum View {
     Preemptors,
 }
 
-pub(super) const VIEWS: [(View, &str); 4] = [
-    (View::Statements, "Statements"),
-    (View::Connections, "Connections"),
-    (View::Blockers, "Blockers"),
-    (View::Preemptors, "Pre-emptors"),
+pub(super) const VIEWS: [(TopView, &str); 4] = [
+    (TopView::Statements, "Statements"),
+    (TopView::Connections, "Connections"),
+    (TopView::Blockers, "Blockers"),
+    (TopView::Preemptors, "Pre-emptors"),
 ];
 
 /// What statements are sorted by; the most first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
+pub enum SortOrder {
     /// Their time in all.
     #[default]
     Total,
@@ -43,19 +43,19 @@ pub enum Sort {
     Errors,
 }
 
-pub(super) const SORTS: [(Sort, &str); 7] = [
-    (Sort::Total, "total"),
-    (Sort::Calls, "calls"),
-    (Sort::Mean, "mean"),
-    (Sort::P99, "p99"),
-    (Sort::Cpu, "cpu"),
-    (Sort::Lock, "lock"),
-    (Sort::Errors, "errors"),
+pub(super) const SORTS: [(SortOrder, &str); 7] = [
+    (SortOrder::Total, "total"),
+    (SortOrder::Calls, "calls"),
+    (SortOrder::Mean, "mean"),
+    (SortOrder::P99, "p99"),
+    (SortOrder::Cpu, "cpu"),
+    (SortOrder::Lock, "lock"),
+    (SortOrder::Errors, "errors"),
 ];
 
 /// What is to happen after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum UserAction {
     /// Only the screen changes.
     Nothing,
     /// Count from now on.
@@ -68,9 +68,9 @@ pub enum Wish {
 #[derive(Clone, Debug, Default)]
 pub struct TopState {
     /// Which table.
-    pub view: View,
+    pub view: TopView,
     /// How statements are sorted.
-    pub sort: Sort,
+    pub sort: SortOrder,
     /// Whether all is shown since the beginning, rather than the last interval.
     pub is_whole: bool,
     /// Whether the screen stands still.
@@ -101,21 +101,25 @@ impl TopState {
     }
 
     /// Takes a key in.
-    pub fn key(&mut self, key: KeyEvent) -> Wish {
+    pub fn key(&mut self, key: KeyEvent) -> UserAction {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return if key.code == KeyCode::Char('c') { Wish::Quit } else { Wish::Nothing };
+            return if key.code == KeyCode::Char('c') {
+                UserAction::Quit
+            } else {
+                UserAction::Nothing
+            };
         }
         if self.is_typing {
             self.type_in(key.code);
-            return Wish::Nothing;
+            return UserAction::Nothing;
         }
         if self.has_help {
             self.has_help = false;
-            return Wish::Nothing;
+            return UserAction::Nothing;
         }
         match key.code {
-            KeyCode::Char('q') => return Wish::Quit,
-            KeyCode::Char('r') => return Wish::Restart,
+            KeyCode::Char('q') => return UserAction::Quit,
+            KeyCode::Char('r') => return UserAction::Restart,
             KeyCode::Char('s') => self.sort = next(&SORTS, self.sort, 1),
             KeyCode::Char('S') => self.sort = next(&SORTS, self.sort, SORTS.len() - 1),
             KeyCode::Char('w') => self.is_whole = !self.is_whole,
@@ -127,16 +131,16 @@ impl TopState {
             }
             KeyCode::Tab => self.look_at(next(&VIEWS, self.view, 1)),
             KeyCode::BackTab => self.look_at(next(&VIEWS, self.view, VIEWS.len() - 1)),
-            KeyCode::Enter if self.view == View::Statements => {
+            KeyCode::Enter if self.view == TopView::Statements => {
                 self.statement = self.under_cursor.clone();
             }
             KeyCode::Esc | KeyCode::Backspace => self.go_back(),
             code => self.move_by(code),
         }
-        Wish::Nothing
+        UserAction::Nothing
     }
 
-    fn look_at(&mut self, view: View) {
+    fn look_at(&mut self, view: TopView) {
         (self.view, self.statement, self.selected) = (view, None, 0);
     }
 
@@ -195,9 +199,9 @@ fn next<T: Copy + PartialEq, const N: usize>(all: &[(T, &str); N], now: T, by: u
 mod tests {
     use super::*;
 
-    fn press(state: &mut TopState, codes: &[KeyCode]) -> Wish {
+    fn press(state: &mut TopState, codes: &[KeyCode]) -> UserAction {
         let wishes = codes.iter().map(|code| state.key(KeyEvent::from(*code)));
-        wishes.last().unwrap_or(Wish::Nothing)
+        wishes.last().unwrap_or(UserAction::Nothing)
     }
 
     fn typed(text: &str) -> Vec<KeyCode> {
@@ -208,21 +212,21 @@ mod tests {
     fn keys_choose_views_and_orders() {
         let mut state = TopState::default();
         press(&mut state, &[KeyCode::Tab, KeyCode::Tab]);
-        assert_eq!(state.view, View::Blockers);
+        assert_eq!(state.view, TopView::Blockers);
         press(&mut state, &[KeyCode::BackTab, KeyCode::Char('4')]);
-        assert_eq!(state.view, View::Preemptors);
+        assert_eq!(state.view, TopView::Preemptors);
         press(&mut state, &typed("sSSwf"));
-        assert_eq!((state.sort, state.is_whole, state.is_frozen), (Sort::Errors, true, true));
-        assert_eq!(press(&mut state, &typed("r")), Wish::Restart);
-        assert_eq!(press(&mut state, &typed("q")), Wish::Quit);
+        assert_eq!((state.sort, state.is_whole, state.is_frozen), (SortOrder::Errors, true, true));
+        assert_eq!(press(&mut state, &typed("r")), UserAction::Restart);
+        assert_eq!(press(&mut state, &typed("q")), UserAction::Quit);
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(state.key(ctrl_c), Wish::Quit);
+        assert_eq!(state.key(ctrl_c), UserAction::Quit);
     }
 
     #[test]
     fn what_is_typed_filters_and_is_no_command() {
         let mut state = TopState::default();
-        assert_eq!(press(&mut state, &typed("/Quit")), Wish::Nothing);
+        assert_eq!(press(&mut state, &typed("/Quit")), UserAction::Nothing);
         assert!(state.is_typing && state.wants(&["do it", "don't QUIT"]) && !state.wants(&["no"]));
         press(&mut state, &[KeyCode::Backspace, KeyCode::Enter]);
         assert_eq!((state.filter.as_str(), state.is_typing), ("Qui", false));
@@ -254,7 +258,7 @@ mod tests {
         assert_eq!(state.statement, None);
         press(&mut state, &[KeyCode::Char('?')]);
         assert!(state.has_help);
-        assert_eq!(press(&mut state, &typed("q")), Wish::Nothing);
+        assert_eq!(press(&mut state, &typed("q")), UserAction::Nothing);
         assert!(!state.has_help);
     }
 }

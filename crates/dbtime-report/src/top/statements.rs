@@ -3,9 +3,9 @@
 use super::bars::stacked;
 use super::rows::{heading, left, one_line, right, table};
 use super::scene::Span;
-use super::state::{Sort, TopState};
+use super::state::{SortOrder, TopState};
 use crate::format::{count, if_any, percent, rate, us};
-use dbtime_model::traced_totals::Totals;
+use dbtime_model::traced_totals::TraceTotals;
 use dbtime_model::{Nanos, Part};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -13,22 +13,32 @@ use ratatui::text::{Line, Span as Piece};
 use std::cmp::Reverse;
 
 /// A figure of a statement: what stands above it, its columns, and how it is told.
-struct Figure {
+struct StatementFigure {
     name: &'static str,
     columns: usize,
-    told: fn(&Totals, &Span) -> String,
+    told: fn(&TraceTotals, &Span) -> String,
 }
 
-const SHARE: Figure = Figure { name: "Share", columns: 7, told: share };
-const CALLS: Figure = Figure { name: "Calls/s", columns: 8, told: calls };
-const MEAN: Figure = Figure { name: "Mean", columns: 8, told: |t, _| micros(t.mean()) };
-const P99: Figure = Figure { name: "p99", columns: 8, told: |t, _| micros(t.quantile(0.99)) };
-const MAX: Figure = Figure { name: "Max", columns: 8, told: |t, _| micros(Some(t.longest)) };
-const CPU: Figure =
-    Figure { name: "CPU", columns: 8, told: |t, _| micros(Some(t.parts.duration(Part::Cpu))) };
-const LOCK: Figure =
-    Figure { name: "Lock", columns: 8, told: |t, _| micros(Some(t.parts.duration(Part::Lock))) };
-const ERRORS: Figure = Figure { name: "Errors", columns: 6, told: |t, _| count(t.errors) };
+const SHARE: StatementFigure = StatementFigure { name: "Share", columns: 7, told: share };
+const CALLS: StatementFigure = StatementFigure { name: "Calls/s", columns: 8, told: calls };
+const MEAN: StatementFigure =
+    StatementFigure { name: "Mean", columns: 8, told: |t, _| micros(t.mean()) };
+const P99: StatementFigure =
+    StatementFigure { name: "p99", columns: 8, told: |t, _| micros(t.quantile(0.99)) };
+const MAX: StatementFigure =
+    StatementFigure { name: "Max", columns: 8, told: |t, _| micros(Some(t.longest)) };
+const CPU: StatementFigure = StatementFigure {
+    name: "CPU",
+    columns: 8,
+    told: |t, _| micros(Some(t.parts.duration(Part::Cpu))),
+};
+const LOCK: StatementFigure = StatementFigure {
+    name: "Lock",
+    columns: 8,
+    told: |t, _| micros(Some(t.parts.duration(Part::Lock))),
+};
+const ERRORS: StatementFigure =
+    StatementFigure { name: "Errors", columns: 6, told: |t, _| count(t.errors) };
 
 /// The width from which on there is room for what is less often wanted.
 const WIDE: usize = 100;
@@ -48,7 +58,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
     state.under_cursor = chosen.map(|(name, _)| name.clone());
     let in_color = state.in_color;
     table(frame, area, state, heading(left(&head, columns)), &rows, |(name, totals)| {
-        let told = |figure: &Figure| right(&(figure.told)(totals, span), figure.columns);
+        let told = |figure: &StatementFigure| right(&(figure.told)(totals, span), figure.columns);
         let mut pieces = vec![Piece::raw(told(&SHARE) + " ")];
         let parts = stacked(&totals.parts, totals.response, bar, in_color);
         let drawn: usize = parts.iter().map(|piece| piece.width()).sum();
@@ -63,16 +73,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
 }
 
 /// Behind the bar: what they are sorted by is there in any case.
-fn figures(columns: usize, sort: Sort) -> Vec<Figure> {
+fn figures(columns: usize, sort: SortOrder) -> Vec<StatementFigure> {
     let mut figures = vec![CALLS, MEAN, P99];
     if columns >= WIDE {
         figures.extend([MAX, CPU, ERRORS]);
     }
     let wanted = match sort {
-        Sort::Cpu => CPU,
-        Sort::Lock => LOCK,
-        Sort::Errors => ERRORS,
-        Sort::Total | Sort::Calls | Sort::Mean | Sort::P99 => MEAN,
+        SortOrder::Cpu => CPU,
+        SortOrder::Lock => LOCK,
+        SortOrder::Errors => ERRORS,
+        SortOrder::Total | SortOrder::Calls | SortOrder::Mean | SortOrder::P99 => MEAN,
     };
     if !figures.iter().any(|figure| figure.name == wanted.name) {
         figures.push(wanted);
@@ -80,11 +90,11 @@ fn figures(columns: usize, sort: Sort) -> Vec<Figure> {
     figures
 }
 
-fn share(totals: &Totals, span: &Span) -> String {
+fn share(totals: &TraceTotals, span: &Span) -> String {
     percent(100.0 * totals.response.0 as f64 / span.all.response.0.max(1) as f64)
 }
 
-fn calls(totals: &Totals, span: &Span) -> String {
+fn calls(totals: &TraceTotals, span: &Span) -> String {
     rate(totals.count as f64 / span.length.as_secs().max(1e-9))
 }
 
@@ -93,22 +103,22 @@ fn micros(length: Option<Nanos>) -> String {
 }
 
 /// What the filter lets through, the most first.
-fn sorted(span: &Span, state: &TopState) -> Vec<(String, Totals)> {
+fn sorted(span: &Span, state: &TopState) -> Vec<(String, TraceTotals)> {
     let wanted = span.statements.iter().filter(|(name, _)| state.wants(&[name]));
-    let mut rows: Vec<(String, Totals)> = wanted.cloned().collect();
+    let mut rows: Vec<(String, TraceTotals)> = wanted.cloned().collect();
     rows.sort_by_cached_key(|(name, totals)| (Reverse(weight(totals, state.sort)), name.clone()));
     rows
 }
 
-fn weight(totals: &Totals, sort: Sort) -> u64 {
+fn weight(totals: &TraceTotals, sort: SortOrder) -> u64 {
     let nanos = |length: Option<Nanos>| length.unwrap_or_default().0;
     match sort {
-        Sort::Total => totals.response.0,
-        Sort::Calls => totals.count,
-        Sort::Mean => nanos(totals.mean()),
-        Sort::P99 => nanos(totals.quantile(0.99)),
-        Sort::Cpu => totals.parts.duration(Part::Cpu).0,
-        Sort::Lock => totals.parts.duration(Part::Lock).0,
-        Sort::Errors => totals.errors,
+        SortOrder::Total => totals.response.0,
+        SortOrder::Calls => totals.count,
+        SortOrder::Mean => nanos(totals.mean()),
+        SortOrder::P99 => nanos(totals.quantile(0.99)),
+        SortOrder::Cpu => totals.parts.duration(Part::Cpu).0,
+        SortOrder::Lock => totals.parts.duration(Part::Lock).0,
+        SortOrder::Errors => totals.errors,
     }
 }

@@ -2,11 +2,13 @@
 
 use super::*;
 use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
-use dbtime_model::traced::{Blocker, Fate, Login, QueryCache, TextState, TracedRequest};
+use dbtime_model::traced::{
+    Blocker, QueryCache, RequestOutcome, SessionLogin, TextState, TracedRequest,
+};
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::{Activity, LiveConnection};
-use dbtime_model::traced_totals::{Preemption, Totals};
+use dbtime_model::traced_totals::{Preemption, TraceTotals};
 use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts, WireProtocol};
 use proptest::prelude::*;
 use ratatui::Terminal;
@@ -21,10 +23,10 @@ fn parts(amounts: &[(Part, u64)]) -> Parts {
     Parts::of(&ns)
 }
 
-fn totals(count: u64, response: u64, parts: Parts) -> Totals {
+fn totals(count: u64, response: u64, parts: Parts) -> TraceTotals {
     let (file, part) = (FileName::Mapped, Part::IoRead);
     let read = FileWait { file, part, count, length: parts.duration(Part::Cpu) };
-    let mut totals = Totals {
+    let mut totals = TraceTotals {
         count,
         response: Nanos(response * MS),
         longest: Nanos(response * MS / count),
@@ -48,8 +50,13 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         executes: 0,
         statements: Vec::new(),
         login: (connection < 3).then(|| {
-            Login { user: "app".into(), database: "shop".into(), id: Some(4711), client: None }
-                .into()
+            SessionLogin {
+                user: "app".into(),
+                database: "shop".into(),
+                id: Some(4711),
+                client: None,
+            }
+            .into()
         }),
         process: 4711,
         thread: 6480 + connection as u32,
@@ -62,10 +69,10 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         text: text.into(),
         text_state: TextState::Whole,
         sent_bytes: 64,
-        sends: 1,
+        writes: 1,
         rows: None,
         error: None,
-        fate: Fate::Ended,
+        outcome: RequestOutcome::Ended,
         server_queue: None,
         parts: parts(&[(Part::Cpu, 2), (Part::Lock, 210)]),
         other_call: None,
@@ -88,14 +95,14 @@ fn party(connection: u64, server_id: Option<u64>, statement: &str) -> LockParty 
     LockParty { connection, server_id, statement: statement.to_owned() }
 }
 
-fn scene() -> Scene {
+fn scene() -> TopScene {
     let update = parts(&[(Part::Cpu, 20), (Part::Lock, 580)]);
     let select = parts(&[(Part::Cpu, 90), (Part::IoRead, 9)]);
     let statements = vec![
         ("SELECT c FROM sbtest1 WHERE id=?".to_owned(), totals(9000, 100, select)),
         ("UPDATE t SET n = n + ? WHERE id = ?".to_owned(), totals(12, 600, update)),
     ];
-    let mut all = Totals::default();
+    let mut all = TraceTotals::default();
     statements.iter().for_each(|(_, totals)| all.add(totals));
     let preemptors = vec![Preemption {
         name: Some("sysbench\u{1b}[2J".into()),
@@ -109,7 +116,7 @@ fn scene() -> Scene {
         request: request(connection, text),
         activity,
     };
-    Scene {
+    TopScene {
         clock: "2026-11-22 05:00:00".to_owned(),
         servers: vec!["mariadbd 4711 :3306".to_owned()],
         whole: span.clone(),
@@ -128,7 +135,7 @@ fn scene() -> Scene {
         }],
         login: LoginScene::default(),
         slowest: vec![request(2, "UPDATE t SET n = n + ? WHERE id = ?")],
-        ledger: Ledger::default(),
+        ledger: TraceLedger::default(),
     }
 }
 
@@ -223,7 +230,7 @@ fn picture() -> LockPicture {
 
 #[test]
 fn a_login_names_who_holds_what_others_wait_for() {
-    let mut state = TopState { view: View::Blockers, ..TopState::default() };
+    let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
     let mut scene = scene();
     let notes = vec!["who holds metadata locks is not known".to_owned()];
     scene.login = LoginScene { is_there: true, picture: Some(picture()), notes };
@@ -244,8 +251,8 @@ fn a_login_names_who_holds_what_others_wait_for() {
 #[test]
 fn what_is_missing_is_said_on_every_view() {
     let mut terminal = Terminal::new(TestBackend::new(100, 24)).expect("a screen");
-    let ledger = Ledger { dropped: 1500, ..Ledger::default() };
-    let scene = Scene { ledger, ..scene() };
+    let ledger = TraceLedger { dropped: 1500, ..TraceLedger::default() };
+    let scene = TopScene { ledger, ..scene() };
     let mut state = TopState::default();
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
@@ -257,7 +264,7 @@ proptest! {
     fn no_screen_is_too_small(columns in 1u16..200, rows in 1u16..60, keys in "[1-4sSwf?jk/\n a]{0,9}",
                               is_empty: bool) {
         let mut state = TopState::new(true);
-        let scene = if is_empty { Scene::default() } else { scene() };
+        let scene = if is_empty { TopScene::default() } else { scene() };
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a screen");
         for key in keys.chars() {
             press(&mut state, &key.to_string());

@@ -1,9 +1,9 @@
 //! Who waits for locks in this instant: as the server has it, with who holds them, or as the kernel
 //! sees it, which knows no holder before it lets go.
 
-use super::blockers::Row;
+use super::blockers::BlockerRow;
 use super::rows::{left, one_line, right};
-use super::scene::Scene;
+use super::scene::TopScene;
 use super::state::TopState;
 use crate::format::{count, us};
 use crate::lock_tree::{lock_summary, lock_tree};
@@ -16,29 +16,31 @@ use std::cmp::Reverse;
 const MOST_LINES: usize = 500;
 
 /// Rows with a heading; none where nobody waits and there is nothing to know.
-pub(super) fn rows(scene: &Scene, state: &TopState) -> Vec<Row> {
+pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
     let wanted = |line: &String| state.wants(&[line]);
     let login = &scene.login;
     let mut rows = Vec::new();
     if let Some(picture) = &login.picture {
-        rows.push(Row::Heading(format!("Now: {}", lock_summary(picture))));
-        rows.extend(lock_tree(picture, MOST_LINES).into_iter().filter(wanted).map(Row::Line));
+        rows.push(BlockerRow::Heading(format!("Now: {}", lock_summary(picture))));
+        rows.extend(
+            lock_tree(picture, MOST_LINES).into_iter().filter(wanted).map(BlockerRow::Line),
+        );
     }
     let others = others(scene);
     if !others.is_empty() {
-        rows.push(Row::Heading(head(scene, others.len())));
-        rows.extend(others.into_iter().map(line).filter(wanted).map(Row::Line));
+        rows.push(BlockerRow::Heading(head(scene, others.len())));
+        rows.extend(others.into_iter().map(line).filter(wanted).map(BlockerRow::Line));
     }
     let notes = login.notes.iter().map(|note| one_line(note));
     if rows.is_empty() && !login.notes.is_empty() {
-        rows.push(Row::Heading("Now: nobody waits for long".to_owned()));
+        rows.push(BlockerRow::Heading("Now: nobody waits for long".to_owned()));
     }
-    rows.extend(notes.map(Row::Line));
+    rows.extend(notes.map(BlockerRow::Line));
     rows
 }
 
 /// Those that the picture of a login does not have: it is a second old, or of another server.
-fn others(scene: &Scene) -> Vec<&LiveConnection> {
+fn others(scene: &TopScene) -> Vec<&LiveConnection> {
     let sessions: Vec<&ServerSession> =
         scene.login.picture.iter().flat_map(|picture| &picture.sessions).collect();
     let is_same = |one: &LiveConnection, session: &ServerSession| {
@@ -57,7 +59,7 @@ fn others(scene: &Scene) -> Vec<&LiveConnection> {
     others
 }
 
-fn head(scene: &Scene, number: usize) -> String {
+fn head(scene: &TopScene, number: usize) -> String {
     let hint = match scene.login.is_there {
         true => "",
         false => "; --login URL would name who holds them",

@@ -1,47 +1,47 @@
 //! What backslash commands do when their turn comes.
 
-use super::client::{Awaits, Client};
-use super::command::{Kind, Length, Word};
-use super::dialect::Mode;
-use super::evaluate::Scope;
+use super::client::{ClientWait, PgbenchClient};
+use super::command::{CommandKind, CommandLength, ShellWord};
+use super::dialect::QueryMode;
+use super::evaluate::EvaluationScope;
 use super::expression::Expression;
 use super::meta::leading_int;
-use super::names::Slot;
+use super::names::NameSlot;
 use super::notice::Notice;
-use super::plan::Plan;
-use super::program::Next;
+use super::plan::PgbenchPlan;
+use super::program::NextStep;
 use super::shell;
-use super::value::Value;
-use dbtime_load::request::Piped;
+use super::value::ScriptValue;
+use dbtime_load::request::PipelineEntry;
 use dbtime_model::{Nanos, SqlDialect};
 
-impl Client {
+impl PgbenchClient {
     /// Runs a backslash command; `None`: the next one's turn.
-    pub(super) fn meta(&mut self, plan: &Plan, kind: &Kind) -> Option<Next> {
+    pub(super) fn meta(&mut self, plan: &PgbenchPlan, kind: &CommandKind) -> Option<NextStep> {
         let done = match kind {
-            Kind::Sql(_) => unreachable!("SQL is sent"),
-            Kind::Sleep { length, unit } => return self.sleep(plan, *length, *unit),
-            Kind::StartPipeline => return self.start_pipeline(plan),
-            Kind::SyncPipeline | Kind::EndPipeline if !self.in_pipeline => {
+            CommandKind::Sql(_) => unreachable!("SQL is sent"),
+            CommandKind::Sleep { length, unit } => return self.sleep(plan, *length, *unit),
+            CommandKind::StartPipeline => return self.start_pipeline(plan),
+            CommandKind::SyncPipeline | CommandKind::EndPipeline if !self.in_pipeline => {
                 return Some(self.abort_in(plan, kind.name(), "not in pipeline mode"));
             }
-            Kind::EndPipeline => return self.end_pipeline(plan),
-            Kind::SyncPipeline => {
-                self.piped.push(Piped::Sync);
+            CommandKind::EndPipeline => return self.end_pipeline(plan),
+            CommandKind::SyncPipeline => {
+                self.piped.push(PipelineEntry::Sync);
                 Ok(())
             }
-            Kind::Set(slot, expression) => match self.evaluate(plan, expression) {
+            CommandKind::Set(slot, expression) => match self.evaluate(plan, expression) {
                 Err(error) => return Some(self.cannot_evaluate(plan, kind, error)),
                 Ok(value) => self.variables.set("set", *slot, value),
             },
-            Kind::If { .. } => return self.condition(plan),
-            Kind::Elif { end, .. } | Kind::Else { end } => {
+            CommandKind::If { .. } => return self.condition(plan),
+            CommandKind::Elif { end, .. } | CommandKind::Else { end } => {
                 self.complete_and_go(plan, *end + 1);
                 return None;
             }
-            Kind::Endif => Ok(()),
-            Kind::Shell(words) => self.shell(plan, words, None),
-            Kind::SetShell(slot, words) => self.shell(plan, words, Some(*slot)),
+            CommandKind::Endif => Ok(()),
+            CommandKind::Shell(words) => self.shell(plan, words, None),
+            CommandKind::SetShell(slot, words) => self.shell(plan, words, Some(*slot)),
         };
         match done {
             Ok(()) => {
@@ -50,32 +50,41 @@ impl Client {
             }
             Err(error) => {
                 self.say_error(plan, error);
-                let what = if let Kind::Set(..) = kind { "assignment" } else { "execution" };
+                let what = if let CommandKind::Set(..) = kind { "assignment" } else { "execution" };
                 Some(self.abort_in(plan, kind.name(), &format!("{what} of meta-command failed")))
             }
         }
     }
 
-    fn evaluate(&mut self, plan: &Plan, expression: &Expression) -> Result<Value, String> {
+    fn evaluate(
+        &mut self,
+        plan: &PgbenchPlan,
+        expression: &Expression,
+    ) -> Result<ScriptValue, String> {
         let (script, command, listener) = (self.script, self.command, &plan.settings.listener);
         let mut debug = |value| listener.say(Notice::Line(debug_line(script, command, value)));
         let (variables, prng) = (&mut self.variables, &mut self.prng);
-        Scope { variables, prng, debug: &mut debug }.value(expression)
+        EvaluationScope { variables, prng, debug: &mut debug }.value(expression)
     }
 
-    fn cannot_evaluate(&mut self, plan: &Plan, kind: &Kind, error: String) -> Next {
+    fn cannot_evaluate(
+        &mut self,
+        plan: &PgbenchPlan,
+        kind: &CommandKind,
+        error: String,
+    ) -> NextStep {
         self.say_error(plan, error);
         self.abort_in(plan, kind.name(), "evaluation of meta-command failed")
     }
 
     /// `\if`, and every `\elif` that it leads to: goes on behind the first whose condition holds,
     /// or behind `\else` or `\endif`, which are not run themselves.
-    fn condition(&mut self, plan: &Plan) -> Option<Next> {
+    fn condition(&mut self, plan: &PgbenchPlan) -> Option<NextStep> {
         let commands = &plan.settings.scripts.scripts[self.script].commands;
         loop {
             let kind = &commands[self.command].kind;
-            let (Kind::If { condition, otherwise } | Kind::Elif { condition, otherwise, .. }) =
-                kind
+            let (CommandKind::If { condition, otherwise }
+            | CommandKind::Elif { condition, otherwise, .. }) = kind
             else {
                 self.command += 1;
                 return None;
@@ -91,10 +100,10 @@ impl Client {
         }
     }
 
-    fn sleep(&mut self, plan: &Plan, length: Length, unit: i64) -> Option<Next> {
+    fn sleep(&mut self, plan: &PgbenchPlan, length: CommandLength, unit: i64) -> Option<NextStep> {
         let length = match length {
-            Length::Fixed(length) => Ok(length),
-            Length::Variable(slot) => {
+            CommandLength::Fixed(length) => Ok(length),
+            CommandLength::Variable(slot) => {
                 let mut text = String::new();
                 let name = self.variables.name(slot);
                 let is_set = self.variables.write(slot, &mut text);
@@ -118,12 +127,17 @@ impl Client {
             }
             Ok(length) => {
                 let length = Nanos::from_micros((length * unit) as u64);
-                Some(self.ask(Awaits::Pause, Next::Sleep(length)))
+                Some(self.ask(ClientWait::Pause, NextStep::Sleep(length)))
             }
         }
     }
 
-    fn shell(&mut self, plan: &Plan, words: &[Word], slot: Option<Slot>) -> Result<(), String> {
+    fn shell(
+        &mut self,
+        plan: &PgbenchPlan,
+        words: &[ShellWord],
+        slot: Option<NameSlot>,
+    ) -> Result<(), String> {
         if !plan.settings.allow_shell {
             return Err("scripts run programs only under `dbtime pgbench --allow-shell`".to_owned());
         }
@@ -132,36 +146,38 @@ impl Client {
         match slot {
             None => shell::run(&line, &name),
             Some(slot) => {
-                let value = Value::Int(shell::run_for_int(&line, &name)?);
+                let value = ScriptValue::Int(shell::run_for_int(&line, &name)?);
                 self.variables.set("setshell", slot, value)
             }
         }
     }
 
-    fn start_pipeline(&mut self, plan: &Plan) -> Option<Next> {
+    fn start_pipeline(&mut self, plan: &PgbenchPlan) -> Option<NextStep> {
         let flaw = match plan.settings.mode {
-            Mode::Simple => "cannot use pipeline mode with the simple query protocol",
+            QueryMode::Simple => "cannot use pipeline mode with the simple query protocol",
             _ if plan.settings.dialect != SqlDialect::Postgres => "only PostgreSQL has pipelines",
             _ if self.in_pipeline => "already in pipeline mode",
-            Mode::Extended => {
+            QueryMode::Extended => {
                 self.in_pipeline = true;
                 self.complete(plan);
                 return None;
             }
-            Mode::Prepared => return self.prepare_pipeline(plan, self.command),
+            QueryMode::Prepared => return self.prepare_pipeline(plan, self.command),
         };
         Some(self.abort_in(plan, "startpipeline", flaw))
     }
 
     /// Prepares what the pipeline holds and is not prepared yet, behind the command `last`; then
     /// enters it.
-    pub(super) fn prepare_pipeline(&mut self, plan: &Plan, last: usize) -> Option<Next> {
+    pub(super) fn prepare_pipeline(&mut self, plan: &PgbenchPlan, last: usize) -> Option<NextStep> {
         let commands = &plan.settings.scripts.scripts[self.script].commands;
         let inside = commands.iter().enumerate().skip(last + 1);
-        let inside = inside.take_while(|(_, command)| command.kind != Kind::EndPipeline);
+        let inside = inside.take_while(|(_, command)| command.kind != CommandKind::EndPipeline);
         for (index, command) in inside {
-            if matches!(command.kind, Kind::Sql(_)) && !self.is_prepared(plan, index) {
-                return Some(self.ask(Awaits::PreparePipeline(index), Next::Prepare(index)));
+            if matches!(command.kind, CommandKind::Sql(_)) && !self.is_prepared(plan, index) {
+                return Some(
+                    self.ask(ClientWait::PreparePipeline(index), NextStep::Prepare(index)),
+                );
             }
         }
         self.in_pipeline = true;
@@ -169,20 +185,20 @@ impl Client {
         None
     }
 
-    fn end_pipeline(&mut self, plan: &Plan) -> Option<Next> {
+    fn end_pipeline(&mut self, plan: &PgbenchPlan) -> Option<NextStep> {
         if self.piped.is_empty() {
             self.in_pipeline = false;
             self.complete(plan);
             return None;
         }
-        Some(self.ask(Awaits::Pipeline, Next::Pipeline))
+        Some(self.ask(ClientWait::Pipeline, NextStep::Pipeline))
     }
 }
 
 /// What `debug()` shows.
-fn debug_line(script: usize, command: usize, value: Value) -> String {
+fn debug_line(script: usize, command: usize, value: ScriptValue) -> String {
     let mut line = format!("debug(script={script},command={}): ", command + 1);
-    if value == Value::Null {
+    if value == ScriptValue::Null {
         line.push_str("null");
     } else {
         line.push_str(value.type_name());

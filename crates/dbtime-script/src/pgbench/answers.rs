@@ -1,87 +1,87 @@
 //! What a client makes of answers and errors: rows go into variables, some errors are tried again,
 //! all others abort the client.
 
-use super::block::Effect;
-use super::client::{Awaits, Client};
-use super::command::{Keep, Kind};
-use super::dialect::Mode;
+use super::block::BlockEffect;
+use super::client::{ClientWait, PgbenchClient};
+use super::command::{CommandKind, ResultStorage};
+use super::dialect::QueryMode;
 use super::notice::Notice;
-use super::plan::{Plan, lock};
-use super::program::Next;
+use super::plan::{PgbenchPlan, lock};
+use super::program::NextStep;
 use super::statistics::FailureKind;
-use dbtime_load::failure::{Failure, NO_COPY_DATA};
-use dbtime_load::results::{ResultSet, Results};
+use dbtime_load::failure::{DatabaseFailure, NO_COPY_DATA};
+use dbtime_load::results::{ResultSet, ResultSets};
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, SqlDialect};
 use std::ops::Range;
 
-impl Client {
+impl PgbenchClient {
     /// What was asked has been done.
-    pub(super) fn answered(&mut self, plan: &Plan, results: &Results) -> Next {
+    pub(super) fn answered(&mut self, plan: &PgbenchPlan, results: &ResultSets) -> NextStep {
         self.trace_receiving(plan);
         match self.awaits {
-            Awaits::Open => return Next::Done,
-            Awaits::Connect => return self.connected(plan),
-            Awaits::Disconnect => return self.disconnected(),
-            Awaits::Rollback => {
+            ClientWait::Open => return NextStep::Done,
+            ClientWait::Connect => return self.connected(plan),
+            ClientWait::Disconnect => return self.disconnected(),
+            ClientWait::Rollback => {
                 self.in_block = false;
                 return self.try_again_or_fail(plan);
             }
-            Awaits::Prepare => {
+            ClientWait::Prepare => {
                 self.mark_prepared(plan, self.command);
                 let commands = &plan.settings.scripts.scripts[self.script].commands;
-                if let Kind::Sql(sql) = &commands[self.command].kind {
+                if let CommandKind::Sql(sql) = &commands[self.command].kind {
                     return self.execute(plan, sql);
                 }
             }
-            Awaits::PreparePipeline(last) => {
+            ClientWait::PreparePipeline(last) => {
                 self.mark_prepared(plan, last);
                 if let Some(next) = self.prepare_pipeline(plan, last) {
                     return next;
                 }
             }
-            Awaits::Answer => {
+            ClientWait::Answer => {
                 if let Err(error) = self.keep(plan, results) {
                     return self.abort(plan, error, Some(ErrorClass::Other));
                 }
                 self.succeeded(plan, self.command..self.command + 1);
             }
-            Awaits::Pipeline => {
+            ClientWait::Pipeline => {
                 self.piped.clear();
                 self.in_pipeline = false;
                 self.succeeded(plan, self.pipeline(plan));
             }
-            Awaits::Nothing | Awaits::Pause => {}
+            ClientWait::Nothing | ClientWait::Pause => {}
         }
         self.advance(plan)
     }
 
     /// These commands have been executed, and the present one is done with them.
-    fn succeeded(&mut self, plan: &Plan, commands: Range<usize>) {
+    fn succeeded(&mut self, plan: &PgbenchPlan, commands: Range<usize>) {
         for ready in &plan.commands[self.script][commands] {
             self.in_block = ready.effect.leaves_open.unwrap_or(self.in_block);
         }
         self.complete(plan);
     }
 
-    fn mark_prepared(&mut self, plan: &Plan, command: usize) {
+    fn mark_prepared(&mut self, plan: &PgbenchPlan, command: usize) {
         self.prepared[plan.commands[self.script][command].handle as usize] = true;
     }
 
     /// The commands of the pipeline that ends here.
-    fn pipeline(&self, plan: &Plan) -> Range<usize> {
+    fn pipeline(&self, plan: &PgbenchPlan) -> Range<usize> {
         let commands = &plan.settings.scripts.scripts[self.script].commands[..self.command];
-        let start = commands.iter().rposition(|command| command.kind == Kind::StartPipeline);
+        let start = commands.iter().rposition(|command| command.kind == CommandKind::StartPipeline);
         start.unwrap_or(0)..self.command
     }
 
     /// Puts rows into variables, where `\gset` or `\aset` says so.
-    fn keep(&mut self, plan: &Plan, results: &Results) -> Result<(), String> {
+    fn keep(&mut self, plan: &PgbenchPlan, results: &ResultSets) -> Result<(), String> {
         let command = &plan.settings.scripts.scripts[self.script].commands[self.command];
-        let Kind::Sql(sql) = &command.kind else { return Ok(()) };
+        let CommandKind::Sql(sql) = &command.kind else { return Ok(()) };
         match &sql.keep {
-            Keep::Nothing => Ok(()),
-            Keep::One(prefix) => {
+            ResultStorage::Nothing => Ok(()),
+            ResultStorage::One(prefix) => {
                 let last = results.len().saturating_sub(1);
                 let set = results.set(last);
                 // A row without columns is one, too.
@@ -91,7 +91,7 @@ impl Client {
                     _ => Err(format!("{}: expected one row, got {rows}", self.place(last))),
                 }
             }
-            Keep::Every(prefix) => {
+            ResultStorage::Every(prefix) => {
                 for index in 0..results.len() {
                     match results.set(index) {
                         Some(set) if set.columns() > 0 && set.rows() > 0 => {
@@ -108,7 +108,7 @@ impl Client {
     /// Puts the last row into variables. A NULL becomes an empty text.
     fn store(
         &mut self,
-        plan: &Plan,
+        plan: &PgbenchPlan,
         by: &str,
         prefix: &str,
         query: usize,
@@ -134,22 +134,22 @@ impl Client {
     }
 
     /// What was asked has failed.
-    pub(super) fn failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
+    pub(super) fn failed(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> NextStep {
         self.trace_receiving(plan);
         let text = match self.awaits {
-            Awaits::Disconnect => return self.disconnected(),
-            Awaits::Open => {
+            ClientWait::Disconnect => return self.disconnected(),
+            ClientWait::Open => {
                 let id = self.id;
                 let message = self.message(plan, failure);
                 let text = format!("{message}\nerror: could not create connection for client {id}");
                 lock(&plan.trouble).get_or_insert(text);
-                return Next::EndAll(failure.class);
+                return NextStep::EndAll(failure.class);
             }
-            Awaits::Connect => {
+            ClientWait::Connect => {
                 self.say_error(plan, self.message(plan, failure));
                 format!("client {} aborted while establishing connection", self.id)
             }
-            Awaits::Rollback => format!(
+            ClientWait::Rollback => format!(
                 "client {} aborted while rolling back the transaction after an error; {}",
                 self.id,
                 self.message(plan, failure)
@@ -160,13 +160,13 @@ impl Client {
     }
 
     /// The database's own words, which point into the statement.
-    fn message(&self, plan: &Plan, failure: &Failure) -> String {
+    fn message(&self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> String {
         let ready = || plan.commands[self.script][self.command].sql.as_str();
         match (self.awaits, plan.settings.mode) {
-            (Awaits::Answer, Mode::Simple) => {
+            (ClientWait::Answer, QueryMode::Simple) => {
                 message(failure, plan.settings.dialect, Some(&self.sql))
             }
-            (Awaits::Answer, Mode::Extended) | (Awaits::Prepare, _) => {
+            (ClientWait::Answer, QueryMode::Extended) | (ClientWait::Prepare, _) => {
                 message(failure, plan.settings.dialect, Some(ready()))
             }
             _ => message(failure, plan.settings.dialect, None),
@@ -174,14 +174,15 @@ impl Client {
     }
 
     /// Tells of the answer to a command, where that is wanted.
-    fn trace_receiving(&self, plan: &Plan) {
-        if plan.settings.traces && matches!(self.awaits, Awaits::Answer | Awaits::Pipeline) {
+    fn trace_receiving(&self, plan: &PgbenchPlan) {
+        if plan.settings.traces && matches!(self.awaits, ClientWait::Answer | ClientWait::Pipeline)
+        {
             plan.settings.listener.say(Notice::Info(format!("client {} receiving", self.id)));
         }
     }
 
     /// A command has failed, or what it needs to be prepared.
-    fn command_failed(&mut self, plan: &Plan, failure: &Failure) -> Next {
+    fn command_failed(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> NextStep {
         self.note_block(plan, failure);
         let (id, script, command) = (self.id, self.script, self.command);
         if failure.class == ErrorClass::Connection {
@@ -209,20 +210,20 @@ impl Client {
             format!("client {id} got an error {place}; {}", self.message(plan, failure))
         });
         if self.in_block {
-            return self.ask(Awaits::Rollback, Next::Rollback);
+            return self.ask(ClientWait::Rollback, NextStep::Rollback);
         }
         self.try_again_or_fail(plan)
     }
 
     /// Finds out whether a block is open behind an error.
-    fn note_block(&mut self, plan: &Plan, failure: &Failure) {
+    fn note_block(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) {
         let ready = &plan.commands[self.script];
         let (commands, is_alone) = match self.awaits {
-            Awaits::Pipeline => (self.pipeline(plan), false),
-            Awaits::Answer => (self.command..self.command + 1, true),
+            ClientWait::Pipeline => (self.pipeline(plan), false),
+            ClientWait::Answer => (self.command..self.command + 1, true),
             _ => return,
         };
-        let has = |wanted: fn(&Effect) -> bool| {
+        let has = |wanted: fn(&BlockEffect) -> bool| {
             commands.clone().any(|command| wanted(&ready[command].effect))
         };
         if failure.undone {
@@ -236,7 +237,7 @@ impl Client {
     }
 
     /// The transaction is undone: once more, or never again.
-    fn try_again_or_fail(&mut self, plan: &Plan) -> Next {
+    fn try_again_or_fail(&mut self, plan: &PgbenchPlan) -> NextStep {
         let settings = &plan.settings;
         let has_tries = settings.max_tries == 0 || self.tries < settings.max_tries;
         let has_time = settings.latency_limit.is_none_or(|limit| now() - self.due <= limit);
@@ -253,7 +254,7 @@ impl Client {
         self.leave(plan)
     }
 
-    fn tries_line(&self, plan: &Plan, what: &str) -> String {
+    fn tries_line(&self, plan: &PgbenchPlan, what: &str) -> String {
         let mut line = format!("client {} {what} (try {}", self.id, self.tries);
         if plan.settings.max_tries > 0 {
             line.push_str(&format!("/{}", plan.settings.max_tries));
@@ -265,18 +266,18 @@ impl Client {
         line + ")"
     }
 
-    fn say_verbose(&self, plan: &Plan, text: impl FnOnce() -> String) {
+    fn say_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
         if plan.settings.verbose_errors {
             plan.settings.listener.say(Notice::Info(text()));
         }
     }
 
-    pub(super) fn say_error(&self, plan: &Plan, text: String) {
+    pub(super) fn say_error(&self, plan: &PgbenchPlan, text: String) {
         plan.settings.listener.say(Notice::Error(text));
     }
 
     /// Aborts the client in the present command.
-    pub(super) fn abort_in(&mut self, plan: &Plan, name: &str, message: &str) -> Next {
+    pub(super) fn abort_in(&mut self, plan: &PgbenchPlan, name: &str, message: &str) -> NextStep {
         let (id, script, command) = (self.id, self.script, self.command);
         let text = format!(
             "client {id} aborted in command {command} ({name}) of script {script}; {message}"
@@ -285,18 +286,23 @@ impl Client {
     }
 
     /// Aborts the client; `failed` unless its transaction is complete.
-    pub(super) fn abort(&mut self, plan: &Plan, text: String, failed: Option<ErrorClass>) -> Next {
+    pub(super) fn abort(
+        &mut self,
+        plan: &PgbenchPlan,
+        text: String,
+        failed: Option<ErrorClass>,
+    ) -> NextStep {
         lock(&plan.aborted).push(text.clone());
         self.say_error(plan, text);
         self.failure = failed.map(|_| FailureKind::Other);
-        self.awaits = Awaits::Nothing;
-        Next::Abort(failed)
+        self.awaits = ClientWait::Nothing;
+        NextStep::Abort(failed)
     }
 }
 
 /// The database's own words, as its own client shows them, with the place in the statement if its
 /// text is known.
-pub fn message(failure: &Failure, dialect: SqlDialect, sql: Option<&str>) -> String {
+pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>) -> String {
     match dialect {
         _ if !failure.report.is_empty() => failure.report_in(sql),
         SqlDialect::Postgres if failure.class != ErrorClass::Connection => {
@@ -307,7 +313,7 @@ pub fn message(failure: &Failure, dialect: SqlDialect, sql: Option<&str>) -> Str
 }
 
 /// What kind of failure it is that can be tried again; `None`: it cannot.
-fn kind_of(failure: &Failure, dialect: SqlDialect) -> Option<FailureKind> {
+fn kind_of(failure: &DatabaseFailure, dialect: SqlDialect) -> Option<FailureKind> {
     let is_deadlock = failure.state == "40P01" || matches!(&failure.code[..], "40P01" | "1213");
     match failure.class {
         ErrorClass::Conflict if is_deadlock => Some(FailureKind::Deadlock),

@@ -1,18 +1,18 @@
 //! Which SQL commands open and close transaction blocks, told by their first words: a failed
 //! transaction has to be rolled back, and none may stay open behind a script.
 
-use super::scan::{Scanner, Stop};
+use super::scan::{ScanStop, Scanner};
 
 /// What a command does to the transaction block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Effect {
+pub(super) struct BlockEffect {
     /// Whether a block is open behind it; `None`: as before.
     pub leaves_open: Option<bool>,
     /// Whether one of its statements opens a block: it may be open when the command fails.
     pub opens: bool,
 }
 
-impl Effect {
+impl BlockEffect {
     /// The effect of a command, all its statements taken together.
     pub(super) fn of(sql: &str) -> Self {
         let mut scanner = Scanner::new(sql);
@@ -23,7 +23,7 @@ impl Effect {
                 effect.leaves_open = Some(is_open);
                 effect.opens |= is_open;
             }
-            if stop == Stop::End {
+            if stop == ScanStop::End {
                 return effect;
             }
         }
@@ -85,7 +85,7 @@ mod tests {
             ("", None, false),
         ];
         for (sql, leaves_open, opens) in cases {
-            assert_eq!(Effect::of(sql), Effect { leaves_open, opens }, "{sql}");
+            assert_eq!(BlockEffect::of(sql), BlockEffect { leaves_open, opens }, "{sql}");
         }
     }
 }

@@ -1,22 +1,22 @@
 //! A client's way through its script: which command is next, and what it makes of the answer.
 
-use super::command::{Keep, Kind, Sql};
-use super::dialect::Mode;
+use super::command::{CommandKind, ResultStorage, SqlCommand};
+use super::dialect::QueryMode;
 use super::notice::Notice;
 use super::parameter::parameter;
-use super::plan::Plan;
-use super::program::Next;
+use super::plan::PgbenchPlan;
+use super::program::NextStep;
 use super::random::Prng;
 use super::statistics::{FailureKind, Statistics};
 use super::variables::Variables;
 use dbtime_load::program::Value as Parameter;
-use dbtime_load::request::Piped;
+use dbtime_load::request::PipelineEntry;
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample};
 
 /// What a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Awaits {
+pub(super) enum ClientWait {
     /// Nothing: the next command.
     Nothing,
     /// The connection that is made before the load.
@@ -41,7 +41,7 @@ pub(super) enum Awaits {
 const MOST_AT_ONCE: u32 = 1000;
 
 /// One client.
-pub(super) struct Client {
+pub(super) struct PgbenchClient {
     pub(super) id: u32,
     pub(super) variables: Variables,
     pub(super) prng: Prng,
@@ -49,7 +49,7 @@ pub(super) struct Client {
     prng_at_start: Prng,
     pub(super) script: usize,
     pub(super) command: usize,
-    pub(super) awaits: Awaits,
+    pub(super) awaits: ClientWait,
     /// The text of a simple query.
     pub(super) sql: String,
     /// The parameters of a query.
@@ -57,7 +57,7 @@ pub(super) struct Client {
     /// By handle.
     pub(super) prepared: Vec<bool>,
     /// The pipeline that is being filled.
-    pub(super) piped: Vec<Piped>,
+    pub(super) piped: Vec<PipelineEntry>,
     pub(super) in_pipeline: bool,
     pub(super) in_block: bool,
     is_connected: bool,
@@ -76,8 +76,8 @@ pub(super) struct Client {
     pub(super) statistics: Statistics,
 }
 
-impl Client {
-    pub(super) fn new(plan: &Plan, id: u32, variables: Variables, prng: Prng) -> Self {
+impl PgbenchClient {
+    pub(super) fn new(plan: &PgbenchPlan, id: u32, variables: Variables, prng: Prng) -> Self {
         Self {
             id,
             variables,
@@ -85,7 +85,7 @@ impl Client {
             prng,
             script: 0,
             command: 0,
-            awaits: Awaits::Nothing,
+            awaits: ClientWait::Nothing,
             sql: String::new(),
             parameters: Vec::new(),
             prepared: vec![false; plan.handles as usize],
@@ -113,12 +113,12 @@ impl Client {
 
     /// Sets it to the first command.
     fn rewind(&mut self) {
-        (self.command, self.in_pipeline, self.awaits) = (0, false, Awaits::Nothing);
+        (self.command, self.in_pipeline, self.awaits) = (0, false, ClientWait::Nothing);
         self.piped.clear();
     }
 
     /// The transaction begins again. Variables keep what they hold.
-    pub(super) fn begin_again(&mut self, plan: &Plan) -> Next {
+    pub(super) fn begin_again(&mut self, plan: &PgbenchPlan) -> NextStep {
         self.prng = self.prng_at_start.clone();
         self.tries += 1;
         self.failure = None;
@@ -127,20 +127,20 @@ impl Client {
     }
 
     /// Makes the connection before the load.
-    pub(super) fn open(&mut self) -> Next {
-        self.ask(Awaits::Open, Next::Connect)
+    pub(super) fn open(&mut self) -> NextStep {
+        self.ask(ClientWait::Open, NextStep::Connect)
     }
 
     /// The first step of a transaction.
-    pub(super) fn begin(&mut self, plan: &Plan) -> Next {
+    pub(super) fn begin(&mut self, plan: &PgbenchPlan) -> NextStep {
         if plan.settings.reconnects && !self.is_connected {
-            return self.ask(Awaits::Connect, Next::Connect);
+            return self.ask(ClientWait::Connect, NextStep::Connect);
         }
         self.advance(plan)
     }
 
     /// A transaction as the original times it: without making and closing its connection.
-    pub(super) fn without_connecting(&self, plan: &Plan, sample: &Sample) -> Sample {
+    pub(super) fn without_connecting(&self, plan: &PgbenchPlan, sample: &Sample) -> Sample {
         let (begun, done) = self.connected;
         let due = if plan.settings.is_paced { sample.due } else { begun };
         match plan.settings.reconnects && sample.outcome == Outcome::Completed {
@@ -150,7 +150,7 @@ impl Client {
     }
 
     /// There is a new connection, on which nothing is prepared.
-    pub(super) fn connected(&mut self, plan: &Plan) -> Next {
+    pub(super) fn connected(&mut self, plan: &PgbenchPlan) -> NextStep {
         self.is_connected = true;
         self.connected.0 = now();
         self.prepared.fill(false);
@@ -158,39 +158,39 @@ impl Client {
     }
 
     /// The connection is closed, and with it ends the transaction.
-    pub(super) fn disconnected(&mut self) -> Next {
+    pub(super) fn disconnected(&mut self) -> NextStep {
         self.is_connected = false;
         self.end()
     }
 
     /// The pause is over.
-    pub(super) fn resumed(&mut self, plan: &Plan) -> Next {
-        if self.awaits == Awaits::Pause {
+    pub(super) fn resumed(&mut self, plan: &PgbenchPlan) -> NextStep {
+        if self.awaits == ClientWait::Pause {
             self.complete(plan);
         }
         self.advance(plan)
     }
 
-    pub(super) fn ask(&mut self, awaits: Awaits, next: Next) -> Next {
+    pub(super) fn ask(&mut self, awaits: ClientWait, next: NextStep) -> NextStep {
         (self.awaits, self.at_once) = (awaits, 0);
         next
     }
 
     /// Runs commands up to the next one that has to wait.
-    pub(super) fn advance(&mut self, plan: &Plan) -> Next {
-        self.awaits = Awaits::Nothing;
+    pub(super) fn advance(&mut self, plan: &PgbenchPlan) -> NextStep {
+        self.awaits = ClientWait::Nothing;
         let commands = &plan.settings.scripts.scripts[self.script].commands;
         while let Some(command) = commands.get(self.command) {
             self.at_once += 1;
             if self.at_once > MOST_AT_ONCE {
                 self.at_once = 0;
-                return Next::Sleep(Nanos::ZERO);
+                return NextStep::Sleep(Nanos::ZERO);
             }
             if plan.settings.times_commands {
                 self.command_began = now();
             }
             let next = match &command.kind {
-                Kind::Sql(sql) => self.sql(plan, sql),
+                CommandKind::Sql(sql) => self.sql(plan, sql),
                 kind => {
                     self.trace(plan, &command.first_line);
                     self.meta(plan, kind)
@@ -204,7 +204,7 @@ impl Client {
     }
 
     /// Tells of a backslash command, where that is wanted: without its expression.
-    fn trace(&self, plan: &Plan, line: &str) {
+    fn trace(&self, plan: &PgbenchPlan, line: &str) {
         if plan.settings.traces {
             let words = match line.split_whitespace().next() {
                 Some("\\set") => 2,
@@ -218,11 +218,11 @@ impl Client {
     }
 
     /// The command is done: the next one's turn.
-    pub(super) fn complete(&mut self, plan: &Plan) {
+    pub(super) fn complete(&mut self, plan: &PgbenchPlan) {
         self.complete_and_go(plan, self.command + 1);
     }
 
-    pub(super) fn complete_and_go(&mut self, plan: &Plan, command: usize) {
+    pub(super) fn complete_and_go(&mut self, plan: &PgbenchPlan, command: usize) {
         if plan.settings.times_commands {
             let time = (now() - self.command_began).as_secs();
             self.statistics.scripts[self.script].commands[self.command].time.add(time);
@@ -231,7 +231,7 @@ impl Client {
     }
 
     /// The end of the script.
-    fn finish(&mut self, plan: &Plan) -> Next {
+    fn finish(&mut self, plan: &PgbenchPlan) -> NextStep {
         if self.in_pipeline {
             let message =
                 format!("client {} aborted: end of script reached with pipeline open", self.id);
@@ -248,78 +248,80 @@ impl Client {
     }
 
     /// The transaction is over, one way or the other.
-    pub(super) fn leave(&mut self, plan: &Plan) -> Next {
+    pub(super) fn leave(&mut self, plan: &PgbenchPlan) -> NextStep {
         if plan.settings.reconnects {
             self.connected.1 = now();
-            return self.ask(Awaits::Disconnect, Next::Disconnect);
+            return self.ask(ClientWait::Disconnect, NextStep::Disconnect);
         }
         self.end()
     }
 
-    fn end(&mut self) -> Next {
-        self.awaits = Awaits::Nothing;
-        if self.failure.is_some() { Next::Failed(self.class) } else { Next::Done }
+    fn end(&mut self) -> NextStep {
+        self.awaits = ClientWait::Nothing;
+        if self.failure.is_some() { NextStep::Failed(self.class) } else { NextStep::Done }
     }
 
     /// Sends SQL, or puts it into the pipeline.
-    fn sql(&mut self, plan: &Plan, sql: &Sql) -> Option<Next> {
+    fn sql(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) -> Option<NextStep> {
         if self.in_pipeline {
             return self.pipe(plan, sql);
         }
         Some(match plan.settings.mode {
-            Mode::Simple => {
+            QueryMode::Simple => {
                 self.sql.clear();
                 sql.template.fill(&self.variables, &mut self.sql);
-                self.ask(Awaits::Answer, Next::Query)
+                self.ask(ClientWait::Answer, NextStep::Query)
             }
-            Mode::Extended => {
+            QueryMode::Extended => {
                 self.fill_parameters(plan, sql);
-                self.ask(Awaits::Answer, Next::QueryWith)
+                self.ask(ClientWait::Answer, NextStep::QueryWith)
             }
-            Mode::Prepared if self.is_prepared(plan, self.command) => self.execute(plan, sql),
-            Mode::Prepared => self.ask(Awaits::Prepare, Next::Prepare(self.command)),
+            QueryMode::Prepared if self.is_prepared(plan, self.command) => self.execute(plan, sql),
+            QueryMode::Prepared => self.ask(ClientWait::Prepare, NextStep::Prepare(self.command)),
         })
     }
 
     /// Executes the command that is prepared.
-    pub(super) fn execute(&mut self, plan: &Plan, sql: &Sql) -> Next {
+    pub(super) fn execute(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) -> NextStep {
         self.fill_parameters(plan, sql);
-        self.ask(Awaits::Answer, Next::Execute)
+        self.ask(ClientWait::Answer, NextStep::Execute)
     }
 
-    pub(super) fn is_prepared(&self, plan: &Plan, command: usize) -> bool {
+    pub(super) fn is_prepared(&self, plan: &PgbenchPlan, command: usize) -> bool {
         self.prepared[plan.commands[self.script][command].handle as usize]
     }
 
-    fn fill_parameters(&mut self, plan: &Plan, sql: &Sql) {
+    fn fill_parameters(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) {
         let (variables, dialect) = (&self.variables, plan.settings.dialect);
         self.parameters.clear();
         self.parameters
             .extend(sql.template.slots().map(|slot| parameter(variables.shown(slot), dialect)));
     }
 
-    fn pipe(&mut self, plan: &Plan, sql: &Sql) -> Option<Next> {
+    fn pipe(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) -> Option<NextStep> {
         let name = match sql.keep {
-            Keep::Nothing => {
+            ResultStorage::Nothing => {
                 self.fill_parameters(plan, sql);
                 let parameters = std::mem::take(&mut self.parameters);
                 let ready = &plan.commands[self.script][self.command];
                 self.piped.push(match plan.settings.mode {
-                    Mode::Prepared => Piped::Execute { handle: ready.handle, parameters },
-                    _ => Piped::QueryWith { sql: ready.sql.clone(), parameters },
+                    QueryMode::Prepared => {
+                        PipelineEntry::Execute { handle: ready.handle, parameters }
+                    }
+                    _ => PipelineEntry::QueryWith { sql: ready.sql.clone(), parameters },
                 });
                 self.complete(plan);
                 return None;
             }
-            Keep::One(_) => "gset",
-            Keep::Every(_) => "aset",
+            ResultStorage::One(_) => "gset",
+            ResultStorage::Every(_) => "aset",
         };
         Some(self.abort_in(plan, name, &format!("\\{name} is not allowed in pipeline mode")))
     }
 
     /// Whether the answer's rows are needed.
-    pub(super) fn keeps_rows(&self, plan: &Plan) -> bool {
+    pub(super) fn keeps_rows(&self, plan: &PgbenchPlan) -> bool {
         let command = &plan.settings.scripts.scripts[self.script].commands[self.command];
-        matches!(&command.kind, Kind::Sql(sql) if sql.keep != Keep::Nothing)
+        matches!(&command.kind, CommandKind::Sql(sql) if sql.keep != ResultStorage::Nothing)
     }
 }

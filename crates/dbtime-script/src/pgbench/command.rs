@@ -1,34 +1,34 @@
 //! What scripts are made of.
 
 use super::expression::Expression;
-use super::names::Slot;
-use super::template::Template;
+use super::names::NameSlot;
+use super::template::StatementTemplate;
 
 /// A script that was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Script {
+pub struct ParsedScript {
     /// Its name in reports: the file, or the description of a built-in one.
     pub name: String,
     /// Its commands; never none.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ScriptCommand>,
 }
 
 /// A command of a script. `\gset` and `\aset` belong to the SQL before them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Command {
+pub struct ScriptCommand {
     /// Its first line, as reports show it.
     pub first_line: String,
     /// What it does.
-    pub kind: Kind,
+    pub kind: CommandKind,
 }
 
 /// What a command does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum CommandKind {
     /// SQL; several statements where they are joined by `\;`.
-    Sql(Sql),
+    Sql(SqlCommand),
     /// `\set`
-    Set(Slot, Expression),
+    Set(NameSlot, Expression),
     /// `\if`
     If {
         /// Whether what follows is run.
@@ -55,14 +55,14 @@ pub enum Kind {
     /// `\sleep`
     Sleep {
         /// A number, or the variable that holds it.
-        length: Length,
+        length: CommandLength,
         /// Microseconds of one.
         unit: i64,
     },
     /// `\shell`: its words.
-    Shell(Vec<Word>),
+    Shell(Vec<ShellWord>),
     /// `\setshell`: what it sets, and the words.
-    SetShell(Slot, Vec<Word>),
+    SetShell(NameSlot, Vec<ShellWord>),
     /// `\startpipeline`
     StartPipeline,
     /// `\syncpipeline`
@@ -73,18 +73,18 @@ pub enum Kind {
 
 /// An SQL command.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sql {
+pub struct SqlCommand {
     /// As it is written, with `:name`.
     pub text: String,
     /// Cut at its variables.
-    pub template: Template,
+    pub template: StatementTemplate,
     /// What becomes of its rows.
-    pub keep: Keep,
+    pub keep: ResultStorage,
 }
 
 /// What becomes of the rows of an SQL command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
+pub enum ResultStorage {
     /// They are thrown away.
     #[default]
     Nothing,
@@ -96,23 +96,23 @@ pub enum Keep {
 
 /// The length of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub enum CommandLength {
     /// Always so many units.
     Fixed(i64),
     /// As many as a variable says.
-    Variable(Slot),
+    Variable(NameSlot),
 }
 
 /// A word of a shell command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum ShellWord {
     /// As it stands.
     Text(String),
     /// What a variable holds.
-    Variable(Slot),
+    Variable(NameSlot),
 }
 
-impl Kind {
+impl CommandKind {
     /// The name of its backslash command; `SQL` for what is none.
     pub fn name(&self) -> &'static str {
         match self {

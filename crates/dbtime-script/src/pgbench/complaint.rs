@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a script cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Complaint {
+pub enum ScriptParseError {
     /// A backslash command is wrong.
     Syntax(Box<SyntaxError>),
     /// `\if` and its relatives do not match: the script, the command by number from 1, and what.
@@ -34,15 +34,15 @@ pub struct SyntaxError {
     pub column: Option<usize>,
 }
 
-impl From<Box<SyntaxError>> for Complaint {
+impl From<Box<SyntaxError>> for ScriptParseError {
     fn from(error: Box<SyntaxError>) -> Self {
         Self::Syntax(error)
     }
 }
 
-impl std::error::Error for Complaint {}
+impl std::error::Error for ScriptParseError {}
 
-impl fmt::Display for Complaint {
+impl fmt::Display for ScriptParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax(error) => error.fmt(f),

@@ -13,7 +13,7 @@ pub(super) fn placeholder(dialect: SqlDialect) -> Placeholder {
 
 /// How statements get to the database (`-M`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum QueryMode {
     /// As texts with their values filled in.
     #[default]
     Simple,
@@ -23,7 +23,7 @@ pub enum Mode {
     Prepared,
 }
 
-impl Mode {
+impl QueryMode {
     /// The name on the command line and in the report.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,52 +1,52 @@
 //! What expressions come to. Nothing is allocated on the way but error messages.
 
 use super::expression::Expression;
-use super::function::{Function, MOST_ARGUMENTS};
+use super::function::{ExpressionFunction, MOST_ARGUMENTS};
 use super::random::{self, LEAST_GAUSSIAN, Prng, ZIPFIAN};
-use super::value::{Fixed, Value};
+use super::value::{FixedDecimal, ScriptValue};
 use super::variables::Variables;
 
 /// What an expression can reach.
-pub(super) struct Scope<'a> {
+pub(super) struct EvaluationScope<'a> {
     /// The client's variables.
     pub variables: &'a mut Variables,
     /// The client's random numbers.
     pub prng: &'a mut Prng,
     /// Called with what `debug()` is given.
-    pub debug: &'a mut dyn FnMut(Value),
+    pub debug: &'a mut dyn FnMut(ScriptValue),
 }
 
-impl Scope<'_> {
+impl EvaluationScope<'_> {
     /// The value of an expression.
     ///
     /// # Errors
     /// In pgbench's words: an overflow, a division by zero, a variable that is not set, a value of
     /// the wrong type, a parameter out of its range.
-    pub(super) fn value(&mut self, expression: &Expression) -> Result<Value, String> {
+    pub(super) fn value(&mut self, expression: &Expression) -> Result<ScriptValue, String> {
         match expression {
             Expression::Constant(value) => Ok(*value),
             Expression::Variable(slot) => self.variables.value(*slot),
-            Expression::Call(Function::And, sides) => self.either(sides, false),
-            Expression::Call(Function::Or, sides) => self.either(sides, true),
-            Expression::Call(Function::Case, parts) => self.case(parts),
+            Expression::Call(ExpressionFunction::And, sides) => self.either(sides, false),
+            Expression::Call(ExpressionFunction::Or, sides) => self.either(sides, true),
+            Expression::Call(ExpressionFunction::Case, parts) => self.case(parts),
             Expression::Call(function, arguments) => self.call(*function, arguments),
         }
     }
 
     /// AND and OR: the right side counts unless the left one decides, which `decisive` does. A NULL
     /// on the left decides too, unlike in SQL.
-    fn either(&mut self, sides: &[Expression], decisive: bool) -> Result<Value, String> {
+    fn either(&mut self, sides: &[Expression], decisive: bool) -> Result<ScriptValue, String> {
         let left = self.value(&sides[0])?;
-        if left == Value::Null || left.as_bool()? == decisive {
+        if left == ScriptValue::Null || left.as_bool()? == decisive {
             return Ok(left);
         }
         match self.value(&sides[1])? {
-            Value::Null => Ok(Value::Null),
-            right => right.as_bool().map(Value::Bool),
+            ScriptValue::Null => Ok(ScriptValue::Null),
+            right => right.as_bool().map(ScriptValue::Bool),
         }
     }
 
-    fn case(&mut self, parts: &[Expression]) -> Result<Value, String> {
+    fn case(&mut self, parts: &[Expression]) -> Result<ScriptValue, String> {
         let mut parts = parts.iter();
         while let Some(condition) = parts.next() {
             let Some(branch) = parts.next() else { return self.value(condition) };
@@ -54,28 +54,36 @@ impl Scope<'_> {
                 return self.value(branch);
             }
         }
-        Ok(Value::Null)
+        Ok(ScriptValue::Null)
     }
 
-    fn call(&mut self, function: Function, arguments: &[Expression]) -> Result<Value, String> {
+    fn call(
+        &mut self,
+        function: ExpressionFunction,
+        arguments: &[Expression],
+    ) -> Result<ScriptValue, String> {
         if arguments.len() > MOST_ARGUMENTS {
             return Err(format!("too many function arguments, maximum is {MOST_ARGUMENTS}"));
         }
-        let mut values = [Value::Null; MOST_ARGUMENTS];
+        let mut values = [ScriptValue::Null; MOST_ARGUMENTS];
         let mut has_null = false;
         for (value, argument) in values.iter_mut().zip(arguments) {
             *value = self.value(argument)?;
-            has_null |= *value == Value::Null;
+            has_null |= *value == ScriptValue::Null;
         }
-        if has_null && !matches!(function, Function::Is | Function::Debug) {
-            return Ok(Value::Null);
+        if has_null && !matches!(function, ExpressionFunction::Is | ExpressionFunction::Debug) {
+            return Ok(ScriptValue::Null);
         }
         self.apply(function, &values[..arguments.len()])
     }
 
     /// A function of values, none of which is NULL where it matters.
-    fn apply(&mut self, function: Function, v: &[Value]) -> Result<Value, String> {
-        use Function as F;
+    fn apply(
+        &mut self,
+        function: ExpressionFunction,
+        v: &[ScriptValue],
+    ) -> Result<ScriptValue, String> {
+        use ExpressionFunction as F;
         match function {
             F::Add | F::Subtract | F::Multiply | F::Divide | F::Modulo => {
                 arithmetic(function, v[0], v[1])
@@ -84,23 +92,23 @@ impl Scope<'_> {
             F::BitAnd | F::BitOr | F::BitXor | F::ShiftLeft | F::ShiftRight => {
                 bits(function, v[0].as_int()?, v[1].as_int()?)
             }
-            F::Not => Ok(Value::Bool(!v[0].as_bool()?)),
-            F::Is => Ok(Value::Bool(v[0] == v[1])),
+            F::Not => Ok(ScriptValue::Bool(!v[0].as_bool()?)),
+            F::Is => Ok(ScriptValue::Bool(v[0] == v[1])),
             F::Debug => {
                 (self.debug)(v[0]);
                 Ok(v[0])
             }
             F::Abs => absolute(v[0]),
             F::Least | F::Greatest => extreme(function, v),
-            F::Int => v[0].as_int().map(Value::Int),
-            F::Pi => Ok(Value::Double(std::f64::consts::PI)),
-            F::Sqrt => v[0].as_double().map(|x| Value::Double(x.sqrt())),
-            F::Ln => v[0].as_double().map(|x| Value::Double(x.ln())),
-            F::Exp => v[0].as_double().map(|x| Value::Double(x.exp())),
-            F::Double => v[0].as_double().map(Value::Double),
-            F::Power => Ok(Value::Double(v[0].as_double()?.powf(v[1].as_double()?))),
+            F::Int => v[0].as_int().map(ScriptValue::Int),
+            F::Pi => Ok(ScriptValue::Double(std::f64::consts::PI)),
+            F::Sqrt => v[0].as_double().map(|x| ScriptValue::Double(x.sqrt())),
+            F::Ln => v[0].as_double().map(|x| ScriptValue::Double(x.ln())),
+            F::Exp => v[0].as_double().map(|x| ScriptValue::Double(x.exp())),
+            F::Double => v[0].as_double().map(ScriptValue::Double),
+            F::Power => Ok(ScriptValue::Double(v[0].as_double()?.powf(v[1].as_double()?))),
             F::Random | F::RandomGaussian | F::RandomExponential | F::RandomZipfian => {
-                self.random(function, v).map(Value::Int)
+                self.random(function, v).map(ScriptValue::Int)
             }
             F::HashMurmur2 => hash(random::hash_murmur2, v),
             F::HashFnv1a => hash(random::hash_fnv1a, v),
@@ -109,7 +117,7 @@ impl Scope<'_> {
         }
     }
 
-    fn random(&mut self, function: Function, v: &[Value]) -> Result<i64, String> {
+    fn random(&mut self, function: ExpressionFunction, v: &[ScriptValue]) -> Result<i64, String> {
         let (low, high) = (v[0].as_int()?, v[1].as_int()?);
         if low > high {
             return Err("empty range given to random".to_owned());
@@ -117,43 +125,48 @@ impl Scope<'_> {
         if high.checked_sub(low).is_none_or(|difference| difference == i64::MAX) {
             return Err("random range is too large".to_owned());
         }
-        if function == Function::Random {
+        if function == ExpressionFunction::Random {
             return Ok(self.prng.uniform(low, high));
         }
         let parameter = v[2].as_double()?;
         check(function, parameter)?;
         Ok(match function {
-            Function::RandomGaussian => self.prng.gaussian(low, high, parameter),
-            Function::RandomZipfian => self.prng.zipfian(low, high, parameter),
+            ExpressionFunction::RandomGaussian => self.prng.gaussian(low, high, parameter),
+            ExpressionFunction::RandomZipfian => self.prng.zipfian(low, high, parameter),
             _ => self.prng.exponential(low, high, parameter),
         })
     }
 }
 
 /// Whether a distribution takes this parameter.
-fn check(function: Function, parameter: f64) -> Result<(), String> {
-    let given = Fixed(parameter);
+fn check(function: ExpressionFunction, parameter: f64) -> Result<(), String> {
+    let given = FixedDecimal(parameter);
     match function {
-        Function::RandomGaussian if parameter.is_nan() || parameter < LEAST_GAUSSIAN => {
+        ExpressionFunction::RandomGaussian if parameter.is_nan() || parameter < LEAST_GAUSSIAN => {
             Err(format!("gaussian parameter must be at least {LEAST_GAUSSIAN:.6} (not {given})"))
         }
-        Function::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
+        ExpressionFunction::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
             let (least, most) = (ZIPFIAN.start(), ZIPFIAN.end());
             Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {given})"))
         }
-        Function::RandomExponential if parameter <= 0.0 => {
+        ExpressionFunction::RandomExponential if parameter <= 0.0 => {
             Err(format!("exponential parameter must be greater than zero (not {given})"))
         }
         _ => Ok(()),
     }
 }
 
-fn arithmetic(function: Function, left: Value, right: Value) -> Result<Value, String> {
-    use Function as F;
-    let has_double = matches!((left, right), (Value::Double(_), _) | (_, Value::Double(_)));
+fn arithmetic(
+    function: ExpressionFunction,
+    left: ScriptValue,
+    right: ScriptValue,
+) -> Result<ScriptValue, String> {
+    use ExpressionFunction as F;
+    let has_double =
+        matches!((left, right), (ScriptValue::Double(_), _) | (_, ScriptValue::Double(_)));
     if has_double && function != F::Modulo {
         let (l, r) = (left.as_double()?, right.as_double()?);
-        return Ok(Value::Double(match function {
+        return Ok(ScriptValue::Double(match function {
             F::Add => l + r,
             F::Subtract => l - r,
             F::Multiply => l * r,
@@ -171,73 +184,77 @@ fn arithmetic(function: Function, left: Value, right: Value) -> Result<Value, St
         F::Divide => (l.checked_div(r), "div"),
         _ => (Some(l.wrapping_rem(r)), "mod"),
     };
-    result.map(Value::Int).ok_or_else(|| format!("bigint {name} out of range"))
+    result.map(ScriptValue::Int).ok_or_else(|| format!("bigint {name} out of range"))
 }
 
-fn compare(function: Function, left: Value, right: Value) -> Result<Value, String> {
+fn compare(
+    function: ExpressionFunction,
+    left: ScriptValue,
+    right: ScriptValue,
+) -> Result<ScriptValue, String> {
     let ordering = match (left, right) {
-        (Value::Double(_), _) | (_, Value::Double(_)) => {
+        (ScriptValue::Double(_), _) | (_, ScriptValue::Double(_)) => {
             left.as_double()?.partial_cmp(&right.as_double()?)
         }
         _ => Some(left.as_int()?.cmp(&right.as_int()?)),
     };
     // NaN has no order: it differs from everything.
-    Ok(Value::Bool(match function {
-        Function::Equal => ordering.is_some_and(|o| o.is_eq()),
-        Function::NotEqual => ordering.is_none_or(|o| o.is_ne()),
-        Function::LessOrEqual => ordering.is_some_and(|o| o.is_le()),
+    Ok(ScriptValue::Bool(match function {
+        ExpressionFunction::Equal => ordering.is_some_and(|o| o.is_eq()),
+        ExpressionFunction::NotEqual => ordering.is_none_or(|o| o.is_ne()),
+        ExpressionFunction::LessOrEqual => ordering.is_some_and(|o| o.is_le()),
         _ => ordering.is_some_and(|o| o.is_lt()),
     }))
 }
 
 /// Shifts count modulo 64, as the processor does it.
-fn bits(function: Function, left: i64, right: i64) -> Result<Value, String> {
-    Ok(Value::Int(match function {
-        Function::BitAnd => left & right,
-        Function::BitOr => left | right,
-        Function::BitXor => left ^ right,
-        Function::ShiftLeft => left.wrapping_shl(right as u32),
+fn bits(function: ExpressionFunction, left: i64, right: i64) -> Result<ScriptValue, String> {
+    Ok(ScriptValue::Int(match function {
+        ExpressionFunction::BitAnd => left & right,
+        ExpressionFunction::BitOr => left | right,
+        ExpressionFunction::BitXor => left ^ right,
+        ExpressionFunction::ShiftLeft => left.wrapping_shl(right as u32),
         _ => left.wrapping_shr(right as u32),
     }))
 }
 
-fn absolute(value: Value) -> Result<Value, String> {
+fn absolute(value: ScriptValue) -> Result<ScriptValue, String> {
     match value {
-        Value::Int(value) => Ok(Value::Int(value.wrapping_abs())),
-        other => other.as_double().map(|value| Value::Double(value.abs())),
+        ScriptValue::Int(value) => Ok(ScriptValue::Int(value.wrapping_abs())),
+        other => other.as_double().map(|value| ScriptValue::Double(value.abs())),
     }
 }
 
 /// The least or greatest of some numbers; a double if one of them is.
-fn extreme(function: Function, values: &[Value]) -> Result<Value, String> {
-    let is_least = function == Function::Least;
-    if values.iter().any(|value| matches!(value, Value::Double(_))) {
+fn extreme(function: ExpressionFunction, values: &[ScriptValue]) -> Result<ScriptValue, String> {
+    let is_least = function == ExpressionFunction::Least;
+    if values.iter().any(|value| matches!(value, ScriptValue::Double(_))) {
         let mut found = values[0].as_double()?;
         for value in &values[1..] {
             let value = value.as_double()?;
             let keeps = if is_least { found < value } else { found > value };
             found = if keeps { found } else { value };
         }
-        return Ok(Value::Double(found));
+        return Ok(ScriptValue::Double(found));
     }
     let mut found = values[0].as_int()?;
     for value in &values[1..] {
         let value = value.as_int()?;
         found = if is_least { found.min(value) } else { found.max(value) };
     }
-    Ok(Value::Int(found))
+    Ok(ScriptValue::Int(found))
 }
 
-fn hash(of: fn(i64, i64) -> i64, v: &[Value]) -> Result<Value, String> {
-    Ok(Value::Int(of(v[0].as_int()?, v[1].as_int()?)))
+fn hash(of: fn(i64, i64) -> i64, v: &[ScriptValue]) -> Result<ScriptValue, String> {
+    Ok(ScriptValue::Int(of(v[0].as_int()?, v[1].as_int()?)))
 }
 
-fn permute(v: &[Value]) -> Result<Value, String> {
+fn permute(v: &[ScriptValue]) -> Result<ScriptValue, String> {
     let (value, size, seed) = (v[0].as_int()?, v[1].as_int()?, v[2].as_int()?);
     if size <= 0 {
         return Err("permute size parameter must be greater than zero".to_owned());
     }
-    Ok(Value::Int(random::permute(value, size, seed)))
+    Ok(ScriptValue::Int(random::permute(value, size, seed)))
 }
 
 #[cfg(test)]

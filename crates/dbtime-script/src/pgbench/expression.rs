@@ -3,25 +3,25 @@
 //! Binding, the loosest first: `or`; `and`; `not`; `is`, `isnull`, `notnull`; comparisons, which do
 //! not chain; `| # & << >> ~`; `+ -`; `* / %`; a sign.
 
-use super::function::{self, Arity, Function};
-use super::names::{Names, Slot};
-use super::token::{Cursor, Token};
-use super::value::Value;
+use super::function::{self, ExpressionFunction, FunctionArity};
+use super::names::{NameSlot, Names};
+use super::token::{ExpressionToken, ScriptCursor};
+use super::value::ScriptValue;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A constant.
-    Constant(Value),
+    Constant(ScriptValue),
     /// What a variable holds.
-    Variable(Slot),
+    Variable(NameSlot),
     /// A function or operator and its arguments.
-    Call(Function, Box<[Expression]>),
+    Call(ExpressionFunction, Box<[Expression]>),
 }
 
 /// Why an expression cannot be read. The cursor stands behind the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Flaw {
+pub(super) struct ExpressionError {
     /// What is wrong.
     pub message: &'static str,
     /// The word that is meant.
@@ -47,87 +47,93 @@ const SIGN: u8 = 9;
 ///
 /// # Errors
 /// What is wrong; `cursor` stands behind the token that is.
-pub(super) fn parse(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expression, Flaw> {
-    let mut parser = Parser { token: Token::End, cursor, names, parts: 0, depth: 0 };
+pub(super) fn parse(
+    cursor: &mut ScriptCursor<'_>,
+    names: &mut Names,
+) -> Result<Expression, ExpressionError> {
+    let mut parser =
+        ExpressionParser { token: ExpressionToken::End, cursor, names, parts: 0, depth: 0 };
     parser.advance()?;
     let expression = parser.binary(0)?;
-    if parser.token == Token::End { Ok(expression) } else { Err(syntax()) }
+    if parser.token == ExpressionToken::End { Ok(expression) } else { Err(syntax()) }
 }
 
-struct Parser<'p, 'a> {
+struct ExpressionParser<'p, 'a> {
     /// The next token; the cursor stands behind it.
-    token: Token<'a>,
-    cursor: &'p mut Cursor<'a>,
+    token: ExpressionToken<'a>,
+    cursor: &'p mut ScriptCursor<'a>,
     names: &'p mut Names,
     parts: usize,
     depth: usize,
 }
 
-fn syntax() -> Flaw {
-    Flaw { message: "syntax error", more: None }
+fn syntax() -> ExpressionError {
+    ExpressionError { message: "syntax error", more: None }
 }
 
-fn call(function: Function, arguments: impl Into<Box<[Expression]>>) -> Expression {
+fn call(function: ExpressionFunction, arguments: impl Into<Box<[Expression]>>) -> Expression {
     Expression::Call(function, arguments.into())
 }
 
 /// The function of an operator between two operands, how tightly it binds, and whether the
 /// operands change places.
-fn operator(token: Token<'_>) -> Option<(Function, u8, bool)> {
-    use Function as F;
+fn operator(token: ExpressionToken<'_>) -> Option<(ExpressionFunction, u8, bool)> {
+    use ExpressionFunction as F;
     Some(match token {
-        Token::Keyword("or") => (F::Or, OR, false),
-        Token::Keyword("and") => (F::And, AND, false),
-        Token::Sign("<") => (F::Less, COMPARISON, false),
-        Token::Sign("<=") => (F::LessOrEqual, COMPARISON, false),
-        Token::Sign(">") => (F::Less, COMPARISON, true),
-        Token::Sign(">=") => (F::LessOrEqual, COMPARISON, true),
-        Token::Sign("=") => (F::Equal, COMPARISON, false),
-        Token::Sign("<>") => (F::NotEqual, COMPARISON, false),
-        Token::Sign("|") => (F::BitOr, BITS, false),
-        Token::Sign("#") => (F::BitXor, BITS, false),
-        Token::Sign("&") => (F::BitAnd, BITS, false),
-        Token::Sign("<<") => (F::ShiftLeft, BITS, false),
-        Token::Sign(">>") => (F::ShiftRight, BITS, false),
-        Token::Sign("+") => (F::Add, SUM, false),
-        Token::Sign("-") => (F::Subtract, SUM, false),
-        Token::Sign("*") => (F::Multiply, PRODUCT, false),
-        Token::Sign("/") => (F::Divide, PRODUCT, false),
-        Token::Sign("%") => (F::Modulo, PRODUCT, false),
+        ExpressionToken::Keyword("or") => (F::Or, OR, false),
+        ExpressionToken::Keyword("and") => (F::And, AND, false),
+        ExpressionToken::Sign("<") => (F::Less, COMPARISON, false),
+        ExpressionToken::Sign("<=") => (F::LessOrEqual, COMPARISON, false),
+        ExpressionToken::Sign(">") => (F::Less, COMPARISON, true),
+        ExpressionToken::Sign(">=") => (F::LessOrEqual, COMPARISON, true),
+        ExpressionToken::Sign("=") => (F::Equal, COMPARISON, false),
+        ExpressionToken::Sign("<>") => (F::NotEqual, COMPARISON, false),
+        ExpressionToken::Sign("|") => (F::BitOr, BITS, false),
+        ExpressionToken::Sign("#") => (F::BitXor, BITS, false),
+        ExpressionToken::Sign("&") => (F::BitAnd, BITS, false),
+        ExpressionToken::Sign("<<") => (F::ShiftLeft, BITS, false),
+        ExpressionToken::Sign(">>") => (F::ShiftRight, BITS, false),
+        ExpressionToken::Sign("+") => (F::Add, SUM, false),
+        ExpressionToken::Sign("-") => (F::Subtract, SUM, false),
+        ExpressionToken::Sign("*") => (F::Multiply, PRODUCT, false),
+        ExpressionToken::Sign("/") => (F::Divide, PRODUCT, false),
+        ExpressionToken::Sign("%") => (F::Modulo, PRODUCT, false),
         _ => return None,
     })
 }
 
-impl<'a> Parser<'_, 'a> {
+impl<'a> ExpressionParser<'_, 'a> {
     /// Takes the next token.
-    fn advance(&mut self) -> Result<(), Flaw> {
+    fn advance(&mut self) -> Result<(), ExpressionError> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(Flaw { message: "expression has too many parts", more: None });
+            return Err(ExpressionError { message: "expression has too many parts", more: None });
         }
         self.token = self.cursor.token();
         match self.token {
-            Token::Wrong(message, text) => Err(Flaw { message, more: Some(text.to_owned()) }),
+            ExpressionToken::Wrong(message, text) => {
+                Err(ExpressionError { message, more: Some(text.to_owned()) })
+            }
             _ => Ok(()),
         }
     }
 
-    fn expect(&mut self, token: Token<'a>) -> Result<(), Flaw> {
+    fn expect(&mut self, token: ExpressionToken<'a>) -> Result<(), ExpressionError> {
         if self.token == token { self.advance() } else { Err(syntax()) }
     }
 
     /// Operands joined by operators that bind at least as tightly as `least`.
-    fn binary(&mut self, least: u8) -> Result<Expression, Flaw> {
+    fn binary(&mut self, least: u8) -> Result<Expression, ExpressionError> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(Flaw { message: "expression is nested too deeply", more: None });
+            return Err(ExpressionError { message: "expression is nested too deeply", more: None });
         }
         let joined = self.joined(least)?;
         self.depth -= 1;
         Ok(joined)
     }
 
-    fn joined(&mut self, least: u8) -> Result<Expression, Flaw> {
+    fn joined(&mut self, least: u8) -> Result<Expression, ExpressionError> {
         let mut left = self.prefixed()?;
         let mut is_comparison = false;
         loop {
@@ -154,18 +160,18 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn is_postfix(&self) -> bool {
-        matches!(self.token, Token::Keyword("is" | "isnull" | "notnull"))
+        matches!(self.token, ExpressionToken::Keyword("is" | "isnull" | "notnull"))
     }
 
     /// `is [not] null|true|false`, `isnull`, `notnull`.
-    fn postfix(&mut self, operand: Expression) -> Result<Expression, Flaw> {
+    fn postfix(&mut self, operand: Expression) -> Result<Expression, ExpressionError> {
         let token = self.token;
         self.advance()?;
         let (what, is_negated) = match token {
-            Token::Keyword("isnull") => (Value::Null, false),
-            Token::Keyword("notnull") => (Value::Null, true),
+            ExpressionToken::Keyword("isnull") => (ScriptValue::Null, false),
+            ExpressionToken::Keyword("notnull") => (ScriptValue::Null, true),
             _ => {
-                let is_negated = self.token == Token::Keyword("not");
+                let is_negated = self.token == ExpressionToken::Keyword("not");
                 if is_negated {
                     self.advance()?;
                 }
@@ -174,83 +180,84 @@ impl<'a> Parser<'_, 'a> {
                 (what, is_negated)
             }
         };
-        let is = call(Function::Is, [operand, Expression::Constant(what)]);
-        Ok(if is_negated { call(Function::Not, [is]) } else { is })
+        let is = call(ExpressionFunction::Is, [operand, Expression::Constant(what)]);
+        Ok(if is_negated { call(ExpressionFunction::Not, [is]) } else { is })
     }
 
     /// An operand with what stands before it.
-    fn prefixed(&mut self) -> Result<Expression, Flaw> {
-        let of_int = |value| Expression::Constant(Value::Int(value));
+    fn prefixed(&mut self) -> Result<Expression, ExpressionError> {
+        let of_int = |value| Expression::Constant(ScriptValue::Int(value));
         match self.token {
-            Token::Sign("+") => {
+            ExpressionToken::Sign("+") => {
                 self.advance()?;
                 self.binary(SIGN)
             }
-            Token::Sign("-") => {
+            ExpressionToken::Sign("-") => {
                 self.advance()?;
-                if self.token == Token::OneTooMany {
+                if self.token == ExpressionToken::OneTooMany {
                     self.advance()?;
                     return Ok(of_int(i64::MIN));
                 }
-                Ok(call(Function::Subtract, [of_int(0), self.binary(SIGN)?]))
+                Ok(call(ExpressionFunction::Subtract, [of_int(0), self.binary(SIGN)?]))
             }
-            Token::Sign("~") => {
+            ExpressionToken::Sign("~") => {
                 self.advance()?;
-                Ok(call(Function::BitXor, [of_int(-1), self.binary(BITS + 1)?]))
+                Ok(call(ExpressionFunction::BitXor, [of_int(-1), self.binary(BITS + 1)?]))
             }
-            Token::Keyword("not") => {
+            ExpressionToken::Keyword("not") => {
                 self.advance()?;
-                Ok(call(Function::Not, [self.binary(NOT)?]))
+                Ok(call(ExpressionFunction::Not, [self.binary(NOT)?]))
             }
             _ => self.operand(),
         }
     }
 
-    fn operand(&mut self) -> Result<Expression, Flaw> {
+    fn operand(&mut self) -> Result<Expression, ExpressionError> {
         let token = self.token;
         if let Some(value) = constant(token) {
             self.advance()?;
             return Ok(Expression::Constant(value));
         }
         match token {
-            Token::Int(value) => self.constant(Value::Int(value)),
-            Token::Double(value) => self.constant(Value::Double(value)),
-            Token::Variable(name) => {
+            ExpressionToken::Int(value) => self.constant(ScriptValue::Int(value)),
+            ExpressionToken::Double(value) => self.constant(ScriptValue::Double(value)),
+            ExpressionToken::Variable(name) => {
                 self.advance()?;
                 Ok(Expression::Variable(self.names.slot(name)))
             }
-            Token::Sign("(") => {
+            ExpressionToken::Sign("(") => {
                 self.advance()?;
                 let inner = self.binary(0)?;
-                self.expect(Token::Sign(")"))?;
+                self.expect(ExpressionToken::Sign(")"))?;
                 Ok(inner)
             }
-            Token::Name(name) => self.call(name),
-            Token::Keyword("case") => self.case(),
+            ExpressionToken::Name(name) => self.call(name),
+            ExpressionToken::Keyword("case") => self.case(),
             _ => Err(syntax()),
         }
     }
 
-    fn constant(&mut self, value: Value) -> Result<Expression, Flaw> {
+    fn constant(&mut self, value: ScriptValue) -> Result<Expression, ExpressionError> {
         self.advance()?;
         Ok(Expression::Constant(value))
     }
 
     /// `name(arguments)`.
-    fn call(&mut self, name: &str) -> Result<Expression, Flaw> {
-        let unknown = || Flaw { message: "unexpected function name", more: Some(name.to_owned()) };
+    fn call(&mut self, name: &str) -> Result<Expression, ExpressionError> {
+        let unknown =
+            || ExpressionError { message: "unexpected function name", more: Some(name.to_owned()) };
         let (name, arity, function) = function::find(name).ok_or_else(unknown)?;
         self.advance()?;
-        self.expect(Token::Sign("("))?;
+        self.expect(ExpressionToken::Sign("("))?;
         let mut arguments = Vec::new();
-        if !matches!(self.token, Token::Sign(")" | ",")) {
+        if !matches!(self.token, ExpressionToken::Sign(")" | ",")) {
             arguments.push(self.binary(0)?);
         }
-        while self.token == Token::Sign(",") {
+        while self.token == ExpressionToken::Sign(",") {
             self.advance()?;
             arguments.push(self.binary(0)?);
         }
-        if self.token != Token::Sign(")") {
+        if self.token != ExpressionToken::Sign(")") {
             return Err(syntax());
         }
         // The place of a wrong count is the closing bracket: it is checked before going on.
@@ -262,53 +269,53 @@ impl<'a> Parser<'_, 'a> {
     fn check(
         &mut self,
         name: &str,
-        arity: Arity,
+        arity: FunctionArity,
         arguments: &mut Vec<Expression>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), ExpressionError> {
         let count = arguments.len();
         let message = match arity {
-            Arity::Some if count == 0 => "at least one argument expected",
-            Arity::Exactly(wanted) if count != wanted => "unexpected number of arguments",
-            Arity::Seeded(wanted) if count + 1 == wanted => {
+            FunctionArity::Some if count == 0 => "at least one argument expected",
+            FunctionArity::Exactly(wanted) if count != wanted => "unexpected number of arguments",
+            FunctionArity::Seeded(wanted) if count + 1 == wanted => {
                 arguments.push(Expression::Variable(self.names.slot("default_seed")));
                 return Ok(());
             }
-            Arity::Seeded(wanted) if count != wanted => "unexpected number of arguments",
+            FunctionArity::Seeded(wanted) if count != wanted => "unexpected number of arguments",
             _ => return Ok(()),
         };
-        Err(Flaw { message, more: Some(name.to_owned()) })
+        Err(ExpressionError { message, more: Some(name.to_owned()) })
     }
 
     /// `case when … then … [when …] [else …] end`: conditions and branches in turn, then the rest.
-    fn case(&mut self) -> Result<Expression, Flaw> {
+    fn case(&mut self) -> Result<Expression, ExpressionError> {
         self.advance()?;
         let mut parts = Vec::new();
-        while self.token == Token::Keyword("when") {
+        while self.token == ExpressionToken::Keyword("when") {
             self.advance()?;
             parts.push(self.binary(0)?);
-            self.expect(Token::Keyword("then"))?;
+            self.expect(ExpressionToken::Keyword("then"))?;
             parts.push(self.binary(0)?);
         }
         if parts.is_empty() {
             return Err(syntax());
         }
-        if self.token == Token::Keyword("else") {
+        if self.token == ExpressionToken::Keyword("else") {
             self.advance()?;
             parts.push(self.binary(0)?);
         } else {
-            parts.push(Expression::Constant(Value::Null));
+            parts.push(Expression::Constant(ScriptValue::Null));
         }
-        self.expect(Token::Keyword("end"))?;
-        Ok(call(Function::Case, parts))
+        self.expect(ExpressionToken::Keyword("end"))?;
+        Ok(call(ExpressionFunction::Case, parts))
     }
 }
 
 /// The constants that have names.
-fn constant(token: Token<'_>) -> Option<Value> {
+fn constant(token: ExpressionToken<'_>) -> Option<ScriptValue> {
     match token {
-        Token::Keyword("null") => Some(Value::Null),
-        Token::Keyword("true") => Some(Value::Bool(true)),
-        Token::Keyword("false") => Some(Value::Bool(false)),
+        ExpressionToken::Keyword("null") => Some(ScriptValue::Null),
+        ExpressionToken::Keyword("true") => Some(ScriptValue::Bool(true)),
+        ExpressionToken::Keyword("false") => Some(ScriptValue::Bool(false)),
         _ => None,
     }
 }

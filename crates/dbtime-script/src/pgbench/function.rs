@@ -2,7 +2,7 @@
 
 /// What an expression can do with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
+pub enum ExpressionFunction {
     Add,
     Subtract,
     Multiply,
@@ -44,7 +44,7 @@ pub enum Function {
 
 /// How many arguments a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arity {
+pub(super) enum FunctionArity {
     /// So many.
     Exactly(usize),
     /// One or more.
@@ -57,31 +57,31 @@ pub(super) enum Arity {
 pub(super) const MOST_ARGUMENTS: usize = 16;
 
 /// Functions that scripts call by name.
-const NAMED: &[(&str, Arity, Function)] = &[
-    ("mod", Arity::Exactly(2), Function::Modulo),
-    ("abs", Arity::Exactly(1), Function::Abs),
-    ("least", Arity::Some, Function::Least),
-    ("greatest", Arity::Some, Function::Greatest),
-    ("debug", Arity::Exactly(1), Function::Debug),
-    ("pi", Arity::Exactly(0), Function::Pi),
-    ("sqrt", Arity::Exactly(1), Function::Sqrt),
-    ("ln", Arity::Exactly(1), Function::Ln),
-    ("exp", Arity::Exactly(1), Function::Exp),
-    ("int", Arity::Exactly(1), Function::Int),
-    ("double", Arity::Exactly(1), Function::Double),
-    ("random", Arity::Exactly(2), Function::Random),
-    ("random_gaussian", Arity::Exactly(3), Function::RandomGaussian),
-    ("random_exponential", Arity::Exactly(3), Function::RandomExponential),
-    ("random_zipfian", Arity::Exactly(3), Function::RandomZipfian),
-    ("pow", Arity::Exactly(2), Function::Power),
-    ("power", Arity::Exactly(2), Function::Power),
-    ("hash", Arity::Seeded(2), Function::HashMurmur2),
-    ("hash_murmur2", Arity::Seeded(2), Function::HashMurmur2),
-    ("hash_fnv1a", Arity::Seeded(2), Function::HashFnv1a),
-    ("permute", Arity::Seeded(3), Function::Permute),
+const NAMED: &[(&str, FunctionArity, ExpressionFunction)] = &[
+    ("mod", FunctionArity::Exactly(2), ExpressionFunction::Modulo),
+    ("abs", FunctionArity::Exactly(1), ExpressionFunction::Abs),
+    ("least", FunctionArity::Some, ExpressionFunction::Least),
+    ("greatest", FunctionArity::Some, ExpressionFunction::Greatest),
+    ("debug", FunctionArity::Exactly(1), ExpressionFunction::Debug),
+    ("pi", FunctionArity::Exactly(0), ExpressionFunction::Pi),
+    ("sqrt", FunctionArity::Exactly(1), ExpressionFunction::Sqrt),
+    ("ln", FunctionArity::Exactly(1), ExpressionFunction::Ln),
+    ("exp", FunctionArity::Exactly(1), ExpressionFunction::Exp),
+    ("int", FunctionArity::Exactly(1), ExpressionFunction::Int),
+    ("double", FunctionArity::Exactly(1), ExpressionFunction::Double),
+    ("random", FunctionArity::Exactly(2), ExpressionFunction::Random),
+    ("random_gaussian", FunctionArity::Exactly(3), ExpressionFunction::RandomGaussian),
+    ("random_exponential", FunctionArity::Exactly(3), ExpressionFunction::RandomExponential),
+    ("random_zipfian", FunctionArity::Exactly(3), ExpressionFunction::RandomZipfian),
+    ("pow", FunctionArity::Exactly(2), ExpressionFunction::Power),
+    ("power", FunctionArity::Exactly(2), ExpressionFunction::Power),
+    ("hash", FunctionArity::Seeded(2), ExpressionFunction::HashMurmur2),
+    ("hash_murmur2", FunctionArity::Seeded(2), ExpressionFunction::HashMurmur2),
+    ("hash_fnv1a", FunctionArity::Seeded(2), ExpressionFunction::HashFnv1a),
+    ("permute", FunctionArity::Seeded(3), ExpressionFunction::Permute),
 ];
 
 /// The function of a name, whatever its case, with the name as it is listed.
-pub(super) fn find(name: &str) -> Option<(&'static str, Arity, Function)> {
+pub(super) fn find(name: &str) -> Option<(&'static str, FunctionArity, ExpressionFunction)> {
     NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).copied()
 }

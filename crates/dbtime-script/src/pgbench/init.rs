@@ -1,9 +1,9 @@
 //! `-i`: what makes the standard tables, step by step, for each database.
 //!
-//! Rows that are generated here and not by the server are told as [`Work::Load`]; how they get
+//! Rows that are generated here and not by the server are told as [`StepWork::Load`]; how they get
 //! into a table is the loader's affair. Nothing here connects to anything.
 
-use super::rows::Table;
+use super::rows::ResultTable;
 use super::series;
 use dbtime_model::SqlDialect;
 
@@ -24,7 +24,7 @@ pub(super) const REFERENCES: [(&str, &str, &str); 5] = [
 
 /// How `pgbench_accounts` is partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partitions {
+pub enum PartitionScheme {
     /// In so many ranges.
     Range(u32),
     /// By hash, in so many parts.
@@ -47,7 +47,7 @@ pub struct Initialization {
     /// Whether tables are kept out of the log.
     pub unlogged: bool,
     /// The parts of `pgbench_accounts`.
-    pub partitions: Option<Partitions>,
+    pub partitions: Option<PartitionScheme>,
 }
 
 impl Default for Initialization {
@@ -72,16 +72,16 @@ pub struct InitStep {
     /// What is said before it: `creating tables...`.
     pub notice: &'static str,
     /// What is done, in this order.
-    pub work: Vec<Work>,
+    pub work: Vec<StepWork>,
 }
 
 /// A part of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum StepWork {
     /// Execute a statement.
     Sql(String),
-    /// Fill a table with its rows ([`Table::rows`]).
-    Load(Table),
+    /// Fill a table with its rows ([`ResultTable::rows`]).
+    Load(ResultTable),
 }
 
 /// The steps of a string like `dtgvp`; blanks in it say nothing.
@@ -133,11 +133,11 @@ impl Initialization {
             'd' => ("drop tables", "dropping old tables...", sql(self.drop_tables())),
             't' => ("create tables", "creating tables...", sql(self.create_tables(refers))),
             'g' => {
-                let work = self.filled(Work::Load);
+                let work = self.filled(StepWork::Load);
                 ("client-side generate", "generating data (client-side)...", work)
             }
             'G' => {
-                let work = self.filled(|table| Work::Sql(series::insert(table, self)));
+                let work = self.filled(|table| StepWork::Sql(series::insert(table, self)));
                 ("server-side generate", "generating data (server-side)...", work)
             }
             'v' => ("vacuum", "vacuuming...", sql(self.vacuum())),
@@ -177,10 +177,10 @@ impl Initialization {
     }
 
     /// Fills the tables in one transaction with what `fill` says.
-    fn filled(&self, fill: impl Fn(Table) -> Work) -> Vec<Work> {
+    fn filled(&self, fill: impl Fn(ResultTable) -> StepWork) -> Vec<StepWork> {
         let mut work = all_sql(self.empty());
-        work.extend(Table::ALL.map(fill));
-        work.push(Work::Sql("commit".to_owned()));
+        work.extend(ResultTable::ALL.map(fill));
+        work.push(StepWork::Sql("commit".to_owned()));
         work
     }
 
@@ -230,8 +230,8 @@ impl Initialization {
     }
 }
 
-fn all_sql(statements: Vec<String>) -> Vec<Work> {
-    statements.into_iter().map(Work::Sql).collect()
+fn all_sql(statements: Vec<String>) -> Vec<StepWork> {
+    statements.into_iter().map(StepWork::Sql).collect()
 }
 
 /// An identifier between quotes.

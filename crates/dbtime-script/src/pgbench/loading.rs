@@ -5,13 +5,13 @@
 //! reads a clock: whoever starts it listens.
 
 use super::answers::message;
-use super::init::{InitStep, Initialization, Work};
-use super::rows::Table;
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Program, Step, Ticket};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_load::script::{Crew, Script};
+use super::init::{InitStep, Initialization, StepWork};
+use super::rows::ResultTable;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use dbtime_model::SqlDialect;
 use std::fmt;
@@ -26,13 +26,13 @@ const COPY_ROWS: usize = 20_000;
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum LoadingProgress<'a> {
     /// A step begins.
     Begins(&'a InitStep),
     /// So many rows of a table are there.
     Loaded {
         /// Which table.
-        table: Table,
+        table: ResultTable,
         /// Rows so far.
         done: u64,
         /// Rows in all.
@@ -43,28 +43,28 @@ pub enum Told<'a> {
 }
 
 /// Who is told how far it is.
-type Tell = dyn Fn(Told<'_>) + Send + Sync;
+type LoadingListener = dyn Fn(LoadingProgress<'_>) + Send + Sync;
 
 /// The steps that make the standard tables, as a script of one client and one transaction.
-pub struct Loading(Arc<Job>);
+pub struct LoadingScript(Arc<LoadingJob>);
 
-struct Job {
+struct LoadingJob {
     steps: Vec<InitStep>,
     scale: u64,
     dialect: SqlDialect,
     is_frozen: bool,
-    tell: Box<Tell>,
+    tell: Box<LoadingListener>,
     trouble: Mutex<Option<String>>,
 }
 
-impl Loading {
+impl LoadingScript {
     /// These steps of [`super::init::steps`]; `what` is what they were made from.
     pub fn new(
         steps: Vec<InitStep>,
         what: &Initialization,
-        tell: impl Fn(Told<'_>) + Send + Sync + 'static,
+        tell: impl Fn(LoadingProgress<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(Job {
+        Self(Arc::new(LoadingJob {
             steps,
             scale: what.scale,
             dialect: what.dialect,
@@ -77,14 +77,14 @@ impl Loading {
     }
 }
 
-impl fmt::Debug for Loading {
+impl fmt::Debug for LoadingScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Loading").field(&self.0.steps).finish()
     }
 }
 
-impl Script for Loading {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
+impl Script for LoadingScript {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
         Ok(Box::new(LoadingCrew(Arc::clone(&self.0))))
     }
 
@@ -97,11 +97,11 @@ impl Script for Loading {
     }
 }
 
-struct LoadingCrew(Arc<Job>);
+struct LoadingCrew(Arc<LoadingJob>);
 
-impl Crew for LoadingCrew {
+impl ProgramFactory for LoadingCrew {
     fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
-        Ok(Box::new(Loader {
+        Ok(Box::new(PgbenchLoader {
             job: Arc::clone(&self.0),
             step: 0,
             work: 0,
@@ -113,8 +113,8 @@ impl Crew for LoadingCrew {
 }
 
 /// Walks the steps.
-struct Loader {
-    job: Arc<Job>,
+struct PgbenchLoader {
+    job: Arc<LoadingJob>,
     step: usize,
     /// Which part of the step is next, or under way.
     work: usize,
@@ -124,21 +124,21 @@ struct Loader {
     data: Vec<u8>,
 }
 
-impl Loader {
+impl PgbenchLoader {
     /// The next statement; the one before it has been executed.
     fn next(&mut self) -> Step<'_> {
         let job = Arc::clone(&self.job);
         while let Some(step) = job.steps.get(self.step) {
             if self.work == 0 && self.row == 0 {
-                (job.tell)(Told::Begins(step));
+                (job.tell)(LoadingProgress::Begins(step));
             }
             match step.work.get(self.work) {
-                Some(Work::Sql(sql)) => {
+                Some(StepWork::Sql(sql)) => {
                     self.work += 1;
                     self.sql.clone_from(sql);
                     return self.ask(false);
                 }
-                Some(Work::Load(table)) if self.row < table.count(job.scale) as usize => {
+                Some(StepWork::Load(table)) if self.row < table.count(job.scale) as usize => {
                     let copies = job.dialect == SqlDialect::Postgres;
                     if copies {
                         self.copy(*table)
@@ -147,9 +147,9 @@ impl Loader {
                     }
                     return self.ask(copies);
                 }
-                Some(Work::Load(_)) => (self.work, self.row) = (self.work + 1, 0),
+                Some(StepWork::Load(_)) => (self.work, self.row) = (self.work + 1, 0),
                 None => {
-                    (job.tell)(Told::Ended(step));
+                    (job.tell)(LoadingProgress::Ended(step));
                     (self.step, self.work) = (self.step + 1, 0);
                 }
             }
@@ -160,14 +160,15 @@ impl Loader {
     fn ask(&self, copies: bool) -> Step<'_> {
         let sql = &self.sql;
         let request = match copies {
-            true => Request::Copy { sql, data: &self.data },
-            false => Request::Query(sql),
+            true => ConnectionOp::Copy { sql, data: &self.data },
+            false => ConnectionOp::Query(sql),
         };
         Step::Ask { request, statement: None, connection: 0 }
     }
 
-    fn copy(&mut self, table: Table) {
-        let how = if table == Table::Accounts && self.job.is_frozen { " (freeze)" } else { "" };
+    fn copy(&mut self, table: ResultTable) {
+        let how =
+            if table == ResultTable::Accounts && self.job.is_frozen { " (freeze)" } else { "" };
         self.sql.clear();
         self.data.clear();
         // Writing into a `String` cannot fail.
@@ -177,7 +178,7 @@ impl Loader {
         rows.for_each(|row| row.write_copy(&mut self.data));
     }
 
-    fn insert(&mut self, table: Table) {
+    fn insert(&mut self, table: ResultTable) {
         self.sql.clear();
         let columns = table.columns().join(",");
         let _ = write!(self.sql, "insert into {}({columns}) values ", table.name());
@@ -194,25 +195,29 @@ impl Loader {
     /// Tells of rows that have been loaded.
     fn tell_rows(&self) {
         let step = self.job.steps.get(self.step);
-        if let Some(Work::Load(table)) = step.and_then(|step| step.work.get(self.work))
+        if let Some(StepWork::Load(table)) = step.and_then(|step| step.work.get(self.work))
             && self.row > 0
         {
             let total = table.count(self.job.scale);
-            (self.job.tell)(Told::Loaded { table: *table, done: self.row as u64, total });
+            (self.job.tell)(LoadingProgress::Loaded {
+                table: *table,
+                done: self.row as u64,
+                total,
+            });
         }
     }
 }
 
-impl Program for Loader {
+impl Program for PgbenchLoader {
     fn start(&mut self, _ticket: &Ticket) {
         (self.step, self.work, self.row) = (0, 0, 0);
     }
 
-    fn resume(&mut self, _event: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         match reply {
             Ok(_) => {
                 self.tell_rows();

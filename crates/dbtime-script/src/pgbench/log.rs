@@ -3,8 +3,8 @@
 //! Every thread has a log of its own. It takes transactions and gives the text that belongs into
 //! the thread's file; files, clocks and random numbers are the caller's.
 
-use super::options::{Benchmark, Log, LogDetail};
-use super::report::Moments;
+use super::options::{BenchmarkOptions, Log, LogDetail};
+use super::report::RunningMoments;
 use std::fmt::Write as _;
 
 /// Microseconds in a second.
@@ -12,7 +12,7 @@ const SECOND: i64 = 1_000_000;
 
 /// What became of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
+pub enum LogOutcome {
     /// It is complete, after so many microseconds.
     Complete(f64),
     /// It was not begun, for it was late already.
@@ -25,7 +25,7 @@ pub enum Fate {
 
 /// One transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct LogEntry {
     /// Whose it was.
     pub client: u32,
     /// Which of the client's, from 1.
@@ -33,7 +33,7 @@ pub struct Entry {
     /// Which script, from 0.
     pub script: usize,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: LogOutcome,
     /// When it ended. Unit: microseconds since 1970.
     pub ended_us: i64,
     /// How late it began, with a rate. Unit: microseconds.
@@ -64,24 +64,24 @@ struct Columns {
 pub struct ThreadLog {
     detail: LogDetail,
     columns: Columns,
-    sums: Sums,
+    sums: LogSums,
 }
 
 impl ThreadLog {
     /// The log of a thread that began at `began_us`, in microseconds since 1970.
-    pub fn new(log: &Log, benchmark: &Benchmark, began_us: i64) -> Self {
+    pub fn new(log: &Log, benchmark: &BenchmarkOptions, began_us: i64) -> Self {
         let columns = Columns {
             has_rate: benchmark.rate.is_some(),
             has_limit: benchmark.latency_limit_ms.is_some(),
             has_retries: benchmark.max_tries != 1,
             is_failure_detailed: benchmark.is_failure_detailed,
         };
-        Self { detail: log.detail, columns, sums: Sums::of(began_us.div_euclid(SECOND)) }
+        Self { detail: log.detail, columns, sums: LogSums::of(began_us.div_euclid(SECOND)) }
     }
 
     /// Takes a transaction and adds the lines that are due to `text`. `draw` is a random number
     /// from 0 up to 1, for the share that is logged.
-    pub fn record(&mut self, entry: &Entry, draw: f64, text: &mut String) {
+    pub fn record(&mut self, entry: &LogEntry, draw: f64, text: &mut String) {
         match self.detail {
             LogDetail::Every => self.line(entry, text),
             LogDetail::Sampled(share) if draw > share => {}
@@ -101,24 +101,24 @@ impl ThreadLog {
         }
     }
 
-    fn line(&self, entry: &Entry, text: &mut String) {
-        let Entry { client, number, script, .. } = *entry;
+    fn line(&self, entry: &LogEntry, text: &mut String) {
+        let LogEntry { client, number, script, .. } = *entry;
         let (seconds, micros) =
             (entry.ended_us.div_euclid(SECOND), entry.ended_us.rem_euclid(SECOND));
         let _ = write!(text, "{client} {number} ");
         let _ = match entry.fate {
-            Fate::Complete(latency_us) => write!(text, "{latency_us:.0}"),
-            Fate::Skipped => write!(text, "skipped"),
-            Fate::Serialization if self.columns.is_failure_detailed => {
+            LogOutcome::Complete(latency_us) => write!(text, "{latency_us:.0}"),
+            LogOutcome::Skipped => write!(text, "skipped"),
+            LogOutcome::Serialization if self.columns.is_failure_detailed => {
                 write!(text, "serialization")
             }
-            Fate::Deadlock if self.columns.is_failure_detailed => write!(text, "deadlock"),
-            Fate::Serialization | Fate::Deadlock => write!(text, "failed"),
+            LogOutcome::Deadlock if self.columns.is_failure_detailed => write!(text, "deadlock"),
+            LogOutcome::Serialization | LogOutcome::Deadlock => write!(text, "failed"),
         };
         let _ = write!(text, " {script} {seconds} {micros}");
         if self.columns.has_rate {
             // What was not begun was not late to begin.
-            let lag_us = if entry.fate == Fate::Skipped { 0.0 } else { entry.lag_us };
+            let lag_us = if entry.fate == LogOutcome::Skipped { 0.0 } else { entry.lag_us };
             let _ = write!(text, " {lag_us:.0}");
         }
         if self.columns.has_retries {
@@ -132,17 +132,17 @@ impl ThreadLog {
         let seconds = i64::from(seconds);
         while self.sums.began_s + seconds <= now_us.div_euclid(SECOND) {
             self.sums.line(self.columns, text);
-            self.sums = Sums::of(self.sums.began_s + seconds);
+            self.sums = LogSums::of(self.sums.began_s + seconds);
         }
     }
 }
 
 /// What a line for several transactions tells.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct LogSums {
     began_s: i64,
-    latency: Moments,
-    lag: Moments,
+    latency: RunningMoments,
+    lag: RunningMoments,
     skipped: u64,
     retried: u64,
     retries: u64,
@@ -150,28 +150,28 @@ struct Sums {
     deadlocks: u64,
 }
 
-impl Sums {
+impl LogSums {
     fn of(began_s: i64) -> Self {
         Self { began_s, ..Self::default() }
     }
 
-    fn add(&mut self, entry: &Entry, columns: Columns) {
-        if entry.fate == Fate::Skipped {
+    fn add(&mut self, entry: &LogEntry, columns: Columns) {
+        if entry.fate == LogOutcome::Skipped {
             self.skipped += 1;
             return;
         }
         self.retried += u64::from(entry.retries > 0);
         self.retries += entry.retries;
         match entry.fate {
-            Fate::Complete(latency_us) => {
+            LogOutcome::Complete(latency_us) => {
                 self.latency.add(latency_us);
                 if columns.has_rate {
                     self.lag.add(entry.lag_us);
                 }
             }
-            Fate::Serialization => self.serializations += 1,
-            Fate::Deadlock => self.deadlocks += 1,
-            Fate::Skipped => {}
+            LogOutcome::Serialization => self.serializations += 1,
+            LogOutcome::Deadlock => self.deadlocks += 1,
+            LogOutcome::Skipped => {}
         }
     }
 
@@ -195,25 +195,25 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgbench::options::{Asked, read};
+    use crate::pgbench::options::{PgbenchCommand, read};
 
     const BEGAN: i64 = 1_795_286_603 * SECOND + 900_000;
 
     fn log(line: &str) -> ThreadLog {
         match read(line.split_whitespace()) {
-            Ok(Asked::Benchmark(run)) => {
+            Ok(PgbenchCommand::Benchmark(run)) => {
                 ThreadLog::new(run.log.as_ref().expect("a log"), &run, BEGAN)
             }
             other => panic!("{other:?}"),
         }
     }
 
-    fn entry(fate: Fate) -> Entry {
+    fn entry(fate: LogOutcome) -> LogEntry {
         let ended_us = BEGAN + 42_073;
-        Entry { client: 2, number: 473, script: 0, fate, ended_us, lag_us: 171.7, retries: 1 }
+        LogEntry { client: 2, number: 473, script: 0, fate, ended_us, lag_us: 171.7, retries: 1 }
     }
 
-    fn line(options: &str, fate: Fate) -> String {
+    fn line(options: &str, fate: LogOutcome) -> String {
         let mut text = String::new();
         log(options).record(&entry(fate), 0.0, &mut text);
         text
@@ -221,31 +221,34 @@ mod tests {
 
     #[test]
     fn a_line_has_the_columns_that_the_run_asks_for() {
-        let complete = Fate::Complete(796.6);
+        let complete = LogOutcome::Complete(796.6);
         assert_eq!(line("-l", complete), "2 473 797 0 1795286603 942073\n");
         assert_eq!(line("-l -R 9", complete), "2 473 797 0 1795286603 942073 172\n");
         assert_eq!(
             line("-l -R 9 --max-tries=2", complete),
             "2 473 797 0 1795286603 942073 172 1\n"
         );
-        assert_eq!(line("-l -R 9", Fate::Skipped), "2 473 skipped 0 1795286603 942073 0\n");
+        assert_eq!(line("-l -R 9", LogOutcome::Skipped), "2 473 skipped 0 1795286603 942073 0\n");
     }
 
     #[test]
     fn failures_are_told_by_their_kinds_where_that_is_asked() {
         let failed = "2 473 failed 0 1795286603 942073\n";
-        assert_eq!(line("-l", Fate::Serialization), failed);
-        assert_eq!(line("-l", Fate::Deadlock), failed);
+        assert_eq!(line("-l", LogOutcome::Serialization), failed);
+        assert_eq!(line("-l", LogOutcome::Deadlock), failed);
         let detailed = |fate| line("-l --failures-detailed --max-tries=2", fate);
-        assert_eq!(detailed(Fate::Serialization), "2 473 serialization 0 1795286603 942073 1\n");
-        assert_eq!(detailed(Fate::Deadlock), "2 473 deadlock 0 1795286603 942073 1\n");
+        assert_eq!(
+            detailed(LogOutcome::Serialization),
+            "2 473 serialization 0 1795286603 942073 1\n"
+        );
+        assert_eq!(detailed(LogOutcome::Deadlock), "2 473 deadlock 0 1795286603 942073 1\n");
     }
 
     #[test]
     fn microseconds_are_not_padded() {
         let mut text = String::new();
         let ended_us = 1_795_286_615 * SECOND + 6_567;
-        let entry = Entry { ended_us, ..entry(Fate::Complete(1.0)) };
+        let entry = LogEntry { ended_us, ..entry(LogOutcome::Complete(1.0)) };
         log("-l").record(&entry, 0.0, &mut text);
         assert!(text.ends_with("1795286615 6567\n"), "{text}");
     }
@@ -254,7 +257,7 @@ mod tests {
     fn a_share_is_logged() {
         let (mut log, mut text) = (log("-l --sampling-rate=0.25"), String::new());
         for draw in [0.1, 0.3, 0.2, 0.9] {
-            log.record(&entry(Fate::Complete(1.0)), draw, &mut text);
+            log.record(&entry(LogOutcome::Complete(1.0)), draw, &mut text);
         }
         assert_eq!(text.lines().count(), 2);
     }
@@ -262,13 +265,13 @@ mod tests {
     fn aggregated(options: &str) -> String {
         let (mut log, mut text) = (log(options), String::new());
         for fate in [
-            Fate::Complete(2000.0),
-            Fate::Complete(3000.0),
-            Fate::Serialization,
-            Fate::Deadlock,
-            Fate::Skipped,
+            LogOutcome::Complete(2000.0),
+            LogOutcome::Complete(3000.0),
+            LogOutcome::Serialization,
+            LogOutcome::Deadlock,
+            LogOutcome::Skipped,
         ] {
-            log.record(&Entry { lag_us: 10.0, ..entry(fate) }, 0.0, &mut text);
+            log.record(&LogEntry { lag_us: 10.0, ..entry(fate) }, 0.0, &mut text);
         }
         assert_eq!(text, "");
         log.end(BEGAN + 2 * SECOND, &mut text);
@@ -292,7 +295,7 @@ mod tests {
     #[test]
     fn an_interval_that_is_not_over_is_left_out() {
         let (mut log, mut text) = (log("-l --aggregate-interval=5"), String::new());
-        log.record(&entry(Fate::Complete(1.0)), 0.0, &mut text);
+        log.record(&entry(LogOutcome::Complete(1.0)), 0.0, &mut text);
         log.end(BEGAN + 4 * SECOND, &mut text);
         assert_eq!(text, "");
         log.end(BEGAN + 5 * SECOND, &mut text);

@@ -1,26 +1,26 @@
 //! Backslash commands: from a line to what it does.
 
-use super::command::{Keep, Kind, Length, Word};
+use super::command::{CommandKind, CommandLength, ResultStorage, ShellWord};
 use super::complaint::SyntaxError;
 use super::expression;
 use super::names::Names;
-use super::token::Cursor;
+use super::token::ScriptCursor;
 
 /// What a line with a backslash command says.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Meta {
+pub(super) enum MetaCommand {
     /// A command of its own.
-    Command(Kind),
+    Command(CommandKind),
     /// What becomes of the rows of the SQL before it.
-    Keep(Keep),
+    Keep(ResultStorage),
 }
 
 /// Most words behind a command, as pgbench has it.
 const MOST_WORDS: usize = 255;
 
 /// A line under way.
-struct Line<'c, 'a> {
-    cursor: &'c mut Cursor<'a>,
+struct MetaLine<'c, 'a> {
+    cursor: &'c mut ScriptCursor<'a>,
     /// The script's file.
     source: &'c str,
     /// Where the backslash stands.
@@ -35,16 +35,16 @@ struct Line<'c, 'a> {
 /// What is wrong with it.
 pub(super) fn parse(
     source: &str,
-    cursor: &mut Cursor<'_>,
+    cursor: &mut ScriptCursor<'_>,
     names: &mut Names,
-) -> Result<Option<Meta>, Box<SyntaxError>> {
+) -> Result<Option<MetaCommand>, Box<SyntaxError>> {
     let start = cursor.at - 1;
     let Some((command, _)) = cursor.word() else { return Ok(None) };
     let command = command.to_owned();
     let lower = command.to_ascii_lowercase();
-    let mut line = Line { cursor, source, start, command };
+    let mut line = MetaLine { cursor, source, start, command };
     if let "set" | "if" | "elif" = lower.as_str() {
-        return line.with_expression(&lower, names).map(|kind| Some(Meta::Command(kind)));
+        return line.with_expression(&lower, names).map(|kind| Some(MetaCommand::Command(kind)));
     }
     let words: Vec<_> = std::iter::from_fn(|| line.cursor.word()).collect();
     if words.len() > MOST_WORDS {
@@ -54,7 +54,7 @@ pub(super) fn parse(
 }
 
 /// The text of the command that began at `start`, up to where the cursor stands.
-pub(super) fn text<'a>(cursor: &Cursor<'a>, start: usize) -> &'a str {
+pub(super) fn text<'a>(cursor: &ScriptCursor<'a>, start: usize) -> &'a str {
     cursor.text[start..cursor.at].trim_end_matches(['\n', '\r'])
 }
 
@@ -66,7 +66,7 @@ pub(super) fn line_number(text: &str, at: usize) -> usize {
 /// The numbers that jumps have before [`super::reader`] sets them.
 const NOWHERE: usize = usize::MAX;
 
-impl Line<'_, '_> {
+impl MetaLine<'_, '_> {
     /// An error that shows the line.
     fn error(&self, message: &str) -> Box<SyntaxError> {
         let mut error = self.error_without_line(message);
@@ -92,7 +92,11 @@ impl Line<'_, '_> {
         error
     }
 
-    fn with_expression(&mut self, name: &str, names: &mut Names) -> Result<Kind, Box<SyntaxError>> {
+    fn with_expression(
+        &mut self,
+        name: &str,
+        names: &mut Names,
+    ) -> Result<CommandKind, Box<SyntaxError>> {
         let mut slot = None;
         if name == "set" {
             let (variable, _) =
@@ -108,9 +112,9 @@ impl Line<'_, '_> {
         })?;
         let otherwise = NOWHERE;
         Ok(match slot {
-            Some(slot) => Kind::Set(slot, condition),
-            None if name == "if" => Kind::If { condition, otherwise },
-            None => Kind::Elif { condition, otherwise, end: NOWHERE },
+            Some(slot) => CommandKind::Set(slot, condition),
+            None if name == "if" => CommandKind::If { condition, otherwise },
+            None => CommandKind::Elif { condition, otherwise, end: NOWHERE },
         })
     }
 
@@ -120,8 +124,8 @@ impl Line<'_, '_> {
         name: &str,
         words: &[(&str, usize)],
         names: &mut Names,
-    ) -> Result<Meta, Box<SyntaxError>> {
-        let bare = |kind: Kind| {
+    ) -> Result<MetaCommand, Box<SyntaxError>> {
+        let bare = |kind: CommandKind| {
             if words.is_empty() { Ok(kind) } else { Err(self.error("unexpected argument")) }
         };
         let kind =
@@ -129,31 +133,35 @@ impl Line<'_, '_> {
                 "sleep" => self.sleep(words, names)?,
                 "setshell" => match words {
                     [(variable, _), rest @ ..] if !rest.is_empty() => {
-                        Kind::SetShell(names.slot(variable), shell_words(rest, names))
+                        CommandKind::SetShell(names.slot(variable), shell_words(rest, names))
                     }
                     _ => return Err(self.error("missing argument")),
                 },
                 "shell" if words.is_empty() => return Err(self.error("missing command")),
-                "shell" => Kind::Shell(shell_words(words, names)),
-                "else" => bare(Kind::Else { end: NOWHERE })?,
-                "endif" => bare(Kind::Endif)?,
-                "startpipeline" => bare(Kind::StartPipeline)?,
-                "syncpipeline" => bare(Kind::SyncPipeline)?,
-                "endpipeline" => bare(Kind::EndPipeline)?,
+                "shell" => CommandKind::Shell(shell_words(words, names)),
+                "else" => bare(CommandKind::Else { end: NOWHERE })?,
+                "endif" => bare(CommandKind::Endif)?,
+                "startpipeline" => bare(CommandKind::StartPipeline)?,
+                "syncpipeline" => bare(CommandKind::SyncPipeline)?,
+                "endpipeline" => bare(CommandKind::EndPipeline)?,
                 "gset" | "aset" if words.len() > 1 => return Err(self.error("too many arguments")),
-                "gset" => return Ok(Meta::Keep(Keep::One(prefix(words)))),
-                "aset" => return Ok(Meta::Keep(Keep::Every(prefix(words)))),
+                "gset" => return Ok(MetaCommand::Keep(ResultStorage::One(prefix(words)))),
+                "aset" => return Ok(MetaCommand::Keep(ResultStorage::Every(prefix(words)))),
                 "setrandom" => return Err(self.error(
                     "\\setrandom is gone since pgbench 9.6, write \\set NAME random(MIN, MAX) or \
                  random_gaussian, random_exponential",
                 )),
                 _ => return Err(self.error("invalid command")),
             };
-        Ok(Meta::Command(kind))
+        Ok(MetaCommand::Command(kind))
     }
 
     /// `\sleep NUMBER [UNIT]`, `\sleep NUMBERUNIT`, `\sleep :VARIABLE [UNIT]`.
-    fn sleep(&self, words: &[(&str, usize)], names: &mut Names) -> Result<Kind, Box<SyntaxError>> {
+    fn sleep(
+        &self,
+        words: &[(&str, usize)],
+        names: &mut Names,
+    ) -> Result<CommandKind, Box<SyntaxError>> {
         let &[(number, at), ref rest @ ..] = words else {
             return Err(self.error("missing argument"));
         };
@@ -162,7 +170,7 @@ impl Line<'_, '_> {
         }
         let mut unit = rest.first().copied();
         let length = match number.strip_prefix(':') {
-            Some(name) => Length::Variable(names.slot(name)),
+            Some(name) => CommandLength::Variable(names.slot(name)),
             None => {
                 let (digits, tail) = split_number(number);
                 let has_digits = digits.ends_with(|last: char| last.is_ascii_digit());
@@ -173,7 +181,7 @@ impl Line<'_, '_> {
                 if !tail.is_empty() {
                     unit = Some((tail, at + digits.len()));
                 }
-                Length::Fixed(leading_int(digits))
+                CommandLength::Fixed(leading_int(digits))
             }
         };
         let unit = match unit {
@@ -186,7 +194,7 @@ impl Line<'_, '_> {
                 return Err(self.error_at(message, at, Some(unit)));
             }
         };
-        Ok(Kind::Sleep { length, unit })
+        Ok(CommandKind::Sleep { length, unit })
     }
 }
 
@@ -195,11 +203,11 @@ fn prefix(words: &[(&str, usize)]) -> String {
 }
 
 /// `:name` is a variable, `::name` the text `:name`.
-fn shell_words(words: &[(&str, usize)], names: &mut Names) -> Vec<Word> {
+fn shell_words(words: &[(&str, usize)], names: &mut Names) -> Vec<ShellWord> {
     let word = |(word, _): &(&str, usize)| match word.strip_prefix(':') {
-        None => Word::Text((*word).to_owned()),
-        Some(rest) if rest.starts_with(':') => Word::Text(rest.to_owned()),
-        Some(name) => Word::Variable(names.slot(name)),
+        None => ShellWord::Text((*word).to_owned()),
+        Some(rest) if rest.starts_with(':') => ShellWord::Text(rest.to_owned()),
+        Some(name) => ShellWord::Variable(names.slot(name)),
     };
     words.iter().map(word).collect()
 }

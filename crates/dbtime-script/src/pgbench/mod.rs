@@ -48,10 +48,10 @@ mod value;
 mod variables;
 
 pub use answers::message;
-pub use dialect::Mode;
-pub use loading::Loading;
-pub use notice::{Listener, Notice};
-pub use observer::{Observer, Seen};
+pub use dialect::QueryMode;
+pub use loading::LoadingScript;
+pub use notice::{Notice, NoticeListener};
+pub use observer::{ObservedTransaction, TransactionObserver};
 pub use script::PgbenchScript;
-pub use settings::{Scripts, Settings};
-pub use survey::Survey;
+pub use settings::{PgbenchScripts, PgbenchSettings};
+pub use survey::StatementSurvey;

@@ -4,34 +4,34 @@ use std::collections::HashMap;
 
 /// The number of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(pub u32);
+pub struct NameSlot(pub u32);
 
 /// Every name that a script reads or writes.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     names: Vec<String>,
-    slots: HashMap<String, Slot>,
+    slots: HashMap<String, NameSlot>,
 }
 
 impl Names {
     /// The number of a name; a new one when it was not seen before.
-    pub fn slot(&mut self, name: &str) -> Slot {
+    pub fn slot(&mut self, name: &str) -> NameSlot {
         if let Some(slot) = self.find(name) {
             return slot;
         }
-        let slot = Slot(self.names.len() as u32);
+        let slot = NameSlot(self.names.len() as u32);
         self.names.push(name.to_owned());
         self.slots.insert(name.to_owned(), slot);
         slot
     }
 
     /// The number of a name, where some script has it.
-    pub fn find(&self, name: &str) -> Option<Slot> {
+    pub fn find(&self, name: &str) -> Option<NameSlot> {
         self.slots.get(name).copied()
     }
 
     /// A variable's name.
-    pub fn name(&self, slot: Slot) -> &str {
+    pub fn name(&self, slot: NameSlot) -> &str {
         &self.names[slot.0 as usize]
     }
 

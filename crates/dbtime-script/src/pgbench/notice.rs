@@ -16,9 +16,9 @@ pub enum Notice {
 
 /// Who is told. Called on engine threads, one call at a time or several.
 #[derive(Clone)]
-pub struct Listener(Arc<dyn Fn(Notice) + Send + Sync>);
+pub struct NoticeListener(Arc<dyn Fn(Notice) + Send + Sync>);
 
-impl Listener {
+impl NoticeListener {
     /// Tells `listen`.
     pub fn new(listen: impl Fn(Notice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(listen))
@@ -30,14 +30,14 @@ impl Listener {
     }
 }
 
-impl Default for Listener {
+impl Default for NoticeListener {
     /// Nobody is told.
     fn default() -> Self {
         Self::new(|_| ())
     }
 }
 
-impl fmt::Debug for Listener {
+impl fmt::Debug for NoticeListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listener")
     }

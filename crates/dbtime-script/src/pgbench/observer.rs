@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A transaction that has ended, or was given up before it began.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct ObservedTransaction<'a> {
     /// Whose it was.
     pub client: u32,
     /// Which of the client's, from 1.
@@ -24,28 +24,28 @@ pub struct Seen<'a> {
 }
 
 /// What an observer does.
-type See = dyn Fn(&Seen<'_>) + Send + Sync;
+type See = dyn Fn(&ObservedTransaction<'_>) + Send + Sync;
 
 /// Who sees transactions end. Called on engine threads, several at a time.
 #[derive(Clone, Default)]
-pub struct Observer(Option<Arc<See>>);
+pub struct TransactionObserver(Option<Arc<See>>);
 
-impl Observer {
+impl TransactionObserver {
     /// Shows transactions to `see`.
-    pub fn new(see: impl Fn(&Seen<'_>) + Send + Sync + 'static) -> Self {
+    pub fn new(see: impl Fn(&ObservedTransaction<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(see)))
     }
 
     /// Shows one, where somebody looks.
     #[inline]
-    pub(super) fn see(&self, seen: &Seen<'_>) {
+    pub(super) fn see(&self, seen: &ObservedTransaction<'_>) {
         if let Some(see) = &self.0 {
             see(seen);
         }
     }
 }
 
-impl fmt::Debug for Observer {
+impl fmt::Debug for TransactionObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
     }

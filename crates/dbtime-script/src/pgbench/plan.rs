@@ -1,33 +1,33 @@
 //! A run made ready: what all its clients share.
 
-use super::block::Effect;
-use super::command::{Kind, Script, Sql};
-use super::dialect::{Mode, placeholder};
-use super::names::{Names, Slot};
+use super::block::BlockEffect;
+use super::command::{CommandKind, ParsedScript, SqlCommand};
+use super::dialect::{QueryMode, placeholder};
+use super::names::{NameSlot, Names};
 use super::random::Prng;
 use super::seeds::{self, Seeds};
-use super::settings::Settings;
+use super::settings::PgbenchSettings;
 use super::statistics::Statistics;
-use super::value::Value;
+use super::value::ScriptValue;
 use super::variables::Variables;
-use crate::book::Book;
+use crate::book::StatementRegistry;
 use dbtime_model::{OperationId, SqlDialect, StatementId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all clients share.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) settings: Settings,
-    pub(super) book: Book,
+pub(super) struct PgbenchPlan {
+    pub(super) settings: PgbenchSettings,
+    pub(super) book: StatementRegistry,
     /// By script, by command.
-    pub(super) commands: Vec<Vec<Ready>>,
+    pub(super) commands: Vec<Vec<ReadyPlan>>,
     /// Prepared statements that there can be; their handles count from 0.
     pub(super) handles: u32,
     /// Random functions, by client.
     clients: Vec<Prng>,
     /// The variables that every client begins with.
     variables: Variables,
-    client_id: Option<Slot>,
+    client_id: Option<NameSlot>,
     /// The thread of each client.
     dealt: Vec<u32>,
     /// Which script is next, by thread.
@@ -42,22 +42,22 @@ pub(super) struct Plan {
 
 /// What a command is made ready with.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ready {
+pub(super) struct ReadyPlan {
     /// What it is booked under, where it is SQL or ends a pipeline.
     pub(super) statement: StatementId,
     /// Its number among prepared statements.
     pub(super) handle: u32,
     /// The text with placeholders, unless the mode is simple.
     pub(super) sql: String,
-    pub(super) effect: Effect,
+    pub(super) effect: BlockEffect,
 }
 
-impl Plan {
-    pub(super) fn new(mut settings: Settings) -> Result<Self, String> {
+impl PgbenchPlan {
+    pub(super) fn new(mut settings: PgbenchSettings) -> Result<Self, String> {
         settings.check()?;
         settings.threads = settings.threads.min(settings.clients);
         let mut plan = Self {
-            book: Book::default(),
+            book: StatementRegistry::default(),
             commands: Vec::new(),
             handles: 0,
             clients: Vec::new(),
@@ -82,38 +82,42 @@ impl Plan {
     }
 
     /// Numbers the statements of a script.
-    fn ready(&mut self, operation: OperationId, script: &Script) -> Result<Vec<Ready>, String> {
+    fn ready(
+        &mut self,
+        operation: OperationId,
+        script: &ParsedScript,
+    ) -> Result<Vec<ReadyPlan>, String> {
         let mut pipeline = String::new();
         let mut commands = Vec::with_capacity(script.commands.len());
         for command in &script.commands {
             commands.push(match &command.kind {
-                Kind::Sql(sql) => {
+                CommandKind::Sql(sql) => {
                     pipeline.push_str(sql.text.trim());
                     pipeline.push('\n');
                     self.ready_sql(operation, sql)?
                 }
-                Kind::EndPipeline => {
+                CommandKind::EndPipeline => {
                     let text = format!("\\startpipeline\n{pipeline}\\endpipeline");
                     let statement = self.book.number(operation, &text);
-                    Ready { statement, ..Ready::default() }
+                    ReadyPlan { statement, ..ReadyPlan::default() }
                 }
-                Kind::StartPipeline => {
+                CommandKind::StartPipeline => {
                     pipeline.clear();
-                    Ready::default()
+                    ReadyPlan::default()
                 }
-                _ => Ready::default(),
+                _ => ReadyPlan::default(),
             });
         }
         Ok(commands)
     }
 
-    fn ready_sql(&mut self, operation: OperationId, sql: &Sql) -> Result<Ready, String> {
+    fn ready_sql(&mut self, operation: OperationId, sql: &SqlCommand) -> Result<ReadyPlan, String> {
         let statement = self.book.number(operation, sql.text.trim());
-        let effect = Effect::of(&sql.text);
+        let effect = BlockEffect::of(&sql.text);
         let handle = self.handles;
         self.handles += 1;
-        if self.settings.mode == Mode::Simple {
-            return Ok(Ready { statement, handle, sql: String::new(), effect });
+        if self.settings.mode == QueryMode::Simple {
+            return Ok(ReadyPlan { statement, handle, sql: String::new(), effect });
         }
         let with = sql.template.with(placeholder(self.settings.dialect));
         let mut text = with.map_err(|complaint| complaint.to_string())?;
@@ -121,7 +125,7 @@ impl Plan {
             // A prepared statement is one statement, and some servers take no semicolon behind it.
             text.truncate(text.trim_end().trim_end_matches(';').len());
         }
-        Ok(Ready { statement, handle, sql: text, effect })
+        Ok(ReadyPlan { statement, handle, sql: text, effect })
     }
 
     /// Draws what clients and threads begin with, and sets the variables.
@@ -146,7 +150,7 @@ impl Plan {
         }
         for (name, slot, value) in computed {
             if !given(name) {
-                variables.set("startup", slot, Value::Int(value))?;
+                variables.set("startup", slot, ScriptValue::Int(value))?;
             }
         }
         self.client_id = (!given("client_id")).then_some(client_id);
@@ -172,7 +176,7 @@ impl Plan {
         let prng = self.clients.get(client as usize)?.clone();
         let mut variables = self.variables.clone();
         if let Some(slot) = self.client_id {
-            let set = variables.set("startup", slot, Value::Int(i64::from(client)));
+            let set = variables.set("startup", slot, ScriptValue::Int(i64::from(client)));
             set.expect("the name is a good one");
         }
         Some((variables, prng))

@@ -9,21 +9,21 @@
 //! ```
 //! Any other error aborts the client.
 
-use super::client::Client;
+use super::client::PgbenchClient;
 use super::notice::Notice;
-use super::observer::Seen;
-use super::plan::{Plan, lock};
+use super::observer::ObservedTransaction;
+use super::plan::{PgbenchPlan, lock};
 use super::statistics::FailureKind;
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
 use std::sync::Arc;
 
 /// What a client wants next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// Make the connection.
     Connect,
     /// Close it.
@@ -54,30 +54,30 @@ pub(super) enum Next {
 
 /// The program of a client.
 pub(super) struct PgbenchProgram {
-    plan: Arc<Plan>,
-    client: Client,
+    plan: Arc<PgbenchPlan>,
+    client: PgbenchClient,
     /// Transactions that have ended.
     ended: u64,
 }
 
 impl PgbenchProgram {
     /// `None`: there is no such client.
-    pub(super) fn new(plan: Arc<Plan>, client: u32) -> Option<Self> {
+    pub(super) fn new(plan: Arc<PgbenchPlan>, client: u32) -> Option<Self> {
         let (variables, prng) = plan.client(client)?;
-        let client = Client::new(&plan, client, variables, prng);
+        let client = PgbenchClient::new(&plan, client, variables, prng);
         Some(Self { plan, client, ended: 0 })
     }
 
     /// Tells of what goes out to the database.
     #[cold]
-    fn trace(&self, next: Next) {
+    fn trace(&self, next: NextStep) {
         let Self { client, plan, .. } = self;
         let ready = |command: usize| &plan.commands[client.script][command];
         let what = match next {
-            Next::Query => format!("sending {}", client.sql),
-            Next::QueryWith => format!("sending {}", ready(client.command).sql),
-            Next::Prepare(command) => format!("preparing P_{}", ready(command).handle),
-            Next::Execute => format!("sending P_{}", ready(client.command).handle),
+            NextStep::Query => format!("sending {}", client.sql),
+            NextStep::QueryWith => format!("sending {}", ready(client.command).sql),
+            NextStep::Prepare(command) => format!("preparing P_{}", ready(command).handle),
+            NextStep::Execute => format!("sending P_{}", ready(client.command).handle),
             _ => return,
         };
         let text = format!("client {} {what}", client.id);
@@ -85,36 +85,36 @@ impl PgbenchProgram {
     }
 
     #[inline]
-    fn step(&self, next: Next) -> Step<'_> {
+    fn step(&self, next: NextStep) -> Step<'_> {
         let (client, plan) = (&self.client, &*self.plan);
         if plan.settings.traces {
             self.trace(next);
         }
         let ready = || &plan.commands[client.script][client.command];
         let (request, is_booked) = match next {
-            Next::Connect => (Request::Connect, false),
-            Next::Disconnect => (Request::Disconnect, false),
-            Next::Rollback => (Request::Query("ROLLBACK"), false),
-            Next::Query => (Request::Query(&client.sql), true),
-            Next::QueryWith => {
+            NextStep::Connect => (ConnectionOp::Connect, false),
+            NextStep::Disconnect => (ConnectionOp::Disconnect, false),
+            NextStep::Rollback => (ConnectionOp::Query("ROLLBACK"), false),
+            NextStep::Query => (ConnectionOp::Query(&client.sql), true),
+            NextStep::QueryWith => {
                 let sql = ready().sql.as_str();
-                (Request::QueryWith { sql, parameters: &client.parameters }, true)
+                (ConnectionOp::QueryWith { sql, parameters: &client.parameters }, true)
             }
-            Next::Prepare(command) => {
+            NextStep::Prepare(command) => {
                 let ready = &plan.commands[client.script][command];
-                (Request::Prepare { handle: ready.handle, sql: &ready.sql }, false)
+                (ConnectionOp::Prepare { handle: ready.handle, sql: &ready.sql }, false)
             }
-            Next::Execute => {
+            NextStep::Execute => {
                 let (handle, keeps_rows) = (ready().handle, client.keeps_rows(plan));
                 let parameters = &client.parameters;
-                (Request::Execute { handle, parameters, keeps_rows }, true)
+                (ConnectionOp::Execute { handle, parameters, keeps_rows }, true)
             }
-            Next::Pipeline => (Request::Pipeline(&client.piped), true),
-            Next::Sleep(length) => return Step::Sleep(length),
-            Next::Done => return Step::Done,
-            Next::Failed(class) => return Step::Failed(class),
-            Next::Abort(failed) => return Step::Quit { failed, all: false },
-            Next::EndAll(class) => return Step::Quit { failed: Some(class), all: true },
+            NextStep::Pipeline => (ConnectionOp::Pipeline(&client.piped), true),
+            NextStep::Sleep(length) => return Step::Sleep(length),
+            NextStep::Done => return Step::Done,
+            NextStep::Failed(class) => return Step::Failed(class),
+            NextStep::Abort(failed) => return Step::Quit { failed, all: false },
+            NextStep::EndAll(class) => return Step::Quit { failed: Some(class), all: true },
         };
         let statement = is_booked.then(|| ready().statement);
         Step::Ask { request, statement, connection: 0 }
@@ -148,17 +148,17 @@ impl Program for PgbenchProgram {
         self.client.start(script, ticket.due);
     }
 
-    fn resume(&mut self, event: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
         let (client, plan) = (&mut self.client, &*self.plan);
         let next = match event {
-            Event::Started => client.begin(plan),
-            Event::Resumed => client.resumed(plan),
-            Event::Answered { .. } => client.advance(plan),
+            ProgramEvent::Started => client.begin(plan),
+            ProgramEvent::Resumed => client.resumed(plan),
+            ProgramEvent::Answered { .. } => client.advance(plan),
         };
         self.step(next)
     }
 
-    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         let (client, plan) = (&mut self.client, &*self.plan);
         let next = match reply {
             Ok(results) => client.answered(plan, results),
@@ -167,14 +167,14 @@ impl Program for PgbenchProgram {
         self.step(next)
     }
 
-    fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
         match phase {
-            Phase::Open if !self.plan.settings.reconnects => {
+            ProgramPhase::Open if !self.plan.settings.reconnects => {
                 let next = self.client.open();
                 Some(self.step(next))
             }
-            Phase::Open => None,
-            Phase::Close => {
+            ProgramPhase::Open => None,
+            ProgramPhase::Close => {
                 self.hand_over();
                 None
             }
@@ -199,7 +199,8 @@ impl Program for PgbenchProgram {
         if sample.outcome != Outcome::Unfinished {
             *ended += 1;
             let (client, number) = (client.id, *ended);
-            let seen = Seen { client, number, script: index, sample, failure, tries };
+            let seen =
+                ObservedTransaction { client, number, script: index, sample, failure, tries };
             plan.settings.observer.see(&seen);
         }
     }

@@ -4,7 +4,7 @@ use dbtime_load::program::Value;
 
 /// A table that is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum ResultTable {
     /// `pgbench_branches`
     Branches,
     /// `pgbench_tellers`
@@ -15,7 +15,7 @@ pub enum Table {
 
 /// A row. Columns that it leaves out are NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ResultRow {
     /// Branch, teller or account.
     pub id: u64,
     /// The branch of a teller or an account.
@@ -24,7 +24,7 @@ pub struct Row {
     pub has_filler: bool,
 }
 
-impl Table {
+impl ResultTable {
     /// All of them, in the order in which foreign keys want them filled.
     pub const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
 
@@ -37,7 +37,7 @@ impl Table {
         }
     }
 
-    /// Its columns, in the order of [`Row::values`].
+    /// Its columns, in the order of [`ResultRow::values`].
     pub fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Branches => &["bid", "bbalance", "filler"],
@@ -61,17 +61,17 @@ impl Table {
     }
 
     /// The rows at a scale.
-    pub fn rows(self, scale: u64) -> impl ExactSizeIterator<Item = Row> + Clone {
+    pub fn rows(self, scale: u64) -> impl ExactSizeIterator<Item = ResultRow> + Clone {
         // A range of `usize` knows its length.
         (0..self.count(scale) as usize).map(move |index| {
             let index = index as u64;
             let branch = (self != Self::Branches).then_some(index / self.per_branch() + 1);
-            Row { id: index + 1, branch, has_filler: self == Self::Accounts }
+            ResultRow { id: index + 1, branch, has_filler: self == Self::Accounts }
         })
     }
 }
 
-impl Row {
+impl ResultRow {
     /// Its values.
     pub fn values(&self) -> impl Iterator<Item = Value> + use<> {
         let integer = |value: u64| Value::Integer(value as i64);
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn every_branch_has_its_tellers_and_accounts() {
-        assert_eq!(Table::ALL.map(|table| table.rows(2).len()), [2, 20, 200_000]);
-        let last = Table::Accounts.rows(2).last().expect("a row");
-        assert_eq!(last, Row { id: 200_000, branch: Some(2), has_filler: true });
-        let teller = Table::Tellers.rows(2).nth(10).expect("a row");
+        assert_eq!(ResultTable::ALL.map(|table| table.rows(2).len()), [2, 20, 200_000]);
+        let last = ResultTable::Accounts.rows(2).last().expect("a row");
+        assert_eq!(last, ResultRow { id: 200_000, branch: Some(2), has_filler: true });
+        let teller = ResultTable::Tellers.rows(2).nth(10).expect("a row");
         assert_eq!((teller.id, teller.branch), (11, Some(2)));
     }
 
     #[test]
     fn rows_have_a_value_for_each_column() {
-        for table in Table::ALL {
+        for table in ResultTable::ALL {
             let row = table.rows(1).next().expect("a row");
             assert_eq!(row.values().count(), table.columns().len());
         }
         let mut out = Vec::new();
-        Table::ALL
+        ResultTable::ALL
             .iter()
             .for_each(|table| table.rows(1).take(1).for_each(|r| r.write_copy(&mut out)));
         assert_eq!(out, b"1\t0\t\\N\n1\t1\t0\t\\N\n1\t1\t0\t\n");

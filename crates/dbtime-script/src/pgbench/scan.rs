@@ -7,7 +7,7 @@ use super::names;
 
 /// What ended a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum ScanStop {
     /// A semicolon, which belongs to it.
     Semicolon,
     /// A backslash, which was passed.
@@ -38,7 +38,7 @@ impl<'a> Scanner<'a> {
 
     /// The next command as it is to be sent: `\;` and `\:` have lost their backslash, and blanks
     /// before it are gone.
-    pub(super) fn command(&mut self) -> (String, Stop) {
+    pub(super) fn command(&mut self) -> (String, ScanStop) {
         let mut out = String::new();
         while let Some(first) = self.text[self.at..].chars().next() {
             let rest = &self.text[self.at..];
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
                     continue;
                 }
                 self.at += 1;
-                return (out, Stop::Backslash);
+                return (out, ScanStop::Backslash);
             }
             let length = self.lexeme(rest, first);
             self.at += length;
@@ -61,10 +61,10 @@ impl<'a> Scanner<'a> {
             }
             if first == ';' && self.brackets == 0 && self.blocks == 0 {
                 self.words = 0;
-                return (out, Stop::Semicolon);
+                return (out, ScanStop::Semicolon);
             }
         }
-        (out, Stop::End)
+        (out, ScanStop::End)
     }
 
     /// How long the piece is that begins here.
@@ -195,7 +195,7 @@ mod tests {
             if !command.is_empty() {
                 found.push(command);
             }
-            if stop == Stop::End {
+            if stop == ScanStop::End {
                 return found;
             }
         }
@@ -227,7 +227,7 @@ mod tests {
     fn an_escaped_semicolon_joins_statements() {
         assert_eq!(commands("select 1\\; select \\:a;"), ["select 1; select :a;"]);
         let mut scanner = Scanner::new("select 1 \\gset");
-        assert_eq!(scanner.command(), ("select 1 ".to_owned(), Stop::Backslash));
+        assert_eq!(scanner.command(), ("select 1 ".to_owned(), ScanStop::Backslash));
         assert_eq!(&scanner.text[scanner.at..], "gset");
     }
 }

@@ -1,7 +1,7 @@
 //! The standard tables and their partitions, for each database.
 
-use super::init::{Initialization, Partitions, REFERENCES, quoted};
-use super::rows::Table;
+use super::init::{Initialization, PartitionScheme, REFERENCES, quoted};
+use super::rows::ResultTable;
 use dbtime_model::SqlDialect;
 
 /// From this scale on, account numbers need 64 bits.
@@ -43,10 +43,10 @@ impl Initialization {
         let unlogged = if self.unlogged { " unlogged" } else { "" };
         let mut sql = format!("create{unlogged} table pgbench_{table}({columns})");
         match self.partitions {
-            Some(Partitions::Range(_)) if table == "accounts" => {
+            Some(PartitionScheme::Range(_)) if table == "accounts" => {
                 sql.push_str(" partition by range (aid)");
             }
-            Some(Partitions::Hash(_)) if table == "accounts" => {
+            Some(PartitionScheme::Hash(_)) if table == "accounts" => {
                 sql.push_str(" partition by hash (aid)");
             }
             _ if table == "history" => {}
@@ -75,8 +75,10 @@ impl Initialization {
     fn mysql_partitions(&self) -> String {
         match self.partitions {
             None => String::new(),
-            Some(Partitions::Hash(parts)) => format!(" partition by hash (aid) partitions {parts}"),
-            Some(Partitions::Range(parts)) => {
+            Some(PartitionScheme::Hash(parts)) => {
+                format!(" partition by hash (aid) partitions {parts}")
+            }
+            Some(PartitionScheme::Range(parts)) => {
                 let bounds = (1..=parts).map(|part| match part {
                     _ if part == parts => format!("partition p{part} values less than maxvalue"),
                     _ => {
@@ -92,7 +94,7 @@ impl Initialization {
 
     /// Accounts of a part.
     fn part_size(&self, parts: u32) -> u64 {
-        Table::Accounts.count(self.scale).div_ceil(u64::from(parts))
+        ResultTable::Accounts.count(self.scale).div_ceil(u64::from(parts))
     }
 
     fn create_partitions(&self) -> Vec<String> {
@@ -106,12 +108,12 @@ impl Initialization {
         };
         match self.partitions {
             None => Vec::new(),
-            Some(Partitions::Hash(parts)) => (1..=parts)
+            Some(PartitionScheme::Hash(parts)) => (1..=parts)
                 .map(|number| {
                     part(number, format!("with (modulus {parts}, remainder {})", number - 1))
                 })
                 .collect(),
-            Some(Partitions::Range(parts)) => (1..=parts)
+            Some(PartitionScheme::Range(parts)) => (1..=parts)
                 .map(|number| {
                     let bound = |number: u32| u64::from(number) * self.part_size(parts) + 1;
                     let low = match number {

@@ -1,31 +1,31 @@
 //! pgbench scripts as a [`Script`]: made from settings, it makes a program for each client.
 
-use super::command::Kind;
-use super::plan::{Plan, lock};
+use super::command::CommandKind;
+use super::plan::{PgbenchPlan, lock};
 use super::program::PgbenchProgram;
-use super::settings::Settings;
+use super::settings::PgbenchSettings;
 use super::statistics::Statistics;
 use dbtime_load::program::Program;
-use dbtime_load::script::{Crew, Preparation, Script};
+use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use dbtime_model::StatementId;
 use std::sync::Arc;
 
 /// The scripts of a run, ready to be run.
 #[derive(Debug)]
-pub struct PgbenchScript(Arc<Plan>);
+pub struct PgbenchScript(Arc<PgbenchPlan>);
 
 impl PgbenchScript {
     /// Makes a run ready. Scripts are operations, numbered in their order.
     ///
     /// # Errors
     /// Settings that do not go together, a bad variable name, a statement with too many parameters.
-    pub fn new(settings: Settings) -> Result<Self, String> {
-        Plan::new(settings).map(Arc::new).map(Self)
+    pub fn new(settings: PgbenchSettings) -> Result<Self, String> {
+        PgbenchPlan::new(settings).map(Arc::new).map(Self)
     }
 
     /// The settings; there are no more threads than clients in them.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PgbenchSettings {
         &self.0.settings
     }
 
@@ -37,7 +37,7 @@ impl PgbenchScript {
     /// What a command is booked under, where it is SQL or ends a pipeline.
     pub fn statement(&self, script: usize, command: usize) -> Option<StatementId> {
         let kind = &self.0.settings.scripts.scripts.get(script)?.commands.get(command)?.kind;
-        let is_booked = matches!(kind, Kind::Sql(_) | Kind::EndPipeline);
+        let is_booked = matches!(kind, CommandKind::Sql(_) | CommandKind::EndPipeline);
         is_booked.then(|| self.0.commands[script][command].statement)
     }
 
@@ -48,7 +48,7 @@ impl PgbenchScript {
 }
 
 impl Script for PgbenchScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
         Ok(Box::new(PgbenchCrew(Arc::clone(&self.0))))
     }
 
@@ -56,9 +56,9 @@ impl Script for PgbenchScript {
         self.0.book.statements()
     }
 
-    fn preparation(&self) -> Option<Preparation> {
+    fn preparation(&self) -> Option<PreparationScript> {
         let script = Arc::clone(self.0.settings.preparation.as_ref()?);
-        Some(Preparation { script, clients: 1 })
+        Some(PreparationScript { script, clients: 1 })
     }
 
     fn trouble(&self) -> Option<String> {
@@ -70,9 +70,9 @@ impl Script for PgbenchScript {
     }
 }
 
-struct PgbenchCrew(Arc<Plan>);
+struct PgbenchCrew(Arc<PgbenchPlan>);
 
-impl Crew for PgbenchCrew {
+impl ProgramFactory for PgbenchCrew {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
         let clients = self.0.settings.clients;
         match PgbenchProgram::new(Arc::clone(&self.0), client) {

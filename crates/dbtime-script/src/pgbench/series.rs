@@ -1,11 +1,11 @@
 //! Rows of the standard tables that the server makes itself, out of a series of numbers.
 
 use super::init::Initialization;
-use super::rows::Table;
+use super::rows::ResultTable;
 use dbtime_model::SqlDialect;
 
 /// The statement that fills a table.
-pub(super) fn insert(table: Table, what: &Initialization) -> String {
+pub(super) fn insert(table: ResultTable, what: &Initialization) -> String {
     let bid = match what.dialect {
         SqlDialect::Mysql => format!("(n - 1) div {} + 1", table.per_branch()),
         SqlDialect::Postgres | SqlDialect::Sqlite => {
@@ -13,9 +13,9 @@ pub(super) fn insert(table: Table, what: &Initialization) -> String {
         }
     };
     let (columns, values) = match table {
-        Table::Branches => ("bid,bbalance", "n, 0".to_owned()),
-        Table::Tellers => ("tid,bid,tbalance", format!("n, {bid}, 0")),
-        Table::Accounts => ("aid,bid,abalance,filler", format!("n, {bid}, 0, ''")),
+        ResultTable::Branches => ("bid,bbalance", "n, 0".to_owned()),
+        ResultTable::Tellers => ("tid,bid,tbalance", format!("n, {bid}, 0")),
+        ResultTable::Accounts => ("aid,bid,abalance,filler", format!("n, {bid}, 0, ''")),
     };
     let count = table.count(what.scale);
     let insert = format!("insert into {}({columns}) select {values} from", table.name());

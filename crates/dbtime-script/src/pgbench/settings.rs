@@ -1,12 +1,12 @@
 //! What a run is told: its scripts, and how to run them.
 
 use super::builtin::Builtin;
-use super::command::{Kind, Script};
-use super::dialect::{Mode, placeholder};
-use super::loading::Loading;
+use super::command::{CommandKind, ParsedScript};
+use super::dialect::{QueryMode, placeholder};
+use super::loading::LoadingScript;
 use super::names::Names;
-use super::notice::Listener;
-use super::observer::Observer;
+use super::notice::NoticeListener;
+use super::observer::TransactionObserver;
 use super::reader;
 use dbtime_model::{Nanos, SqlDialect};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ pub(super) const MOST_SCRIPTS: usize = 128;
 
 /// The scripts of a run, in the order of the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Scripts {
+pub struct PgbenchScripts {
     pub(super) names: Names,
-    pub(super) scripts: Vec<Script>,
+    pub(super) scripts: Vec<ParsedScript>,
     weights: Vec<u32>,
 }
 
-impl Scripts {
+impl PgbenchScripts {
     /// Adds a script; `source` is what messages and reports call it.
     ///
     /// # Errors
@@ -55,10 +55,10 @@ impl Scripts {
     ///
     /// # Errors
     /// The first that has too many parameters for it.
-    pub fn check(&self, mode: Mode, dialect: SqlDialect) -> Result<(), String> {
+    pub fn check(&self, mode: QueryMode, dialect: SqlDialect) -> Result<(), String> {
         let commands = self.scripts.iter().flat_map(|script| &script.commands);
         let statements = commands.filter_map(|command| match &command.kind {
-            Kind::Sql(sql) if mode != Mode::Simple => Some(sql),
+            CommandKind::Sql(sql) if mode != QueryMode::Simple => Some(sql),
             _ => None,
         });
         for sql in statements {
@@ -68,7 +68,7 @@ impl Scripts {
     }
 
     /// The scripts and their weights.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Script, u32)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ParsedScript, u32)> {
         self.scripts.iter().zip(self.weights.iter().copied())
     }
 
@@ -91,11 +91,11 @@ impl Scripts {
 
 /// How scripts are run. The defaults are those of pgbench.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct PgbenchSettings {
     /// What is run.
-    pub scripts: Scripts,
+    pub scripts: PgbenchScripts,
     /// How statements get to the database.
-    pub mode: Mode,
+    pub mode: QueryMode,
     /// The database.
     pub dialect: SqlDialect,
     /// Clients, that is connections.
@@ -127,18 +127,18 @@ pub struct Settings {
     /// Whether every command is told (`--debug`).
     pub traces: bool,
     /// Who is told of errors and of `debug()`.
-    pub listener: Listener,
+    pub listener: NoticeListener,
     /// Who sees transactions end.
-    pub observer: Observer,
+    pub observer: TransactionObserver,
     /// What makes and fills the tables on a target that has none.
-    pub preparation: Option<Arc<Loading>>,
+    pub preparation: Option<Arc<LoadingScript>>,
 }
 
-impl Default for Settings {
+impl Default for PgbenchSettings {
     fn default() -> Self {
         Self {
-            scripts: Scripts::default(),
-            mode: Mode::Simple,
+            scripts: PgbenchScripts::default(),
+            mode: QueryMode::Simple,
             dialect: SqlDialect::Postgres,
             clients: 1,
             threads: 1,
@@ -153,14 +153,14 @@ impl Default for Settings {
             times_commands: false,
             verbose_errors: false,
             traces: false,
-            listener: Listener::default(),
-            observer: Observer::default(),
+            listener: NoticeListener::default(),
+            observer: TransactionObserver::default(),
             preparation: None,
         }
     }
 }
 
-impl Settings {
+impl PgbenchSettings {
     /// What does not go together.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Settings {
         if self.clients == 0 || self.threads == 0 {
             return Err("there must be at least one client and one thread".to_owned());
         }
-        if self.mode == Mode::Extended && self.dialect != SqlDialect::Postgres {
+        if self.mode == QueryMode::Extended && self.dialect != SqlDialect::Postgres {
             let remedy = "use -M simple or -M prepared";
             return Err(format!("query mode \"extended\" is PostgreSQL's own: {remedy}"));
         }

@@ -1,6 +1,6 @@
 //! `\shell` and `\setshell`: programs of the machine that runs the load. The thread waits for them.
 
-use super::command::Word;
+use super::command::ShellWord;
 use super::meta::{cut, leading_int};
 use super::variables::Variables;
 use std::process::{Command, Stdio};
@@ -15,16 +15,16 @@ const MOST_READ: usize = 63;
 ///
 /// # Errors
 /// A variable that is not set, or a line that is too long.
-pub(super) fn line(words: &[Word], variables: &Variables) -> Result<String, String> {
+pub(super) fn line(words: &[ShellWord], variables: &Variables) -> Result<String, String> {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
             line.push(' ');
         }
         match word {
-            Word::Text(text) => line.push_str(text),
-            Word::Variable(slot) if variables.write(*slot, &mut line) => {}
-            Word::Variable(slot) => {
+            ShellWord::Text(text) => line.push_str(text),
+            ShellWord::Variable(slot) if variables.write(*slot, &mut line) => {}
+            ShellWord::Variable(slot) => {
                 let name = variables.name(*slot);
                 return Err(format!("{}: undefined variable \":{name}\"", first(words, variables)));
             }
@@ -37,10 +37,10 @@ pub(super) fn line(words: &[Word], variables: &Variables) -> Result<String, Stri
 }
 
 /// The first word as it is written, for messages.
-pub(super) fn first(words: &[Word], variables: &Variables) -> String {
+pub(super) fn first(words: &[ShellWord], variables: &Variables) -> String {
     match words.first() {
-        Some(Word::Text(text)) => text.clone(),
-        Some(Word::Variable(slot)) => format!(":{}", variables.name(*slot)),
+        Some(ShellWord::Text(text)) => text.clone(),
+        Some(ShellWord::Variable(slot)) => format!(":{}", variables.name(*slot)),
         None => String::new(),
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
 mod tests {
     use super::*;
     use crate::pgbench::names::Names;
-    use crate::pgbench::value::Value;
+    use crate::pgbench::value::ScriptValue;
     use std::sync::Arc;
 
     #[test]
@@ -89,13 +89,13 @@ mod tests {
         let mut names = Names::default();
         let (a, b) = (names.slot("a"), names.slot("b"));
         let mut variables = Variables::new(Arc::new(names));
-        variables.set("set", a, Value::Int(3)).expect("a good name");
-        let echo = Word::Text("echo".to_owned());
-        let words = [echo.clone(), Word::Variable(a)];
+        variables.set("set", a, ScriptValue::Int(3)).expect("a good name");
+        let echo = ShellWord::Text("echo".to_owned());
+        let words = [echo.clone(), ShellWord::Variable(a)];
         assert_eq!(line(&words, &variables), Ok("echo 3".to_owned()));
-        let error = line(&[echo.clone(), Word::Variable(b)], &variables).unwrap_err();
+        let error = line(&[echo.clone(), ShellWord::Variable(b)], &variables).unwrap_err();
         assert_eq!(error, "echo: undefined variable \":b\"");
-        let long = [echo, Word::Text("x".repeat(300))];
+        let long = [echo, ShellWord::Text("x".repeat(300))];
         assert_eq!(line(&long, &variables).unwrap_err(), "echo: shell command is too long");
     }
 

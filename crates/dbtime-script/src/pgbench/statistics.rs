@@ -2,7 +2,7 @@
 //!
 //! Histograms are the engine's affair; here are only sums.
 
-use super::report::Moments;
+use super::report::RunningMoments;
 use dbtime_model::{Outcome, Sample};
 
 /// Why a transaction failed for good.
@@ -18,7 +18,7 @@ pub enum FailureKind {
 
 /// Transactions by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct PgbenchCounts {
     /// Completed.
     pub completed: u64,
     /// Given up before they began, because they were late already.
@@ -37,12 +37,12 @@ pub struct Counts {
     /// Completed, but above the latency limit.
     pub late: u64,
     /// From the due instant to the end of those that completed. Unit: microseconds.
-    pub latency: Moments,
+    pub latency: RunningMoments,
     /// From the due instant to the beginning of those that completed. Unit: microseconds.
-    pub lag: Moments,
+    pub lag: RunningMoments,
 }
 
-impl Counts {
+impl PgbenchCounts {
     /// Adds a transaction. `limit` is the latency limit in microseconds.
     pub fn add(&mut self, sample: &Sample, kind: FailureKind, tries: u32, limit: Option<f64>) {
         match sample.outcome {
@@ -87,7 +87,7 @@ impl Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CommandCounts {
     /// How long it took when it succeeded. Unit: seconds. Empty unless asked for.
-    pub time: Moments,
+    pub time: RunningMoments,
     /// Transactions that failed for good in it.
     pub failures: u64,
     /// Transactions that were tried again after it had failed.
@@ -98,7 +98,7 @@ pub struct CommandCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptCounts {
     /// Its transactions.
-    pub transactions: Counts,
+    pub transactions: PgbenchCounts,
     /// Its commands, in their order.
     pub commands: Vec<CommandCounts>,
 }
@@ -114,15 +114,15 @@ impl Statistics {
     /// Nothing has happened yet; `commands` says how many commands each script has.
     pub fn new(commands: impl Iterator<Item = usize>) -> Self {
         let script = |count| ScriptCounts {
-            transactions: Counts::default(),
+            transactions: PgbenchCounts::default(),
             commands: vec![CommandCounts::default(); count],
         };
         Self { scripts: commands.map(script).collect() }
     }
 
     /// The transactions of all scripts.
-    pub fn total(&self) -> Counts {
-        let mut total = Counts::default();
+    pub fn total(&self) -> PgbenchCounts {
+        let mut total = PgbenchCounts::default();
         self.scripts.iter().for_each(|script| total.merge(&script.transactions));
         total
     }
@@ -142,7 +142,7 @@ impl Statistics {
     /// Sets everything to nothing, and keeps the room.
     pub fn clear(&mut self) {
         for script in &mut self.scripts {
-            script.transactions = Counts::default();
+            script.transactions = PgbenchCounts::default();
             script.commands.fill(CommandCounts::default());
         }
     }

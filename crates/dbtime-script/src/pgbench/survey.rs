@@ -1,43 +1,43 @@
 //! Statements that are executed once, one after the other, and whose answers are kept: what a run
 //! wants to know of a database before it begins, and what it has to tidy up there.
 
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Program, Step, Ticket};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
-use dbtime_load::script::{Crew, Script};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a statement brought back.
-pub type Reply = Result<Results, Failure>;
+pub type SurveyReply = Result<ResultSets, DatabaseFailure>;
 
 /// Statements and their answers, as a script of one client and one transaction. A statement that
 /// fails does not keep the others from being executed.
 #[derive(Debug)]
-pub struct Survey(Arc<Sheet>);
+pub struct StatementSurvey(Arc<SurveySheet>);
 
 #[derive(Debug)]
-struct Sheet {
+struct SurveySheet {
     statements: Vec<String>,
-    replies: Mutex<Vec<Reply>>,
+    replies: Mutex<Vec<SurveyReply>>,
 }
 
-impl Survey {
+impl StatementSurvey {
     /// These statements.
     pub fn new(statements: Vec<String>) -> Self {
-        Self(Arc::new(Sheet { statements, replies: Mutex::default() }))
+        Self(Arc::new(SurveySheet { statements, replies: Mutex::default() }))
     }
 
     /// The answers so far, in the order of the statements.
-    pub fn replies(&self) -> Vec<Reply> {
+    pub fn replies(&self) -> Vec<SurveyReply> {
         self.0.replies.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Script for Survey {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
-        Ok(Box::new(Asking { sheet: Arc::clone(&self.0), asked: 0 }))
+impl Script for StatementSurvey {
+    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        Ok(Box::new(SurveyStep { sheet: Arc::clone(&self.0), asked: 0 }))
     }
 
     fn statements(&self) -> Vec<Statement> {
@@ -46,37 +46,37 @@ impl Script for Survey {
 }
 
 /// Asks one statement after the other.
-struct Asking {
-    sheet: Arc<Sheet>,
+struct SurveyStep {
+    sheet: Arc<SurveySheet>,
     /// How many have been asked.
     asked: usize,
 }
 
-impl Crew for Asking {
+impl ProgramFactory for SurveyStep {
     fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
         Ok(Box::new(Self { sheet: Arc::clone(&self.sheet), asked: 0 }))
     }
 }
 
-impl Asking {
+impl SurveyStep {
     fn next(&mut self) -> Step<'_> {
         let Some(sql) = self.sheet.statements.get(self.asked) else { return Step::Done };
         self.asked += 1;
-        Step::Ask { request: Request::Query(sql), statement: None, connection: 0 }
+        Step::Ask { request: ConnectionOp::Query(sql), statement: None, connection: 0 }
     }
 }
 
-impl Program for Asking {
+impl Program for SurveyStep {
     fn start(&mut self, _ticket: &Ticket) {
         self.asked = 0;
     }
 
-    fn resume(&mut self, _event: Event<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
-        let reply = reply.map(std::mem::take).map_err(Failure::clone);
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+        let reply = reply.map(std::mem::take).map_err(DatabaseFailure::clone);
         self.sheet.replies.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
         self.next()
     }
@@ -88,20 +88,20 @@ mod tests {
 
     #[test]
     fn every_statement_is_asked_and_its_answer_kept() {
-        let survey = Survey::new(vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]);
+        let survey = StatementSurvey::new(vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]);
         let mut program = survey.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
         let asks = |step: Step<'_>, sql: &str| match step {
-            Step::Ask { request: Request::Query(asked), .. } => asked == sql,
+            Step::Ask { request: ConnectionOp::Query(asked), .. } => asked == sql,
             _ => false,
         };
-        assert!(asks(program.resume(Event::Started), "SELECT 1"));
-        let failure = Failure::connection("gone", "it is gone");
+        assert!(asks(program.resume(ProgramEvent::Started), "SELECT 1"));
+        let failure = DatabaseFailure::connection("gone", "it is gone");
         assert!(asks(program.replied(Err(&failure)), "SELECT 2"));
-        let mut results = Results::default();
+        let mut results = ResultSets::default();
         results.begin_set();
         assert_eq!(program.replied(Ok(&mut results)), Step::Done);
         let replies = survey.replies();
         assert_eq!(replies[0], Err(failure));
-        assert_eq!(replies[1].as_ref().map(Results::len), Ok(1));
+        assert_eq!(replies[1].as_ref().map(ResultSets::len), Ok(1));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A name is found wherever it stands, in quotes too, as pgbench does it; `::` begins none.
 
-use super::complaint::Complaint;
-use super::names::{self, Names, Slot};
+use super::complaint::ScriptParseError;
+use super::names::{self, NameSlot, Names};
 use super::variables::Variables;
 
 /// Most parameters of a statement with placeholders.
@@ -20,14 +20,14 @@ pub enum Placeholder {
 
 /// A statement cut at its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
+pub struct StatementTemplate {
     /// What stands before each variable.
-    parts: Vec<(String, Slot)>,
+    parts: Vec<(String, NameSlot)>,
     /// What stands behind the last.
     tail: String,
 }
 
-impl Template {
+impl StatementTemplate {
     /// Cuts a statement.
     pub fn new(sql: &str, names: &mut Names) -> Self {
         let (mut parts, mut done, mut at) = (Vec::new(), 0, 0);
@@ -58,7 +58,7 @@ impl Template {
     }
 
     /// The variables, in the order in which they are written.
-    pub fn slots(&self) -> impl ExactSizeIterator<Item = Slot> + '_ {
+    pub fn slots(&self) -> impl ExactSizeIterator<Item = NameSlot> + '_ {
         self.parts.iter().map(|(_, slot)| *slot)
     }
 
@@ -66,7 +66,7 @@ impl Template {
     ///
     /// # Errors
     /// There are more than [`MOST_PARAMETERS`].
-    pub fn with(&self, placeholder: Placeholder) -> Result<String, Complaint> {
+    pub fn with(&self, placeholder: Placeholder) -> Result<String, ScriptParseError> {
         let mut sql = String::new();
         for (index, (before, _)) in self.parts.iter().enumerate() {
             sql.push_str(before);
@@ -77,7 +77,7 @@ impl Template {
         }
         sql.push_str(&self.tail);
         if self.parts.len() > MOST_PARAMETERS {
-            return Err(Complaint::TooManyParameters(sql));
+            return Err(ScriptParseError::TooManyParameters(sql));
         }
         Ok(sql)
     }
@@ -94,17 +94,17 @@ fn name_at(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgbench::value::Value;
+    use crate::pgbench::value::ScriptValue;
     use std::sync::Arc;
 
     #[test]
     fn variables_are_filled_in_wherever_they_stand() {
         let mut names = Names::default();
         let sql = "select :a::int, ':b' at '10:30', :c:a, x::text, :::a, :é";
-        let template = Template::new(sql, &mut names);
+        let template = StatementTemplate::new(sql, &mut names);
         let (a, b) = (names.slot("a"), names.slot("b"));
         let mut variables = Variables::new(Arc::new(names));
-        variables.set("set", a, Value::Int(-5)).expect("a good name");
+        variables.set("set", a, ScriptValue::Int(-5)).expect("a good name");
         variables.set_text("gset", b, "it's").expect("a good name");
         let mut out = String::new();
         template.fill(&variables, &mut out);
@@ -114,12 +114,12 @@ mod tests {
     #[test]
     fn placeholders_are_counted_by_place() {
         let mut names = Names::default();
-        let template = Template::new("select :a + :b, :a;", &mut names);
+        let template = StatementTemplate::new("select :a + :b, :a;", &mut names);
         let numbered = template.with(Placeholder::Numbered).expect("few parameters");
         assert_eq!(numbered, "select $1 + $2, $3;");
         assert_eq!(template.with(Placeholder::Mark).expect("few"), "select ? + ?, ?;");
         assert_eq!(template.slots().len(), 3);
-        let many = Template::new(&" :a".repeat(256), &mut names);
+        let many = StatementTemplate::new(&" :a".repeat(256), &mut names);
         let error = many.with(Placeholder::Numbered).unwrap_err().to_string();
         assert!(error.starts_with("statement has too many arguments (maximum is 255): "));
     }

@@ -3,7 +3,7 @@
 
 /// A place in a script. What is read by it never goes beyond the line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct ScriptCursor<'a> {
     /// The whole script.
     pub text: &'a str,
     /// The next byte.
@@ -12,7 +12,7 @@ pub(super) struct Cursor<'a> {
 
 /// A token of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Token<'a> {
+pub(super) enum ExpressionToken<'a> {
     /// The end of the line, or of the script.
     End,
     /// An operator, a bracket or a comma.
@@ -44,7 +44,7 @@ const KEYWORDS: &[&str] = &[
     "true", "false",
 ];
 
-impl<'a> Cursor<'a> {
+impl<'a> ScriptCursor<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -92,13 +92,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next token of an expression; the cursor stands behind it. The end of the line is passed.
-    pub(super) fn token(&mut self) -> Token<'a> {
+    pub(super) fn token(&mut self) -> ExpressionToken<'a> {
         self.skip_blanks();
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else { return Token::End };
+        let Some(first) = rest.chars().next() else { return ExpressionToken::End };
         if first == '\n' {
             self.end_line();
-            return Token::End;
+            return ExpressionToken::End;
         }
         if first.is_ascii_digit() || first == '.' {
             let length = number_length(rest);
@@ -110,25 +110,26 @@ impl<'a> Cursor<'a> {
         let word = |from: &'a str| &from[..from.bytes().take_while(|b| is_word(*b)).count()];
         if let Some(name) = rest.strip_prefix(':').map(word).filter(|name| !name.is_empty()) {
             self.at += 1 + name.len();
-            return Token::Variable(name);
+            return ExpressionToken::Variable(name);
         }
         let name = word(rest);
         if !name.is_empty() {
             self.at += name.len();
             let keyword = KEYWORDS.iter().find(|known| known.eq_ignore_ascii_case(name));
-            return keyword.map_or(Token::Name(name), |keyword| Token::Keyword(keyword));
+            return keyword
+                .map_or(ExpressionToken::Name(name), |keyword| ExpressionToken::Keyword(keyword));
         }
         if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             self.at += sign.len();
-            return Token::Sign(if *sign == "!=" { "<>" } else { sign });
+            return ExpressionToken::Sign(if *sign == "!=" { "<>" } else { sign });
         }
         self.at += first.len_utf8();
-        Token::Wrong("unexpected character", &rest[..first.len_utf8()])
+        ExpressionToken::Wrong("unexpected character", &rest[..first.len_utf8()])
     }
 
     /// Goes to the end of the line, joined lines included, and behind it.
     pub(super) fn skip_line(&mut self) {
-        while self.token() != Token::End {}
+        while self.token() != ExpressionToken::End {}
     }
 }
 
@@ -159,17 +160,21 @@ fn number_length(text: &str) -> usize {
     length
 }
 
-fn number(text: &str) -> Token<'_> {
-    let wrong = |message| Token::Wrong(message, text);
+fn number(text: &str) -> ExpressionToken<'_> {
+    let wrong = |message| ExpressionToken::Wrong(message, text);
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         let value: f64 = text.parse().unwrap_or(f64::INFINITY);
         let is_lost = value == 0.0 && has_mantissa(text);
         let fits = value.is_finite() && !is_lost;
-        return if fits { Token::Double(value) } else { wrong("double constant overflow") };
+        return if fits {
+            ExpressionToken::Double(value)
+        } else {
+            wrong("double constant overflow")
+        };
     }
     match text.parse::<u64>() {
-        Ok(value) if value <= i64::MAX as u64 => Token::Int(value as i64),
-        Ok(value) if value == 1 << 63 => Token::OneTooMany,
+        Ok(value) if value <= i64::MAX as u64 => ExpressionToken::Int(value as i64),
+        Ok(value) if value == 1 << 63 => ExpressionToken::OneTooMany,
         _ => wrong("bigint constant overflow"),
     }
 }
@@ -183,12 +188,12 @@ fn has_mantissa(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn tokens(text: &str) -> Vec<Token<'_>> {
-        let mut cursor = Cursor { text, at: 0 };
+    fn tokens(text: &str) -> Vec<ExpressionToken<'_>> {
+        let mut cursor = ScriptCursor { text, at: 0 };
         let mut tokens = Vec::new();
         loop {
             match cursor.token() {
-                Token::End => return tokens,
+                ExpressionToken::End => return tokens,
                 token => tokens.push(token),
             }
         }
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn numbers_variables_and_names_are_told_apart() {
-        use Token::{Double, Int, Keyword, Name, Sign, Variable, Wrong};
+        use ExpressionToken::{Double, Int, Keyword, Name, Sign, Variable, Wrong};
         let found = tokens("1 1. .5 1e3 1e :a1 :1 Case pi_2 <= !=");
         let expected = [
             Int(1),
@@ -213,7 +218,7 @@ mod tests {
             Sign("<>"),
         ];
         assert_eq!(found, expected);
-        assert_eq!(tokens("9223372036854775808"), [Token::OneTooMany]);
+        assert_eq!(tokens("9223372036854775808"), [ExpressionToken::OneTooMany]);
         assert_eq!(tokens("1e-999 0e-999")[1], Double(0.0));
         let wrong = tokens("1e999 99999999999999999999 é1 $");
         assert_eq!(wrong[0], Wrong("double constant overflow", "1e999"));
@@ -223,8 +228,8 @@ mod tests {
 
     #[test]
     fn lines_end_where_no_backslash_joins_them() {
-        assert_eq!(tokens("1 \\\n 2\n3"), [Token::Int(1), Token::Int(2)]);
-        let mut cursor = Cursor { text: "set a\\\nb \\\n c\nnext", at: 0 };
+        assert_eq!(tokens("1 \\\n 2\n3"), [ExpressionToken::Int(1), ExpressionToken::Int(2)]);
+        let mut cursor = ScriptCursor { text: "set a\\\nb \\\n c\nnext", at: 0 };
         let words: Vec<_> = std::iter::from_fn(|| cursor.word()).map(|(word, _)| word).collect();
         assert_eq!(words, ["set", "a", "b", "c"]);
         assert_eq!(cursor.rest(), "next");

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Value {
+pub enum ScriptValue {
     /// SQL NULL.
     #[default]
     Null,
@@ -16,7 +16,7 @@ pub enum Value {
     Double(f64),
 }
 
-impl Value {
+impl ScriptValue {
     /// The name of its type, as in error messages.
     pub fn type_name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Value {
                 if rounded >= -limit && rounded < limit {
                     return Ok(rounded as i64);
                 }
-                Err(format!("double to int overflow for {}", Fixed(rounded)))
+                Err(format!("double to int overflow for {}", FixedDecimal(rounded)))
             }
             other => Err(format!("cannot coerce {} to int", other.type_name())),
         }
@@ -169,9 +169,9 @@ fn not_finite(value: f64) -> &'static str {
 }
 
 /// As `%f` writes it.
-pub(super) struct Fixed(pub f64);
+pub(super) struct FixedDecimal(pub f64);
 
-impl fmt::Display for Fixed {
+impl fmt::Display for FixedDecimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_finite() {
             write!(f, "{:.6}", self.0)
@@ -187,7 +187,7 @@ mod tests {
 
     fn written(value: f64) -> String {
         let mut out = String::new();
-        Value::Double(value).write(&mut out);
+        ScriptValue::Double(value).write(&mut out);
         out
     }
 
@@ -212,16 +212,16 @@ mod tests {
 
     #[test]
     fn a_text_is_taken_for_what_it_looks_like() {
-        let of = |text: &str| Value::parse(text, "v");
-        assert_eq!(of("NULL"), Ok(Value::Null));
+        let of = |text: &str| ScriptValue::parse(text, "v");
+        assert_eq!(of("NULL"), Ok(ScriptValue::Null));
         for text in ["t", "TRUE", "y", "yes", "on"] {
-            assert_eq!(of(text), Ok(Value::Bool(true)), "{text}");
+            assert_eq!(of(text), Ok(ScriptValue::Bool(true)), "{text}");
         }
         for text in ["f", "No", "n", "off", "of"] {
-            assert_eq!(of(text), Ok(Value::Bool(false)), "{text}");
+            assert_eq!(of(text), Ok(ScriptValue::Bool(false)), "{text}");
         }
-        assert_eq!(of(" +7"), Ok(Value::Int(7)));
-        assert_eq!(of("-7.5e1"), Ok(Value::Double(-75.0)));
+        assert_eq!(of(" +7"), Ok(ScriptValue::Int(7)));
+        assert_eq!(of("-7.5e1"), Ok(ScriptValue::Double(-75.0)));
         assert_eq!(of("o").unwrap_err(), "malformed variable \"v\" value: \"o\"");
         assert!(of("").is_err() && of("1x").is_err() && of("1e999").is_err());
         let error = of("9223372036854775808").unwrap_err();
@@ -230,13 +230,16 @@ mod tests {
 
     #[test]
     fn values_are_taken_for_what_they_can_be() {
-        assert_eq!(Value::Double(2.5).as_int(), Ok(2));
-        assert_eq!(Value::Double(-(i64::MIN as f64)).as_int().ok(), None);
-        assert_eq!(Value::Double(i64::MIN as f64).as_int(), Ok(i64::MIN));
-        assert_eq!(Value::Null.as_int().unwrap_err(), "cannot coerce null to int");
-        assert_eq!(Value::Int(1).as_bool().unwrap_err(), "cannot coerce int to boolean");
-        assert_eq!(Value::Bool(true).as_double().unwrap_err(), "cannot coerce boolean to double");
-        let overflow = Value::Double(f64::NAN).as_int().unwrap_err();
+        assert_eq!(ScriptValue::Double(2.5).as_int(), Ok(2));
+        assert_eq!(ScriptValue::Double(-(i64::MIN as f64)).as_int().ok(), None);
+        assert_eq!(ScriptValue::Double(i64::MIN as f64).as_int(), Ok(i64::MIN));
+        assert_eq!(ScriptValue::Null.as_int().unwrap_err(), "cannot coerce null to int");
+        assert_eq!(ScriptValue::Int(1).as_bool().unwrap_err(), "cannot coerce int to boolean");
+        assert_eq!(
+            ScriptValue::Bool(true).as_double().unwrap_err(),
+            "cannot coerce boolean to double"
+        );
+        let overflow = ScriptValue::Double(f64::NAN).as_int().unwrap_err();
         assert_eq!(overflow, "double to int overflow for NaN");
     }
 }

@@ -1,43 +1,43 @@
 //! The variables of one client.
 
-use super::names::{self, Names, Slot};
-use super::value::Value;
+use super::names::{self, NameSlot, Names};
+use super::value::ScriptValue;
 use std::sync::Arc;
 
 /// What a variable holds.
 #[derive(Clone, Debug, Default)]
-enum Held {
+enum VariableValue {
     /// It was never set.
     #[default]
     Unset,
     /// A text from outside, and what it stands for once somebody has asked.
-    Text(String, Option<Value>),
+    Text(String, Option<ScriptValue>),
     /// A computed value.
-    Value(Value),
+    Value(ScriptValue),
 }
 
-/// The variables of one client, by [`Slot`].
+/// The variables of one client, by [`NameSlot`].
 #[derive(Clone, Debug)]
 pub struct Variables {
     names: Arc<Names>,
-    held: Vec<Held>,
+    held: Vec<VariableValue>,
 }
 
 impl Variables {
     /// None of them is set.
     pub fn new(names: Arc<Names>) -> Self {
-        let held = vec![Held::Unset; names.len()];
+        let held = vec![VariableValue::Unset; names.len()];
         Self { names, held }
     }
 
     /// A variable's name.
-    pub fn name(&self, slot: Slot) -> &str {
+    pub fn name(&self, slot: NameSlot) -> &str {
         self.names.name(slot)
     }
 
     /// Whether a variable is set.
-    pub fn is_set(&self, slot: Slot) -> bool {
-        !matches!(self.held[slot.0 as usize], Held::Unset)
+    pub fn is_set(&self, slot: NameSlot) -> bool {
+        !matches!(self.held[slot.0 as usize], VariableValue::Unset)
     }
 
     /// Its value in an expression.
@@ -45,12 +45,14 @@ impl Variables {
     /// # Errors
     /// It is not set, or its text stands for nothing.
     #[inline]
-    pub fn value(&mut self, slot: Slot) -> Result<Value, String> {
+    pub fn value(&mut self, slot: NameSlot) -> Result<ScriptValue, String> {
         match &mut self.held[slot.0 as usize] {
-            Held::Value(value) | Held::Text(_, Some(value)) => Ok(*value),
-            Held::Unset => Err(format!("undefined variable \"{}\"", self.names.name(slot))),
-            Held::Text(text, parsed) => {
-                let value = Value::parse(text, self.names.name(slot))?;
+            VariableValue::Value(value) | VariableValue::Text(_, Some(value)) => Ok(*value),
+            VariableValue::Unset => {
+                Err(format!("undefined variable \"{}\"", self.names.name(slot)))
+            }
+            VariableValue::Text(text, parsed) => {
+                let value = ScriptValue::parse(text, self.names.name(slot))?;
                 *parsed = Some(value);
                 Ok(value)
             }
@@ -58,21 +60,21 @@ impl Variables {
     }
 
     /// The computed value, or the text.
-    pub fn shown(&self, slot: Slot) -> Option<Result<Value, &str>> {
+    pub fn shown(&self, slot: NameSlot) -> Option<Result<ScriptValue, &str>> {
         match &self.held[slot.0 as usize] {
-            Held::Unset => None,
-            Held::Text(text, _) => Some(Err(text)),
-            Held::Value(value) => Some(Ok(*value)),
+            VariableValue::Unset => None,
+            VariableValue::Text(text, _) => Some(Err(text)),
+            VariableValue::Value(value) => Some(Ok(*value)),
         }
     }
 
     /// Writes it as it goes into SQL; says whether it is set.
     #[inline]
-    pub fn write(&self, slot: Slot, out: &mut String) -> bool {
+    pub fn write(&self, slot: NameSlot, out: &mut String) -> bool {
         match &self.held[slot.0 as usize] {
-            Held::Unset => return false,
-            Held::Text(text, _) => out.push_str(text),
-            Held::Value(value) => value.write(out),
+            VariableValue::Unset => return false,
+            VariableValue::Text(text, _) => out.push_str(text),
+            VariableValue::Value(value) => value.write(out),
         }
         true
     }
@@ -82,9 +84,9 @@ impl Variables {
     /// # Errors
     /// A name that no variable may have.
     #[inline]
-    pub fn set(&mut self, by: &str, slot: Slot, value: Value) -> Result<(), String> {
+    pub fn set(&mut self, by: &str, slot: NameSlot, value: ScriptValue) -> Result<(), String> {
         self.check(by, slot)?;
-        self.held[slot.0 as usize] = Held::Value(value);
+        self.held[slot.0 as usize] = VariableValue::Value(value);
         Ok(())
     }
 
@@ -92,15 +94,15 @@ impl Variables {
     ///
     /// # Errors
     /// As for [`Self::set`].
-    pub fn set_text(&mut self, by: &str, slot: Slot, text: &str) -> Result<(), String> {
+    pub fn set_text(&mut self, by: &str, slot: NameSlot, text: &str) -> Result<(), String> {
         self.check(by, slot)?;
         match &mut self.held[slot.0 as usize] {
-            Held::Text(old, value) => {
+            VariableValue::Text(old, value) => {
                 old.clear();
                 old.push_str(text);
                 *value = None;
             }
-            other => *other = Held::Text(text.to_owned(), None),
+            other => *other = VariableValue::Text(text.to_owned(), None),
         }
         Ok(())
     }
@@ -119,7 +121,7 @@ impl Variables {
 
     /// Only what is not set yet can have a bad name.
     #[inline]
-    fn check(&self, by: &str, slot: Slot) -> Result<(), String> {
+    fn check(&self, by: &str, slot: NameSlot) -> Result<(), String> {
         let name = self.names.name(slot);
         if self.is_set(slot) || names::is_valid(name) { Ok(()) } else { Err(invalid(by, name)) }
     }
@@ -140,13 +142,13 @@ mod tests {
         let mut variables = Variables::new(Arc::new(names));
         assert_eq!(variables.value(a).unwrap_err(), "undefined variable \"a\"");
         variables.set_text("gset", a, "007").expect("a good name");
-        assert_eq!(variables.value(a), Ok(Value::Int(7)));
+        assert_eq!(variables.value(a), Ok(ScriptValue::Int(7)));
         let mut out = String::new();
         assert!(variables.write(a, &mut out) && !variables.write(b, &mut out));
         assert_eq!(out, "007");
-        variables.set("set", a, Value::Double(0.5)).expect("a good name");
-        assert_eq!(variables.shown(a), Some(Ok(Value::Double(0.5))));
-        let error = variables.set("set", b, Value::Null).unwrap_err();
+        variables.set("set", a, ScriptValue::Double(0.5)).expect("a good name");
+        assert_eq!(variables.shown(a), Some(Ok(ScriptValue::Double(0.5))));
+        let error = variables.set("set", b, ScriptValue::Null).unwrap_err();
         assert_eq!(error, "set: invalid variable name: \"1b\"");
     }
 

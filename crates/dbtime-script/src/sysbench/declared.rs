@@ -1,11 +1,11 @@
 //! What a script declares before it is run: its options, its commands and its functions.
 
-use super::options::{Compat, Declared as DeclaredOption, OptionType, OptionValue};
+use super::options::{CompatMode, DeclaredOption, OptionType, OptionValue};
 use super::output::Output;
-use super::script::{ScriptError, Setup};
-use super::settings::Settings;
-use super::state::{State, Wants, quiet, words};
-use super::{desk::Slot, state::Reply};
+use super::script::{Setup, SysbenchError};
+use super::settings::SysbenchSettings;
+use super::state::{CoroutineYield, LuaState, quiet, words};
+use super::{desk::ClientState, state::CoroutineResume};
 use dbtime_model::SqlDialect;
 use mlua::{Function, Table, Value};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub struct DeclaredCommand {
 
 /// All that a script declares; options and commands by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Declared {
+pub struct ScriptDeclarations {
     /// `sysbench.cmdline.options`; `None`: the script declares none, and takes any.
     pub options: Option<Vec<DeclaredOption>>,
     /// `sysbench.cmdline.commands`.
@@ -67,28 +67,29 @@ const FUNCTIONS: [&str; 9] = [
 pub fn declared_options(
     path: &str,
     command: Option<&str>,
-    compat: Compat,
+    compat: CompatMode,
     output: Output,
-) -> Result<Declared, ScriptError> {
-    let settings = Settings { compat, output, ..Settings::new(path, SqlDialect::Mysql) };
+) -> Result<ScriptDeclarations, SysbenchError> {
+    let settings =
+        SysbenchSettings { compat, output, ..SysbenchSettings::new(path, SqlDialect::Mysql) };
     let mut setup = Setup::new(settings)?;
     setup.command = command.map(str::to_owned);
     read(&open(Arc::new(setup))?).map_err(lua_error)
 }
 
-fn lua_error(error: mlua::Error) -> ScriptError {
-    ScriptError::Lua(words(error))
+fn lua_error(error: mlua::Error) -> SysbenchError {
+    SysbenchError::Lua(words(error))
 }
 
 /// A state with one client, that has run the script's body.
-fn open(setup: Arc<Setup>) -> Result<State, ScriptError> {
+fn open(setup: Arc<Setup>) -> Result<LuaState, SysbenchError> {
     let state = quiet(Arc::clone(&setup))?;
     state.add(0, 0, "declare").map_err(lua_error)?;
-    let mut slot = Box::new(Slot::new(0, setup.seed));
-    match state.resume(&mut slot, Reply::Go) {
-        Wants::Ready => Ok(state),
-        Wants::Failed => Err(ScriptError::Lua(setup.trouble().unwrap_or_default())),
-        _ => Err(ScriptError::Lua(format!(
+    let mut slot = Box::new(ClientState::new(0, setup.seed));
+    match state.resume(&mut slot, CoroutineResume::Go) {
+        CoroutineYield::Ready => Ok(state),
+        CoroutineYield::Failed => Err(SysbenchError::Lua(setup.trouble().unwrap_or_default())),
+        _ => Err(SysbenchError::Lua(format!(
             "FATAL: {} uses the database or sleeps outside of its functions; do so in thread_init() \
              or in a command",
             setup.settings.path
@@ -96,7 +97,7 @@ fn open(setup: Arc<Setup>) -> Result<State, ScriptError> {
     }
 }
 
-pub(super) fn read(state: &State) -> mlua::Result<Declared> {
+pub(super) fn read(state: &LuaState) -> mlua::Result<ScriptDeclarations> {
     let globals = state.globals(0)?;
     let sysbench: Table = globals.get("sysbench")?;
     let cmdline: Table = sysbench.get("cmdline")?;
@@ -109,7 +110,7 @@ pub(super) fn read(state: &State) -> mlua::Result<Declared> {
         }
     }
     let options: Option<Table> = cmdline.get("options")?;
-    Ok(Declared {
+    Ok(ScriptDeclarations {
         options: options.map(|options| read_options(state, &options)).transpose()?,
         commands: read_commands(cmdline.get("commands")?)?,
         functions,
@@ -117,7 +118,7 @@ pub(super) fn read(state: &State) -> mlua::Result<Declared> {
     })
 }
 
-fn read_options(state: &State, options: &Table) -> mlua::Result<Vec<DeclaredOption>> {
+fn read_options(state: &LuaState, options: &Table) -> mlua::Result<Vec<DeclaredOption>> {
     let type_of: Function = as_function(state.own("type_of_option")?)?;
     let default_of: Function = as_function(state.own("default_of_option")?)?;
     let mut declared = Vec::new();

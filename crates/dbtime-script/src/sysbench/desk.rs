@@ -1,18 +1,18 @@
 //! What lies between Lua and Rust: the client that runs has its slot on the desk, where the
 //! functions that Lua calls put its requests and find its answers.
 
-use super::failure::{Judged, judge};
-use super::histogram::Histogram;
-use super::main_state::{Answer, Task};
-use super::random::Random;
+use super::failure::{ClassifiedError, judge};
+use super::histogram::SysbenchHistogram;
+use super::main_state::{MainTask, MainThreadReply};
+use super::random::SysbenchRandom;
 use super::script::Setup;
-use super::state::Reply;
+use super::state::CoroutineResume;
 use super::stats::Counter;
-use super::visits::Visits;
-use dbtime_load::failure::Failure;
+use super::visits::LuaVisits;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Step, Value};
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
 use dbtime_sql::fingerprint;
 use std::cell::{Cell, RefCell};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// What a client asks for, without its texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum HostCall {
     #[default]
     Connect,
     Disconnect,
@@ -35,7 +35,7 @@ pub(super) enum Ask {
 
 /// How a parameter is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HostCallKind {
     Integer,
     Real,
     Text,
@@ -43,86 +43,88 @@ pub(super) enum Kind {
 
 /// A statement that a client has prepared.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedQuery {
     pub(super) id: StatementId,
-    pub(super) kinds: Box<[Kind]>,
+    pub(super) kinds: Box<[HostCallKind]>,
     /// Where the server prepares nothing.
     pub(super) text: Option<Box<str>>,
 }
 
 /// All that Rust keeps of a client.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct ClientState {
     pub(super) client: u32,
-    pub(super) random: Random,
-    pub(super) ask: Ask,
+    pub(super) random: SysbenchRandom,
+    pub(super) ask: HostCall,
     pub(super) text: String,
     pub(super) values: Vec<Value>,
     pub(super) handle: u32,
     pub(super) statement: Option<StatementId>,
-    pub(super) prepared: Vec<Option<Prepared>>,
+    pub(super) prepared: Vec<Option<PreparedQuery>>,
     /// Which of the client's connections is spoken to.
     pub(super) connection: u16,
     /// What each connection has brought back last.
-    pub(super) brought: Vec<Brought>,
-    pub(super) failure: Option<Judged>,
+    pub(super) brought: Vec<ConnectionResult>,
+    pub(super) failure: Option<ClassifiedError>,
     pub(super) sleep: Nanos,
     pub(super) restarts: u32,
-    pub(super) bulk: Bulk,
+    pub(super) bulk: BulkInsert,
 }
 
 /// What a connection has brought back last.
 #[derive(Debug, Default)]
-pub(super) struct Brought {
-    pub(super) results: Results,
+pub(super) struct ConnectionResult {
+    pub(super) results: ResultSets,
     /// Which of the results the script is at.
     pub(super) set: usize,
 }
 
 /// A bulk insert under way.
 #[derive(Debug, Default)]
-pub(super) struct Bulk {
+pub(super) struct BulkInsert {
     pub(super) prefix: String,
     pub(super) text: String,
 }
 
-impl Slot {
+impl ClientState {
     pub(super) fn new(client: u32, seed: u64) -> Self {
         Self {
             client,
-            random: Random::new(seed, client),
-            ask: Ask::default(),
+            random: SysbenchRandom::new(seed, client),
+            ask: HostCall::default(),
             text: String::new(),
             values: Vec::new(),
             handle: 0,
             statement: None,
             prepared: Vec::new(),
             connection: 0,
-            brought: vec![Brought::default()],
+            brought: vec![ConnectionResult::default()],
             failure: None,
             sleep: Nanos(0),
             restarts: 0,
-            bulk: Bulk::default(),
+            bulk: BulkInsert::default(),
         }
     }
 
     /// What the client asks for, in the engine's words.
     #[inline]
-    pub(super) fn asks(&self, desk: &Desk) -> Step<'_> {
+    pub(super) fn asks(&self, desk: &LuaHost) -> Step<'_> {
         let (handle, keeps_rows) = (self.handle, desk.keeps_rows());
         let request = match self.ask {
-            Ask::Connect => Request::Connect,
-            Ask::Disconnect => Request::Disconnect,
-            Ask::Query | Ask::Rollback => Request::Query(&self.text),
-            Ask::Prepare => Request::Prepare { handle, sql: &self.text },
-            Ask::Execute => Request::Execute { handle, parameters: &self.values, keeps_rows },
-            Ask::Close => Request::Close { handle },
+            HostCall::Connect => ConnectionOp::Connect,
+            HostCall::Disconnect => ConnectionOp::Disconnect,
+            HostCall::Query | HostCall::Rollback => ConnectionOp::Query(&self.text),
+            HostCall::Prepare => ConnectionOp::Prepare { handle, sql: &self.text },
+            HostCall::Execute => {
+                ConnectionOp::Execute { handle, parameters: &self.values, keeps_rows }
+            }
+            HostCall::Close => ConnectionOp::Close { handle },
         };
         Step::Ask { request, statement: self.statement, connection: self.connection }
     }
 
     /// Asks for something that is no statement.
-    pub(super) fn ask(&mut self, ask: Ask) {
+    pub(super) fn ask(&mut self, ask: HostCall) {
         (self.ask, self.statement) = (ask, None);
     }
 
@@ -130,42 +132,46 @@ impl Slot {
     pub(super) fn turn_to(&mut self, connection: u16) {
         self.connection = connection;
         let most = self.brought.len().max(usize::from(connection) + 1);
-        self.brought.resize_with(most, Brought::default);
+        self.brought.resize_with(most, ConnectionResult::default);
     }
 
     /// What the present connection has brought back last.
     #[inline]
-    pub(super) fn brought(&mut self) -> &mut Brought {
+    pub(super) fn brought(&mut self) -> &mut ConnectionResult {
         &mut self.brought[usize::from(self.connection)]
     }
 
     /// Takes what came of a request, and says what the client is resumed with.
     #[inline]
-    pub(super) fn replied(&mut self, reply: Result<&mut Results, &Failure>, desk: &Desk) -> Reply {
+    pub(super) fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+        desk: &LuaHost,
+    ) -> CoroutineResume {
         match reply {
             Ok(results) => {
                 let (columns, rows) = self.take(results, desk);
-                Reply::Answered(columns, rows)
+                CoroutineResume::Answered(columns, rows)
             }
             Err(failure) => {
-                if matches!(self.ask, Ask::Query | Ask::Execute) {
+                if matches!(self.ask, HostCall::Query | HostCall::Execute) {
                     desk.add(self.client, Counter::Error);
                 }
                 let setup = &desk.setup;
                 self.failure = Some(judge(failure, setup.settings.driver, &setup.ignored));
-                Reply::Failed
+                CoroutineResume::Failed
             }
         }
     }
 
     /// Takes what a request brought back: the columns and rows of its first result; without columns
     /// the rows that it changed.
-    fn take(&mut self, results: &mut Results, desk: &Desk) -> (u32, u32) {
+    fn take(&mut self, results: &mut ResultSets, desk: &LuaHost) -> (u32, u32) {
         let first = results.set(0);
         let columns = first.map_or(0, |set| set.columns());
         let affected = first.map_or(0, |set| set.affected());
         let rows = if columns == 0 { affected } else { first.map_or(0, |set| set.rows()) };
-        if matches!(self.ask, Ask::Query | Ask::Execute) {
+        if matches!(self.ask, HostCall::Query | HostCall::Execute) {
             desk.count(self.client, columns, affected);
             let brought = self.brought();
             brought.set = 0;
@@ -178,13 +184,13 @@ impl Slot {
 }
 
 /// What the clients of a thread share.
-pub(super) struct Desk {
+pub(super) struct LuaHost {
     pub(super) setup: Arc<Setup>,
-    pub(super) visits: Arc<Visits>,
+    pub(super) visits: Arc<LuaVisits>,
     /// Latencies of the events of this thread.
-    pub(super) latencies: Arc<Histogram>,
+    pub(super) latencies: Arc<SysbenchHistogram>,
     /// The slot of the client that runs.
-    pub(super) slot: RefCell<Box<Slot>>,
+    pub(super) slot: RefCell<Box<ClientState>>,
     /// Whether any of the script's files says how to read a row. If none does, no row is kept.
     pub(super) reads_rows: Cell<bool>,
     /// Whether any of them says how to get to a database.
@@ -192,25 +198,25 @@ pub(super) struct Desk {
     /// Whether the state has run into its memory limit.
     pub(super) is_full: Cell<bool>,
     /// What a main state is to do, and what came of it.
-    pub(super) task: RefCell<Option<Task>>,
-    pub(super) answer: RefCell<Option<Answer>>,
+    pub(super) task: RefCell<Option<MainTask>>,
+    pub(super) answer: RefCell<Option<MainThreadReply>>,
     /// A text that many functions need for a moment.
     pub(super) scratch: RefCell<Vec<u8>>,
-    ids: RefCell<Ids>,
+    ids: RefCell<StatementIds>,
 }
 
 /// The numbers of statements, as far as this thread has met them.
 #[derive(Default)]
-struct Ids {
+struct StatementIds {
     known: HashMap<Box<str>, StatementId>,
     fingerprint: String,
 }
 
-impl Desk {
-    pub(super) fn new(setup: Arc<Setup>, visits: Arc<Visits>) -> Self {
+impl LuaHost {
+    pub(super) fn new(setup: Arc<Setup>, visits: Arc<LuaVisits>) -> Self {
         Self {
             latencies: setup.stats.histogram(),
-            slot: RefCell::new(Box::new(Slot::new(u32::MAX, setup.seed))),
+            slot: RefCell::new(Box::new(ClientState::new(u32::MAX, setup.seed))),
             reads_rows: Cell::new(false),
             names_sql: Cell::new(false),
             is_full: Cell::new(false),

@@ -1,7 +1,7 @@
 //! The way into a Lua state that every step of every client takes. It costs a third of what a call
 //! through mlua's own types does (`benches/lua.rs`, `empty_event`), for it converts nothing.
 
-use super::state::Reply;
+use super::state::CoroutineResume;
 use mlua::{Function, Lua, Result, Thread, ffi};
 use std::borrow::Cow;
 
@@ -23,7 +23,11 @@ impl Dispatch {
     /// # Errors
     /// What no client can catch: the memory is used up, or an error's own handler failed.
     #[inline]
-    pub(super) fn call(&self, client: u32, reply: Reply) -> std::result::Result<u32, String> {
+    pub(super) fn call(
+        &self,
+        client: u32,
+        reply: CoroutineResume,
+    ) -> std::result::Result<u32, String> {
         let state = self.thread.state();
         // SAFETY: the thread keeps its Lua state alive, and both stay on this operating system's
         // thread. Its stack holds the function alone, so that LUA_MINSTACK (20) slots are free for
@@ -46,19 +50,19 @@ impl Dispatch {
 /// # Safety
 /// Four slots of the stack are free.
 #[inline]
-unsafe fn push(state: *mut ffi::lua_State, reply: Reply) -> i32 {
+unsafe fn push(state: *mut ffi::lua_State, reply: CoroutineResume) -> i32 {
     // SAFETY: as above.
     unsafe {
         match reply {
-            Reply::Answered(columns, rows) => {
+            CoroutineResume::Answered(columns, rows) => {
                 ffi::lua_pushinteger(state, 0);
                 ffi::lua_pushinteger(state, columns as ffi::lua_Integer);
                 ffi::lua_pushinteger(state, rows as ffi::lua_Integer);
                 return 3;
             }
-            Reply::Failed => ffi::lua_pushinteger(state, 1),
-            Reply::Go => ffi::lua_pushboolean(state, 1),
-            Reply::Stop => ffi::lua_pushboolean(state, 0),
+            CoroutineResume::Failed => ffi::lua_pushinteger(state, 1),
+            CoroutineResume::Go => ffi::lua_pushboolean(state, 1),
+            CoroutineResume::Stop => ffi::lua_pushboolean(state, 0),
         }
     }
     1

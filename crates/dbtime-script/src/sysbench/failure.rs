@@ -1,19 +1,19 @@
 //! What a script is told of a failed statement, and what is done about it: the rules of sysbench's
 //! drivers.
 
-use dbtime_load::failure::Failure;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::{ErrorClass, SqlDialect};
 
 /// Errors that `--mysql-ignore-errors` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ignored {
+pub(super) enum IgnoredErrorList {
     /// `all` of them.
     All,
     /// These codes.
     Codes(Vec<u32>),
 }
 
-impl Ignored {
+impl IgnoredErrorList {
     /// Reads the option's value: codes between commas, or `all`.
     pub(super) fn parse(text: &str) -> Self {
         let mut words = text.split(',').map(str::trim);
@@ -33,7 +33,7 @@ impl Ignored {
 
 /// A failure as a script sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Judged {
+pub(super) struct ClassifiedError {
     /// `sql_errno`.
     pub(super) number: u32,
     /// `sql_state`.
@@ -55,7 +55,11 @@ const LOST: [u32; 4] = [2013, 2006, 2011, 2055];
 const NOT_MADE: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH", "ETIMEDOUT"];
 
 /// What the rules say about a failure.
-pub(super) fn judge(failure: &Failure, driver: SqlDialect, ignored: &Ignored) -> Judged {
+pub(super) fn judge(
+    failure: &DatabaseFailure,
+    driver: SqlDialect,
+    ignored: &IgnoredErrorList,
+) -> ClassifiedError {
     let number = number(failure, driver);
     let is_lost = failure.class == ErrorClass::Connection || LOST.contains(&number);
     let (is_ignorable, wants_rollback) = match driver {
@@ -66,7 +70,7 @@ pub(super) fn judge(failure: &Failure, driver: SqlDialect, ignored: &Ignored) ->
             (is_known, !is_lost)
         }
     };
-    Judged {
+    ClassifiedError {
         number,
         state: state(failure, driver).to_owned(),
         message: failure.own_words().to_owned(),
@@ -79,13 +83,13 @@ pub(super) fn judge(failure: &Failure, driver: SqlDialect, ignored: &Ignored) ->
 /// What MySQL's client calls the state of an error of its own.
 pub(super) const STATELESS: &str = "HY000";
 
-fn state(failure: &Failure, driver: SqlDialect) -> &str {
+fn state(failure: &DatabaseFailure, driver: SqlDialect) -> &str {
     let is_clients_own = driver == SqlDialect::Mysql && failure.state.is_empty();
     if is_clients_own { STATELESS } else { &failure.state }
 }
 
 /// The database's number, or that of MySQL that means the same.
-fn number(failure: &Failure, driver: SqlDialect) -> u32 {
+fn number(failure: &DatabaseFailure, driver: SqlDialect) -> u32 {
     if let (SqlDialect::Mysql, Ok(number)) = (driver, failure.code.parse()) {
         return number;
     }
@@ -107,40 +111,42 @@ fn number(failure: &Failure, driver: SqlDialect) -> u32 {
 mod tests {
     use super::*;
 
-    fn failure(class: ErrorClass, code: &str, state: &str) -> Failure {
-        Failure { class, ..Failure::statement(code, state, "m") }
+    fn failure(class: ErrorClass, code: &str, state: &str) -> DatabaseFailure {
+        DatabaseFailure { class, ..DatabaseFailure::statement(code, state, "m") }
     }
 
     #[test]
     fn listed_codes_are_ignored_and_others_are_not() {
-        let listed = Ignored::parse("1213, 1020,1205");
+        let listed = IgnoredErrorList::parse("1213, 1020,1205");
         let of =
             |code: &str| judge(&failure(ErrorClass::Other, code, ""), SqlDialect::Mysql, &listed);
         assert!(of("1213").is_ignorable && of("1205").is_ignorable);
         assert!(!of("1062").is_ignorable && !of("1213").wants_rollback);
         assert!(of("2006").is_lost && !of("2006").is_ignorable);
-        let all = Ignored::parse("all");
+        let all = IgnoredErrorList::parse("all");
         assert!(judge(&failure(ErrorClass::Other, "1", ""), SqlDialect::Mysql, &all).is_ignorable);
-        let lost = judge(&Failure::connection("ECONNRESET", "gone"), SqlDialect::Mysql, &all);
+        let lost =
+            judge(&DatabaseFailure::connection("ECONNRESET", "gone"), SqlDialect::Mysql, &all);
         assert_eq!((lost.number, lost.is_lost, &*lost.state), (2013, true, "HY000"));
-        let absent = judge(&Failure::connection("ECONNREFUSED", "no"), SqlDialect::Mysql, &all);
+        let absent =
+            judge(&DatabaseFailure::connection("ECONNREFUSED", "no"), SqlDialect::Mysql, &all);
         assert_eq!((absent.number, absent.is_lost), (2003, true));
     }
 
     #[test]
     fn scripts_read_the_databases_own_words() {
-        let told = Failure {
+        let told = DatabaseFailure {
             message: "Too many connections (use fewer)".to_owned(),
             own_length: 20,
             ..failure(ErrorClass::Connection, "1040", "08004")
         };
-        let judged = judge(&told, SqlDialect::Mysql, &Ignored::parse(""));
+        let judged = judge(&told, SqlDialect::Mysql, &IgnoredErrorList::parse(""));
         assert_eq!((&*judged.message, &*judged.state), ("Too many connections", "08004"));
     }
 
     #[test]
     fn postgres_rolls_back_and_goes_by_the_state() {
-        let ignored = Ignored::parse("all");
+        let ignored = IgnoredErrorList::parse("all");
         for (state, is_ignorable) in
             [("40P01", true), ("40001", true), ("23505", true), ("42P01", false)]
         {
@@ -153,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_busy_sqlite_is_a_lock_wait_that_timed_out() {
-        let ignored = Ignored::parse("1213,1020,1205");
+        let ignored = IgnoredErrorList::parse("1213,1020,1205");
         let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "");
         let judged = judge(&busy, SqlDialect::Sqlite, &ignored);
         assert_eq!((judged.number, judged.is_ignorable, judged.wants_rollback), (1205, true, true));

@@ -1,6 +1,6 @@
 //! The text of `dbtime sysbench --help`, and of a script's own `help`.
 
-use super::options::{Declared, KNOWN, OptionValue, Section};
+use super::options::{DeclaredOption, KNOWN, OptionSection, OptionValue};
 use std::fmt::Write as _;
 
 const INTRODUCTION: &str = "\
@@ -12,16 +12,16 @@ are installed. Most scripts know the commands prepare, run, cleanup and help. An
 --name=value; - and _ within a name are the same, and a switch alone is on.
 ";
 
-const SECTIONS: [(Section, &str); 9] = [
-    (Section::General, "General options"),
-    (Section::Random, "Pseudo-Random Numbers Generator options"),
-    (Section::Log, "Log options"),
-    (Section::Database, "General database options"),
-    (Section::Mysql, "mysql options"),
-    (Section::Pgsql, "pgsql options"),
-    (Section::Sqlite, "sqlite options"),
-    (Section::Dbtime, "Options that sysbench does not have"),
-    (Section::Older, "Older names of options"),
+const SECTIONS: [(OptionSection, &str); 9] = [
+    (OptionSection::General, "General options"),
+    (OptionSection::Random, "Pseudo-Random Numbers Generator options"),
+    (OptionSection::Log, "Log options"),
+    (OptionSection::Database, "General database options"),
+    (OptionSection::Mysql, "mysql options"),
+    (OptionSection::Pgsql, "pgsql options"),
+    (OptionSection::Sqlite, "sqlite options"),
+    (OptionSection::Dbtime, "Options that sysbench does not have"),
+    (OptionSection::Older, "Older names of options"),
 ];
 
 /// All options that are always there.
@@ -39,7 +39,7 @@ pub fn general() -> String {
 }
 
 /// The options that a script declares, by name.
-pub fn of_script(script: &str, declared: &[Declared]) -> String {
+pub fn of_script(script: &str, declared: &[DeclaredOption]) -> String {
     let mut rows: Vec<_> = declared.iter().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     let defaults: Vec<_> = rows.iter().map(|declared| written(&declared.default)).collect();
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_scripts_options_are_listed_as_sysbench_lists_them() {
-        let declare = |name: &str, about: &str, default, kind| Declared {
+        let declare = |name: &str, about: &str, default, kind| DeclaredOption {
             name: name.into(),
             description: about.into(),
             default,

@@ -20,14 +20,14 @@ const BAR: u64 = 40;
 ///
 /// Unit: as the caller's; latencies are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub struct BucketScale {
     buckets: usize,
     least: f64,
     /// Buckets per natural logarithm.
     density: f64,
 }
 
-impl Scale {
+impl BucketScale {
     /// sysbench's scale of latencies: 1024 buckets from 1 µs to 100 s, in milliseconds.
     pub fn latency() -> Self {
         Self::new(1024, 0.001, 100_000.0)
@@ -59,7 +59,7 @@ impl Scale {
 /// A scale's buckets without its logarithm: the leading bits of a number say where to begin, and a
 /// step or two upwards end in the same bucket.
 #[derive(Debug)]
-struct Steps {
+struct BucketSteps {
     /// The least value of each bucket but the first.
     bounds: Box<[f64]>,
     /// The bucket that the least number of these leading bits falls into.
@@ -68,11 +68,11 @@ struct Steps {
     first: u64,
 }
 
-impl Steps {
+impl BucketSteps {
     /// Without sign, exponent and five bits of the fraction are left: numbers within 3 %.
     const SHIFT: u32 = 47;
 
-    fn new(scale: Scale) -> Self {
+    fn new(scale: BucketScale) -> Self {
         let bound = |bucket: usize| ((bucket as f64 - 0.5) / scale.density).exp() * scale.least;
         let [first, last] = [scale.value(0), scale.value(scale.buckets - 1)]
             .map(|value| value.to_bits() >> Self::SHIFT);
@@ -86,7 +86,7 @@ impl Steps {
 
     /// The bucket of a value of `scale`.
     #[inline]
-    fn bucket(&self, scale: &Scale, value: f64) -> usize {
+    fn bucket(&self, scale: &BucketScale, value: f64) -> usize {
         let bits = value.to_bits() >> Self::SHIFT;
         let Some(&begin) = self.begin.get(bits.wrapping_sub(self.first) as usize) else {
             return scale.bucket(value);
@@ -99,23 +99,23 @@ impl Steps {
 
 /// Counters that one thread writes and others read.
 #[derive(Debug)]
-pub struct Histogram {
-    scale: Scale,
-    steps: Steps,
+pub struct SysbenchHistogram {
+    scale: BucketScale,
+    steps: BucketSteps,
     counts: Box<[AtomicU64]>,
 }
 
-impl Default for Histogram {
+impl Default for SysbenchHistogram {
     fn default() -> Self {
-        Self::new(Scale::latency())
+        Self::new(BucketScale::latency())
     }
 }
 
-impl Histogram {
+impl SysbenchHistogram {
     /// An empty one.
-    pub fn new(scale: Scale) -> Self {
+    pub fn new(scale: BucketScale) -> Self {
         let counts = (0..scale.buckets).map(|_| AtomicU64::new(0)).collect();
-        Self { scale, steps: Steps::new(scale), counts }
+        Self { scale, steps: BucketSteps::new(scale), counts }
     }
 
     /// Counts a value. Only one thread may do so: two would lose counts.
@@ -126,28 +126,28 @@ impl Histogram {
     }
 
     /// Everything counted so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> BucketCounts {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
-        Counts { scale: self.scale, counts }
+        BucketCounts { scale: self.scale, counts }
     }
 }
 
 /// What a histogram had counted at one instant, or in the time between two.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counts {
-    scale: Scale,
+pub struct BucketCounts {
+    scale: BucketScale,
     counts: Vec<u64>,
 }
 
-impl Default for Counts {
+impl Default for BucketCounts {
     fn default() -> Self {
-        Self::new(Scale::latency())
+        Self::new(BucketScale::latency())
     }
 }
 
-impl Counts {
+impl BucketCounts {
     /// Nothing counted.
-    pub fn new(scale: Scale) -> Self {
+    pub fn new(scale: BucketScale) -> Self {
         Self { scale, counts: vec![0; scale.buckets] }
     }
 
@@ -202,8 +202,8 @@ impl Counts {
 mod tests {
     use super::*;
 
-    fn counted(values: &[(f64, u64)]) -> Counts {
-        let histogram = Histogram::default();
+    fn counted(values: &[(f64, u64)]) -> BucketCounts {
+        let histogram = SysbenchHistogram::default();
         for &(value, count) in values {
             (0..count).for_each(|_| histogram.record(value));
         }
@@ -255,12 +255,12 @@ mod tests {
         assert_eq!(format!("{:.2}", counts.percentile(95)), "0.37");
         assert_eq!(format!("{:.3}", counts.percentile(94)), "0.348");
         assert_eq!(counted(&[(0.348, 1), (0.354, 1)]).percentile(1), 0.0);
-        assert_eq!(Counts::default().percentile(95), 0.0);
+        assert_eq!(BucketCounts::default().percentile(95), 0.0);
     }
 
     #[test]
     fn an_interval_is_a_difference() {
-        let histogram = Histogram::default();
+        let histogram = SysbenchHistogram::default();
         histogram.record(1.0);
         let earlier = histogram.counts();
         histogram.record(9.0);
@@ -275,9 +275,13 @@ mod tests {
 
     #[test]
     fn steps_lead_where_the_logarithm_does() {
-        let scales = [Scale::latency(), Scale::new(2, 1.0, 1.5), Scale::new(300, 0.5, 7.0)];
+        let scales = [
+            BucketScale::latency(),
+            BucketScale::new(2, 1.0, 1.5),
+            BucketScale::new(300, 0.5, 7.0),
+        ];
         for scale in scales {
-            let steps = Steps::new(scale);
+            let steps = BucketSteps::new(scale);
             let values = (0..200_000).map(|index| (f64::from(index) * 1e-4 - 9.0).exp());
             let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300, f64::MIN_POSITIVE];
             for value in values.chain(odd) {
@@ -288,9 +292,9 @@ mod tests {
 
     #[test]
     fn odd_values_are_counted_at_the_ends() {
-        let scale = Scale::latency();
+        let scale = BucketScale::latency();
         assert_eq!([f64::NAN, -1.0, 0.0].map(|value| scale.bucket(value)), [0; 3]);
         assert_eq!(scale.bucket(f64::INFINITY), 1023);
-        assert_eq!(Scale::new(0, 0.0, -1.0).bucket(1.0), 1);
+        assert_eq!(BucketScale::new(0, 0.0, -1.0).bucket(1.0), 1);
     }
 }

@@ -10,16 +10,16 @@
 //! Like every client it may use the database. It waits for tasks on its engine's thread, which is
 //! therefore to have no other client.
 
-use super::declared::{self, Declared};
-use super::desk::{Desk, Slot};
-use super::script::{ScriptError, Setup};
-use super::settings::{ScriptOptions, Settings};
-use super::state::{Reply, State, Wants, words};
-use super::visits::Visits;
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
-use dbtime_load::results::Results;
-use dbtime_load::script::{Crew, Script};
+use super::declared::{self, ScriptDeclarations};
+use super::desk::{ClientState, LuaHost};
+use super::script::{Setup, SysbenchError};
+use super::settings::{ScriptOptions, SysbenchSettings};
+use super::state::{CoroutineResume, CoroutineYield, LuaState, words};
+use super::visits::LuaVisits;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use dbtime_model::ErrorClass;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a main state is to do.
 #[derive(Clone, Debug)]
-pub enum Task {
+pub enum MainTask {
     /// Give the script its options.
     Options(Box<ScriptOptions>),
     /// Let the script look at the value of one of its options. The answer: whether it is right.
@@ -46,25 +46,25 @@ pub enum Task {
 }
 
 /// What came of a task: what it says by itself, or why it failed.
-pub(super) type Answer = Result<bool, String>;
+pub(super) type MainThreadReply = Result<bool, String>;
 
 /// What goes from a main state to whoever gives it its tasks.
-enum Told {
-    Declared(Declared),
-    Answer(Answer),
+enum MainStateMessage {
+    Declared(ScriptDeclarations),
+    Answer(MainThreadReply),
 }
 
 /// Gives a main state its tasks. Once this is dropped the state comes to its end.
 pub struct MainState {
-    tasks: Sender<Task>,
-    told: Receiver<Told>,
+    tasks: Sender<MainTask>,
+    told: Receiver<MainStateMessage>,
 }
 
 impl MainState {
     /// Waits until the script's body has run. `None`: it has failed, which its engine says.
-    pub fn declared(&self) -> Option<Declared> {
+    pub fn declared(&self) -> Option<ScriptDeclarations> {
         match self.told.recv() {
-            Ok(Told::Declared(declared)) => Some(declared),
+            Ok(MainStateMessage::Declared(declared)) => Some(declared),
             _ => None,
         }
     }
@@ -73,10 +73,10 @@ impl MainState {
     ///
     /// # Errors
     /// Why the task failed.
-    pub fn answer(&self, task: Task) -> Option<Result<bool, ScriptError>> {
+    pub fn answer(&self, task: MainTask) -> Option<Result<bool, SysbenchError>> {
         self.tasks.send(task).ok()?;
         match self.told.recv() {
-            Ok(Told::Answer(answer)) => Some(answer.map_err(ScriptError::Lua)),
+            Ok(MainStateMessage::Answer(answer)) => Some(answer.map_err(SysbenchError::Lua)),
             _ => None,
         }
     }
@@ -84,8 +84,8 @@ impl MainState {
 
 /// Where a main state gets its tasks and gives its answers.
 struct Seat {
-    tasks: Receiver<Task>,
-    told: Sender<Told>,
+    tasks: Receiver<MainTask>,
+    told: Sender<MainStateMessage>,
 }
 
 /// A script's main state, for an engine that drives one client of it, once.
@@ -93,7 +93,7 @@ pub struct MainScript {
     setup: Arc<Setup>,
     tid: u32,
     seat: Mutex<Option<Seat>>,
-    visits: Arc<Visits>,
+    visits: Arc<LuaVisits>,
 }
 
 impl std::fmt::Debug for MainScript {
@@ -109,10 +109,10 @@ impl MainScript {
     /// # Errors
     /// There is no such script.
     pub fn new(
-        settings: Settings,
+        settings: SysbenchSettings,
         has_command: bool,
         tid: u32,
-    ) -> Result<(Self, MainState), ScriptError> {
+    ) -> Result<(Self, MainState), SysbenchError> {
         let mut setup = Setup::new(settings)?;
         setup.command = setup.command.filter(|_| has_command);
         let setup = Arc::new(setup);
@@ -131,9 +131,9 @@ impl MainScript {
 }
 
 impl Script for MainScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
-        let desk = Desk::new(Arc::clone(&self.setup), Arc::clone(&self.visits));
-        let state = State::new(desk).map_err(|error| error.to_string())?;
+    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        let desk = LuaHost::new(Arc::clone(&self.setup), Arc::clone(&self.visits));
+        let state = LuaState::new(desk).map_err(|error| error.to_string())?;
         let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(Box::new(MainCrew { made: Some((state, seat, self.tid)) }))
     }
@@ -156,43 +156,43 @@ impl Script for MainScript {
 }
 
 struct MainCrew {
-    made: Option<(State, Option<Seat>, u32)>,
+    made: Option<(LuaState, Option<Seat>, u32)>,
 }
 
-impl Crew for MainCrew {
+impl ProgramFactory for MainCrew {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
         let Some((state, Some(seat), tid)) = self.made.take() else {
             return Err("the main state of a script is driven once, by one client".to_owned());
         };
         state.add(client, tid, "main").map_err(words)?;
-        let slot = Box::new(Slot::new(client, state.desk.setup.seed));
+        let slot = Box::new(ClientState::new(client, state.desk.setup.seed));
         Ok(Box::new(MainProgram { state, seat, slot, is_open: false }))
     }
 }
 
 struct MainProgram {
-    state: State,
+    state: LuaState,
     seat: Seat,
-    slot: Box<Slot>,
+    slot: Box<ClientState>,
     /// Whether the body has run.
     is_open: bool,
 }
 
 impl MainProgram {
-    fn go_on(&mut self, mut reply: Reply) -> Step<'_> {
+    fn go_on(&mut self, mut reply: CoroutineResume) -> Step<'_> {
         loop {
             match self.state.resume(&mut self.slot, reply) {
-                Wants::Ask => return self.slot.asks(&self.state.desk),
-                Wants::Sleep => return Step::Sleep(self.slot.sleep),
-                Wants::Ready if !self.is_open => return self.opened(),
-                Wants::Ready => {
+                CoroutineYield::Ask => return self.slot.asks(&self.state.desk),
+                CoroutineYield::Sleep => return Step::Sleep(self.slot.sleep),
+                CoroutineYield::Ready if !self.is_open => return self.opened(),
+                CoroutineYield::Ready => {
                     let answer = self.state.desk.answer.take().unwrap_or(Ok(true));
                     // Nobody waits for it only when the next task does not come either.
-                    let _ = self.seat.told.send(Told::Answer(answer));
+                    let _ = self.seat.told.send(MainStateMessage::Answer(answer));
                     if !self.next_task() {
                         return Step::Done;
                     }
-                    reply = Reply::Go;
+                    reply = CoroutineResume::Go;
                 }
                 _ => return Step::Quit { failed: Some(ErrorClass::Other), all: true },
             }
@@ -203,7 +203,7 @@ impl MainProgram {
         self.is_open = true;
         match declared::read(&self.state) {
             Ok(declared) => {
-                let _ = self.seat.told.send(Told::Declared(declared));
+                let _ = self.seat.told.send(MainStateMessage::Declared(declared));
                 Step::Done
             }
             Err(error) => {
@@ -216,7 +216,7 @@ impl MainProgram {
     /// Waits for a task and puts it on the desk. `false`: none comes any more.
     fn next_task(&mut self) -> bool {
         let Ok(task) = self.seat.tasks.recv() else { return false };
-        if let Task::Options(options) = &task {
+        if let MainTask::Options(options) = &task {
             // A state without memory for them says so when it is used.
             let _ = self.state.give_options(options);
         }
@@ -228,20 +228,20 @@ impl MainProgram {
 impl Program for MainProgram {
     fn start(&mut self, _ticket: &Ticket) {}
 
-    fn resume(&mut self, event: Event<'_>) -> Step<'_> {
-        if matches!(event, Event::Started) && !self.next_task() {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
+        if matches!(event, ProgramEvent::Started) && !self.next_task() {
             return Step::Done;
         }
-        self.go_on(Reply::Go)
+        self.go_on(CoroutineResume::Go)
     }
 
-    fn replied(&mut self, reply: Result<&mut Results, &Failure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         let reply = self.slot.replied(reply, &self.state.desk);
         self.go_on(reply)
     }
 
-    fn begin(&mut self, phase: Phase) -> Option<Step<'_>> {
-        (phase == Phase::Open && !self.is_open).then(|| self.go_on(Reply::Go))
+    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
+        (phase == ProgramPhase::Open && !self.is_open).then(|| self.go_on(CoroutineResume::Go))
     }
 }
 

@@ -33,11 +33,11 @@ pub mod stats;
 mod unique;
 mod visits;
 
-pub use declared::{Declared, DeclaredCommand, declared_options};
-pub use main_state::{MainScript, MainState, Task};
+pub use declared::{DeclaredCommand, ScriptDeclarations, declared_options};
+pub use main_state::{MainScript, MainState, MainTask};
 pub use output::{Output, Priority};
-pub use script::{ScriptError, SysbenchScript};
-pub use settings::{Command, Exit, ScriptOptions, Settings, driver_name};
+pub use script::{SysbenchError, SysbenchScript};
+pub use settings::{ScriptOptions, SysbenchCommand, SysbenchExit, SysbenchSettings, driver_name};
 
 #[cfg(test)]
 mod tests;

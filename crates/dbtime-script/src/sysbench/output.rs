@@ -39,23 +39,23 @@ impl Priority {
 }
 
 /// Takes texts, from any thread.
-type Writer = Arc<dyn Fn(&str) + Send + Sync>;
+type TextWriter = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Where everything goes that a script prints, and what is logged about it. What is printed may
 /// come in pieces of lines, and from any thread.
 #[derive(Clone)]
 pub struct Output {
-    write: Writer,
+    write: TextWriter,
     /// Where that goes which sysbench does not show; `None`: nowhere.
-    remark: Option<Writer>,
+    remark: Option<TextWriter>,
     /// Most that a line of the log may matter.
     verbosity: u32,
-    last: Arc<Mutex<Repeated>>,
+    last: Arc<Mutex<RepeatedMessage>>,
 }
 
 /// The last message of the log, and how often it came again.
 #[derive(Default)]
-struct Repeated {
+struct RepeatedMessage {
     text: String,
     count: u32,
 }
@@ -121,11 +121,11 @@ impl Output {
         }
     }
 
-    fn forget(&self, last: &mut Repeated) {
+    fn forget(&self, last: &mut RepeatedMessage) {
         if last.count > 0 {
             self.write(&format!("(last message repeated {} times)\n", last.count));
         }
-        *last = Repeated::default();
+        *last = RepeatedMessage::default();
     }
 }
 

@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Which distribution `sysbench.rand.default` draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RandomKind {
     /// All alike.
     Uniform,
     /// A bell over the range.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Zipfian,
 }
 
-impl Kind {
+impl RandomKind {
     /// By the name that `--rand-type` gives it.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -38,9 +38,9 @@ impl Kind {
 
 /// What the `--rand-…` options say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct RandomShape {
     /// `--rand-type`.
-    pub(super) kind: Kind,
+    pub(super) kind: RandomKind,
     /// `--rand-spec-iter`: draws that a bell is the mean of.
     pub(super) iterations: u32,
     /// `--rand-spec-pct`: per cent of the range that the special values lie in.
@@ -53,10 +53,10 @@ pub(super) struct Shape {
     pub(super) zipfian_exponent: f64,
 }
 
-impl Default for Shape {
+impl Default for RandomShape {
     fn default() -> Self {
         Self {
-            kind: Kind::Special,
+            kind: RandomKind::Special,
             iterations: 12,
             special_percent: 1.0,
             special_share: 75.0,
@@ -68,13 +68,13 @@ impl Default for Shape {
 
 /// The generator of one client.
 #[derive(Clone, Debug)]
-pub(super) struct Random {
+pub(super) struct SysbenchRandom {
     state: Xoroshiro128Plus,
     /// That of `math.random`, so that one does not disturb the other.
     math: Small,
 }
 
-impl Random {
+impl SysbenchRandom {
     /// The generator of a client: a pure function of the seed and its number.
     pub(super) fn new(seed: u64, client: u32) -> Self {
         let own = seed ^ (u64::from(client) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -104,13 +104,13 @@ impl Random {
     }
 
     /// As `--rand-type` says.
-    pub(super) fn default(&mut self, shape: &Shape, a: u32, b: u32) -> u32 {
+    pub(super) fn default(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         match shape.kind {
-            Kind::Uniform => self.uniform(a, b),
-            Kind::Gaussian => self.gaussian(shape, a, b),
-            Kind::Special => self.special(shape, a, b),
-            Kind::Pareto => self.pareto(shape, a, b),
-            Kind::Zipfian => self.zipfian(shape, a, b),
+            RandomKind::Uniform => self.uniform(a, b),
+            RandomKind::Gaussian => self.gaussian(shape, a, b),
+            RandomKind::Special => self.special(shape, a, b),
+            RandomKind::Pareto => self.pareto(shape, a, b),
+            RandomKind::Zipfian => self.zipfian(shape, a, b),
         }
     }
 
@@ -121,7 +121,7 @@ impl Random {
     }
 
     /// The mean of some uniform draws.
-    pub(super) fn gaussian(&mut self, shape: &Shape, a: u32, b: u32) -> u32 {
+    pub(super) fn gaussian(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         a.wrapping_add((self.mean(shape.iterations) * width(a, b)) as u32)
     }
 
@@ -131,7 +131,7 @@ impl Random {
     }
 
     /// A bell over the range, and most draws from a narrow middle.
-    pub(super) fn special(&mut self, shape: &Shape, a: u32, b: u32) -> u32 {
+    pub(super) fn special(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         let range = f64::from(b.wrapping_sub(a));
         let unit = self.unit();
         if unit * range * 100.0 / (100.0 - shape.special_share) < range {
@@ -144,13 +144,13 @@ impl Random {
     }
 
     /// A power law.
-    pub(super) fn pareto(&mut self, shape: &Shape, a: u32, b: u32) -> u32 {
+    pub(super) fn pareto(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         let power = shape.pareto_h.ln() / (1.0 - shape.pareto_h).ln();
         a.wrapping_add((width(a, b) * self.unit().powf(power)) as u32)
     }
 
     /// Zipf's law by rejection and inversion; the first rank is `a`.
-    pub(super) fn zipfian(&mut self, shape: &Shape, a: u32, b: u32) -> u32 {
+    pub(super) fn zipfian(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         match Zipf::new(width(a, b), shape.zipfian_exponent) {
             Ok(zipf) => a.wrapping_add(zipf.sample(&mut self.state) as u32 - 1),
             Err(_) => a,
@@ -190,8 +190,8 @@ fn width(a: u32, b: u32) -> f64 {
 mod tests {
     use super::*;
 
-    fn draws(mut draw: impl FnMut(&mut Random) -> u32) -> Vec<u32> {
-        let mut random = Random::new(7, 3);
+    fn draws(mut draw: impl FnMut(&mut SysbenchRandom) -> u32) -> Vec<u32> {
+        let mut random = SysbenchRandom::new(7, 3);
         (0..40_000).map(|_| draw(&mut random)).collect()
     }
 
@@ -201,9 +201,15 @@ mod tests {
 
     #[test]
     fn every_distribution_stays_in_its_range() {
-        let shape = Shape::default();
-        for kind in [Kind::Uniform, Kind::Gaussian, Kind::Special, Kind::Pareto, Kind::Zipfian] {
-            let drawn = draws(|random| random.default(&Shape { kind, ..shape }, 11, 1010));
+        let shape = RandomShape::default();
+        for kind in [
+            RandomKind::Uniform,
+            RandomKind::Gaussian,
+            RandomKind::Special,
+            RandomKind::Pareto,
+            RandomKind::Zipfian,
+        ] {
+            let drawn = draws(|random| random.default(&RandomShape { kind, ..shape }, 11, 1010));
             assert_eq!(share(&drawn, 11..=1010), 1.0, "{kind:?}");
         }
         assert_eq!(share(&draws(|random| random.uniform(5, 5)), 5..=5), 1.0);
@@ -212,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_shapes_are_those_of_the_formulas() {
-        let shape = Shape::default();
+        let shape = RandomShape::default();
         let special = draws(|random| random.special(&shape, 1, 10_000));
         assert!((share(&special, 4_950..=5_051) - 0.757).abs() < 0.02);
         let gaussian = draws(|random| random.gaussian(&shape, 1, 1_000));
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_client_draws_the_same_again_and_others_something_else() {
-        let first = |seed, client| Random::new(seed, client).bits();
+        let first = |seed, client| SysbenchRandom::new(seed, client).bits();
         assert_eq!(first(1, 1), first(1, 1));
         assert_ne!(first(1, 1), first(1, 2));
         assert_ne!(first(1, 1), first(2, 1));
@@ -235,7 +241,7 @@ mod tests {
 
     #[test]
     fn templates_are_filled() {
-        let (mut random, mut out) = (Random::new(1, 1), Vec::new());
+        let (mut random, mut out) = (SysbenchRandom::new(1, 1), Vec::new());
         random.fill(b"##-@@-x", &mut out);
         assert!(out[0].is_ascii_digit() && out[1].is_ascii_digit() && out[3].is_ascii_lowercase());
         assert_eq!((out[2], out[6], out.len()), (b'-', b'x', 7));

@@ -1,11 +1,12 @@
 //! sysbench's report texts, to the letter: wrapper scripts read them.
 //!
 //! Everything takes figures and gives text; nothing here measures, waits or prints. Interval lines
-//! and final blocks are those of 1.0.20; [`Compat::V1_1`] has another general block. CSV and JSON
+//! and final blocks are those of 1.0.20; [`CompatMode::V1_1`] has another general block. CSV and
+//! JSON
 //! are what the ready-made report hooks write.
 
-use super::options::{Compat, General};
-use super::stats::{Share, Totals};
+use super::options::{CompatMode, GeneralOptions};
+use super::stats::{ClientShare, StatsTotals};
 use std::fmt::Write as _;
 
 #[cfg(test)]
@@ -13,9 +14,9 @@ mod tests;
 
 /// What is reported about a stretch of time.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+pub struct IntervalReport<'a> {
     /// What was counted in it.
-    pub totals: &'a Totals,
+    pub totals: &'a StatsTotals,
     /// How long it was: rates are over that. Unit: seconds.
     pub interval_s: f64,
     /// How long the run has been by now. Unit: seconds.
@@ -25,21 +26,21 @@ pub struct Moment<'a> {
     /// The percentile of latencies that is wanted; 0: none.
     pub percentile: u32,
     /// What waits, with `--rate`.
-    pub queue: Option<Queue>,
+    pub queue: Option<QueueReport>,
     /// Whether the script speaks to a database: events are transactions then.
     pub is_sql: bool,
 }
 
 /// What waits, and what is under way, in an open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queue {
+pub struct QueueReport {
     /// Events that are due and not begun.
     pub length: u64,
     /// Events under way.
     pub concurrency: u64,
 }
 
-impl Moment<'_> {
+impl IntervalReport<'_> {
     /// The figures as report hooks get them. Times are in seconds, latencies in milliseconds.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         const SECOND: f64 = 1e9;
@@ -69,7 +70,7 @@ impl Moment<'_> {
 
     /// The same for the hook of an interval: what waits is zero in a closed loop.
     pub fn interval_figures(&self) -> Vec<(&'static str, f64)> {
-        let Queue { length, concurrency } = self.queue.unwrap_or_default();
+        let QueueReport { length, concurrency } = self.queue.unwrap_or_default();
         let queue = [("queue_length", length as f64), ("concurrency", concurrency as f64)];
         self.figures().into_iter().chain(queue).collect()
     }
@@ -84,7 +85,7 @@ impl Moment<'_> {
 }
 
 /// The first line of all.
-pub fn banner(compat: Compat) -> String {
+pub fn banner(compat: CompatMode) -> String {
     let (name, ours) = (compat.version(), env!("CARGO_PKG_VERSION"));
     format!("sysbench {name} (run by dbtime {ours})\n\n")
 }
@@ -98,7 +99,7 @@ pub fn forced(unfinished: u64) -> String {
 }
 
 /// What a run says before it begins, after the banner.
-pub fn opening(general: &General) -> String {
+pub fn opening(general: &GeneralOptions) -> String {
     let mut text = "Running the test with following options:\n".to_owned();
     let mut line = |line: String| text.push_str(&line);
     line(format!("Number of threads: {}\n", general.threads));
@@ -143,8 +144,8 @@ pub const DEPRECATED_TEST: &str = "WARNING: the --test option is deprecated. You
 pub const STARTED: &str = "Threads started!\n\n";
 
 /// The line of an interval; a second one with an open loop.
-pub fn interval(moment: &Moment<'_>) -> String {
-    let Moment { totals, total_s, threads, percentile, .. } = *moment;
+pub fn interval(moment: &IntervalReport<'_>) -> String {
+    let IntervalReport { totals, total_s, threads, percentile, .. } = *moment;
     let (rate, latency) = (|count| moment.per_second(count), moment.latency());
     let events = rate(totals.events);
     let mut text = format!("[ {total_s:.0}s ] thds: {threads} ");
@@ -164,7 +165,7 @@ pub fn interval(moment: &Moment<'_>) -> String {
         let _ = write!(text, " err/s: {errors:.2} reconn/s: {again:.2}");
     }
     text.push('\n');
-    if let Some(Queue { length, concurrency }) = moment.queue {
+    if let Some(QueueReport { length, concurrency }) = moment.queue {
         let _ =
             writeln!(text, "[ {total_s:.0}s ] queue length: {length}, concurrency: {concurrency}");
     }
@@ -172,18 +173,18 @@ pub fn interval(moment: &Moment<'_>) -> String {
 }
 
 /// The heading of a checkpoint's report; the report itself is [`cumulative`].
-pub fn checkpoint_heading(moment: &Moment<'_>) -> String {
+pub fn checkpoint_heading(moment: &IntervalReport<'_>) -> String {
     format!("[ {:.0}s ] Checkpoint report:\n", moment.total_s)
 }
 
 /// The final blocks, and those of a checkpoint.
-pub fn cumulative(moment: &Moment<'_>, compat: Compat) -> String {
+pub fn cumulative(moment: &IntervalReport<'_>, compat: CompatMode) -> String {
     let sql = if moment.is_sql { sql(moment) } else { String::new() };
     sql + &general(moment, compat) + &latency(moment) + &fairness(&moment.totals.shares)
 }
 
-fn sql(moment: &Moment<'_>) -> String {
-    let Totals { reads, writes, other, events, errors, reconnects, .. } = *moment.totals;
+fn sql(moment: &IntervalReport<'_>) -> String {
+    let StatsTotals { reads, writes, other, events, errors, reconnects, .. } = *moment.totals;
     let queries = moment.totals.queries();
     let counted = |name: &str, count: u64| {
         let rate = moment.per_second(count);
@@ -203,17 +204,17 @@ fn sql(moment: &Moment<'_>) -> String {
         + &counted("reconnects:", reconnects)
 }
 
-fn general(moment: &Moment<'_>, compat: Compat) -> String {
+fn general(moment: &IntervalReport<'_>, compat: CompatMode) -> String {
     let (seconds, events) = (moment.total_s, moment.totals.events);
     match compat {
-        Compat::V1_0 => format!(
+        CompatMode::V1_0 => format!(
             "
 General statistics:
     total time:                          {seconds:.4}s
     total number of events:              {events}
 "
         ),
-        Compat::V1_1 => format!(
+        CompatMode::V1_1 => format!(
             "
 Throughput:
     events/s (eps):                      {:.4}
@@ -226,7 +227,7 @@ Throughput:
     }
 }
 
-fn latency(moment: &Moment<'_>) -> String {
+fn latency(moment: &IntervalReport<'_>) -> String {
     const MILLISECOND: f64 = 1e6;
     let totals = moment.totals;
     let [least, most, sum] =
@@ -248,7 +249,7 @@ Latency (ms):
     )
 }
 
-fn fairness(shares: &[Share]) -> String {
+fn fairness(shares: &[ClientShare]) -> String {
     const SECOND: f64 = 1e9;
     let (events, spread) = mean_and_spread(shares.iter().map(|share| share.events as f64));
     let seconds = shares.iter().map(|share| share.latency_ns as f64 / SECOND);

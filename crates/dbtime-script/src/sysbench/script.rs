@@ -1,18 +1,18 @@
 //! A sysbench script as a [`Script`]: it makes a Lua state for each thread, and keeps what their
 //! clients share.
 
-use super::failure::Ignored;
+use super::failure::IgnoredErrorList;
 use super::options::OptionValue;
 use super::output::Priority;
 use super::paths;
 use super::program::Sysbench;
-use super::random::Shape;
-use super::settings::Settings;
+use super::random::RandomShape;
+use super::settings::SysbenchSettings;
 use super::stats::Stats;
-use super::unique::Unique;
-use super::visits::Visits;
-use crate::book::Book;
-use dbtime_load::script::{Crew, Preparation, Script};
+use super::unique::UniqueNumbers;
+use super::visits::LuaVisits;
+use crate::book::StatementRegistry;
+use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Why a script cannot be run. The texts are sysbench's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScriptError {
+pub enum SysbenchError {
     /// Neither a file nor one that comes with sysbench.
     #[error("FATAL: Cannot find benchmark '{0}': no such built-in test, file or module")]
     NotFound(String),
@@ -32,19 +32,19 @@ pub enum ScriptError {
 /// What all states share.
 #[derive(Debug)]
 pub(super) struct Setup {
-    pub(super) settings: Settings,
+    pub(super) settings: SysbenchSettings,
     /// The script's file, and its name as a module where it was found by that.
     pub(super) file: String,
     pub(super) module: Option<String>,
     /// `sysbench.cmdline.command`.
     pub(super) command: Option<String>,
     pub(super) seed: u64,
-    pub(super) shape: Shape,
-    pub(super) ignored: Ignored,
+    pub(super) shape: RandomShape,
+    pub(super) ignored: IgnoredErrorList,
     /// Whether the server prepares statements.
     pub(super) prepares: bool,
-    pub(super) unique: Unique,
-    pub(super) book: Book,
+    pub(super) unique: UniqueNumbers,
+    pub(super) book: StatementRegistry,
     pub(super) stats: Stats,
     /// Whether a script has asked for a database.
     pub(super) uses_sql: AtomicBool,
@@ -54,12 +54,12 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    pub(super) fn new(settings: Settings) -> Result<Self, ScriptError> {
+    pub(super) fn new(settings: SysbenchSettings) -> Result<Self, SysbenchError> {
         let found = match &settings.source {
             Some(_) => Some((settings.path.clone(), None)),
             None => paths::find(&settings.path, &settings.data_dir),
         };
-        let (file, module) = found.ok_or_else(|| ScriptError::NotFound(settings.path.clone()))?;
+        let (file, module) = found.ok_or_else(|| SysbenchError::NotFound(settings.path.clone()))?;
         let seed = if settings.seed == 0 { seed_of_now() } else { settings.seed };
         let options = &settings.options;
         Ok(Self {
@@ -68,10 +68,10 @@ impl Setup {
             command: Some(settings.command.name().to_owned()),
             seed,
             shape: options.shape(settings.compat),
-            ignored: Ignored::parse(&ignored_errors(&settings)),
+            ignored: IgnoredErrorList::parse(&ignored_errors(&settings)),
             prepares: options.text("db_ps_mode") != Some("disable"),
-            unique: Unique::new(seed),
-            book: Book::default(),
+            unique: UniqueNumbers::new(seed),
+            book: StatementRegistry::default(),
             stats: Stats::new(settings.threads as usize),
             uses_sql: AtomicBool::new(false),
             trouble: Mutex::new(None),
@@ -111,7 +111,7 @@ impl Setup {
 }
 
 /// The option is a list, but a text is taken as well.
-fn ignored_errors(settings: &Settings) -> String {
+fn ignored_errors(settings: &SysbenchSettings) -> String {
     match settings.options.values.get("mysql_ignore_errors") {
         Some(OptionValue::List(codes)) => codes.join(","),
         Some(OptionValue::Text(codes)) => codes.clone(),
@@ -130,8 +130,8 @@ fn seed_of_now() -> u64 {
 #[derive(Debug)]
 pub struct SysbenchScript {
     setup: Arc<Setup>,
-    crews: Mutex<Vec<Arc<Visits>>>,
-    preparation: Option<Preparation>,
+    crews: Mutex<Vec<Arc<LuaVisits>>>,
+    preparation: Option<PreparationScript>,
 }
 
 impl SysbenchScript {
@@ -139,7 +139,7 @@ impl SysbenchScript {
     ///
     /// # Errors
     /// There is no such script.
-    pub fn new(settings: Settings) -> Result<Self, ScriptError> {
+    pub fn new(settings: SysbenchSettings) -> Result<Self, SysbenchError> {
         Ok(Self {
             setup: Arc::new(Setup::new(settings)?),
             crews: Mutex::default(),
@@ -149,7 +149,7 @@ impl SysbenchScript {
 
     /// The same script, which another makes the tables for where there are none.
     #[must_use]
-    pub fn prepared_by(self, preparation: Preparation) -> Self {
+    pub fn prepared_by(self, preparation: PreparationScript) -> Self {
         Self { preparation: Some(preparation), ..self }
     }
 
@@ -176,8 +176,8 @@ impl SysbenchScript {
 }
 
 impl Script for SysbenchScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn Crew>, String> {
-        let visits = Arc::new(Visits::default());
+    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        let visits = Arc::new(LuaVisits::default());
         let crew = Sysbench::new(Arc::clone(&self.setup), Arc::clone(&visits))
             .map_err(|error| error.to_string())?;
         self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(visits);
@@ -192,7 +192,7 @@ impl Script for SysbenchScript {
         self.setup.trouble()
     }
 
-    fn preparation(&self) -> Option<Preparation> {
+    fn preparation(&self) -> Option<PreparationScript> {
         self.preparation.clone()
     }
 

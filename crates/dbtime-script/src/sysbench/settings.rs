@@ -1,8 +1,8 @@
 //! What a sysbench script is run with.
 
-use super::options::{Compat, OptionValue};
+use super::options::{CompatMode, OptionValue};
 use super::output::Output;
-use super::random::{Kind, Shape};
+use super::random::{RandomKind, RandomShape};
 use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,14 +37,14 @@ impl ScriptOptions {
     }
 
     /// The shape of random numbers; what is not given is as sysbench has it.
-    pub(super) fn shape(&self, compat: Compat) -> Shape {
-        let plain = Shape::default();
+    pub(super) fn shape(&self, compat: CompatMode) -> RandomShape {
+        let plain = RandomShape::default();
         let kind = match compat {
-            Compat::V1_0 => Kind::Special,
-            Compat::V1_1 => Kind::Uniform,
+            CompatMode::V1_0 => RandomKind::Special,
+            CompatMode::V1_1 => RandomKind::Uniform,
         };
-        Shape {
-            kind: self.text("rand_type").and_then(Kind::named).unwrap_or(kind),
+        RandomShape {
+            kind: self.text("rand_type").and_then(RandomKind::named).unwrap_or(kind),
             iterations: self.number("rand_spec_iter").map_or(plain.iterations, |n| n as u32),
             special_percent: self.number("rand_spec_pct").unwrap_or(plain.special_percent),
             special_share: self.number("rand_spec_res").unwrap_or(plain.special_share),
@@ -64,7 +64,7 @@ pub fn driver_name(dialect: SqlDialect) -> &'static str {
 
 /// What the script is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum SysbenchCommand {
     /// `thread_init`, `event` again and again, `thread_done`.
     Run,
     /// One function, as each client's only transaction: a command of the script's, or a global
@@ -77,7 +77,7 @@ pub enum Command {
     },
 }
 
-impl Command {
+impl SysbenchCommand {
     /// `run`, or the name of the command.
     pub fn name(&self) -> &str {
         match self {
@@ -89,9 +89,9 @@ impl Command {
 
 /// What `os.exit()` does with its status, where a script may end the process.
 #[derive(Clone)]
-pub struct Exit(Arc<dyn Fn(i32) + Send + Sync>);
+pub struct SysbenchExit(Arc<dyn Fn(i32) + Send + Sync>);
 
-impl Exit {
+impl SysbenchExit {
     /// Calls a function, which is not to return.
     pub fn new(exit: impl Fn(i32) + Send + Sync + 'static) -> Self {
         Self(Arc::new(exit))
@@ -102,7 +102,7 @@ impl Exit {
     }
 }
 
-impl fmt::Debug for Exit {
+impl fmt::Debug for SysbenchExit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Exit")
     }
@@ -110,13 +110,13 @@ impl fmt::Debug for Exit {
 
 /// All of it.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SysbenchSettings {
     /// The script: a file, or the name of one that comes with sysbench, such as `oltp_read_write`.
     pub path: String,
     /// The script itself, where it is in no file.
     pub source: Option<Arc<str>>,
     /// What it is to do.
-    pub command: Command,
+    pub command: SysbenchCommand,
     /// Its options.
     pub options: ScriptOptions,
     /// The database.
@@ -130,7 +130,7 @@ pub struct Settings {
     /// Where all random numbers come from; 0: from the time.
     pub seed: u64,
     /// Whose behaviour the script sees.
-    pub compat: Compat,
+    pub compat: CompatMode,
     /// Most bytes that the Lua state of a thread may take; 0: no limit.
     pub memory_limit: usize,
     /// `sysbench.cmdline.argv`, the program's name first.
@@ -140,10 +140,10 @@ pub struct Settings {
     /// Where everything goes that the script prints.
     pub output: Output,
     /// How a script ends the process; `None`: it is an error there.
-    pub exit: Option<Exit>,
+    pub exit: Option<SysbenchExit>,
 }
 
-impl Settings {
+impl SysbenchSettings {
     /// The script's name in messages, without its folder.
     pub fn name(&self) -> &str {
         if self.source.is_some() {
@@ -158,14 +158,14 @@ impl Settings {
         Self {
             path: path.into(),
             source: None,
-            command: Command::Run,
+            command: SysbenchCommand::Run,
             options: ScriptOptions::default(),
             driver,
             server: String::new(),
             unreachable: Arc::default(),
             threads: 1,
             seed: 0,
-            compat: Compat::default(),
+            compat: CompatMode::default(),
             memory_limit: 0,
             argv: vec!["sysbench".to_owned()],
             data_dir: PathBuf::from("/usr/share/sysbench"),

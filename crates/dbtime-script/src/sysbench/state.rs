@@ -1,12 +1,12 @@
 //! One LuaJIT state, with our own Lua in it and any number of clients.
 
 use super::api;
-use super::desk::{Desk, Slot};
+use super::desk::{ClientState, LuaHost};
 use super::dispatch::Dispatch;
-use super::options::{Compat, OptionValue};
+use super::options::{CompatMode, OptionValue};
 use super::paths;
-use super::script::{ScriptError, Setup};
-use super::settings::{Command, ScriptOptions, driver_name};
+use super::script::{Setup, SysbenchError};
+use super::settings::{ScriptOptions, SysbenchCommand, driver_name};
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 11] = [
 
 /// What a client wants when it comes back from Lua.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wants {
+pub(super) enum CoroutineYield {
     /// The request in its slot.
     Ask,
     /// The pause in its slot.
@@ -46,7 +46,7 @@ pub(super) enum Wants {
     Failed,
 }
 
-impl Wants {
+impl CoroutineYield {
     const ALL: [(&str, Self); 7] = [
         ("ask", Self::Ask),
         ("sleep", Self::Sleep),
@@ -68,7 +68,7 @@ impl Wants {
 
 /// What a client is resumed with.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reply {
+pub(super) enum CoroutineResume {
     /// Go on: with a transaction, after a pause, or from the beginning.
     Go,
     /// There are no more transactions.
@@ -85,19 +85,19 @@ pub(super) fn words(error: impl std::fmt::Display) -> String {
 }
 
 /// A state. It stays on its thread.
-pub(super) struct State {
+pub(super) struct LuaState {
     lua: Lua,
     dispatch: Dispatch,
     runtime: Table,
-    pub(super) desk: Rc<Desk>,
+    pub(super) desk: Rc<LuaHost>,
 }
 
-impl State {
-    pub(super) fn new(desk: Desk) -> std::result::Result<Self, ScriptError> {
-        Self::load(Rc::new(desk)).map_err(|error| ScriptError::Lua(words(error)))
+impl LuaState {
+    pub(super) fn new(desk: LuaHost) -> std::result::Result<Self, SysbenchError> {
+        Self::load(Rc::new(desk)).map_err(|error| SysbenchError::Lua(words(error)))
     }
 
-    fn load(desk: Rc<Desk>) -> Result<Self> {
+    fn load(desk: Rc<LuaHost>) -> Result<Self> {
         // SAFETY: scripts may use `ffi` and load libraries, as under sysbench. Whoever runs a
         // script trusts it as he trusts a program.
         let lua = unsafe { Lua::unsafe_new() };
@@ -109,8 +109,8 @@ impl State {
         api::install(&lua, &host, &desk)?;
         runtime.set("host", host)?;
         let codes = lua.create_table()?;
-        for (index, (name, _)) in Wants::ALL.iter().enumerate() {
-            codes.set(*name, Wants::FIRST + index as u32)?;
+        for (index, (name, _)) in CoroutineYield::ALL.iter().enumerate() {
+            codes.set(*name, CoroutineYield::FIRST + index as u32)?;
         }
         runtime.set("code", codes)?;
         for (name, source) in FILES {
@@ -152,7 +152,11 @@ impl State {
 
     /// Resumes a client, whose slot it is, until it wants something.
     #[inline]
-    pub(super) fn resume(&self, slot: &mut Box<Slot>, reply: Reply) -> Wants {
+    pub(super) fn resume(
+        &self,
+        slot: &mut Box<ClientState>,
+        reply: CoroutineResume,
+    ) -> CoroutineYield {
         let client = slot.client;
         self.desk.visits.enter(client);
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
@@ -160,10 +164,10 @@ impl State {
         std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
         self.desk.visits.leave();
         match wants {
-            Ok(number) => Wants::of(number),
+            Ok(number) => CoroutineYield::of(number),
             Err(error) => {
                 self.desk.tell(&words(error), "");
-                Wants::Failed
+                CoroutineYield::Failed
             }
         }
     }
@@ -179,7 +183,7 @@ impl State {
     }
 }
 
-impl Drop for State {
+impl Drop for LuaState {
     fn drop(&mut self) {
         // An allocation that is refused in the middle of LuaJIT's own work may leave its books
         // wrong by a few bytes, and a debug build of it stops the process over that when a state
@@ -203,7 +207,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
     host.set("version", settings.compat.version())?;
     host.set("driver_name", driver_name(settings.driver))?;
     host.set("prepares", setup.prepares)?;
-    host.set("gives_results", settings.compat == Compat::V1_0)?;
+    host.set("gives_results", settings.compat == CompatMode::V1_0)?;
     host.set("command", setup.command.as_deref())?;
     host.set("percentile", settings.options.number("percentile").unwrap_or(95.0))?;
     let argv = lua.create_table()?;
@@ -215,14 +219,14 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
 }
 
 /// Which life the clients of a command lead.
-pub(super) fn life_of(command: &Command) -> &'static str {
+pub(super) fn life_of(command: &SysbenchCommand) -> &'static str {
     match command {
-        Command::Run => "run",
-        Command::Named { .. } => "command",
+        SysbenchCommand::Run => "run",
+        SysbenchCommand::Named { .. } => "command",
     }
 }
 
 /// The setup that a state of its own needs, where nobody reads its counters.
-pub(super) fn quiet(setup: Arc<Setup>) -> std::result::Result<State, ScriptError> {
-    State::new(Desk::new(setup, Arc::default()))
+pub(super) fn quiet(setup: Arc<Setup>) -> std::result::Result<LuaState, SysbenchError> {
+    LuaState::new(LuaHost::new(setup, Arc::default()))
 }

@@ -8,9 +8,9 @@
 //!
 //! A counter is written by the one thread that runs its client, without any locked instruction; a
 //! reader may see one event in some counters and not yet in others, as with sysbench. Counters
-//! only grow: an interval is the difference of two [`Totals`]. Nothing here knows the time.
+//! only grow: an interval is the difference of two [`StatsTotals`]. Nothing here knows the time.
 
-use super::histogram::{Counts, Histogram};
+use super::histogram::{BucketCounts, SysbenchHistogram};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -59,7 +59,7 @@ const COUNTERS: usize = 8;
 /// What one client counts: two cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Client {
+struct ClientStats {
     begun: AtomicU64,
     events: AtomicU64,
     latency_ns: AtomicU64,
@@ -70,7 +70,7 @@ struct Client {
     counters: [AtomicU64; COUNTERS],
 }
 
-impl Default for Client {
+impl Default for ClientStats {
     fn default() -> Self {
         Self {
             begun: AtomicU64::new(0),
@@ -87,9 +87,9 @@ impl Default for Client {
 /// All clients' counters and all shards' histograms.
 #[derive(Debug)]
 pub struct Stats {
-    clients: Box<[Client]>,
+    clients: Box<[ClientStats]>,
     /// One of each thread.
-    histograms: Mutex<Vec<Arc<Histogram>>>,
+    histograms: Mutex<Vec<Arc<SysbenchHistogram>>>,
     period: AtomicU64,
 }
 
@@ -97,20 +97,20 @@ impl Stats {
     /// Counters for so many clients.
     pub fn new(clients: usize) -> Self {
         Self {
-            clients: (0..clients).map(|_| Client::default()).collect(),
+            clients: (0..clients).map(|_| ClientStats::default()).collect(),
             histograms: Mutex::default(),
             period: AtomicU64::new(0),
         }
     }
 
     /// A histogram for a thread, which alone records in it.
-    pub fn histogram(&self) -> Arc<Histogram> {
-        let histogram = Arc::new(Histogram::default());
+    pub fn histogram(&self) -> Arc<SysbenchHistogram> {
+        let histogram = Arc::new(SysbenchHistogram::default());
         self.histograms().push(Arc::clone(&histogram));
         histogram
     }
 
-    fn histograms(&self) -> MutexGuard<'_, Vec<Arc<Histogram>>> {
+    fn histograms(&self) -> MutexGuard<'_, Vec<Arc<SysbenchHistogram>>> {
         self.histograms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,7 +125,7 @@ impl Stats {
     /// Counts an event that took `latency_ns`, in the histogram of the thread that runs this
     /// client and calls this. Cost: some 5 ns.
     #[inline]
-    pub fn event(&self, client: usize, histogram: &Histogram, latency_ns: u64) {
+    pub fn event(&self, client: usize, histogram: &SysbenchHistogram, latency_ns: u64) {
         let Some(counters) = self.clients.get(client) else { return };
         add(&counters.events, 1);
         add(&counters.latency_ns, latency_ns);
@@ -153,14 +153,14 @@ impl Stats {
     }
 
     /// Begins a period: the least and the most latency are those since. The rest is told apart by
-    /// [`Totals::since`].
+    /// [`StatsTotals::since`].
     pub fn begin_period(&self) {
         self.period.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Everything counted so far.
-    pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
+    pub fn totals(&self) -> StatsTotals {
+        let mut totals = StatsTotals::default();
         let period = self.period.load(Ordering::Relaxed);
         self.clients.iter().for_each(|client| totals.add(client, period));
         self.histograms().iter().for_each(|one| totals.latencies.add(&one.counts()));
@@ -175,7 +175,7 @@ fn add(counter: &AtomicU64, by: u64) {
 
 /// A client's share, for the fairness block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct ClientShare {
     /// Its events.
     pub events: u64,
     /// What they took together. Unit: nanoseconds.
@@ -184,7 +184,7 @@ pub struct Share {
 
 /// What all clients had counted at one instant, or in the time between two.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
+pub struct StatsTotals {
     /// Events that have begun.
     pub begun: u64,
     /// Events that have ended: transactions, where there is a database.
@@ -207,15 +207,16 @@ pub struct Totals {
     /// The longest; as the shortest.
     pub most_ns: u64,
     /// Latencies of all events, in milliseconds.
-    pub latencies: Counts,
+    pub latencies: BucketCounts,
     /// Each client's share, by number.
-    pub shares: Vec<Share>,
+    pub shares: Vec<ClientShare>,
 }
 
-impl Totals {
-    fn add(&mut self, client: &Client, period: u64) {
+impl StatsTotals {
+    fn add(&mut self, client: &ClientStats, period: u64) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let share = Share { events: read(&client.events), latency_ns: read(&client.latency_ns) };
+        let share =
+            ClientShare { events: read(&client.events), latency_ns: read(&client.latency_ns) };
         self.shares.push(share);
         self.events += share.events;
         self.latency_ns += share.latency_ns;
@@ -235,9 +236,9 @@ impl Totals {
 
     /// What was counted since an earlier instant. The least and the most latency stay as they are.
     pub fn since(&self, earlier: &Self) -> Self {
-        let nothing = Share::default();
+        let nothing = ClientShare::default();
         let before = earlier.shares.iter().chain(std::iter::repeat(&nothing));
-        let share = |(now, before): (&Share, &Share)| Share {
+        let share = |(now, before): (&ClientShare, &ClientShare)| ClientShare {
             events: now.events - before.events,
             latency_ns: now.latency_ns - before.latency_ns,
         };
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!((totals.least_ns, totals.most_ns, totals.reconnects), (1_000_000, 3_000_000, 5));
         assert_eq!(totals.mean_ms(), 2.0);
         assert_eq!(totals.latencies.total(), 3);
-        assert_eq!(totals.shares[1], Share { events: 2, latency_ns: 3_000_000 });
+        assert_eq!(totals.shares[1], ClientShare { events: 2, latency_ns: 3_000_000 });
         assert_eq!(Stats::new(0).totals().mean_ms(), 0.0);
     }
 
@@ -324,8 +325,8 @@ mod tests {
         assert_eq!((interval.events, interval.latency_ns), (1, 5_000));
         assert_eq!((interval.least_ns, interval.most_ns), (5_000, 5_000));
         assert_eq!(interval.latencies.total(), 1);
-        assert_eq!(interval.shares[1], Share::default());
-        assert_eq!(stats.totals().since(&Totals::default()).shares[0].events, 2);
+        assert_eq!(interval.shares[1], ClientShare::default());
+        assert_eq!(stats.totals().since(&StatsTotals::default()).shares[0].events, 2);
     }
 
     #[test]
@@ -344,6 +345,6 @@ mod tests {
 
     #[test]
     fn clients_do_not_share_a_cache_line() {
-        assert_eq!(size_of::<Client>(), 128);
+        assert_eq!(size_of::<ClientStats>(), 128);
     }
 }

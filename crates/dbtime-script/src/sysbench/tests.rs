@@ -8,12 +8,12 @@ mod errors;
 mod main_state;
 mod stock;
 
-use super::options::Compat;
-use super::stats::Totals;
-use super::{Command, Output, Settings, SysbenchScript};
+use super::options::CompatMode;
+use super::stats::StatsTotals;
+use super::{Output, SysbenchCommand, SysbenchScript, SysbenchSettings};
 use database::Database;
-use dbtime_load::program::{Event, Phase, Program, Step, Ticket};
-use dbtime_load::results::Results;
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::results::ResultSets;
 use dbtime_load::script::Script;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, SqlDialect};
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ enum Rest {
 enum Next {
     Ended(Rest),
     Resume,
-    Reply(Result<Results, dbtime_load::failure::Failure>),
+    Reply(Result<ResultSets, dbtime_load::failure::DatabaseFailure>),
 }
 
 /// One client on connections of its own.
@@ -42,7 +42,7 @@ struct Client {
 }
 
 impl Client {
-    fn phase(&mut self, phase: Phase) -> Option<Rest> {
+    fn phase(&mut self, phase: ProgramPhase) -> Option<Rest> {
         let step = self.program.begin(phase)?;
         let next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         Some(self.until_rest(next))
@@ -53,7 +53,7 @@ impl Client {
             Ticket { index: self.index, operation: OperationId(0), due: MonoNanos(0), client: 0 };
         self.index += 1;
         self.program.start(&ticket);
-        let step = self.program.resume(Event::Started);
+        let step = self.program.resume(ProgramEvent::Started);
         let next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         self.until_rest(next)
     }
@@ -62,7 +62,7 @@ impl Client {
         loop {
             let step = match next {
                 Next::Ended(rest) => return rest,
-                Next::Resume => self.program.resume(Event::Resumed),
+                Next::Resume => self.program.resume(ProgramEvent::Resumed),
                 Next::Reply(Ok(ref mut results)) => self.program.replied(Ok(results)),
                 Next::Reply(Err(ref failure)) => self.program.replied(Err(failure)),
             };
@@ -93,11 +93,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: SysbenchSettings) -> Self {
         let printed = Arc::<Mutex<String>>::default();
         let to = Arc::clone(&printed);
         let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
-        let script = SysbenchScript::new(Settings { output, seed: 1, ..settings });
+        let script = SysbenchScript::new(SysbenchSettings { output, seed: 1, ..settings });
         Self { script: script.unwrap_or_else(|error| panic!("{error}")), printed }
     }
 
@@ -128,12 +128,12 @@ impl Stage {
     /// Opens a client, runs some events and closes it; all has to go well.
     fn run(&self, events: u32) -> Client {
         let mut client = self.client();
-        self.expect(Some(Rest::Done), client.phase(Phase::Open));
+        self.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
         for _ in 0..events {
             let rest = client.event();
             self.expect(Some(Rest::Done), Some(rest));
         }
-        self.expect(Some(Rest::Done), client.phase(Phase::Close));
+        self.expect(Some(Rest::Done), client.phase(ProgramPhase::Close));
         client
     }
 
@@ -149,17 +149,17 @@ impl Stage {
         self.printed.lock().expect("no panic").clone()
     }
 
-    fn totals(&self) -> Totals {
+    fn totals(&self) -> StatsTotals {
         self.script.stats().totals()
     }
 }
 
 /// The settings of one of our own scripts.
-fn own(name: &str, driver: SqlDialect) -> Settings {
+fn own(name: &str, driver: SqlDialect) -> SysbenchSettings {
     let path = format!("{}/tests/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"));
-    Settings { compat: Compat::V1_1, ..Settings::new(path, driver) }
+    SysbenchSettings { compat: CompatMode::V1_1, ..SysbenchSettings::new(path, driver) }
 }
 
-fn command(name: &str, is_parallel: bool) -> Command {
-    Command::Named { name: name.to_owned(), is_parallel }
+fn command(name: &str, is_parallel: bool) -> SysbenchCommand {
+    SysbenchCommand::Named { name: name.to_owned(), is_parallel }
 }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Numbers that do not come again within 2³² draws, over all threads.
 #[derive(Debug)]
-pub(super) struct Unique {
+pub(super) struct UniqueNumbers {
     next: AtomicU32,
     offset: u32,
 }
 
-impl Unique {
+impl UniqueNumbers {
     /// A sequence that follows from the seed.
     pub(super) fn new(seed: u64) -> Self {
         let seed = (seed ^ (seed >> 32)) as u32;
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn unique_numbers_are_unique_and_spread() {
-        let unique = Unique::new(42);
+        let unique = UniqueNumbers::new(42);
         let drawn: Vec<u32> = (0..100_000).map(|_| unique.draw()).collect();
         assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), drawn.len());
         let lower = drawn.iter().filter(|number| **number <= u32::MAX / 2).count();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn unique_numbers_keep_to_their_range() {
-        let unique = Unique::new(42);
+        let unique = UniqueNumbers::new(42);
         let drawn: HashSet<u32> =
             (0..50).map(|_| unique.draw_within(1.0, 1e7).expect("a number")).collect();
         assert_eq!(drawn.len(), 50);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn those_of_a_range_are_all_that_lie_in_it_in_their_order() {
-        let (all, within) = (Unique::new(7), Unique::new(7));
+        let (all, within) = (UniqueNumbers::new(7), UniqueNumbers::new(7));
         let wanted: Vec<u32> =
             (0..200_000).map(|_| all.draw()).filter(|number| *number < 100_000_000).collect();
         let drawn: Vec<u32> =
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn threads_that_draw_at_once_never_draw_the_same() {
-        let unique = Unique::new(3);
+        let unique = UniqueNumbers::new(3);
         let draw = || (0..2_000).filter_map(|_| unique.draw_within(5.0, 1e8)).collect::<Vec<_>>();
         let drawn = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw)).collect();

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How often the clients of a thread have gone into Lua. One thread writes, any may read.
 #[derive(Debug, Default)]
-pub(super) struct Visits {
+pub(super) struct LuaVisits {
     count: AtomicU64,
     /// The client inside plus one; zero: none is.
     inside: AtomicU32,
 }
 
-impl Visits {
+impl LuaVisits {
     /// The client that is inside at this moment, and the number of its visit.
     pub(super) fn inside(&self) -> Option<(u32, u64)> {
         let client = self.inside.load(Ordering::Relaxed).checked_sub(1)?;
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_visit_lasts_until_its_client_comes_back() {
-        let visits = Visits::default();
+        let visits = LuaVisits::default();
         assert_eq!(visits.inside(), None);
         visits.enter(0);
         assert_eq!(visits.inside(), Some((0, 1)));

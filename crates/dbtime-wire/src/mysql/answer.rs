@@ -2,7 +2,7 @@
 
 use super::{HEADER, LONGEST, header};
 use crate::bytes::Bytes;
-use crate::{Malformed, Progress, Rows};
+use crate::{Malformed, ReadProgress, ResultRows};
 
 /// What was asked, which decides how the answer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Expect {
 
 /// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct MysqlResponse {
     /// Rows in all result sets.
     pub rows: u64,
     /// Whether there was a result set at all.
@@ -27,14 +27,14 @@ pub struct Answer {
     /// The server's status after it: transaction open, and so on.
     pub status: u16,
     /// Of a prepared statement.
-    pub prepared: Option<Prepared>,
+    pub prepared: Option<PrepareResponse>,
     /// It failed.
-    pub error: Option<ServerError>,
+    pub error: Option<MysqlError>,
 }
 
 /// A prepared statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PrepareResponse {
     /// The server's number for it, on this connection.
     pub id: u32,
     /// Its result columns.
@@ -45,7 +45,7 @@ pub struct Prepared {
 
 /// What the server says went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerError {
+pub struct MysqlError {
     /// The server's number, such as 1213.
     pub code: u16,
     /// SQLSTATE, five characters; empty where the server sent none.
@@ -54,7 +54,7 @@ pub struct ServerError {
     pub message: String,
 }
 
-impl ServerError {
+impl MysqlError {
     /// Reads the payload of an error packet, whose first byte is 0xff.
     pub fn read(payload: &[u8]) -> Option<Self> {
         let mut bytes = Bytes(payload.strip_prefix(&[0xff])?);
@@ -76,8 +76,8 @@ const LONGEST_ANSWER: usize = 1 << 20;
 
 /// Reads one answer from bytes as they arrive. It is used again for the next one.
 #[derive(Clone, Debug)]
-pub struct AnswerReader {
-    phase: Phase,
+pub struct MysqlResponseReader {
+    phase: ResponsePhase,
     /// The server ends results by OK packets and leaves the old end-of-file packets out.
     without_eof: bool,
     wants_rows: bool,
@@ -85,11 +85,11 @@ pub struct AnswerReader {
     skip: usize,
     /// The present packet goes on in the next one.
     continues: bool,
-    answer: Answer,
+    answer: MysqlResponse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ResponsePhase {
     /// The first packet of an answer to `Expect`.
     Head(Expect),
     /// Descriptions of columns, so many to come.
@@ -102,36 +102,36 @@ enum Phase {
     Done,
 }
 
-impl AnswerReader {
+impl MysqlResponseReader {
     /// A reader for a connection; `without_eof` when both sides agreed on CLIENT_DEPRECATE_EOF.
     pub fn new(without_eof: bool) -> Self {
         Self {
-            phase: Phase::Done,
+            phase: ResponsePhase::Done,
             without_eof,
             wants_rows: false,
             skip: 0,
             continues: false,
-            answer: Answer::default(),
+            answer: MysqlResponse::default(),
         }
     }
 
     /// Gets ready for an answer. With `wants_rows` rows are handed over whole, else only counted.
     #[inline]
     pub fn expect(&mut self, expect: Expect, wants_rows: bool) {
-        self.phase = Phase::Head(expect);
+        self.phase = ResponsePhase::Head(expect);
         self.wants_rows = wants_rows;
         (self.skip, self.continues) = (0, false);
-        self.answer = Answer::default();
+        self.answer = MysqlResponse::default();
     }
 
     /// The answer, once it is whole.
     #[inline]
-    pub fn answer(&self) -> &Answer {
+    pub fn answer(&self) -> &MysqlResponse {
         &self.answer
     }
 
     /// Takes the answer out.
-    pub fn take(&mut self) -> Answer {
+    pub fn take(&mut self) -> MysqlResponse {
         std::mem::take(&mut self.answer)
     }
 
@@ -143,22 +143,22 @@ impl AnswerReader {
     pub fn feed(
         &mut self,
         input: &[u8],
-        rows: &mut impl Rows,
-    ) -> Result<(usize, Progress), Malformed> {
+        rows: &mut impl ResultRows,
+    ) -> Result<(usize, ReadProgress), Malformed> {
         let mut used = 0;
         loop {
             if self.skip > 0 {
                 let skipped = self.skip.min(input.len() - used);
                 (used, self.skip) = (used + skipped, self.skip - skipped);
                 if self.skip > 0 {
-                    return Ok((used, Progress::More));
+                    return Ok((used, ReadProgress::More));
                 }
             }
-            if self.phase == Phase::Done {
-                return Ok((used, Progress::Done));
+            if self.phase == ResponsePhase::Done {
+                return Ok((used, ReadProgress::Done));
             }
             let rest = &input[used..];
-            let Some((length, _)) = header(rest) else { return Ok((used, Progress::More)) };
+            let Some((length, _)) = header(rest) else { return Ok((used, ReadProgress::More)) };
             let payload = &rest[HEADER..];
             if let Some(payload) = payload.get(..length) {
                 self.packet(payload, rows)?;
@@ -170,19 +170,19 @@ impl AnswerReader {
             } else if length > LONGEST_ANSWER && !self.wants_rows && !self.may_be_row(payload) {
                 return Err(Malformed("a packet that is too long to be an answer"));
             } else {
-                return Ok((used, Progress::More));
+                return Ok((used, ReadProgress::More));
             }
         }
     }
 
     /// Whether the first byte, which tells a row from an end, is still on its way.
     fn may_be_row(&self, payload: &[u8]) -> bool {
-        self.phase == Phase::Rows && payload.is_empty()
+        self.phase == ResponsePhase::Rows && payload.is_empty()
     }
 
     /// Whether an incomplete packet is (the continuation of) a row that nobody wants.
     fn can_skip(&self, length: usize, payload: &[u8]) -> bool {
-        if self.phase != Phase::Rows || self.wants_rows {
+        if self.phase != ResponsePhase::Rows || self.wants_rows {
             return false;
         }
         let is_row = |first: &u8| match first {
@@ -195,30 +195,34 @@ impl AnswerReader {
     }
 
     #[inline]
-    fn packet(&mut self, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+    fn packet(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
         if self.continues {
             // A row of 16 MiB and more is handed over by its first packet alone.
             self.continues = payload.len() == LONGEST;
             return Ok(());
         }
         match self.phase {
-            Phase::Head(expect) => self.head(expect, payload, rows)?,
-            Phase::Columns(left) => {
+            ResponsePhase::Head(expect) => self.head(expect, payload, rows)?,
+            ResponsePhase::Columns(left) => {
                 if self.wants_rows {
                     rows.column(payload);
                 }
                 self.phase = match left {
-                    0 | 1 if self.without_eof => Phase::Rows,
-                    0 | 1 => Phase::AfterColumns,
-                    left => Phase::Columns(left - 1),
+                    0 | 1 if self.without_eof => ResponsePhase::Rows,
+                    0 | 1 => ResponsePhase::AfterColumns,
+                    left => ResponsePhase::Columns(left - 1),
                 };
             }
-            Phase::AfterColumns => self.phase = Phase::Rows,
-            Phase::Rows => self.row_or_end(payload, rows)?,
-            Phase::Descriptions(left) => {
-                self.phase = if left <= 1 { Phase::Done } else { Phase::Descriptions(left - 1) };
+            ResponsePhase::AfterColumns => self.phase = ResponsePhase::Rows,
+            ResponsePhase::Rows => self.row_or_end(payload, rows)?,
+            ResponsePhase::Descriptions(left) => {
+                self.phase = if left <= 1 {
+                    ResponsePhase::Done
+                } else {
+                    ResponsePhase::Descriptions(left - 1)
+                };
             }
-            Phase::Done => {}
+            ResponsePhase::Done => {}
         }
         Ok(())
     }
@@ -227,7 +231,7 @@ impl AnswerReader {
         &mut self,
         expect: Expect,
         payload: &[u8],
-        rows: &mut impl Rows,
+        rows: &mut impl ResultRows,
     ) -> Result<(), Malformed> {
         match (payload.first(), expect) {
             (None, _) => Err(Malformed("an empty packet for an answer")),
@@ -240,14 +244,14 @@ impl AnswerReader {
                 let columns = Bytes(payload).lenenc().filter(|count| (1..=65_535).contains(count));
                 let columns = columns.ok_or(Malformed("a result without columns"))?;
                 self.answer.has_result = true;
-                self.phase = Phase::Columns(columns);
+                self.phase = ResponsePhase::Columns(columns);
                 Ok(())
             }
         }
     }
 
     #[inline]
-    fn row_or_end(&mut self, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+    fn row_or_end(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
         match payload.first() {
             Some(0xff) => self.failed(payload),
             Some(0xfe) if self.without_eof && payload.len() < LONGEST => {
@@ -277,7 +281,7 @@ impl AnswerReader {
         &mut self,
         payload: &[u8],
         counts_rows: bool,
-        rows: &mut impl Rows,
+        rows: &mut impl ResultRows,
     ) -> Result<(), Malformed> {
         let mut bytes = Bytes(&payload[1..]);
         let mut read = || {
@@ -298,20 +302,20 @@ impl AnswerReader {
         self.answer.status = status;
         self.answer.warnings = self.answer.warnings.saturating_add(warnings.into());
         let more = status & MORE_RESULTS != 0;
-        self.phase = if more { Phase::Head(Expect::Results) } else { Phase::Done };
+        self.phase = if more { ResponsePhase::Head(Expect::Results) } else { ResponsePhase::Done };
     }
 
     fn failed(&mut self, payload: &[u8]) -> Result<(), Malformed> {
-        let error = ServerError::read(payload).ok_or(Malformed("a cut-off error packet"))?;
+        let error = MysqlError::read(payload).ok_or(Malformed("a cut-off error packet"))?;
         self.answer.error = Some(error);
-        self.phase = Phase::Done;
+        self.phase = ResponsePhase::Done;
         Ok(())
     }
 
     fn prepared(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         let mut bytes = Bytes(&payload[1..]);
         let mut read = || {
-            Some(Prepared {
+            Some(PrepareResponse {
                 id: bytes.u32_le()?,
                 columns: bytes.u16_le()?,
                 parameters: bytes.u16_le()?,
@@ -325,7 +329,8 @@ impl AnswerReader {
             count => u32::from(count) + u32::from(!self.without_eof),
         };
         let packets = packets(prepared.parameters) + packets(prepared.columns);
-        self.phase = if packets == 0 { Phase::Done } else { Phase::Descriptions(packets) };
+        self.phase =
+            if packets == 0 { ResponsePhase::Done } else { ResponsePhase::Descriptions(packets) };
         Ok(())
     }
 }
@@ -342,14 +347,14 @@ mod tests {
         out
     }
 
-    fn read(bytes: &[u8], chunk: usize, without_eof: bool, expect: Expect) -> Answer {
-        let mut reader = AnswerReader::new(without_eof);
+    fn read(bytes: &[u8], chunk: usize, without_eof: bool, expect: Expect) -> MysqlResponse {
+        let mut reader = MysqlResponseReader::new(without_eof);
         reader.expect(expect, false);
         let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk.max(1)));
         loop {
             let (used, progress) = reader.feed(&held, &mut ()).expect("an answer");
             held.drain(..used);
-            if progress == Progress::Done {
+            if progress == ReadProgress::Done {
                 assert!(held.is_empty() && arrived.next().is_none(), "all is used");
                 return reader.take();
             }
@@ -375,12 +380,12 @@ mod tests {
         let end: &[u8] = &[0xfe, 0, 0, 2, 0, 0, 0];
         let bytes = packets(&[&[1], COLUMN, &row, end]);
         let header_ends = packets(&[&[1], COLUMN]).len() + HEADER;
-        let mut reader = AnswerReader::new(true);
+        let mut reader = MysqlResponseReader::new(true);
         reader.expect(Expect::Results, false);
         let (used, progress) = reader.feed(&bytes[..header_ends], &mut ()).expect("a row begins");
-        assert_eq!(progress, Progress::More);
+        assert_eq!(progress, ReadProgress::More);
         let (_, progress) = reader.feed(&bytes[used..], &mut ()).expect("the rest of it");
-        assert_eq!((progress, reader.answer().rows), (Progress::Done, 1));
+        assert_eq!((progress, reader.answer().rows), (ReadProgress::Done, 1));
     }
 
     #[test]
@@ -433,7 +438,7 @@ mod tests {
         let without = packets(&[head, COLUMN, COLUMN, COLUMN]);
         for (bytes, without_eof) in [(with, false), (without, true)] {
             let prepared = read(&bytes, 5, without_eof, Expect::Prepare).prepared;
-            assert_eq!(prepared, Some(Prepared { id: 7, columns: 1, parameters: 2 }));
+            assert_eq!(prepared, Some(PrepareResponse { id: 7, columns: 1, parameters: 2 }));
         }
     }
 
@@ -441,7 +446,7 @@ mod tests {
     fn what_is_no_answer_is_refused() {
         let long = [0xff, 0xff, 0xfe, 0, 0x00];
         for bad in [&packets(&[&[]])[..], &packets(&[b"\xfb/etc/passwd"]), &long, b"HTTP/1.1 400"] {
-            let mut reader = AnswerReader::new(true);
+            let mut reader = MysqlResponseReader::new(true);
             reader.expect(Expect::Results, false);
             assert!(reader.feed(bad, &mut ()).is_err(), "{bad:?}");
         }
@@ -463,7 +468,7 @@ mod tests {
                 rest = tail;
             }
             framed.extend_from_slice(rest);
-            let mut reader = AnswerReader::new(without_eof);
+            let mut reader = MysqlResponseReader::new(without_eof);
             reader.expect(Expect::Results, wants_rows);
             if let Ok((used, _)) = reader.feed(&framed, &mut ()) {
                 prop_assert!(used <= framed.len());

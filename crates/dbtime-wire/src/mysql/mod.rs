@@ -6,8 +6,8 @@
 mod answer;
 mod row;
 
-pub use answer::{Answer, AnswerReader, Expect, Prepared, ServerError};
-pub use row::{Cell, Column, binary_cells, column, text_cells};
+pub use answer::{Expect, MysqlError, MysqlResponse, MysqlResponseReader, PrepareResponse};
+pub use row::{MysqlCell, MysqlColumn, binary_cells, column, text_cells};
 
 /// First bytes of commands.
 pub mod command {

@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 
 /// A column as its description tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Column {
+pub struct MysqlColumn {
     /// As the answer heads it: the alias, where the statement gives one.
     pub name: String,
     /// MySQL's number for its type.
@@ -15,7 +15,7 @@ pub struct Column {
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell<'a> {
+pub enum MysqlCell<'a> {
     /// NULL.
     Null,
     /// An integer.
@@ -29,7 +29,7 @@ pub enum Cell<'a> {
 }
 
 /// Reads the description of a column (ColumnDefinition41).
-pub fn column(payload: &[u8]) -> Option<Column> {
+pub fn column(payload: &[u8]) -> Option<MysqlColumn> {
     let mut bytes = Bytes(payload);
     let mut name = &[][..];
     for field in 0..6 {
@@ -44,7 +44,7 @@ pub fn column(payload: &[u8]) -> Option<Column> {
     let kind = bytes.u8()?;
     let flags = bytes.u16_le()?;
     let name = String::from_utf8_lossy(name).into_owned();
-    Some(Column { name, kind, unsigned: flags & 0x20 != 0 })
+    Some(MysqlColumn { name, kind, unsigned: flags & 0x20 != 0 })
 }
 
 /// The values of a row of the text protocol; ends early where the row is malformed.
@@ -61,22 +61,22 @@ pub fn text_cells(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
 }
 
 /// The values of a row of the binary protocol; `None` where it does not fit its columns.
-pub fn binary_cells<'a>(payload: &'a [u8], columns: &[Column]) -> Option<Vec<Cell<'a>>> {
+pub fn binary_cells<'a>(payload: &'a [u8], columns: &[MysqlColumn]) -> Option<Vec<MysqlCell<'a>>> {
     let mut bytes = Bytes(payload);
     bytes.take(1)?;
     let nulls = bytes.take((columns.len() + 9) / 8)?;
     let is_null = |index: usize| nulls[(index + 2) / 8] & 1 << ((index + 2) % 8) != 0;
-    let cell = |(index, column): (usize, &Column)| match is_null(index) {
-        true => Some(Cell::Null),
+    let cell = |(index, column): (usize, &MysqlColumn)| match is_null(index) {
+        true => Some(MysqlCell::Null),
         false => binary_cell(&mut bytes, column),
     };
     columns.iter().enumerate().map(cell).collect()
 }
 
-fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &Column) -> Option<Cell<'a>> {
+fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &MysqlColumn) -> Option<MysqlCell<'a>> {
     let integer = |signed: i64, unsigned: u64| match column.unsigned {
-        true => Cell::Integer(i64::try_from(unsigned).unwrap_or(i64::MAX)),
-        false => Cell::Integer(signed),
+        true => MysqlCell::Integer(i64::try_from(unsigned).unwrap_or(i64::MAX)),
+        false => MysqlCell::Integer(signed),
     };
     Some(match column.kind {
         1 => bytes.array().map(|b| integer(i8::from_le_bytes(b).into(), b[0].into()))?,
@@ -87,13 +87,13 @@ fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &Column) -> Option<Cell<'a>> {
             .array()
             .map(|b| integer(i32::from_le_bytes(b).into(), u32::from_le_bytes(b).into()))?,
         8 => bytes.array().map(|b| integer(i64::from_le_bytes(b), u64::from_le_bytes(b)))?,
-        4 => Cell::Real(f32::from_le_bytes(bytes.array()?).into()),
-        5 => Cell::Real(f64::from_le_bytes(bytes.array()?)),
-        7 | 10 | 12 => Cell::Text(date(bytes)?),
-        11 => Cell::Text(time(bytes)?),
+        4 => MysqlCell::Real(f32::from_le_bytes(bytes.array()?).into()),
+        5 => MysqlCell::Real(f64::from_le_bytes(bytes.array()?)),
+        7 | 10 | 12 => MysqlCell::Text(date(bytes)?),
+        11 => MysqlCell::Text(time(bytes)?),
         _ => {
             let length = usize::try_from(bytes.lenenc()?).ok()?;
-            Cell::Bytes(bytes.take(length)?)
+            MysqlCell::Bytes(bytes.take(length)?)
         }
     })
 }
@@ -136,8 +136,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(kind: u8) -> Column {
-        Column { kind, ..Column::default() }
+    fn of(kind: u8) -> MysqlColumn {
+        MysqlColumn { kind, ..MysqlColumn::default() }
     }
 
     #[test]
@@ -156,14 +156,14 @@ mod tests {
         row.extend([7, 0xe8, 0x07, 2, 29, 23, 5, 1]);
         row.extend([8, 1, 1, 0, 0, 0, 2, 3, 4]);
         let cells = binary_cells(&row, &columns).expect("a row");
-        let text = |text: &str| Cell::Text(text.to_owned());
+        let text = |text: &str| MysqlCell::Text(text.to_owned());
         assert_eq!(
             cells,
             [
-                Cell::Integer(-5),
-                Cell::Bytes(b"hi"),
-                Cell::Real(1.5),
-                Cell::Null,
+                MysqlCell::Integer(-5),
+                MysqlCell::Bytes(b"hi"),
+                MysqlCell::Real(1.5),
+                MysqlCell::Null,
                 text("2024-02-29 23:05:01"),
                 text("-26:03:04")
             ]
@@ -176,7 +176,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..100),
             kinds in proptest::collection::vec(any::<u8>(), 0..8),
         ) {
-            let columns: Vec<Column> = kinds.into_iter().map(of).collect();
+            let columns: Vec<MysqlColumn> = kinds.into_iter().map(of).collect();
             let _ = binary_cells(&bytes, &columns);
             prop_assert!(text_cells(&bytes).count() <= bytes.len());
             let _ = column(&bytes);

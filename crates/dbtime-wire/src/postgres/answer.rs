@@ -1,11 +1,11 @@
 //! Where an answer ends, and what little of it a driver wants to know.
 
-use super::{HEADER, ServerError, backend, header};
-use crate::{Malformed, Progress, Rows};
+use super::{HEADER, PostgresError, backend, header};
+use crate::{Malformed, ReadProgress, ResultRows};
 
 /// Which rows are handed over; all are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wants {
+pub enum ExpectedResponse {
     /// None: they are skipped as they arrive and never held, however long they are.
     #[default]
     Nothing,
@@ -17,7 +17,7 @@ pub enum Wants {
 
 /// Whether the server has a transaction open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transaction {
+pub enum TransactionStatus {
     /// None.
     #[default]
     None,
@@ -29,7 +29,7 @@ pub enum Transaction {
 
 /// A whole answer: everything up to ReadyForQuery, or up to the error that ended the connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct PostgresResponse {
     /// Rows returned or changed, by all statements of the answer together. Where a statement tells
     /// another number than it has sent, what arrived counts.
     pub rows: u64,
@@ -38,9 +38,9 @@ pub struct Answer {
     /// A statement was prepared, even if executing it failed.
     pub is_parsed: bool,
     /// The server's transaction after it.
-    pub transaction: Transaction,
+    pub transaction: TransactionStatus,
     /// The first failure.
-    pub error: Option<Box<ServerError>>,
+    pub error: Option<Box<PostgresError>>,
 }
 
 /// What is read of an error that is longer: code and message come first.
@@ -57,43 +57,43 @@ const LONGEST_WANTED: usize = 16 << 20;
 
 /// Reads one answer from bytes as they arrive. It is used again for the next one.
 #[derive(Clone, Debug)]
-pub struct AnswerReader {
+pub struct PostgresResponseReader {
     is_done: bool,
-    wants: Wants,
+    wants: ExpectedResponse,
     /// Bytes of the present message that are skipped.
     skip: usize,
     /// Rows of the present statement so far.
     rows: u64,
     wants_data: bool,
-    answer: Answer,
+    answer: PostgresResponse,
 }
 
-impl Default for AnswerReader {
+impl Default for PostgresResponseReader {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl AnswerReader {
+impl PostgresResponseReader {
     /// A reader for a connection.
     pub fn new() -> Self {
         Self {
             is_done: true,
-            wants: Wants::Nothing,
+            wants: ExpectedResponse::Nothing,
             skip: 0,
             rows: 0,
             wants_data: false,
-            answer: Answer::default(),
+            answer: PostgresResponse::default(),
         }
     }
 
     /// Gets ready for an answer. A message that began before it, such as a notice, is still read
     /// to its end.
     #[inline]
-    pub fn expect(&mut self, wants: Wants) {
+    pub fn expect(&mut self, wants: ExpectedResponse) {
         (self.is_done, self.wants, self.wants_data) = (false, wants, false);
         self.rows = 0;
-        self.answer = Answer::default();
+        self.answer = PostgresResponse::default();
     }
 
     /// Whether the answer is whole, and none other is expected.
@@ -114,13 +114,13 @@ impl AnswerReader {
 
     /// The answer, once it is whole.
     #[inline]
-    pub fn answer(&self) -> &Answer {
+    pub fn answer(&self) -> &PostgresResponse {
         &self.answer
     }
 
     /// Takes the answer out.
     #[inline]
-    pub fn take(&mut self) -> Answer {
+    pub fn take(&mut self) -> PostgresResponse {
         std::mem::take(&mut self.answer)
     }
 
@@ -132,25 +132,25 @@ impl AnswerReader {
     pub fn feed(
         &mut self,
         input: &[u8],
-        rows: &mut impl Rows,
-    ) -> Result<(usize, Progress), Malformed> {
+        rows: &mut impl ResultRows,
+    ) -> Result<(usize, ReadProgress), Malformed> {
         let mut used = 0;
         loop {
             if self.skip > 0 {
                 let skipped = self.skip.min(input.len() - used);
                 (used, self.skip) = (used + skipped, self.skip - skipped);
                 if self.skip > 0 {
-                    return Ok((used, Progress::More));
+                    return Ok((used, ReadProgress::More));
                 }
             }
             if self.is_done {
-                return Ok((used, Progress::Done));
+                return Ok((used, ReadProgress::Done));
             }
             let rest = &input[used..];
-            let Some((tag, length)) = header(rest)? else { return Ok((used, Progress::More)) };
+            let Some((tag, length)) = header(rest)? else { return Ok((used, ReadProgress::More)) };
             let needed = self.needed(tag, length)?;
             let Some(payload) = rest[HEADER..].get(..needed) else {
-                return Ok((used, Progress::More));
+                return Ok((used, ReadProgress::More));
             };
             self.message(tag, payload, rows)?;
             (used, self.skip) = (used + HEADER + needed, length - needed);
@@ -167,7 +167,7 @@ impl AnswerReader {
             backend::READY => Ok(1),
             backend::COMMAND_COMPLETE => at_most(LONGEST_TAG, "a CommandComplete that is too long"),
             backend::ERROR => Ok(length.min(ERROR_HEAD)),
-            backend::ROW_DESCRIPTION if self.wants != Wants::Nothing => {
+            backend::ROW_DESCRIPTION if self.wants != ExpectedResponse::Nothing => {
                 at_most(LONGEST_DESCRIPTION, "a RowDescription that is too long")
             }
             _ => Ok(0),
@@ -177,14 +177,19 @@ impl AnswerReader {
     #[inline]
     fn wants_row(&self) -> bool {
         match self.wants {
-            Wants::Nothing => false,
-            Wants::FirstRow => self.rows == 0,
-            Wants::Rows => true,
+            ExpectedResponse::Nothing => false,
+            ExpectedResponse::FirstRow => self.rows == 0,
+            ExpectedResponse::Rows => true,
         }
     }
 
     #[inline]
-    fn message(&mut self, tag: u8, payload: &[u8], rows: &mut impl Rows) -> Result<(), Malformed> {
+    fn message(
+        &mut self,
+        tag: u8,
+        payload: &[u8],
+        rows: &mut impl ResultRows,
+    ) -> Result<(), Malformed> {
         match tag {
             backend::DATA_ROW => {
                 // Too long a row has no payload here; one without columns has two bytes of it.
@@ -196,9 +201,9 @@ impl AnswerReader {
             backend::COMMAND_COMPLETE => self.statement_ended(payload, rows),
             backend::READY => {
                 self.answer.transaction = match payload {
-                    b"I" => Transaction::None,
-                    b"T" => Transaction::Open,
-                    b"E" => Transaction::Failed,
+                    b"I" => TransactionStatus::None,
+                    b"T" => TransactionStatus::Open,
+                    b"E" => TransactionStatus::Failed,
                     _ => return Err(Malformed("an unknown state of transaction")),
                 };
                 self.is_done = true;
@@ -231,7 +236,7 @@ impl AnswerReader {
 
     /// Counts the rows of a statement by what arrived, else by its tag: `INSERT 0 1`, `UPDATE 3`.
     #[inline]
-    fn statement_ended(&mut self, tag: &[u8], rows: &mut impl Rows) {
+    fn statement_ended(&mut self, tag: &[u8], rows: &mut impl ResultRows) {
         let arrived = std::mem::take(&mut self.rows);
         let told = if arrived > 0 { arrived } else { count(tag) };
         self.answer.rows = self.answer.rows.saturating_add(told);
@@ -241,7 +246,7 @@ impl AnswerReader {
 
     #[cold]
     fn failed(&mut self, payload: &[u8]) {
-        let error = ServerError::read(payload);
+        let error = PostgresError::read(payload);
         self.is_done |= error.is_fatal();
         (self.rows, self.wants_data) = (0, false);
         self.answer.error.get_or_insert_with(|| Box::new(error));
@@ -275,9 +280,9 @@ mod tests {
 
     /// Rows as they were handed over.
     #[derive(Default)]
-    struct Kept(Vec<Vec<u8>>, usize);
+    struct CollectedRows(Vec<Vec<u8>>, usize);
 
-    impl Rows for Kept {
+    impl ResultRows for CollectedRows {
         fn columns(&mut self, _: &[u8]) {
             self.1 += 1;
         }
@@ -288,15 +293,19 @@ mod tests {
     }
 
     /// Reads as many answers as there are, `chunk` bytes at a time.
-    fn read(bytes: &[u8], chunk: usize, wants: Wants) -> (Vec<Answer>, Kept) {
+    fn read(
+        bytes: &[u8],
+        chunk: usize,
+        wants: ExpectedResponse,
+    ) -> (Vec<PostgresResponse>, CollectedRows) {
         let (mut reader, mut kept, mut answers) =
-            (AnswerReader::new(), Kept::default(), Vec::new());
+            (PostgresResponseReader::new(), CollectedRows::default(), Vec::new());
         let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk));
         reader.expect(wants);
         loop {
             let (used, progress) = reader.feed(&held, &mut kept).expect("an answer");
             held.drain(..used);
-            if progress == Progress::Done {
+            if progress == ReadProgress::Done {
                 answers.push(reader.take());
                 reader.expect(wants);
             } else if let Some(more) = arrived.next() {
@@ -333,11 +342,11 @@ mod tests {
         ];
         let bytes = parts.concat();
         for chunk in 1..=bytes.len() {
-            let (answers, kept) = read(&bytes, chunk, Wants::Nothing);
+            let (answers, kept) = read(&bytes, chunk, ExpectedResponse::Nothing);
             let rows: Vec<_> = answers.iter().map(|answer| answer.rows).collect();
             assert_eq!(rows, [2, 1, 17, 0, 4, 0], "by {chunk}");
             let states: Vec<_> = answers.iter().map(|answer| answer.transaction).collect();
-            use Transaction::{Failed, None, Open};
+            use TransactionStatus::{Failed, None, Open};
             assert_eq!(states, [None, Open, Open, Failed, None, None]);
             assert_eq!(answers[1].notices, 1);
             assert!(answers[0].is_parsed && answers[3].is_parsed && !answers[2].is_parsed);
@@ -348,7 +357,9 @@ mod tests {
             );
             assert!(kept.0.is_empty(), "nobody wanted rows");
         }
-        for (wants, rows, descriptions) in [(Wants::FirstRow, 4, 2), (Wants::Rows, 5, 2)] {
+        for (wants, rows, descriptions) in
+            [(ExpectedResponse::FirstRow, 4, 2), (ExpectedResponse::Rows, 5, 2)]
+        {
             let (_, kept) = read(&bytes, 7, wants);
             assert_eq!((kept.0.len(), kept.1), (rows, descriptions), "{wants:?}");
             assert!(kept.0.iter().all(|row| row == ROW.1));
@@ -359,8 +370,8 @@ mod tests {
     fn rows_that_nobody_wants_are_never_held() {
         let long = vec![b'x'; 3 << 20];
         let bytes = messages(&[(b'D', &long), ROW, (b'C', b"SELECT 2\0"), READY]);
-        let mut reader = AnswerReader::new();
-        reader.expect(Wants::Nothing);
+        let mut reader = PostgresResponseReader::new();
+        reader.expect(ExpectedResponse::Nothing);
         let mut held = Vec::new();
         for chunk in bytes.chunks(1 << 16) {
             held.extend_from_slice(chunk);
@@ -373,7 +384,7 @@ mod tests {
         // One that is wanted, but too long for it, is counted all the same.
         let longer = vec![b'x'; LONGEST_WANTED + 1];
         let bytes = messages(&[(b'D', &longer), ROW, (b'C', b"SELECT 2\0"), READY]);
-        let (answers, kept) = read(&bytes, 1 << 20, Wants::Rows);
+        let (answers, kept) = read(&bytes, 1 << 20, ExpectedResponse::Rows);
         assert_eq!((answers[0].rows, kept.0.len()), (2, 1));
     }
 
@@ -381,23 +392,24 @@ mod tests {
     fn errors_are_read_by_their_head_and_fatal_ones_end_the_answer() {
         let mut text = b"SERROR\0VERROR\0C22023\0M".to_vec();
         text.extend(std::iter::repeat_n(b'x', 200_000));
-        let (answers, _) = read(&messages(&[(b'E', &text), READY]), 1 << 14, Wants::Nothing);
+        let (answers, _) =
+            read(&messages(&[(b'E', &text), READY]), 1 << 14, ExpectedResponse::Nothing);
         let error = answers[0].error.as_ref().expect("failed");
         assert_eq!((error.code.as_str(), error.message.len() < ERROR_HEAD), ("22023", true));
         let gone = (b'E', &b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"[..]);
-        let (answers, _) = read(&messages(&[gone]), 5, Wants::Nothing);
+        let (answers, _) = read(&messages(&[gone]), 5, ExpectedResponse::Nothing);
         assert!(answers[0].error.as_ref().is_some_and(|error| error.is_fatal()));
     }
 
     #[test]
     fn a_copy_says_when_it_wants_data() {
-        let mut reader = AnswerReader::new();
-        reader.expect(Wants::Nothing);
+        let mut reader = PostgresResponseReader::new();
+        reader.expect(ExpectedResponse::Nothing);
         let begun = messages(&[(b'G', b"\0\0\x01\0\0")]);
-        assert_eq!(reader.feed(&begun, &mut ()), Ok((begun.len(), Progress::More)));
+        assert_eq!(reader.feed(&begun, &mut ()), Ok((begun.len(), ReadProgress::More)));
         assert!(reader.wants_data());
         let ended = messages(&[(b'C', b"COPY 100000\0"), READY]);
-        assert_eq!(reader.feed(&ended, &mut ()), Ok((ended.len(), Progress::Done)));
+        assert_eq!(reader.feed(&ended, &mut ()), Ok((ended.len(), ReadProgress::Done)));
         assert_eq!((reader.answer().rows, reader.wants_data()), (100_000, false));
     }
 
@@ -412,8 +424,8 @@ mod tests {
             b"J\0\0\0\x0a5.5.5-10.11".to_vec(),
         ];
         for bad in bad {
-            let mut reader = AnswerReader::new();
-            reader.expect(Wants::Nothing);
+            let mut reader = PostgresResponseReader::new();
+            reader.expect(ExpectedResponse::Nothing);
             assert!(reader.feed(&bad, &mut ()).is_err(), "{bad:?}");
         }
     }
@@ -436,14 +448,18 @@ mod tests {
             ),
             noise in proptest::collection::vec(any::<u8>(), 0..20),
             chunk in 1usize..40,
-            wants in proptest::sample::select(&[Wants::Nothing, Wants::FirstRow, Wants::Rows][..]),
+            wants in proptest::sample::select(vec![
+                ExpectedResponse::Nothing,
+                ExpectedResponse::FirstRow,
+                ExpectedResponse::Rows,
+            ]),
         ) {
             let framed: Vec<(u8, &[u8])> =
                 bodies.iter().map(|(tag, body)| (*tag, body.as_slice())).collect();
             let bytes = [messages(&framed), noise].concat();
             let run = |chunk: usize| {
                 let (mut reader, mut kept, mut held) =
-                    (AnswerReader::new(), Kept::default(), Vec::new());
+                    (PostgresResponseReader::new(), CollectedRows::default(), Vec::new());
                 reader.expect(wants);
                 for more in bytes.chunks(chunk) {
                     held.extend_from_slice(more);

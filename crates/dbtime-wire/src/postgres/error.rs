@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 
 /// What the server says went wrong (ErrorResponse), or just says (NoticeResponse).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerError {
+pub struct PostgresError {
     /// ERROR, FATAL, PANIC, or a level of notice; in the server's language before 9.6.
     pub severity: String,
     /// SQLSTATE, five characters, such as `40P01`.
@@ -25,7 +25,7 @@ pub struct ServerError {
     pub internal_query: String,
 }
 
-impl ServerError {
+impl PostgresError {
     /// Reads the payload of a message; a field that is cut off is left as far as it goes.
     pub fn read(payload: &[u8]) -> Self {
         let mut error = Self::default();
@@ -70,20 +70,20 @@ mod tests {
     fn fields_are_told_apart() {
         let payload =
             b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Wwhere\0P7\0p2\0qS 1\0Fdeadlock.c\0L1\0\0";
-        let error = ServerError::read(payload);
+        let error = PostgresError::read(payload);
         let texts = [&error.severity, &error.code, &error.message, &error.detail, &error.hint];
         assert_eq!(texts, ["ERROR", "40P01", "Verklemmung", "who", "what"]);
         assert_eq!(error.context, "where");
         let internal = (error.internal_position, error.internal_query.as_str());
         assert_eq!((error.position, internal), (7, (2, "S 1")));
         assert!(!error.is_fatal());
-        assert!(ServerError::read(b"SFATAL\0C57P01\0Mbye\0\0").is_fatal());
+        assert!(PostgresError::read(b"SFATAL\0C57P01\0Mbye\0\0").is_fatal());
     }
 
     #[test]
     fn what_is_cut_off_is_read_as_far_as_it_goes() {
-        let error = ServerError::read(b"SERROR\0C22012\0Mdivision by");
+        let error = PostgresError::read(b"SERROR\0C22012\0Mdivision by");
         assert_eq!((error.code.as_str(), error.message.as_str()), ("22012", "division by"));
-        assert_eq!(ServerError::read(b""), ServerError::default());
+        assert_eq!(PostgresError::read(b""), PostgresError::default());
     }
 }

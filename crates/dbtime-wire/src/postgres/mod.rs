@@ -7,9 +7,9 @@ mod error;
 mod row;
 mod start;
 
-pub use answer::{Answer, AnswerReader, Transaction, Wants};
-pub use error::ServerError;
-pub use row::{Column, cells, columns};
+pub use answer::{ExpectedResponse, PostgresResponse, PostgresResponseReader, TransactionStatus};
+pub use error::PostgresError;
+pub use row::{PostgresColumn, cells, columns};
 pub use start::{Authentication, parameter_status};
 
 use crate::Malformed;

@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 
 /// A column as RowDescription tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column<'a> {
+pub struct PostgresColumn<'a> {
     /// Its name, as the server wrote it.
     pub name: &'a [u8],
     /// Number of its type in `pg_type`.
@@ -14,7 +14,7 @@ pub struct Column<'a> {
 }
 
 /// The columns of a RowDescription; ends early where it is malformed.
-pub fn columns(payload: &[u8]) -> impl Iterator<Item = Column<'_>> {
+pub fn columns(payload: &[u8]) -> impl Iterator<Item = PostgresColumn<'_>> {
     let mut bytes = Bytes(payload);
     let mut left = bytes.u16_be().unwrap_or(0);
     std::iter::from_fn(move || {
@@ -24,7 +24,7 @@ pub fn columns(payload: &[u8]) -> impl Iterator<Item = Column<'_>> {
         let kind = bytes.u32_be()?;
         bytes.take(6)?; // length and modifier
         let is_binary = bytes.u16_be()? == 1;
-        Some(Column { name, kind, is_binary })
+        Some(PostgresColumn { name, kind, is_binary })
     })
 }
 
@@ -57,7 +57,7 @@ mod tests {
     fn columns_have_names_and_types() {
         let mut payload = b"\0\x01id\0\0\0\x40\0\0\x01".to_vec();
         payload.extend_from_slice(b"\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0");
-        let column = Column { name: b"id", kind: 23, is_binary: false };
+        let column = PostgresColumn { name: b"id", kind: 23, is_binary: false };
         assert_eq!(columns(&payload).collect::<Vec<_>>(), [column]);
     }
 

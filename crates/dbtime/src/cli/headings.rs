@@ -4,9 +4,9 @@
 pub(super) const GENERAL: &str = "General";
 
 /// A heading and its flags.
-type Group = (&'static str, &'static [&'static str]);
+type FlagGroup = (&'static str, &'static [&'static str]);
 
-const RUN: [Group; 8] = [
+const RUN: [FlagGroup; 8] = [
     ("What is run", &["query", "script", "script_set", "scale", "seed", "spec", "print_spec"]),
     (
         "Target",
@@ -50,7 +50,7 @@ const RUN: [Group; 8] = [
 ];
 
 #[cfg(feature = "trace")]
-const TRACE: [Group; 5] = [
+const TRACE: [FlagGroup; 5] = [
     ("Servers", &["processes", "server_kind", "ports", "cgroup"]),
     ("Lock holders", &["login", "login_after"]),
     ("Requests", &["user", "database", "slow", "commands", "matching", "errors"]),
@@ -58,7 +58,7 @@ const TRACE: [Group; 5] = [
     ("Recording and cost", &["record", "time", "requests", "buffer", "max_cost", "strict"]),
 ];
 
-fn groups(command: &str) -> &'static [Group] {
+fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
         "run" => &RUN,
         #[cfg(feature = "trace")]

@@ -3,7 +3,7 @@
 use clap::Args;
 use dbtime_model::Nanos;
 use dbtime_model::process::ShareOf;
-use dbtime_observe::process::Which;
+use dbtime_observe::process::ProcessSelector;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub(crate) struct PsArgs {
 
     /// Processes by number, name, :PORT they listen on or path of their Unix socket [default: all].
     #[arg(value_name = "PID|NAME")]
-    pub(crate) which: Vec<Which>,
+    pub(crate) which: Vec<ProcessSelector>,
 
     /// What a percentage is a share of: system (all CPUs) or cpu (one).
     #[arg(long, value_name = "WHAT", default_value = "system", value_parser = share_of)]

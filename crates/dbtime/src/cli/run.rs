@@ -6,8 +6,8 @@ use dbtime_engines::socket::Reconnect;
 use dbtime_lab::RateChoice;
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
-use dbtime_load::think::Think;
-use dbtime_load::workload::Limit;
+use dbtime_load::think::ThinkTime;
+use dbtime_load::workload::WorkloadLimit;
 use dbtime_machine::CpuList;
 use dbtime_model::Nanos;
 use std::path::PathBuf;
@@ -134,7 +134,7 @@ pub(crate) struct RunArgs {
     /// What a client of a closed loop waits between transactions: 10ms, exp:10ms,
     /// uniform:5ms..15ms. Replaces the workload's own.
     #[arg(long, value_name = "TIME")]
-    pub(crate) think: Option<Think>,
+    pub(crate) think: Option<ThinkTime>,
 
     /// Length of the measured window [default: 20s, or until --transactions have ended].
     #[arg(long, value_name = "TIME")]
@@ -203,7 +203,7 @@ pub(crate) struct RunArgs {
     /// Require this of every operation, besides the workload's own limits: 'p90<=5ms',
     /// 'avg<=2ms', 'errors<=0.1%', 'throughput>=500/s'. Repeatable.
     #[arg(long = "limit", value_name = "LIMIT", value_parser = parse_limit)]
-    pub(crate) limits: Vec<Limit>,
+    pub(crate) limits: Vec<WorkloadLimit>,
 
     /// Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces
     /// cross, groups separated by `;` follow each other. Repeatable.
@@ -282,6 +282,6 @@ fn parse_variable(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_limit(text: &str) -> Result<Limit, String> {
-    Limit::parse(text).map_err(|error| error.to_string())
+fn parse_limit(text: &str) -> Result<WorkloadLimit, String> {
+    WorkloadLimit::parse(text).map_err(|error| error.to_string())
 }

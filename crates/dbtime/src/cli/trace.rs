@@ -3,8 +3,8 @@
 use super::login::LoginArgs;
 use clap::{Args, ValueEnum};
 use dbtime_model::{Nanos, WireProtocol};
-use dbtime_observe::process::Which;
-use dbtime_observe::trace::Wanted;
+use dbtime_observe::process::ProcessSelector;
+use dbtime_observe::trace::ServerFilter;
 use std::path::PathBuf;
 
 /// Reads a length; without a unit it is in seconds.
@@ -88,7 +88,7 @@ pub(crate) struct ServersArgs {
     /// Only these servers, by number, name, :PORT they listen on or path of their socket.
     /// Repeatable.
     #[arg(short, long = "process", value_name = "PID|NAME")]
-    pub(crate) processes: Vec<Which>,
+    pub(crate) processes: Vec<ProcessSelector>,
 
     /// What a process speaks whose name does not say.
     #[arg(long, value_name = "KIND")]
@@ -104,7 +104,7 @@ pub(crate) struct ServersArgs {
     pub(crate) cgroup: Option<String>,
 }
 
-impl From<&ServersArgs> for Wanted {
+impl From<&ServersArgs> for ServerFilter {
     fn from(args: &ServersArgs) -> Self {
         Self {
             processes: args.processes.clone(),

@@ -3,7 +3,7 @@
 use super::ps::interval;
 use clap::Args;
 use dbtime_model::Nanos;
-use dbtime_observe::process::Which;
+use dbtime_observe::process::ProcessSelector;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) struct UsageArgs {
     /// The process to watch by number, name, :PORT it listens on or path of its Unix socket; until
     /// it ends, Ctrl-C, or --time.
     #[arg(short, long, value_name = "PID|NAME", conflicts_with = "command")]
-    pub(crate) pid: Option<Which>,
+    pub(crate) pid: Option<ProcessSelector>,
 
     /// Watch so long.
     #[arg(long, value_name = "TIME", requires = "pid", value_parser = interval)]

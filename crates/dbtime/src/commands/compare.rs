@@ -2,7 +2,7 @@
 
 use super::report::write_whole;
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{is_sweep, read_run_record, read_sweep, record_folder};
 use dbtime_report::compare::{
@@ -10,7 +10,7 @@ use dbtime_report::compare::{
 };
 use serde::Serialize;
 
-pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     let folders = [&args.a, &args.b].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
     let places = [&args.a, &args.b].map(|path| path.display().to_string());
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
                 if a_is { ([&args.a, &args.b], a) } else { ([&args.b, &args.a], b) };
             // What is neither says so itself.
             read_run_record(if a_is { b } else { a })?;
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{} is a sweep and {} is a run: name two runs (a run of the sweep is {}) or two \
                  sweeps",
                 sweep.display(),
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             )));
         }
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 fn show<T: Serialize>(
@@ -48,12 +48,12 @@ fn show<T: Serialize>(
     compared: &T,
     text: fn(&T, dbtime_report::terminal::PageStyle) -> String,
     page: fn(&T) -> String,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if let Some(path) = &args.html {
         write_whole(path, &page(compared))?;
     }
     if args.json {
-        let json = serde_json::to_string_pretty(compared).map_err(Failure::environment)?;
+        let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
         screen::json(&(json + "\n"));
         return Ok(());
     }

@@ -2,9 +2,9 @@
 
 use super::report::write_whole;
 use crate::cli::CountersArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::Target;
 use dbtime_lab::counters::{self, Sampler};
 use dbtime_machine::now;
@@ -20,9 +20,9 @@ const INTERVAL: Nanos = Nanos::from_secs(10);
 /// How long a Ctrl-C may go unnoticed.
 const NAP: Nanos = Nanos::from_millis(20);
 
-pub(crate) fn run(args: &CountersArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
     if args.interval == Some(Nanos::ZERO) {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--interval 0 leaves no time between two samples: give it a length such as 1s",
         ));
     }
@@ -30,8 +30,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<Exit, Failure> {
     match (&args.files[..], target) {
         ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),
         ([file], None) => match counters::read(file)? {
-            CounterDocument::CounterReport(report) => show(args, report, Shape::Document),
-            CounterDocument::CounterSample(_) => Err(Failure::usage(format!(
+            CounterDocument::CounterReport(report) => show(args, report, OutputShape::Document),
+            CounterDocument::CounterSample(_) => Err(CommandFailure::usage(format!(
                 "{} is one sample, which has no difference: name another file, or the --target it \
                  is to be compared with",
                 file.display()
@@ -47,23 +47,23 @@ pub(crate) fn run(args: &CountersArgs) -> Result<Exit, Failure> {
             let sample = target.sampler()?.sample()?;
             save(args, &sample)?;
             tell_saved(args, sample);
-            Ok(Exit::Fine)
+            Ok(ProcessExit::Fine)
         }
         ([], Some(target)) => watch(args, target.sampler()?.as_mut()),
-        ([], None) => Err(Failure::usage(
+        ([], None) => Err(CommandFailure::usage(
             "nothing to show counters of: name two files with samples, or a --target",
         )),
-        _ => Err(Failure::usage(
+        _ => Err(CommandFailure::usage(
             "two files are compared with each other: leave out --target, or one of the files",
         )),
     }
 }
 
 /// Samples again and again, and shows what changed each time. Ctrl-C ends the interval early.
-fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<Exit, Failure> {
+fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
     let interval = args.interval.unwrap_or(INTERVAL);
-    let shape = if args.count > 1 { Shape::Line } else { Shape::Document };
+    let shape = if args.count > 1 { OutputShape::Line } else { OutputShape::Document };
     let mut before = sampler.sample()?;
     let begun = now();
     for index in 1..=args.count {
@@ -80,10 +80,10 @@ fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<Exit, Failure
         }
         before = after;
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
-fn wait_until(instant: MonoNanos, stop: &Stop) {
+fn wait_until(instant: MonoNanos, stop: &RunStop) {
     let is_shown = screen::has_audience();
     while now() < instant && !stop.is_set() {
         let left = instant - now();
@@ -101,34 +101,38 @@ fn between(
     args: &CountersArgs,
     before: CounterSample,
     after: CounterSample,
-) -> Result<Exit, Failure> {
-    show(args, counters::difference(&before, &after)?, Shape::Document)
+) -> Result<ProcessExit, CommandFailure> {
+    show(args, counters::difference(&before, &after)?, OutputShape::Document)
 }
 
 /// How a report stands on stdout.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum OutputShape {
     /// Alone.
     Document,
     /// One of several.
     Line,
 }
 
-fn show(args: &CountersArgs, report: CounterReport, shape: Shape) -> Result<Exit, Failure> {
+fn show(
+    args: &CountersArgs,
+    report: CounterReport,
+    shape: OutputShape,
+) -> Result<ProcessExit, CommandFailure> {
     let report = if args.all { report } else { report.without_unchanged() };
     if args.json {
         let document = CounterDocument::CounterReport(report);
-        let is_line = shape == Shape::Line;
+        let is_line = shape == OutputShape::Line;
         screen::json(&if is_line { document.to_json_line() } else { document.to_json() });
     } else {
         let (style, per_transaction) = (screen::style(), args.per_transaction);
         let options = CounterOptions { style, per_transaction };
         screen::result(&counter_report(&report, &options));
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
-fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), Failure> {
+fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), CommandFailure> {
     let Some(path) = &args.save else { return Ok(()) };
     let document = CounterDocument::CounterSample(sample.clone());
     write_whole(path, &document.to_json())
@@ -144,10 +148,10 @@ fn tell_saved(args: &CountersArgs, sample: CounterSample) {
     }
 }
 
-fn read_sample(path: &Path) -> Result<CounterSample, Failure> {
+fn read_sample(path: &Path) -> Result<CounterSample, CommandFailure> {
     match counters::read(path)? {
         CounterDocument::CounterSample(sample) => Ok(sample),
-        CounterDocument::CounterReport(_) => Err(Failure::usage(format!(
+        CounterDocument::CounterReport(_) => Err(CommandFailure::usage(format!(
             "{path} is a report of two samples already: show it with `dbtime counters {path}`",
             path = path.display()
         ))),

@@ -1,22 +1,22 @@
 //! `dbtime init`: create and load a workload's tables on a target.
 
 use crate::cli::InitArgs;
-use crate::exit::{Exit, Failure};
-use crate::live::{Audience, Live};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::live::{Live, ProgressAudience};
 use crate::{interrupt, screen};
-use dbtime_engines::loaded::Replacing;
+use dbtime_engines::loaded::ReplaceScope;
 use dbtime_lab::{Dataset, Target};
 use dbtime_load::workload::Workload;
 
-pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
-    let workload = Workload::find(&args.workload).map_err(Failure::usage)?;
+pub(crate) fn run(args: &InitArgs) -> Result<ProcessExit, CommandFailure> {
+    let workload = Workload::find(&args.workload).map_err(CommandFailure::usage)?;
     let target: Target = args.target.parse()?;
     let stop = interrupt::install();
-    let live = Live::new(Audience::of(args.quiet));
-    let replacing = if args.replace { Replacing::Everything } else { Replacing::Same };
+    let live = Live::new(ProgressAudience::of(args.quiet));
+    let replacing = if args.replace { ReplaceScope::Everything } else { ReplaceScope::Same };
     let data = Dataset { workload: &workload, scale: args.scale, seed: args.seed, replacing };
     let loaded = target.init(&data, &|progress| live.show(&progress), &stop);
     drop(live);
     screen::result(&format!("{}\n", loaded?));
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }

@@ -1,15 +1,16 @@
 //! `dbtime manual`: the manual pages, from the grammar itself. For whoever makes a package.
 
 use crate::cli::{self, ManualArgs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use clap_mangen::Man;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-pub(crate) fn run(args: &ManualArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ManualArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = args.folder.display();
-    let unwritten = |error| Failure::environment(format!("cannot write into {folder}: {error}"));
+    let unwritten =
+        |error| CommandFailure::environment(format!("cannot write into {folder}: {error}"));
     // `help` has no page: each command's own page is its help.
     let mut grammar = cli::public_command().disable_help_subcommand(true);
     grammar.build();
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &ManualArgs) -> Result<Exit, Failure> {
         write(&args.folder, command.clone()).map_err(unwritten)?;
     }
     write(&args.folder, grammar).map_err(unwritten)?;
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 fn write(folder: &Path, command: clap::Command) -> io::Result<()> {

@@ -18,30 +18,30 @@ mod trace;
 mod usage;
 mod workloads;
 
-use crate::cli::Command;
-use crate::exit::{Exit, Failure};
+use crate::cli::CliCommand;
+use crate::exit::{CommandFailure, ProcessExit};
 
 /// Does what was asked for.
-pub(crate) fn dispatch(command: Command) -> Result<Exit, Failure> {
+pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailure> {
     match command {
-        Command::Run(args) => run::run(&args),
-        Command::Init(args) => init::run(&args),
-        Command::Workloads(args) => workloads::run(&args),
-        Command::Pgbench(args) => Ok(pgbench::run(&args.words)),
-        Command::Sysbench(args) => Ok(sysbench::run(&args.words)),
-        Command::Report(args) => report::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Runs(args) => runs::run(&args),
-        Command::Counters(args) => counters::run(&args),
-        Command::Ps(args) => ps::run(&args),
+        CliCommand::Run(args) => run::run(&args),
+        CliCommand::Init(args) => init::run(&args),
+        CliCommand::Workloads(args) => workloads::run(&args),
+        CliCommand::Pgbench(args) => Ok(pgbench::run(&args.words)),
+        CliCommand::Sysbench(args) => Ok(sysbench::run(&args.words)),
+        CliCommand::Report(args) => report::run(&args),
+        CliCommand::Compare(args) => compare::run(&args),
+        CliCommand::Runs(args) => runs::run(&args),
+        CliCommand::Counters(args) => counters::run(&args),
+        CliCommand::Ps(args) => ps::run(&args),
         #[cfg(feature = "trace")]
-        Command::Trace(args) => trace::run(&args),
+        CliCommand::Trace(args) => trace::run(&args),
         #[cfg(feature = "trace")]
-        Command::Top(args) => top::run(&args),
+        CliCommand::Top(args) => top::run(&args),
         #[cfg(feature = "trace")]
-        Command::TraceHelper => trace::help(),
-        Command::Completions(args) => Ok(completions::run(&args)),
-        Command::Manual(args) => manual::run(&args),
-        Command::Usage(args) => usage::run(&args),
+        CliCommand::TraceHelper => trace::help(),
+        CliCommand::Completions(args) => Ok(completions::run(&args)),
+        CliCommand::Manual(args) => manual::run(&args),
+        CliCommand::Usage(args) => usage::run(&args),
     }
 }

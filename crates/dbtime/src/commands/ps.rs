@@ -1,15 +1,15 @@
 //! `dbtime ps`: exact CPU time of processes over an interval.
 
 use crate::cli::PsArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::process::Roll;
+use dbtime_observe::process::ProcessSet;
 #[cfg(feature = "trace")]
 use dbtime_observe::scheduler::SchedulerWatch;
 use dbtime_report::terminal::{ProcessesOptions, process_table};
@@ -24,17 +24,17 @@ const SPARING: u64 = 200;
 /// How soon Ctrl-C is noticed.
 const NAP: Nanos = Nanos::from_millis(50);
 
-pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
-    let mut roll = Roll::call(&args.which)?;
+    let mut roll = ProcessSet::call(&args.which)?;
     let mut exact = Exact::begin(args)?;
-    let mut begun = Begun::now();
+    let mut begun = IntervalStart::now();
     let mut due = begun.at;
     for number in 0..args.count {
         due = due + args.interval;
         watch(&mut roll, due, &stop);
         let (uses, whole) = exact.end_interval(&mut roll)?;
-        let next = Begun::now();
+        let next = IntervalStart::now();
         let mut table = ProcessTable { whole, ..ProcessTable::new(uses, args.of, machine_cpus()) };
         begun.describe(&next, &mut table);
         table.ended_early = next.at < due;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &PsArgs) -> Result<Exit, Failure> {
             break;
         }
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// The scheduler's own events, where they are wanted.
@@ -55,20 +55,20 @@ struct Exact {
 
 impl Exact {
     #[cfg(feature = "trace")]
-    fn begin(args: &PsArgs) -> Result<Self, Failure> {
+    fn begin(args: &PsArgs) -> Result<Self, CommandFailure> {
         Ok(Self { watch: args.exact.then(SchedulerWatch::begin).transpose()? })
     }
 
     #[cfg(not(feature = "trace"))]
-    fn begin(_: &PsArgs) -> Result<Self, Failure> {
+    fn begin(_: &PsArgs) -> Result<Self, CommandFailure> {
         Ok(Self {})
     }
 
     /// What everybody spent, and where the time of all CPUs went.
     fn end_interval(
         &mut self,
-        roll: &mut Roll,
-    ) -> Result<(Vec<ProcessUse>, Option<WholeMachine>), Failure> {
+        roll: &mut ProcessSet,
+    ) -> Result<(Vec<ProcessUse>, Option<WholeMachine>), CommandFailure> {
         #[cfg(feature = "trace")]
         if let Some(watch) = &mut self.watch {
             let interval = watch.end_interval()?;
@@ -79,7 +79,7 @@ impl Exact {
 }
 
 /// Until `due`, until Ctrl-C, or until nobody is left that could come back.
-fn watch(roll: &mut Roll, due: MonoNanos, stop: &Stop) {
+fn watch(roll: &mut ProcessSet, due: MonoNanos, stop: &RunStop) {
     let mut look = now() + LOOK;
     while now() < due && !stop.is_set() && !roll.is_over() {
         let rest = (due - now()).min(look - now()).min(NAP);
@@ -93,13 +93,13 @@ fn watch(roll: &mut Roll, due: MonoNanos, stop: &Stop) {
 }
 
 /// The machine at the beginning of an interval.
-struct Begun {
+struct IntervalStart {
     at: MonoNanos,
     time: String,
     machine: MachineSample,
 }
 
-impl Begun {
+impl IntervalStart {
     fn now() -> Self {
         let time = format!("{:.3}", jiff::Timestamp::now());
         Self { at: now(), time, machine: MachineSample::take() }
@@ -116,7 +116,7 @@ impl Begun {
     }
 }
 
-fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Failure> {
+fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), CommandFailure> {
     if args.json {
         if !args.threads {
             table.processes.iter_mut().for_each(|row| row.used.each_thread.clear());
@@ -125,7 +125,7 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Failu
             1 => serde_json::to_string_pretty(&table),
             _ => serde_json::to_string(&table),
         };
-        screen::json(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
         return Ok(());
     }
     let options = ProcessesOptions {

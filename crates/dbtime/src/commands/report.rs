@@ -1,7 +1,7 @@
 //! `dbtime report`: the record of a run or a sweep as one self-contained HTML file, or as text.
 
 use crate::cli::ReportArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_report::html;
@@ -9,7 +9,7 @@ use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
 use std::path::Path;
 
-pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
     let (text, page) = match is_sweep(&folder) {
         true => {
@@ -25,19 +25,19 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     };
     if args.text {
         screen::result(&text);
-        return Ok(Exit::Fine);
+        return Ok(ProcessExit::Fine);
     }
     let path = args.html.clone().unwrap_or_else(|| folder.join("report.html"));
     write_whole(&path, &page)?;
     screen::result(&format!("Report: {}\n", path.display()));
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// Writes a file under a temporary name and gives it its own when it is whole. What is there and no
 /// file of its own (a link, a pipe, a device) is written to and stays what it is.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let failed = |error| {
-        Failure::environment(format!(
+        CommandFailure::environment(format!(
             "cannot write {}: {error}; name a file in a folder that is there and can be written",
             path.display()
         ))

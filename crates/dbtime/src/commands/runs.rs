@@ -1,7 +1,7 @@
 //! `dbtime runs`: the records there are, newest first.
 
 use crate::cli::RunsArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{
     ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record, read_sweep_record,
@@ -29,18 +29,20 @@ struct RecordList {
     records: Vec<RecordLine>,
 }
 
-pub(crate) fn run(args: &RunsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RunsArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = args.folder.as_deref().map_or_else(|| RECORDS.into(), record_folder);
     let mut records = match folder.is_dir() {
         true => records(&folder)?,
         // Nothing was run here yet.
         false if args.folder.is_none() => Vec::new(),
-        false => return Err(Failure::environment(format!("{} is no folder", folder.display()))),
+        false => {
+            return Err(CommandFailure::environment(format!("{} is no folder", folder.display())));
+        }
     };
     records.sort_by(|x, y| y.started_at.cmp(&x.started_at).then_with(|| x.folder.cmp(&y.folder)));
     if args.json {
         let list = RecordList { schema: SCHEMA, folder, records };
-        let json = serde_json::to_string_pretty(&list).map_err(Failure::environment)?;
+        let json = serde_json::to_string_pretty(&list).map_err(CommandFailure::environment)?;
         screen::json(&(json + "\n"));
     } else if records.is_empty() {
         let place = one_line(&folder.display().to_string());
@@ -48,15 +50,16 @@ pub(crate) fn run(args: &RunsArgs) -> Result<Exit, Failure> {
     } else {
         screen::result(&records_table(&records, screen::style()));
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// Every record in a folder, or the folder's own.
-fn records(folder: &Path) -> Result<Vec<RecordLine>, Failure> {
+fn records(folder: &Path) -> Result<Vec<RecordLine>, CommandFailure> {
     if folder.join(dbtime_model::record::file::RUN).is_file() {
         return Ok(vec![line(folder)].into_iter().flatten().collect());
     }
-    let failed = |error| Failure::environment(format!("cannot read {}: {error}", folder.display()));
+    let failed =
+        |error| CommandFailure::environment(format!("cannot read {}: {error}", folder.display()));
     let entries = fs::read_dir(folder).map_err(failed)?;
     let folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
     Ok(folders.filter_map(|path| line(&path)).collect())

@@ -2,15 +2,15 @@
 
 use super::report::write_whole;
 use crate::cli::UsageArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::{
-    EndWatch, ProcessError, ServerWatch, UsageWatch, Waited, Which, boot_id, masked, only,
-    since_saved, wait_for,
+    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, masked,
+    only, since_saved, wait_for,
 };
 use dbtime_report::terminal::{PageStyle, usage_report};
 use std::ffi::OsString;
@@ -31,13 +31,13 @@ const SPARING: u64 = 100;
 /// How soon Ctrl-C is noticed.
 const NAP: Nanos = Nanos::from_millis(50);
 
-pub(crate) fn run(args: &UsageArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
     match (&args.command[..], &args.pid, &args.start, &args.since) {
         ([program, arguments @ ..], ..) => run_command(args, program, arguments),
         (_, Some(which), Some(file), _) => save(args, which, file),
         (_, Some(which), None, _) => watch(args, which),
         (_, None, _, Some(file)) => since(args, file),
-        _ => Err(Failure::usage(
+        _ => Err(CommandFailure::usage(
             "nothing to watch: give a command behind --, a process with -p, or --since FILE",
         )),
     }
@@ -48,7 +48,7 @@ fn run_command(
     args: &UsageArgs,
     program: &OsString,
     arguments: &[OsString],
-) -> Result<Exit, Failure> {
+) -> Result<ProcessExit, CommandFailure> {
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let _stop = interrupt::install();
     let mut command = Command::new(program);
@@ -62,7 +62,7 @@ fn run_command(
         Err(error) => {
             screen::error(&format!("cannot start `{}`: {error}", program.to_string_lossy()));
             let is_absent = error.kind() == io::ErrorKind::NotFound;
-            return Ok(Exit::OfCommand(if is_absent { 127 } else { 126 }));
+            return Ok(ProcessExit::OfCommand(if is_absent { 127 } else { 126 }));
         }
     };
     let (mut report, waited) = follow_command(args, &mut child, started)?;
@@ -75,14 +75,14 @@ fn run_command(
     report.settle(waited.rusage, waited.io);
     tell(args, &report, true)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
+    Ok(ProcessExit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 
 fn follow_command(
     args: &UsageArgs,
     child: &mut Child,
     started: MonoNanos,
-) -> Result<(UsageReport, Waited), Failure> {
+) -> Result<(UsageReport, ReapedChild), CommandFailure> {
     let mut watch = UsageWatch::of_new(child.id(), started)?;
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.
@@ -98,11 +98,11 @@ fn follow_command(
     watch.look()?;
     let mut report = watch.report(false);
     report.by_thread = by_thread;
-    Ok((report, wait_for(child).map_err(Failure::environment)?))
+    Ok((report, wait_for(child).map_err(CommandFailure::environment)?))
 }
 
 /// A process that is there, until it ends, Ctrl-C, or its time is over.
-fn watch(args: &UsageArgs, which: &Which) -> Result<Exit, Failure> {
+fn watch(args: &UsageArgs, which: &ProcessSelector) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
     let pid = only(which)?;
     let started_at = timestamp();
@@ -114,11 +114,11 @@ fn watch(args: &UsageArgs, which: &Which) -> Result<Exit, Failure> {
     report.started_at = started_at;
     report.is_gone = is_gone;
     tell(args, &report, false)?;
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// Looks at a process until it ends, and tells whether it has.
-fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: &Stop) -> bool {
+fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: &RunStop) -> bool {
     let mut look = now() + LOOK;
     loop {
         let rest = due.map_or(NAP, |due| (due - now()).min(NAP));
@@ -137,7 +137,11 @@ fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: 
     }
 }
 
-fn save(args: &UsageArgs, which: &Which, file: &Path) -> Result<Exit, Failure> {
+fn save(
+    args: &UsageArgs,
+    which: &ProcessSelector,
+    file: &Path,
+) -> Result<ProcessExit, CommandFailure> {
     let sample = ServerWatch::of(only(which)?, !args.alone)?.sample()?;
     let pid = sample.processes.first().map_or(0, |process| process.id.pid);
     let saved = SavedUsage {
@@ -148,18 +152,19 @@ fn save(args: &UsageArgs, which: &Which, file: &Path) -> Result<Exit, Failure> {
         with_descendants: !args.alone,
         sample,
     };
-    let text = serde_json::to_string(&saved).map_err(Failure::environment)?;
+    let text = serde_json::to_string(&saved).map_err(CommandFailure::environment)?;
     write_whole(file, &(text + "\n"))?;
     screen::result(&format!("Sample of process {pid}: {}\n", file.display()));
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
-fn since(args: &UsageArgs, file: &Path) -> Result<Exit, Failure> {
+fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
     let saved = read_saved(file)?;
     let id = saved.sample.processes.first().map(|process| process.id);
-    let id = id.ok_or_else(|| Failure::environment(format!("{} is empty", file.display())))?;
+    let id =
+        id.ok_or_else(|| CommandFailure::environment(format!("{} is empty", file.display())))?;
     let ended = || {
-        Failure::environment(format!(
+        CommandFailure::environment(format!(
             "process {} of {} has ended: what it used since then is not known",
             id.pid,
             file.display()
@@ -171,11 +176,11 @@ fn since(args: &UsageArgs, file: &Path) -> Result<Exit, Failure> {
     }
     let later = watch.sample().map_err(|_: ProcessError| ended())?;
     tell(args, &since_saved(&saved, &later, args.threads), false)?;
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
-fn read_saved(file: &Path) -> Result<SavedUsage, Failure> {
-    let wrong = |what: &str| Failure::environment(format!("{}: {what}", file.display()));
+fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
+    let wrong = |what: &str| CommandFailure::environment(format!("{}: {what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
         wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
@@ -196,12 +201,12 @@ fn read_saved(file: &Path) -> Result<SavedUsage, Failure> {
 }
 
 /// Shows the report where it belongs.
-fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), Failure> {
+fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), CommandFailure> {
     let is_beside = is_beside && !args.json;
     let style = if is_beside { screen::style_beside() } else { screen::style() };
     let color = style.color && args.out.is_none();
     let text = match args.json {
-        true => serde_json::to_string_pretty(report).map_err(Failure::environment)? + "\n",
+        true => serde_json::to_string_pretty(report).map_err(CommandFailure::environment)? + "\n",
         false => usage_report(report, PageStyle { color, ..style }),
     };
     match &args.out {

@@ -1,19 +1,19 @@
 //! `dbtime workloads`: list the shipped workloads, or show one.
 
 use crate::cli::WorkloadsArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_load::workload::{SHIPPED, Workload};
 use dbtime_model::units::count;
 use std::fmt::Write;
 
-pub(crate) fn run(args: &WorkloadsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &WorkloadsArgs) -> Result<ProcessExit, CommandFailure> {
     let text = match &args.workload {
-        Some(name) => one(&Workload::find(name).map_err(Failure::usage)?, args.scale),
-        None => all().map_err(Failure::usage)?,
+        Some(name) => one(&Workload::find(name).map_err(CommandFailure::usage)?, args.scale),
+        None => all().map_err(CommandFailure::usage)?,
     };
     screen::result(&text);
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 fn all() -> Result<String, dbtime_load::workload::WorkloadError> {

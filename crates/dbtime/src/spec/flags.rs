@@ -2,7 +2,7 @@
 
 use super::RunSecrets;
 use crate::cli::RunArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_load::arrivals::Arrivals;
 use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec, WorkloadSpec};
 use std::fmt::Display;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The written form of what the flags say, and the passwords that it leaves out.
 ///
 /// Errors: a path that is no text, and a password file that cannot be read.
-pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), Failure> {
+pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandFailure> {
     let mut secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
     let spec = RunSpec {
         workload: workload(args)?,
@@ -30,7 +30,7 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), Failure>
     Ok((spec, secrets))
 }
 
-fn workload(args: &RunArgs) -> Result<WorkloadSpec, Failure> {
+fn workload(args: &RunArgs) -> Result<WorkloadSpec, CommandFailure> {
     Ok(WorkloadSpec {
         name: args.workload.clone(),
         query: args.query.clone(),
@@ -41,7 +41,7 @@ fn workload(args: &RunArgs) -> Result<WorkloadSpec, Failure> {
     })
 }
 
-fn target(args: &RunArgs, secrets: &mut RunSecrets) -> Result<TargetSpec, Failure> {
+fn target(args: &RunArgs, secrets: &mut RunSecrets) -> Result<TargetSpec, CommandFailure> {
     let variables = args.server_env.iter();
     Ok(TargetSpec {
         url: secrets.take_from_url(&args.target),
@@ -84,7 +84,7 @@ fn pairs(pairs: &[(String, String)]) -> Vec<String> {
     pairs.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-fn path_text(path: &Path) -> Result<String, Failure> {
+fn path_text(path: &Path) -> Result<String, CommandFailure> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Failure::usage(format!("`{}` is no text in UTF-8", path.display())))
+    text.ok_or_else(|| CommandFailure::usage(format!("`{}` is no text in UTF-8", path.display())))
 }

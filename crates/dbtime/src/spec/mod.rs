@@ -8,7 +8,7 @@ pub(crate) use request::{RunContext, for_server, request};
 pub(crate) use secrets::RunSecrets;
 
 use crate::cli::RunArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_model::record::{RunSpec, SpecDocument};
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 const STDIN: &str = "-";
 
 /// The run that flags or a file describe, its passwords, and the command of the file's record.
-pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, Failure> {
+pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, CommandFailure> {
     let Some(path) = &args.spec else {
         let (spec, secrets) = flags::of_flags(args)?;
         return Ok(DescribedRun { spec, secrets, command: None });
@@ -39,7 +39,7 @@ pub(crate) struct DescribedRun {
 
 /// Reads a written form, or a record that holds one; `-` is standard input, and a folder is that of
 /// a record.
-fn read(path: &Path) -> Result<SpecDocument, Failure> {
+fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     let is_stdin = path.as_os_str() == STDIN;
     let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
     let in_folder = path.join(dbtime_model::record::file::RUN);
@@ -49,7 +49,9 @@ fn read(path: &Path) -> Result<SpecDocument, Failure> {
     } else {
         std::fs::read_to_string(if path.is_dir() { &in_folder } else { path })
     };
-    let text =
-        text.map_err(|error| Failure::usage(format!("--spec: {shown} cannot be read: {error}")))?;
-    SpecDocument::read(&text).map_err(|error| Failure::usage(format!("--spec {shown}: {error}")))
+    let text = text.map_err(|error| {
+        CommandFailure::usage(format!("--spec: {shown} cannot be read: {error}"))
+    })?;
+    SpecDocument::read(&text)
+        .map_err(|error| CommandFailure::usage(format!("--spec {shown}: {error}")))
 }

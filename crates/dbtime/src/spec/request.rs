@@ -2,14 +2,16 @@
 //! machine is refused here.
 
 use super::RunSecrets;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::socket::Reconnect;
-use dbtime_lab::{AUTO_SHARE_PCT, Detail, Load, PrivateOptions, RateChoice, RunRequest, Target};
+use dbtime_lab::{
+    AUTO_SHARE_PCT, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest, Target,
+};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
-use dbtime_load::workload::{Limit, Workload};
+use dbtime_load::workload::{Workload, WorkloadLimit};
 use dbtime_model::Nanos;
 use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec};
 use sha2::{Digest, Sha256};
@@ -39,7 +41,7 @@ pub(crate) struct RunContext {
 }
 
 /// The request that a written form makes; with it goes that form, in which nothing is left out.
-pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest, Failure> {
+pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest, CommandFailure> {
     let target: Target = context.secrets.put_into_url(&spec.target.url).parse()?;
     let load = load(spec)?;
     for_servers(spec, &target)?;
@@ -47,7 +49,8 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
     let (workload, sha256) = workload(spec, &load, &server)?;
     let WindowSpec { transactions, budget, .. } = &spec.window;
     let (warmup, time) = window(&spec.window)?;
-    let limit = |text: &String| Limit::parse(text).map_err(|error| named("--limit", &error));
+    let limit =
+        |text: &String| WorkloadLimit::parse(text).map_err(|error| named("--limit", &error));
     let mut spec = RunSpec { window: spec.window.clone(), ..spec.clone() };
     complete(&mut spec, &load, &server, target.is_server());
     spec.workload.sha256 = sha256;
@@ -68,7 +71,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         budget: read("--budget-every", budget.as_deref())?.unwrap_or_default(),
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
-        detail: Detail::Full,
+        detail: RecordDetail::Full,
         out: context.out.clone(),
         command: context.command.clone(),
         spec: Some(spec),
@@ -76,7 +79,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
 }
 
 /// Writes down what was left out, so that a later dbtime with other defaults makes the same run.
-fn complete(spec: &mut RunSpec, load: &Load, server: &ServerOptions, is_server: bool) {
+fn complete(spec: &mut RunSpec, load: &LoadRequest, server: &ServerOptions, is_server: bool) {
     if is_unnamed(spec) {
         spec.workload.name = Some(WORKLOAD.to_owned());
     }
@@ -92,25 +95,30 @@ fn complete(spec: &mut RunSpec, load: &Load, server: &ServerOptions, is_server: 
 }
 
 /// Reads a value that has the notation of a flag.
-fn read<T: FromStr<Err: Display>>(flag: &str, text: Option<&str>) -> Result<Option<T>, Failure> {
+fn read<T: FromStr<Err: Display>>(
+    flag: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, CommandFailure> {
     text.map(|text| text.parse().map_err(|error| named(flag, &error))).transpose()
 }
 
-fn named(flag: &str, error: &dyn Display) -> Failure {
-    Failure::usage(format!("{flag}: {error}"))
+fn named(flag: &str, error: &dyn Display) -> CommandFailure {
+    CommandFailure::usage(format!("{flag}: {error}"))
 }
 
-fn window(window: &WindowSpec) -> Result<(Nanos, Option<Nanos>), Failure> {
+fn window(window: &WindowSpec) -> Result<(Nanos, Option<Nanos>), CommandFailure> {
     let is_counted = window.transactions.is_some();
     let time = window.time.or((!is_counted).then_some(TIME));
     if time == Some(Nanos::ZERO) {
-        return Err(Failure::usage("--time 0 measures nothing: give it a length such as 30s"));
+        return Err(CommandFailure::usage(
+            "--time 0 measures nothing: give it a length such as 30s",
+        ));
     }
     let warmup = if is_counted { Nanos::ZERO } else { WARMUP };
     Ok((window.warmup.unwrap_or(warmup), time))
 }
 
-fn server(target: &TargetSpec) -> Result<ServerOptions, Failure> {
+fn server(target: &TargetSpec) -> Result<ServerOptions, CommandFailure> {
     Ok(ServerOptions {
         protocol: read("--protocol", target.protocol.as_deref())?.unwrap_or_default(),
         reconnect: read("--reconnect", target.reconnect.as_deref())?.unwrap_or_default(),
@@ -119,7 +127,7 @@ fn server(target: &TargetSpec) -> Result<ServerOptions, Failure> {
     })
 }
 
-fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, Failure> {
+fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, CommandFailure> {
     let setting = |text: &String| pair("--server-set", text);
     let variable = |text: &String| match text.contains('=') {
         true => pair("--server-env", text),
@@ -133,7 +141,7 @@ fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, 
     })
 }
 
-fn pair(flag: &str, text: &str) -> Result<(String, String), Failure> {
+fn pair(flag: &str, text: &str) -> Result<(String, String), CommandFailure> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err(named(flag, &format!("`{text}` has no value: write NAME=VALUE"))),
@@ -141,7 +149,7 @@ fn pair(flag: &str, text: &str) -> Result<(String, String), Failure> {
 }
 
 /// Refuses what is said of a server where there is none.
-fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), Failure> {
+fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
     let TargetSpec { pipeline, protocol, reconnect, statement_timeout, .. } = &spec.target;
     let is_script = spec.workload.script.is_some();
     let given = [
@@ -156,7 +164,7 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), Failure> {
         return Err(for_server(flag, why));
     }
     if spec.load.shards.is_some() && !target.has_shards() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--shards is for servers and null: here each connection has a thread of its own; \
              leave it out, or use --workers",
         ));
@@ -165,8 +173,8 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), Failure> {
 }
 
 /// That a flag is for servers only.
-pub(crate) fn for_server(flag: &str, why: &str) -> Failure {
-    Failure::usage(format!(
+pub(crate) fn for_server(flag: &str, why: &str) -> CommandFailure {
+    CommandFailure::usage(format!(
         "{flag} is for servers: here {why}; leave it out, or name a server as --target"
     ))
 }
@@ -186,23 +194,23 @@ fn name(spec: &RunSpec) -> &str {
 /// What is run, and the hash of its text.
 fn workload(
     spec: &RunSpec,
-    load: &Load,
+    load: &LoadRequest,
     server: &ServerOptions,
-) -> Result<(Workload, Option<String>), Failure> {
+) -> Result<(Workload, Option<String>), CommandFailure> {
     let what = &spec.workload;
     let named = [&what.name, &what.query, &what.script].into_iter().flatten().count();
     if named > 1 {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "a workload has one of name, query and script: leave out the others",
         ));
     }
     if let Some(sql) = &what.query {
-        return Ok((Workload::from_sql(sql).map_err(Failure::usage)?, None));
+        return Ok((Workload::from_sql(sql).map_err(CommandFailure::usage)?, None));
     }
     let (workload, text) = match &what.script {
         Some(path) => script(spec, Path::new(path), load, server)?,
         None => {
-            let workload = Workload::find(name(spec)).map_err(Failure::usage)?;
+            let workload = Workload::find(name(spec)).map_err(CommandFailure::usage)?;
             let text = workload.source.clone();
             (workload, text)
         }
@@ -210,7 +218,7 @@ fn workload(
     let digest = Sha256::digest(text.as_bytes());
     let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     match &what.sha256 {
-        Some(written) if *written != sha256 => Err(Failure::usage(format!(
+        Some(written) if *written != sha256 => Err(CommandFailure::usage(format!(
             "{} is not what the spec was written for: its SHA-256 is {sha256}, and that of the spec \
              {written}; restore it, or leave sha256 out of the spec",
             name(spec)
@@ -223,11 +231,11 @@ fn workload(
 fn script(
     spec: &RunSpec,
     path: &Path,
-    load: &Load,
+    load: &LoadRequest,
     server: &ServerOptions,
-) -> Result<(Workload, String), Failure> {
+) -> Result<(Workload, String), CommandFailure> {
     if server.reconnect == Reconnect::EveryTransaction {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
              and dbtime pgbench has -C",
         ));
@@ -244,7 +252,7 @@ fn script(
     foreign::workload(&file, load)
 }
 
-fn load(spec: &RunSpec) -> Result<Load, Failure> {
+fn load(spec: &RunSpec) -> Result<LoadRequest, CommandFailure> {
     let LoadSpec { jitter, connections, workers, shards, .. } = spec.load;
     let think = read("--think", spec.load.think.as_deref())?;
     let arrivals: Arrivals = read("--arrivals", spec.load.arrivals.as_deref())?.unwrap_or_default();
@@ -281,17 +289,17 @@ fn load(spec: &RunSpec) -> Result<Load, Failure> {
         ),
     ] {
         if is_wrong {
-            return Err(Failure::usage(why));
+            return Err(CommandFailure::usage(why));
         }
     }
     let arrivals = with_jitter(arrivals, jitter, rate.as_ref())?;
     let usual = if is_closed { 1 } else { CONNECTIONS };
     let connections = connections.or(workers).unwrap_or(usual);
-    Ok(Load { rate, arrivals, connections, workers, think, backlog, shards })
+    Ok(LoadRequest { rate, arrivals, connections, workers, think, backlog, shards })
 }
 
 /// The rate that is written; a share of a rate that was found before is that.
-fn rate(load: &LoadSpec) -> Result<Option<RateChoice>, Failure> {
+fn rate(load: &LoadSpec) -> Result<Option<RateChoice>, CommandFailure> {
     let choice = read("--rate", load.rate.as_deref())?;
     Ok(match (choice, &load.flat_out) {
         (Some(RateChoice::Auto(share_pct)), Some(found)) => {
@@ -307,11 +315,15 @@ fn with_jitter(
     arrivals: Arrivals,
     jitter: Option<Nanos>,
     rate: Option<&RateChoice>,
-) -> Result<Arrivals, Failure> {
+) -> Result<Arrivals, CommandFailure> {
     let arrivals = match (arrivals, jitter) {
         (arrivals, None) => arrivals,
         (Arrivals::Steady { .. }, jitter) if rate.is_some() => Arrivals::Steady { jitter },
-        _ => return Err(Failure::usage("--jitter belongs to steady arrivals: it needs --rate")),
+        _ => {
+            return Err(CommandFailure::usage(
+                "--jitter belongs to steady arrivals: it needs --rate",
+            ));
+        }
     };
     if let Some(RateChoice::Given(rate)) = rate {
         arrivals.check(rate).map_err(|why| named("--jitter", &why))?;
@@ -322,13 +334,13 @@ fn with_jitter(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{self, Command};
+    use crate::cli::{self, CliCommand};
     use crate::spec::flags::of_flags;
     use dbtime_model::record::SpecDocument;
 
     /// The request of a command line, and that of its written form.
     fn both(line: &str) -> [RunRequest; 2] {
-        let Command::Run(args) = cli::parse(line.split(' ')).expect(line).command else {
+        let CliCommand::Run(args) = cli::parse(line.split(' ')).expect(line).command else {
             panic!("a run: {line}")
         };
         let (spec, secrets) = of_flags(&args).expect(line);

@@ -1,6 +1,6 @@
 //! What a run needs and its written form leaves out: passwords.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::secrets::is_secret;
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server_url::{ServerUrl, without_password};
@@ -23,14 +23,14 @@ impl RunSecrets {
     /// What the environment of this process has, or a file whose first line is the password.
     ///
     /// Errors: a file that cannot be read.
-    pub(crate) fn of_surroundings(file: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn of_surroundings(file: Option<&Path>) -> Result<Self, CommandFailure> {
         let Some(file) = file else {
             let password = std::env::var(PASSWORD).ok().map(Secret::new);
             return Ok(Self { password, ..Self::default() });
         };
         let text = std::fs::read_to_string(file).map_err(|error| {
             let file = file.display();
-            Failure::usage(format!("--password-file {file} cannot be read: {error}"))
+            CommandFailure::usage(format!("--password-file {file} cannot be read: {error}"))
         })?;
         let password = text.lines().next().filter(|line| !line.is_empty()).map(Secret::new);
         Ok(Self { password, ..Self::default() })
@@ -72,11 +72,11 @@ impl RunSecrets {
     /// A private server's variable with its value: that of the flag, else that of this process.
     ///
     /// Errors: a variable that this process has not.
-    pub(crate) fn variable(&self, name: &str) -> Result<String, Failure> {
+    pub(crate) fn variable(&self, name: &str) -> Result<String, CommandFailure> {
         let given = self.variables.iter().rev().find(|(given, _)| given == name);
         let value = given.map(|(_, value)| value.reveal().to_owned());
         value.or_else(|| std::env::var(name).ok()).ok_or_else(|| {
-            Failure::usage(format!(
+            CommandFailure::usage(format!(
                 "--server-env {name} takes the variable of dbtime's own environment, which has \
                  none: set it, or write {name}=VALUE"
             ))

@@ -3,7 +3,7 @@
 //! A sweep is text: `workers=40,10,4` is a factor; factors separated by spaces cross; groups
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 
 /// One combination: flag names and their values.
 pub(super) type Combination = Vec<(String, String)>;
@@ -16,7 +16,7 @@ const WHOLE: [&str; 8] =
 const OF_SWEEP: [&str; 3] = ["--sweep", "--repeat", "--out"];
 
 /// All combinations, in the order they are run.
-pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Failure> {
+pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, CommandFailure> {
     let mut all: Vec<Combination> = vec![Vec::new()];
     for sweep in sweeps {
         let mut groups = Vec::new();
@@ -39,13 +39,13 @@ pub(super) fn names(combinations: &[Combination]) -> Vec<String> {
     names
 }
 
-fn cross_group(group: &str) -> Result<Vec<Combination>, Failure> {
+fn cross_group(group: &str) -> Result<Vec<Combination>, CommandFailure> {
     let mut combinations: Vec<Combination> = vec![Vec::new()];
     for factor in group.split_whitespace() {
         let (name, values) = factor.split_once('=').unwrap_or((factor, ""));
         let name = name.trim_start_matches("--");
         if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "`{factor}` cannot be swept: write a flag of run and its values, such as workers=40,10,4"
             )));
         }
@@ -53,7 +53,7 @@ fn cross_group(group: &str) -> Result<Vec<Combination>, Failure> {
         combinations = cross(&combinations, &values.collect::<Vec<_>>());
     }
     if combinations.iter().all(Vec::is_empty) {
-        return Err(Failure::usage("--sweep has an empty group: write workers=40,10,4"));
+        return Err(CommandFailure::usage("--sweep has an empty group: write workers=40,10,4"));
     }
     Ok(combinations)
 }

@@ -1,7 +1,7 @@
 //! The folder of a sweep: `sweep.json`, its table, its page.
 
 use crate::commands::report::write_whole;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_lab::RecordedRun;
 use dbtime_lab::store::write_sweep;
 use dbtime_model::record::{
@@ -64,7 +64,7 @@ impl SweepFolder {
         run: &RecordedRun,
         factors: Vec<FactorValue>,
         place: SweepPlace,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         // What could not be recorded is not in the list.
         if self.folder.is_some() && run.folder.is_none() {
             return Ok(());
@@ -82,12 +82,12 @@ impl SweepFolder {
     }
 
     /// Adds a run that could not be made, and writes what there is.
-    pub(super) fn add_failed(&mut self, run: FailedRun) -> Result<(), Failure> {
+    pub(super) fn add_failed(&mut self, run: FailedRun) -> Result<(), CommandFailure> {
         self.record.failed.push(run);
         self.write()
     }
 
-    fn write(&mut self) -> Result<(), Failure> {
+    fn write(&mut self) -> Result<(), CommandFailure> {
         let tried = self.record.runs.len() + self.record.failed.len();
         self.record.complete = tried as u64 == self.record.planned;
         match &self.folder {
@@ -97,7 +97,7 @@ impl SweepFolder {
     }
 
     /// Writes the page of what there is, and says where everything is.
-    pub(super) fn finish(&self) -> Result<String, Failure> {
+    pub(super) fn finish(&self) -> Result<String, CommandFailure> {
         let is_there = |_: &&PathBuf| !self.record.runs.is_empty();
         let Some(folder) = self.folder.as_ref().filter(is_there) else { return Ok(String::new()) };
         let path = folder.join("report.html");

@@ -10,10 +10,10 @@ mod planned;
 
 use crate::cli::RunArgs;
 use crate::commands::run::folder;
-use crate::exit::{Exit, Failure};
-use crate::live::{Audience, Live};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::live::{Live, ProgressAudience};
 use crate::{interrupt, screen, secrets};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::store::make_folder;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, WorkloadSpec};
@@ -22,7 +22,7 @@ use folder::{SweepFolder, SweepPlace};
 use planned::PlannedRun;
 
 /// Makes all runs.
-pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, CommandFailure> {
     // All of them are read before the first is run.
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
@@ -41,12 +41,13 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure>
     let stop = interrupt::install();
     // A place that cannot be written is known before anything is loaded.
     let _made = out.as_deref().map(make_folder).transpose()?;
-    let audience = Audience::of(args.quiet);
+    let audience = ProgressAudience::of(args.quiet);
     planned::hold_rate(&mut planned, audience, &stop)?;
     let rounds = args.repeat.unwrap_or(1) as usize;
     let total = rounds * planned.len();
     let folder = SweepFolder::new(out, secrets::command_line(arguments), names, total);
-    let mut sweep = SweepCourse { rows: Vec::new(), folder, exit: Exit::Fine, trouble: None };
+    let mut sweep =
+        SweepCourse { rows: Vec::new(), folder, exit: ProcessExit::Fine, trouble: None };
     let live = Live::of_runs(audience, total);
     for index in 0..total {
         if stop.is_set() || sweep.trouble.is_some() {
@@ -61,12 +62,12 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<Exit, Failure>
 }
 
 /// Prints what the runs are made from, a line each.
-fn print_specs(planned: &[PlannedRun]) -> Result<Exit, Failure> {
+fn print_specs(planned: &[PlannedRun]) -> Result<ProcessExit, CommandFailure> {
     for run in planned {
-        let line = serde_json::to_string(&run.spec).map_err(Failure::environment)?;
+        let line = serde_json::to_string(&run.spec).map_err(CommandFailure::environment)?;
         screen::result(&(line + "\n"));
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// The runs so far.
@@ -74,9 +75,9 @@ struct SweepCourse {
     /// With the place of their combination.
     rows: Vec<(usize, SweepRow)>,
     folder: SweepFolder,
-    exit: Exit,
+    exit: ProcessExit,
     /// What could not be written of the last: there are no more behind it.
-    trouble: Option<Failure>,
+    trouble: Option<CommandFailure>,
 }
 
 impl SweepCourse {
@@ -86,22 +87,22 @@ impl SweepCourse {
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
-        (live, stop): (&Live, &Stop),
+        (live, stop): (&Live, &RunStop),
     ) {
         live.next_run();
         let (number, total) = (place.number, self.folder.record().planned);
-        if Audience::of(args.quiet) == Audience::Terminal {
+        if ProgressAudience::of(args.quiet) == ProgressAudience::Terminal {
             let (shown, round) = (run.combination(), place.round + 1);
             screen::note(&format!("run {number} of {total}, round {round}: {shown}"));
         }
         let out = self.folder.path().map(|out| out.join(format!("{number:03}")));
         let failure = match run.make(out, args.strict, (live, stop)) {
             Ok(result) => {
-                self.exit = self.exit.max(Exit::of_process(result.exit_code));
+                self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
                 match result.outcome {
                     RunOutcome::Record(recorded) => return self.add(args, &recorded, run, place),
                     RunOutcome::Failure { exit_code, text } => planned::failure(exit_code, &text),
-                    RunOutcome::FlatOutRate { .. } => Failure::environment("it made no run"),
+                    RunOutcome::FlatOutRate { .. } => CommandFailure::environment("it made no run"),
                 }
             }
             Err(failure) => failure,
@@ -124,7 +125,7 @@ impl SweepCourse {
             self.print(&run.record);
         }
         let listed = self.folder.add(run, planned.factors.clone(), place);
-        self.trouble = run.unwritten.as_ref().map(Failure::environment).or(listed.err());
+        self.trouble = run.unwritten.as_ref().map(CommandFailure::environment).or(listed.err());
     }
 
     fn add_failed(
@@ -151,13 +152,13 @@ impl SweepCourse {
     fn print(&mut self, document: &impl serde::Serialize) {
         match serde_json::to_string(document) {
             Ok(line) => screen::json(&(line + "\n")),
-            Err(error) => self.trouble = Some(Failure::environment(error)),
+            Err(error) => self.trouble = Some(CommandFailure::environment(error)),
         }
     }
 
     /// Prints the table with what did not go as planned, writes the page, and tells how the sweep
     /// ends.
-    fn finish(mut self, args: &RunArgs) -> Result<Exit, Failure> {
+    fn finish(mut self, args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
         // What was measured before an end is shown all the same.
         if !self.rows.is_empty() {
             self.show(args);

@@ -1,12 +1,12 @@
 //! The runs of a sweep before they are made, and how each is made: as a process of its own.
 
 use super::factors::{self, Combination};
-use crate::cli::{self, Command};
-use crate::exit::{Exit, Failure};
-use crate::live::{Audience, Live};
+use crate::cli::{self, CliCommand};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::live::{Live, ProgressAudience};
 use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use crate::{screen, secrets};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::{ProcessResult, RateChoice, RunOutcome, RunProcess};
 use dbtime_load::arrivals::Rate;
 use dbtime_model::record::{FactorValue, RunSpec, combination_text};
@@ -34,11 +34,14 @@ impl PlannedRun {
     /// The run of one combination of a whole sweep's command line.
     ///
     /// Errors: whatever is wrong with it that can be seen before it is run.
-    pub(super) fn new(combination: Combination, arguments: &[String]) -> Result<Self, Failure> {
+    pub(super) fn new(
+        combination: Combination,
+        arguments: &[String],
+    ) -> Result<Self, CommandFailure> {
         let arguments = factors::arguments(arguments, &combination);
         let parsed = cli::parse(&arguments).map_err(|error| no_flag(error, &combination))?;
-        let Command::Run(args) = parsed.command else {
-            return Err(Failure::usage("--sweep and --repeat belong to run"));
+        let CliCommand::Run(args) = parsed.command else {
+            return Err(CommandFailure::usage("--sweep and --repeat belong to run"));
         };
         let DescribedRun { spec, secrets, command } = spec::described(&args)?;
         let command = command.unwrap_or_else(|| secrets::command_line(&arguments));
@@ -65,8 +68,8 @@ impl PlannedRun {
         &self,
         out: Option<PathBuf>,
         is_strict: bool,
-        (live, stop): (&Live, &Stop),
-    ) -> Result<ProcessResult, Failure> {
+        (live, stop): (&Live, &RunStop),
+    ) -> Result<ProcessResult, CommandFailure> {
         let mut arguments: Vec<OsString> = match out {
             Some(out) => vec!["--out".into(), out.into()],
             None => vec!["--no-record".into()],
@@ -79,8 +82,8 @@ impl PlannedRun {
     fn process(
         &self,
         arguments: Vec<OsString>,
-        (live, stop): (&Live, &Stop),
-    ) -> Result<ProcessResult, Failure> {
+        (live, stop): (&Live, &RunStop),
+    ) -> Result<ProcessResult, CommandFailure> {
         let document = serde_json::json!({ "command": self.command, "spec": self.spec });
         let parent = format!("--parent={}", std::process::id());
         let usual = ["run", "--spec=-", "--events", parent.as_str()].map(OsString::from);
@@ -110,7 +113,7 @@ impl PlannedRun {
 }
 
 /// A flag of the sweep that `run` does not have is no word of the command line.
-fn no_flag(error: clap::Error, combination: &Combination) -> Failure {
+fn no_flag(error: clap::Error, combination: &Combination) -> CommandFailure {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) => flag.trim_start_matches("--"),
@@ -118,7 +121,7 @@ fn no_flag(error: clap::Error, combination: &Combination) -> Failure {
     };
     let is_swept = combination.iter().any(|(name, _)| name == unknown);
     if error.kind() == ErrorKind::UnknownArgument && is_swept {
-        return Failure::usage(format!(
+        return CommandFailure::usage(format!(
             "`{unknown}` cannot be swept: `dbtime run` has no flag --{unknown}; write one that it \
              has and its values, such as workers=40,10,4"
         ));
@@ -130,14 +133,14 @@ fn no_flag(error: clap::Error, combination: &Combination) -> Failure {
 /// it once, and has all offer the same.
 pub(super) fn hold_rate(
     planned: &mut [PlannedRun],
-    audience: Audience,
-    stop: &Stop,
-) -> Result<(), Failure> {
+    audience: ProgressAudience,
+    stop: &RunStop,
+) -> Result<(), CommandFailure> {
     if !planned.iter().all(PlannedRun::is_auto) {
         return Ok(());
     }
     let from = &planned[reference(&planned.iter().map(PlannedRun::servers).collect::<Vec<_>>())];
-    if audience == Audience::Terminal {
+    if audience == ProgressAudience::Terminal {
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
     let live = Live::new(audience);
@@ -158,10 +161,10 @@ pub(super) fn hold_rate(
 }
 
 /// What ended a run before it was one.
-pub(super) fn failure(exit_code: u8, text: &str) -> Failure {
-    match Exit::of_process(exit_code) {
-        Exit::Usage => Failure::usage(text),
-        _ => Failure::environment(text),
+pub(super) fn failure(exit_code: u8, text: &str) -> CommandFailure {
+    match ProcessExit::of_process(exit_code) {
+        ProcessExit::Usage => CommandFailure::usage(text),
+        _ => CommandFailure::environment(text),
     }
 }
 

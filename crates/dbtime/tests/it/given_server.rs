@@ -1,7 +1,7 @@
 //! A server that runs while several commands use it, and can be treated badly.
 
-use dbtime_engines::plan::Stop;
-use dbtime_engines::socket::Table;
+use dbtime_engines::plan::RunStop;
+use dbtime_engines::socket::QueryTable;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fmt::Display;
@@ -36,7 +36,7 @@ impl GivenServer {
             settings: settings.iter().map(own).collect(),
             ..ServerRequest::new(product)
         };
-        let server = PrivateServer::start(&request, &|_| {}, &Stop::default());
+        let server = PrivateServer::start(&request, &|_| {}, &RunStop::default());
         let given = Self { server: server.expect("a server starts"), product, not_measured: "" };
         given.sql_in(None, "CREATE DATABASE d");
         given
@@ -86,11 +86,11 @@ impl GivenServer {
     }
 
     /// Executes a statement in the database `d`; returns its rows.
-    pub(crate) fn sql(&self, sql: &str) -> Table {
+    pub(crate) fn sql(&self, sql: &str) -> QueryTable {
         self.sql_in(Some("d"), sql)
     }
 
-    fn sql_in(&self, database: Option<&str>, sql: &str) -> Table {
+    fn sql_in(&self, database: Option<&str>, sql: &str) -> QueryTable {
         let mut server = self.server.server();
         if let Some(database) = database {
             server = server.with_database(database);

@@ -3,7 +3,7 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
-use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Wire};
+use dbtime_engines::null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, NullWire};
 use dbtime_model::Product;
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -176,11 +176,11 @@ fn warning_of_ports(json: &Value) -> Option<String> {
 #[test]
 fn local_ports_that_bound_the_rate_are_told() {
     let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for wire in [Wire::MySql, Wire::Postgres] {
+    for wire in [NullWire::MySql, NullWire::Postgres] {
         let Some(space) = Namespace::new() else { return };
         space.set_ports(200);
         let listen = vec![(wire, Listen::Port(0))];
-        let options = NullServerOptions { listen, threads: 1, faults: Faults::default() };
+        let options = NullServerOptions { listen, threads: 1, faults: FaultSchedule::default() };
         let server = NullServer::start(&options).expect("a port is free");
         let target = server.target(wire).expect("it speaks that").to_owned();
         let (_, port) = target.split_once("127.0.0.1:").expect("over TCP");

@@ -2,20 +2,22 @@
 //! wrong or missing. Whatever it does, every transaction is counted once.
 
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
-use dbtime_engines::null_server::{Faults, Listen, NullServer, NullServerOptions, Stall, Wire};
+use dbtime_engines::null_server::{
+    FaultSchedule, Listen, NullServer, NullServerOptions, NullWire, Stall,
+};
 use dbtime_model::Nanos;
 use serde_json::{Value, json};
 
-fn server(listen: (Wire, Listen), threads: usize, faults: Faults) -> NullServer {
+fn server(listen: (NullWire, Listen), threads: usize, faults: FaultSchedule) -> NullServer {
     let options = NullServerOptions { listen: vec![listen], threads, faults };
     NullServer::start(&options).expect("a port is free")
 }
 
-fn serve(wire: Wire, faults: Faults) -> NullServer {
+fn serve(wire: NullWire, faults: FaultSchedule) -> NullServer {
     server((wire, Listen::Port(0)), 1, faults)
 }
 
-const WIRES: [Wire; 2] = [Wire::MySql, Wire::Postgres];
+const WIRES: [NullWire; 2] = [NullWire::MySql, NullWire::Postgres];
 
 /// A run of values1 on the server, which ends well and whose counts add up.
 fn run(server: &NullServer, line: &str) -> Value {
@@ -38,7 +40,7 @@ fn run_unserved(server: &NullServer, line: &str) -> Value {
 #[test]
 fn five_hundred_connections_are_all_answered() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mysql, postgres) = (Wire::MySql, Wire::Postgres);
+    let (mysql, postgres) = (NullWire::MySql, NullWire::Postgres);
     let socket = |name: &str| Listen::Socket(folder.path().join(name));
     for (listen, threads, flags) in [
         ((mysql, Listen::Port(0)), 1, "--protocol prepared"),
@@ -48,7 +50,7 @@ fn five_hundred_connections_are_all_answered() {
         ((postgres, socket(".s.PGSQL.9")), 2, "--protocol prepared --rate 5000/s"),
     ] {
         let version = if listen.0 == mysql { "MySQL 8.0.0-null" } else { "PostgreSQL 15.0" };
-        let server = server(listen, threads, Faults::default());
+        let server = server(listen, threads, FaultSchedule::default());
         let json = run(&server, &format!("--connections 500 --transactions 3000 {flags}"));
         assert_eq!(count(&json, "/counts/completed"), 3000, "{flags}");
         assert_eq!(server.statements(), 3000, "{flags}");
@@ -61,12 +63,12 @@ fn five_hundred_connections_are_all_answered() {
 
 #[test]
 fn failures_are_counted_by_their_code() {
-    for (wire, code) in [(Wire::MySql, "1205"), (Wire::Postgres, "55P03")] {
-        let faults = Faults {
+    for (wire, code) in [(NullWire::MySql, "1205"), (NullWire::Postgres, "55P03")] {
+        let faults = FaultSchedule {
             fail_every: Some(7),
             mysql_error: 1205,
             postgres_error: "55P03".to_owned(),
-            ..Faults::default()
+            ..FaultSchedule::default()
         };
         let server = serve(wire, faults);
         let json = run_unserved(&server, "--connections 20 --transactions 700");
@@ -80,8 +82,8 @@ fn failures_are_counted_by_their_code() {
 
 #[test]
 fn where_nothing_is_completed_nothing_is_per_transaction() {
-    let faults = Faults { fail_every: Some(1), ..Faults::default() };
-    let server = serve(Wire::MySql, Faults { mysql_error: 1205, ..faults });
+    let faults = FaultSchedule { fail_every: Some(1), ..FaultSchedule::default() };
+    let server = serve(NullWire::MySql, FaultSchedule { mysql_error: 1205, ..faults });
     let json = run_unserved(&server, "--connections 2 --transactions 20");
     assert_eq!(count(&json, "/counts/completed"), 0, "{}", json["counts"]);
     assert!(number(&json, "/client/threads_cpu_s") > 0.0, "{}", json["client"]);
@@ -97,7 +99,8 @@ fn where_nothing_is_completed_nothing_is_per_transaction() {
 #[test]
 fn broken_connections_are_made_again() {
     for wire in WIRES {
-        let server = serve(wire, Faults { close_every: Some(50), ..Faults::default() });
+        let server =
+            serve(wire, FaultSchedule { close_every: Some(50), ..FaultSchedule::default() });
         let json = run(&server, "--connections 10 --transactions 500");
         assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (10, 10));
         let codes = json["errors"].as_object().expect("codes");
@@ -110,7 +113,8 @@ fn broken_connections_are_made_again() {
 #[test]
 fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
     let stall = Stall { at: 300, length: Nanos::from_millis(400) };
-    let server = serve(Wire::MySql, Faults { stall: Some(stall), ..Faults::default() });
+    let server =
+        serve(NullWire::MySql, FaultSchedule { stall: Some(stall), ..FaultSchedule::default() });
     let json = run(&server, "--connections 2 --rate 1000/s --transactions 1000");
     assert_eq!(count(&json, "/counts/completed"), 1000);
     let of = |name: &str| number(&json, &format!("/latency_us/{name}"));
@@ -124,7 +128,7 @@ fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
 fn late_answers_hold_up_nobody_else() {
     for wire in WIRES {
         let delay = Some(Nanos::from_millis(5));
-        let server = serve(wire, Faults { delay, ..Faults::default() });
+        let server = serve(wire, FaultSchedule { delay, ..FaultSchedule::default() });
         let json = run(&server, "--connections 100 --transactions 300");
         assert_eq!(count(&json, "/counts/completed"), 300);
         assert!(number(&json, "/latency_us/service/min") >= 5e3, "{}", json["latency_us"]);
@@ -136,7 +140,7 @@ fn late_answers_hold_up_nobody_else() {
 #[test]
 fn connections_are_made_for_every_transaction() {
     for wire in WIRES {
-        let server = serve(wire, Faults::default());
+        let server = serve(wire, FaultSchedule::default());
         let json = run(&server, "--connections 5 --transactions 50 --reconnect every-transaction");
         let made = count(&json, "/connections/made");
         assert_eq!((count(&json, "/counts/completed"), made), (50, 50));
@@ -149,7 +153,7 @@ fn connections_are_made_for_every_transaction() {
 fn statements_that_take_too_long_fail() {
     // The server is asked to end such a statement itself, and has a second for it.
     let delay = Some(Nanos::from_secs(5));
-    let server = serve(Wire::MySql, Faults { delay, ..Faults::default() });
+    let server = serve(NullWire::MySql, FaultSchedule { delay, ..FaultSchedule::default() });
     let json = run_unserved(&server, "--connections 4 --transactions 4 --statement-timeout 50ms");
     assert_eq!(json["errors"], json!({"timeout": 4}));
     assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (4, 4));

@@ -3,7 +3,7 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_model::Product;
 use std::time::{Duration, Instant};
 
@@ -101,7 +101,7 @@ fn a_server_that_goes_takes_whole_transactions_with_it() {
         wait_for_more(&given, 0, &running);
         given.server.kill();
         std::thread::sleep(Duration::from_millis(500));
-        given.server.restart(&|_| {}, &Stop::default()).expect("it comes back");
+        given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
         wait_for_more(&given, counted(&given), &running);
         running.interrupt();
         // Whether a tenth failed, which ends it with 3, follows from how long the server was away.

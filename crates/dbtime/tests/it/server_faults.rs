@@ -2,7 +2,7 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use std::time::Duration;
 
 fn pause(seconds: f64) {
@@ -22,7 +22,7 @@ fn a_killed_server_that_comes_back_is_an_outage() {
         pause(2.5);
         given.server.kill();
         pause(1.0);
-        given.server.restart(&|_| {}, &Stop::default()).expect("it comes back");
+        given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
         let json = running.end().fine().json();
         counts_add_up(&json);
         assert!(count(&json, "/connections/lost") >= 8, "{}", json["connections"]);

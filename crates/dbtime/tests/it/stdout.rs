@@ -117,7 +117,7 @@ fn a_recording_that_cannot_be_shown() {
     crate::written_trace::write_trace(
         &sandbox,
         &[],
-        dbtime_model::traced_ledger::Ledger::default(),
+        dbtime_model::traced_ledger::TraceLedger::default(),
     );
     for view in ["", "--json", "--summary", "--histogram"] {
         let line = format!("trace it.trace {view}");

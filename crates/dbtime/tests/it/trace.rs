@@ -174,7 +174,7 @@ impl Seen {
 
     /// Nothing went wrong on the way.
     fn is_clean(&self) -> &Self {
-        for trouble in ["dropped", "unread", "overlaid", "no_storage", "out_of_step", "aborted"] {
+        for trouble in ["dropped", "unread", "pipelined_over", "no_storage", "resync", "aborted"] {
             assert_eq!(self.counted(trouble), 0, "{trouble}: {}", self.ledger);
         }
         self.adds_up()
@@ -190,7 +190,7 @@ fn ledger_adds_up(ledger: &Value) {
     let sum = |names: &[&str]| names.iter().map(|name| counted(ledger, name)).sum::<u64>();
     let fates = sum(&["ended", "in_flight", "aborted", "partial", "vanished"]);
     assert_eq!(counted(ledger, "started"), fates, "{ledger}");
-    let over = sum(&["streamed", "dropped", "withheld"]);
+    let over = sum(&["streamed", "dropped", "not_streamed"]);
     assert_eq!(over, sum(&["ended", "aborted"]), "{ledger}");
 }
 

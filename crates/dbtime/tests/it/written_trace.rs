@@ -3,13 +3,13 @@
 use crate::sandbox::Sandbox;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter, VERSION};
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos};
 use std::fs::File;
 
 /// Writes a recording `it.trace`.
-pub(crate) fn write_trace(sandbox: &Sandbox, requests: &[TracedRequest], ledger: Ledger) {
+pub(crate) fn write_trace(sandbox: &Sandbox, requests: &[TracedRequest], ledger: TraceLedger) {
     let begin = TraceBegin {
         version: VERSION,
         since: MonoNanos(0),

@@ -1,12 +1,12 @@
 //! From the first byte to the server's word that it is ready.
 
-use super::{PostgresProtocol, Stage, broken};
-use crate::failure::Failure;
+use super::{PostgresProtocol, PostgresStage, broken};
+use crate::failure::DatabaseFailure;
 use crate::postgres::failure::{malformed, no_postgres, refusal};
 use crate::postgres::shared::PostgresShared;
-use crate::socket::{Progress, TlsWish, service_of};
+use crate::socket::{ProtocolProgress, TlsWish, service_of};
 use dbtime_wire::Malformed;
-use dbtime_wire::postgres::{HEADER, ServerError, backend, header, parameter_status};
+use dbtime_wire::postgres::{HEADER, PostgresError, backend, header, parameter_status};
 
 /// No message before the first statement is longer.
 const LONGEST_LOGIN: usize = 64 << 10;
@@ -21,27 +21,27 @@ impl PostgresProtocol {
         tls: TlsWish,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
+    ) -> (usize, ProtocolProgress) {
         if let Some(service) = service_of(input) {
             return (input.len(), broken(no_postgres(service)));
         }
         match (input.first(), tls) {
-            (None, _) => (0, Progress::More),
-            (Some(b'S'), _) if input.len() == 1 => (1, Progress::Encrypt),
+            (None, _) => (0, ProtocolProgress::More),
+            (Some(b'S'), _) if input.len() == 1 => (1, ProtocolProgress::Encrypt),
             // Whoever put more behind it wants it taken for the server's encrypted words.
             (Some(b'S'), _) => (input.len(), broken(malformed(&UNREADABLE))),
             (Some(b'N'), TlsWish::Must) => {
                 let text = "the server offers no TLS: set ssl = on with a certificate, or use \
                             sslmode=prefer or disable";
-                (1, broken(Failure::connection("tls", text)))
+                (1, broken(DatabaseFailure::connection("tls", text)))
             }
             (Some(b'N'), _) => {
-                self.stage = Stage::LoggingIn;
+                self.stage = PostgresStage::LoggingIn;
                 out.extend_from_slice(&shared.startup);
-                (1, Progress::More)
+                (1, ProtocolProgress::More)
             }
             _ => {
-                self.stage = Stage::LoggingIn;
+                self.stage = PostgresStage::LoggingIn;
                 self.log_in(shared, input, out)
             }
         }
@@ -53,17 +53,19 @@ impl PostgresProtocol {
         shared: &PostgresShared,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> (usize, Progress) {
+    ) -> (usize, ProtocolProgress) {
         if let Some(service) = service_of(input) {
             return (input.len(), broken(no_postgres(service)));
         }
         let (tag, length) = match header(input) {
             Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
-            Ok(None) => return (0, Progress::More),
-            _ if is_old_error(input) => return (0, Progress::More),
+            Ok(None) => return (0, ProtocolProgress::More),
+            _ if is_old_error(input) => return (0, ProtocolProgress::More),
             _ => return (input.len(), broken(old_error(input))),
         };
-        let Some(payload) = input.get(HEADER..HEADER + length) else { return (0, Progress::More) };
+        let Some(payload) = input.get(HEADER..HEADER + length) else {
+            return (0, ProtocolProgress::More);
+        };
         (HEADER + length, self.greet(shared, (tag, payload), out))
     }
 
@@ -72,11 +74,11 @@ impl PostgresProtocol {
         shared: &PostgresShared,
         (tag, payload): (u8, &[u8]),
         out: &mut Vec<u8>,
-    ) -> Progress {
+    ) -> ProtocolProgress {
         match (tag, payload) {
             (backend::AUTHENTICATION, _) => {
                 match self.login.answer(payload, &shared.identity, out) {
-                    Ok(()) => Progress::More,
+                    Ok(()) => ProtocolProgress::More,
                     Err(failure) => broken(failure),
                 }
             }
@@ -84,22 +86,23 @@ impl PostgresProtocol {
                 if let Some(("server_version", version)) = parameter_status(payload) {
                     version.clone_into(&mut self.server.version);
                 }
-                Progress::More
+                ProtocolProgress::More
             }
             // Behind it a secret for cancelling, which nobody does.
             (backend::KEY_DATA, &[a, b, c, d, ..]) => {
                 self.server.pid = Some(u32::from_be_bytes([a, b, c, d]));
-                Progress::More
+                ProtocolProgress::More
             }
-            (backend::KEY_DATA | backend::NOTICE, _) => Progress::More,
+            (backend::KEY_DATA | backend::NOTICE, _) => ProtocolProgress::More,
             (backend::READY, _) => {
-                self.stage = Stage::Idle;
-                Progress::Connected
+                self.stage = PostgresStage::Idle;
+                ProtocolProgress::Connected
             }
-            (backend::ERROR, _) => broken(refusal(&ServerError::read(payload))),
-            (backend::NEGOTIATE, _) => {
-                broken(Failure::connection("protocol", "the server does not speak protocol 3.0"))
-            }
+            (backend::ERROR, _) => broken(refusal(&PostgresError::read(payload))),
+            (backend::NEGOTIATE, _) => broken(DatabaseFailure::connection(
+                "protocol",
+                "the server does not speak protocol 3.0",
+            )),
             _ => broken(malformed(&UNREADABLE)),
         }
     }
@@ -111,11 +114,11 @@ fn is_old_error(input: &[u8]) -> bool {
 }
 
 /// A server that cannot start a process says so in the form of old.
-fn old_error(input: &[u8]) -> Failure {
+fn old_error(input: &[u8]) -> DatabaseFailure {
     let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
     let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
     match input[0] == backend::ERROR && is_text {
-        true => Failure::connection("refused", String::from_utf8_lossy(line).trim()),
+        true => DatabaseFailure::connection("refused", String::from_utf8_lossy(line).trim()),
         false => malformed(&UNREADABLE),
     }
 }

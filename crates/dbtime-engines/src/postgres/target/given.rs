@@ -1,6 +1,6 @@
 //! What is given of a target: by its text, by a connection service, by the environment.
 
-use super::{TargetError, malformed};
+use super::{PostgresTargetError, malformed};
 use crate::postgres::service_file;
 use crate::server_url::{ServerUrl, UrlError};
 use std::collections::BTreeMap;
@@ -29,18 +29,18 @@ const PARAMETERS: [(&str, &str); 16] = [
 const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 
 /// Values by the name of their parameter; an empty one is none.
-pub(super) struct Given {
+pub(super) struct UrlValues {
     values: BTreeMap<&'static str, String>,
     /// Those that the environment has added.
     from_environment: Vec<&'static str>,
 }
 
-impl Given {
+impl UrlValues {
     /// What the text itself says.
-    pub(super) fn read(text: &str) -> Result<Self, TargetError> {
+    pub(super) fn read(text: &str) -> Result<Self, PostgresTargetError> {
         let scheme = text.split([':', '/']).next().unwrap_or_default();
         if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
-            return Err(TargetError::Scheme(scheme.to_owned()));
+            return Err(PostgresTargetError::Scheme(scheme.to_owned()));
         }
         let url = ServerUrl::parse(text).map_err(unreadable)?;
         let mut values = BTreeMap::from([
@@ -51,7 +51,7 @@ impl Given {
             ("dbname", url.database.unwrap_or_default()),
         ]);
         for (name, value) in url.parameters {
-            let name = known(&name).map_err(TargetError::Parameter)?;
+            let name = known(&name).map_err(PostgresTargetError::Parameter)?;
             if !value.is_empty() {
                 values.insert(name, value);
             }
@@ -72,7 +72,7 @@ impl Given {
     pub(super) fn complete(
         &mut self,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<(), TargetError> {
+    ) -> Result<(), PostgresTargetError> {
         self.serve(variable)?;
         for (name, from) in PARAMETERS {
             if let (false, Some(value)) = (self.values.contains_key(name), variable(from))
@@ -85,13 +85,17 @@ impl Given {
         Ok(())
     }
 
-    fn serve(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), TargetError> {
+    fn serve(
+        &mut self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), PostgresTargetError> {
         let named = self.values.get("service").cloned().or_else(|| variable("PGSERVICE"));
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
-        let found = service_file::look_up(&service, variable).map_err(TargetError::Service)?;
+        let found =
+            service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
         for (name, value) in found {
             let known = known(&name).map_err(|unknown| {
-                TargetError::Service(format!("service \"{service}\": {unknown}"))
+                PostgresTargetError::Service(format!("service \"{service}\": {unknown}"))
             })?;
             self.values.entry(known).or_insert(value);
         }
@@ -121,11 +125,11 @@ fn known(name: &str) -> Result<&'static str, UrlError> {
 }
 
 /// What cannot be read is not shown: a port may be a password whose user was forgotten.
-fn unreadable(error: UrlError) -> TargetError {
+fn unreadable(error: UrlError) -> PostgresTargetError {
     match error {
         UrlError::Login => malformed("user and password"),
         UrlError::Port => malformed("port"),
-        UrlError::Escape { piece } => TargetError::Malformed(piece),
-        other => TargetError::Parameter(other),
+        UrlError::Escape { piece } => PostgresTargetError::Malformed(piece),
+        other => PostgresTargetError::Parameter(other),
     }
 }

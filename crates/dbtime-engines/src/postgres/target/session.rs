@@ -1,6 +1,6 @@
 //! What a session is set to when it begins.
 
-use super::given::Given;
+use super::given::UrlValues;
 
 /// Settings of the session that the environment alone names; `default` is the server's own.
 const SETTINGS: [(&str, &str); 3] =
@@ -8,7 +8,7 @@ const SETTINGS: [(&str, &str); 3] =
 
 /// Settings of the session.
 pub(super) fn settings(
-    given: &mut Given,
+    given: &mut UrlValues,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
     let fallback = given.take("fallback_application_name");

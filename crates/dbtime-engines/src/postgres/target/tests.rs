@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn with(text: &str, variables: &[(&str, &str)]) -> Result<PostgresTarget, TargetError> {
+fn with(text: &str, variables: &[(&str, &str)]) -> Result<PostgresTarget, PostgresTargetError> {
     PostgresTarget::parse(text, &|name| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
@@ -20,7 +20,7 @@ fn a_target_says_who_and_where() {
          &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
     );
     assert_eq!(target.address.to_string(), "127.0.0.1:5433");
-    let Identity { user, password, database, settings } = &target.identity;
+    let PostgresStatementKey { user, password, database, settings } = &target.identity;
     assert_eq!([user, password.reveal(), database], ["al ice", "p@ss:w", "sh/op"]);
     let text = |text: &str| text.to_owned();
     let wanted = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];

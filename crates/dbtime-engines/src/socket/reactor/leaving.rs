@@ -2,7 +2,7 @@
 //! too: only then has it booked what their sessions did.
 
 use super::SocketReactor;
-use crate::socket::link::Stage;
+use crate::socket::link::ConnectionStage;
 use crate::socket::protocol::Protocol;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::{MonoNanos, Nanos};
@@ -14,9 +14,9 @@ const GOODBYE: Nanos = Nanos::from_millis(50);
 
 /// The sockets of connections that have been said goodbye to.
 #[derive(Debug, Default)]
-pub(super) struct Leaving(Vec<OwnedFd>);
+pub(super) struct ClosingSockets(Vec<OwnedFd>);
 
-impl Leaving {
+impl ClosingSockets {
     /// Waits until the server has closed all of them, or until then.
     fn wait(&self, until: MonoNanos) {
         for socket in &self.0 {
@@ -38,7 +38,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// Says goodbye and closes a connection that nobody waits for.
     pub(super) fn hang_up(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
-        if link.stage != Stage::Up {
+        if link.stage != ConnectionStage::Up {
             return;
         }
         link.protocol.farewell(&mut link.out);
@@ -67,7 +67,7 @@ impl<P: Protocol> Drop for SocketReactor<P> {
 mod tests {
     use super::super::tests::reactor_at;
     use crate::shard::Reactor;
-    use crate::socket::link::Stage;
+    use crate::socket::link::ConnectionStage;
     use dbtime_machine::now;
     use dbtime_model::Nanos;
     use std::io::Read;
@@ -83,7 +83,7 @@ mod tests {
         let mut reactor = reactor_at(Path::new("/nowhere"));
         let link = &mut reactor.links[0];
         link.socket = Some(UnixStream::connect(&path).expect("a listener").into());
-        link.stage = Stage::Up;
+        link.stage = ConnectionStage::Up;
         let (mut session, _) = listener.accept().expect("a client");
         let server = std::thread::spawn(move || {
             session.read_exact(&mut [0; 5]).expect("a goodbye");

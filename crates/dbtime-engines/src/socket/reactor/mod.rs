@@ -6,29 +6,29 @@ mod opening;
 mod reading;
 mod waiting;
 
-use super::link::{Link, Pending, Sent, Stage};
-use super::protocol::{Asked, Call, Protocol, Table};
+use super::link::{ConnectionStage, PendingWork, Sent, SocketConnection};
+use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
 use super::settings::{Reconnect, SocketSettings};
 use super::tls;
-use super::trouble::Trouble;
-use crate::failure::Failure;
-use crate::shard::{Answer, AnswerDelay, Event, Happened, Reactor};
+use super::trouble::IoFailure;
+use crate::failure::DatabaseFailure;
+use crate::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_machine::wait::WakeMargin;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use lateness::Lateness;
-use leaving::Leaving;
+use leaving::ClosingSockets;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use waiting::Ticks;
+use waiting::ReactorTicks;
 
 /// Sockets that are read before the shard looks at its schedule again.
 const EVENTS: usize = 64;
@@ -40,10 +40,10 @@ const BUFFER: usize = 64 << 10;
 pub struct SocketReactor<P: Protocol> {
     epoll: OwnedFd,
     /// End waits by themselves; `None`: time-outs do.
-    ticks: Option<Ticks>,
+    ticks: Option<ReactorTicks>,
     shared: Arc<P::Shared>,
     settings: Arc<SocketSettings>,
-    links: Vec<Link<P>>,
+    links: Vec<SocketConnection<P>>,
     buffer: Box<[u8]>,
     ready: Vec<epoll::Event>,
     /// Links that are to be opened once fewer are being made.
@@ -56,13 +56,13 @@ pub struct SocketReactor<P: Protocol> {
     /// When time-outs and pauses are looked at next.
     sweep_at: Option<MonoNanos>,
     /// What happened outside of a wait.
-    happened: Vec<Event>,
+    happened: Vec<Completion>,
     connections: Connections,
     /// Connections that the server has still to end; `None`: nobody waits for that.
-    leaving: Option<Leaving>,
+    leaving: Option<ClosingSockets>,
     /// Which of the host's addresses is used.
     nth: usize,
-    first_failure: Option<Failure>,
+    first_failure: Option<DatabaseFailure>,
     clock: ThreadClock,
     /// How late the thread looks at its sockets.
     lateness: Lateness,
@@ -82,10 +82,10 @@ impl<P: Protocol> SocketReactor<P> {
         settings: Arc<SocketSettings>,
         connections: usize,
     ) -> Result<Self, Errno> {
-        let links = (0..connections).map(|_| Link::new(P::new(&shared))).collect();
+        let links = (0..connections).map(|_| SocketConnection::new(P::new(&shared))).collect();
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         Ok(Self {
-            ticks: Ticks::new(&epoll).ok(),
+            ticks: ReactorTicks::new(&epoll).ok(),
             epoll,
             shared,
             settings,
@@ -140,7 +140,7 @@ impl<P: Protocol> SocketReactor<P> {
         tls::encryption(self.links[id as usize].tls.as_deref())
     }
 
-    pub(super) fn take_table(&mut self, id: u32) -> Table {
+    pub(super) fn take_table(&mut self, id: u32) -> QueryTable {
         self.links[id as usize].protocol.take_table()
     }
 
@@ -178,7 +178,7 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// What is said of trouble with this server.
     #[cold]
-    fn said(&self, trouble: impl Into<Trouble>) -> Failure {
+    fn said(&self, trouble: impl Into<IoFailure>) -> DatabaseFailure {
         trouble.into().at(&self.settings.address)
     }
 
@@ -187,7 +187,7 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &self.links[id as usize];
         let Some(socket) = &link.socket else { return };
         let mut events = EventFlags::IN;
-        if link.is_blocked || link.stage == Stage::Opening {
+        if link.is_blocked || link.stage == ConnectionStage::Opening {
             events |= EventFlags::OUT;
         }
         if let Err(error) =
@@ -202,34 +202,37 @@ impl<P: Protocol> SocketReactor<P> {
         let link = &mut self.links[id as usize];
         let since = link.since.unwrap_or(at);
         let Some(pending) = link.pending.take() else { return };
-        let kind = Happened::Connected { since };
+        let kind = CompletionKind::Connected { since };
         let late = AnswerDelay::default();
-        self.happened.push(Event { connection: id, at, late, kind });
+        self.happened.push(Completion { connection: id, at, late, kind });
         let answer = match &pending {
-            Pending::Execute { statement, parameters, wants_row } => {
+            PendingWork::Execute { statement, parameters, wants_row } => {
                 let (statement, wants_row) = (*statement, *wants_row);
-                self.execute(id, Call { statement, parameters: parameters.as_slice(), wants_row })
+                self.execute(
+                    id,
+                    ProtocolCall { statement, parameters: parameters.as_slice(), wants_row },
+                )
             }
-            Pending::Ask(request) => self.request(id, request.borrow()),
+            PendingWork::Ask(request) => self.request(id, request.borrow()),
         };
         if let Some(answer) = answer {
-            let kind = Happened::Answered(answer);
-            self.happened.push(Event { connection: id, at, late, kind });
+            let kind = CompletionKind::Answered(answer);
+            self.happened.push(Completion { connection: id, at, late, kind });
         }
     }
 
     /// Executes a statement; returns its answer where it could not even be sent.
     #[inline]
-    fn execute(&mut self, id: u32, call: Call<'_>) -> Option<Answer> {
+    fn execute(&mut self, id: u32, call: ProtocolCall<'_>) -> Option<StatementResult> {
         let link = &mut self.links[id as usize];
         match link.protocol.execute(&self.shared, call, &mut link.out) {
             Ok(()) => self.sent(id),
-            Err(failure) if link.unanswered == 0 => return Some(Answer::unsent(failure)),
+            Err(failure) if link.unanswered == 0 => return Some(StatementResult::unsent(failure)),
             Err(failure) => {
                 // Answers come in order, and this one would come before those ahead of it: it fails
                 // together with them.
                 link.unanswered += 1;
-                self.broken(id, Failure { undone: true, ..failure });
+                self.broken(id, DatabaseFailure { undone: true, ..failure });
             }
         }
         None
@@ -238,19 +241,19 @@ impl<P: Protocol> SocketReactor<P> {
     /// Does what a script asks of a connection that is there. `Some`: that is done already, or
     /// could not be sent.
     #[inline]
-    fn request(&mut self, id: u32, request: Request<'_>) -> Option<Answer> {
+    fn request(&mut self, id: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
         let link = &mut self.links[id as usize];
-        if request == Request::Connect {
+        if request == ConnectionOp::Connect {
             link.protocol.results().clear();
-            return Some(Answer::at_once());
+            return Some(StatementResult::at_once());
         }
         match link.protocol.ask(&self.shared, request, &mut link.out) {
-            Ok(Asked::Sent) => self.sent(id),
-            Ok(Asked::Done) => {
+            Ok(SubmitResult::Sent) => self.sent(id),
+            Ok(SubmitResult::Done) => {
                 self.flush(id);
-                return Some(Answer::at_once());
+                return Some(StatementResult::at_once());
             }
-            Err(failure) => return Some(Answer::unsent(failure)),
+            Err(failure) => return Some(StatementResult::unsent(failure)),
         }
         None
     }
@@ -283,56 +286,56 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         statement: StatementId,
         parameters: &[Value],
         wants_row: bool,
-    ) -> Option<Answer> {
+    ) -> Option<StatementResult> {
         let link = &mut self.links[connection as usize];
         if let Some(failure) = link.lost.take() {
             // On another socket the statement would run outside of its transaction.
-            return Some(Answer::unsent(failure));
+            return Some(StatementResult::unsent(failure));
         }
-        if link.stage == Stage::Up {
-            return self.execute(connection, Call { statement, parameters, wants_row });
+        if link.stage == ConnectionStage::Up {
+            return self.execute(connection, ProtocolCall { statement, parameters, wants_row });
         }
         let parameters = parameters.to_vec();
-        link.pending = Some(Pending::Execute { statement, parameters, wants_row });
-        if link.stage == Stage::Down {
+        link.pending = Some(PendingWork::Execute { statement, parameters, wants_row });
+        if link.stage == ConnectionStage::Down {
             self.connect(connection);
         }
         None
     }
 
     fn add_connection(&mut self) -> Option<u32> {
-        self.links.push(Link::new(P::new(&self.shared)));
+        self.links.push(SocketConnection::new(P::new(&self.shared)));
         Some(self.links.len() as u32 - 1)
     }
 
     #[inline]
-    fn ask(&mut self, connection: u32, request: Request<'_>) -> Option<Answer> {
-        if request == Request::Disconnect {
+    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
+        if request == ConnectionOp::Disconnect {
             self.disconnect(connection);
             self.results(connection).clear();
-            return Some(Answer::at_once());
+            return Some(StatementResult::at_once());
         }
         let link = &mut self.links[connection as usize];
         link.is_asked = true;
-        if let (Some(failure), true) = (link.lost.take(), request != Request::Connect) {
-            return Some(Answer::failed(failure));
+        if let (Some(failure), true) = (link.lost.take(), request != ConnectionOp::Connect) {
+            return Some(StatementResult::failed(failure));
         }
-        if link.stage == Stage::Up {
+        if link.stage == ConnectionStage::Up {
             return self.request(connection, request);
         }
-        link.pending = Some(Pending::Ask(request.to_owned()));
-        if link.stage == Stage::Down {
+        link.pending = Some(PendingWork::Ask(request.to_owned()));
+        if link.stage == ConnectionStage::Down {
             self.connect(connection);
         }
         None
     }
 
-    fn results(&mut self, connection: u32) -> &mut Results {
+    fn results(&mut self, connection: u32) -> &mut ResultSets {
         self.links[connection as usize].protocol.results()
     }
 
     fn hold(&mut self, connection: u32) -> bool {
-        let is_up = self.links[connection as usize].stage == Stage::Up;
+        let is_up = self.links[connection as usize].stage == ConnectionStage::Up;
         self.held = is_up.then_some(connection);
         is_up
     }
@@ -340,12 +343,12 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     fn release(&mut self, connection: u32) {
         self.held = None;
         let link = &self.links[connection as usize];
-        if link.stage == Stage::Up && link.wants_to_send() && !link.is_blocked {
+        if link.stage == ConnectionStage::Up && link.wants_to_send() && !link.is_blocked {
             self.flush(connection);
         }
     }
 
-    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>) {
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>) {
         self.wait_until(until, is_due, events);
     }
 
@@ -374,7 +377,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         if link.unanswered > 0 {
             self.connections.abandoned.extend(link.protocol.number());
         }
-        if matches!(link.stage, Stage::Opening | Stage::Talking) {
+        if matches!(link.stage, ConnectionStage::Opening | ConnectionStage::Talking) {
             self.opening -= 1;
         }
         link.pending = None;
@@ -382,7 +385,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     fn ends(&mut self) {
-        self.leaving = Some(Leaving::default());
+        self.leaving = Some(ClosingSockets::default());
     }
 
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
@@ -407,7 +410,7 @@ impl<P: Protocol> SocketReactor<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::{Identity, PostgresProtocol, PostgresShared};
+    use crate::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
     use crate::server::StatementProtocol;
     use crate::socket::Address;
     use std::os::unix::net::UnixListener;
@@ -415,7 +418,11 @@ mod tests {
 
     /// With one connection to a PostgreSQL, not made yet.
     pub(super) fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
-        let shared = PostgresShared::of_workload(Identity::default(), &[], StatementProtocol::Text);
+        let shared = PostgresShared::of_workload(
+            PostgresStatementKey::default(),
+            &[],
+            StatementProtocol::Text,
+        );
         let settings = SocketSettings {
             address: Address::unix(path).expect("a path"),
             connect_timeout: Nanos::from_secs(5),
@@ -452,14 +459,15 @@ mod tests {
         let mut codes = Vec::new();
         let mut copies = Vec::new();
         for _ in 0..2 {
-            assert_eq!(reactor.ask(0, Request::Connect), None);
+            assert_eq!(reactor.ask(0, ConnectionOp::Connect), None);
             // As a process has them that was forked a moment ago.
             copies.extend(
                 reactor.links[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
             );
             let mut events = Vec::new();
             reactor.wait(now() + Nanos::from_secs(5), false, &mut events);
-            let Some(Event { kind: Happened::Answered(answer), .. }) = events.pop() else {
+            let Some(Completion { kind: CompletionKind::Answered(answer), .. }) = events.pop()
+            else {
                 panic!("no answer")
             };
             codes.push(answer.rows.expect_err("refused").code.clone());

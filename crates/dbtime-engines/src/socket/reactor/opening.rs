@@ -1,12 +1,12 @@
 //! Connections are made, given up, and made again.
 
 use super::SocketReactor;
-use crate::failure::Failure;
-use crate::shard::{Answer, AnswerDelay, Event, Happened};
-use crate::socket::link::{Link, Stage};
+use crate::failure::DatabaseFailure;
+use crate::shard::{AnswerDelay, Completion, CompletionKind, StatementResult};
+use crate::socket::link::{ConnectionStage, SocketConnection};
 use crate::socket::protocol::Protocol;
 use crate::socket::tls::{TlsSettings, TlsWish};
-use crate::socket::trouble::{Trouble, timed_out};
+use crate::socket::trouble::{IoFailure, timed_out};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -27,18 +27,20 @@ const SWEEP: Nanos = Nanos::from_millis(5);
 impl<P: Protocol> SocketReactor<P> {
     /// Makes all connections; each is tried once, unless the first of them all fail. `stopped` ends
     /// it early. Returns how many are there, and why the first that is not there could not be made.
-    pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<Failure>) {
+    pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<DatabaseFailure>) {
         let begun = now();
         for id in 0..self.links.len() as u32 {
             self.connect(id);
         }
-        let is_underway = |link: &Link<P>| !matches!(link.stage, Stage::Up | Stage::Down);
+        let is_underway = |link: &SocketConnection<P>| {
+            !matches!(link.stage, ConnectionStage::Up | ConnectionStage::Down)
+        };
         while self.links.iter().any(is_underway) && !self.is_hopeless() && !stopped() {
             self.wait_once(now() + LOOK, false);
             self.happened.clear();
         }
         self.connections.opening = self.opened_at - begun;
-        let up = self.links.iter().filter(|link| link.stage == Stage::Up).count();
+        let up = self.links.iter().filter(|link| link.stage == ConnectionStage::Up).count();
         (up, self.first_failure.take())
     }
 
@@ -53,7 +55,7 @@ impl<P: Protocol> SocketReactor<P> {
         let pause = link.pause();
         link.since = None;
         link.retry_at = now() + pause;
-        link.stage = Stage::Waiting;
+        link.stage = ConnectionStage::Waiting;
         if pause > Nanos::ZERO {
             self.sweep_soon();
         } else if self.opening >= OPENING_MAX {
@@ -69,7 +71,7 @@ impl<P: Protocol> SocketReactor<P> {
         link.since.get_or_insert_with(now);
         match self.settings.address.open(self.nth) {
             Ok(socket) => {
-                link.stage = Stage::Opening;
+                link.stage = ConnectionStage::Opening;
                 self.opening += 1;
                 let events = EventFlags::IN | EventFlags::OUT;
                 let added = epoll::add(&self.epoll, &socket, EventData::new_u64(id.into()), events);
@@ -85,7 +87,7 @@ impl<P: Protocol> SocketReactor<P> {
                 self.sweep_soon();
             }
             Err(error) => {
-                link.stage = Stage::Opening;
+                link.stage = ConnectionStage::Opening;
                 self.opening += 1;
                 self.not_opened(id, error);
             }
@@ -103,7 +105,7 @@ impl<P: Protocol> SocketReactor<P> {
         self.close(id);
         let link = &mut self.links[id as usize];
         link.since = None;
-        link.stage = Stage::Waiting;
+        link.stage = ConnectionStage::Waiting;
         self.queued.push_back(id);
     }
 
@@ -125,7 +127,7 @@ impl<P: Protocol> SocketReactor<P> {
         while self.opening < OPENING_MAX {
             let Some(id) = self.queued.pop_front() else { break };
             let link = &self.links[id as usize];
-            if link.stage == Stage::Waiting && link.retry_at <= present {
+            if link.stage == ConnectionStage::Waiting && link.retry_at <= present {
                 self.open(id);
             }
         }
@@ -138,7 +140,7 @@ impl<P: Protocol> SocketReactor<P> {
         match sockopt::socket_error(socket) {
             Ok(Ok(())) => {
                 let transport = self.settings.address.transport();
-                link.stage = Stage::Talking;
+                link.stage = ConnectionStage::Talking;
                 let wish = self.settings.tls.as_ref().map_or(TlsWish::No, TlsSettings::wish);
                 link.protocol.open(&self.shared, transport, wish, &mut link.out);
                 self.listen(id);
@@ -156,9 +158,9 @@ impl<P: Protocol> SocketReactor<P> {
         let sent = link.send();
         let tls = match (&self.settings.tls, sent) {
             (_, Err(trouble)) => Err(self.said(trouble)),
-            (Some(tls), _) => tls.connection().map_err(|e| self.said(Trouble::Tls(e))),
+            (Some(tls), _) => tls.connection().map_err(|e| self.said(IoFailure::Tls(e))),
             (None, _) => {
-                Err(self.said(Trouble::Tls(Error::General("nobody asked for it".to_owned()))))
+                Err(self.said(IoFailure::Tls(Error::General("nobody asked for it".to_owned()))))
             }
         };
         match tls {
@@ -197,24 +199,24 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// A connection could not be made, or is lost.
     #[cold]
-    pub(super) fn broken(&mut self, id: u32, failure: Failure) {
+    pub(super) fn broken(&mut self, id: u32, failure: DatabaseFailure) {
         let link = &mut self.links[id as usize];
         match link.stage {
-            Stage::Opening | Stage::Talking => {
+            ConnectionStage::Opening | ConnectionStage::Talking => {
                 self.opening -= 1;
                 self.opened_at = now();
                 self.connections.failed += 1;
                 link.failures += 1;
             }
-            Stage::Up => {
+            ConnectionStage::Up => {
                 self.connections.lost += 1;
                 link.failures = 0;
             }
-            Stage::Waiting => {
+            ConnectionStage::Waiting => {
                 self.connections.failed += 1;
                 link.failures += 1;
             }
-            Stage::Down => {}
+            ConnectionStage::Down => {}
         }
         let unanswered = link.unanswered;
         let is_awaited = unanswered > 0 || link.pending.take().is_some();
@@ -229,27 +231,30 @@ impl<P: Protocol> SocketReactor<P> {
             for nth in 0..unanswered.max(1) {
                 let round_trips = u32::from(nth == 0);
                 let answer = match unanswered {
-                    0 => Answer::unsent(failure.clone()),
-                    _ => Answer { round_trips, ..Answer::failed(failure.clone()) },
+                    0 => StatementResult::unsent(failure.clone()),
+                    _ => {
+                        StatementResult { round_trips, ..StatementResult::failed(failure.clone()) }
+                    }
                 };
-                let kind = Happened::Answered(answer);
+                let kind = CompletionKind::Answered(answer);
                 let late = AnswerDelay::default();
-                self.happened.push(Event { connection: id, at: now(), late, kind });
+                self.happened.push(Completion { connection: id, at: now(), late, kind });
             }
         }
     }
 
     /// The server has not answered in time.
     fn not_let_in(&mut self, id: u32) {
-        if self.links[id as usize].stage == Stage::Opening && self.may_try_another(id) {
+        if self.links[id as usize].stage == ConnectionStage::Opening && self.may_try_another(id) {
             return self.not_opened(id, Errno::TIMEDOUT);
         }
         let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
         let link = &self.links[id as usize];
-        let doubt = if link.stage == Stage::Talking { link.protocol.doubt() } else { None };
+        let doubt =
+            if link.stage == ConnectionStage::Talking { link.protocol.doubt() } else { None };
         let doubt = doubt.map_or(String::new(), |doubt| format!(": {doubt}"));
         let text = format!("{address} did not let us in within {limit}{doubt}");
-        self.broken(id, Failure::connection("connect timeout", text));
+        self.broken(id, DatabaseFailure::connection("connect timeout", text));
     }
 
     /// Looks after time-outs, pauses and turns.
@@ -260,22 +265,26 @@ impl<P: Protocol> SocketReactor<P> {
         for id in 0..self.links.len() as u32 {
             let link = &self.links[id as usize];
             match link.stage {
-                Stage::Waiting | Stage::Opening | Stage::Talking
+                ConnectionStage::Waiting | ConnectionStage::Opening | ConnectionStage::Talking
                     if link.since.is_some_and(|s| present - s > self.settings.connect_timeout) =>
                 {
                     self.not_let_in(id);
                     again = true;
                 }
-                Stage::Waiting if link.retry_at <= present && self.opening < OPENING_MAX => {
+                ConnectionStage::Waiting
+                    if link.retry_at <= present && self.opening < OPENING_MAX =>
+                {
                     self.open(id);
                     again = true;
                 }
-                Stage::Waiting | Stage::Opening | Stage::Talking => again = true,
-                Stage::Up if link.deadline.is_some_and(|by| by <= present) => {
+                ConnectionStage::Waiting | ConnectionStage::Opening | ConnectionStage::Talking => {
+                    again = true
+                }
+                ConnectionStage::Up if link.deadline.is_some_and(|by| by <= present) => {
                     self.broken(id, timed_out(self.settings.statement_timeout));
                 }
-                Stage::Up if link.deadline.is_some() => again = true,
-                Stage::Up | Stage::Down => {}
+                ConnectionStage::Up if link.deadline.is_some() => again = true,
+                ConnectionStage::Up | ConnectionStage::Down => {}
             }
         }
         if again {

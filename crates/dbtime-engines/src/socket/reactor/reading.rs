@@ -1,10 +1,10 @@
 //! What arrives is read, and acted upon.
 
 use super::SocketReactor;
-use crate::failure::Failure;
-use crate::shard::{Event, Happened};
-use crate::socket::link::Stage;
-use crate::socket::protocol::{Progress, Protocol};
+use crate::failure::DatabaseFailure;
+use crate::shard::{Completion, CompletionKind};
+use crate::socket::link::ConnectionStage;
+use crate::socket::protocol::{Protocol, ProtocolProgress};
 use dbtime_machine::now;
 use dbtime_model::MonoNanos;
 
@@ -22,7 +22,7 @@ impl<P: Protocol> SocketReactor<P> {
                 Ok(None) => return,
                 Ok(Some(0)) => {
                     let text = format!("{} closed the connection", self.settings.address);
-                    return self.broken(id, Failure::connection("closed", text));
+                    return self.broken(id, DatabaseFailure::connection("closed", text));
                 }
                 Ok(Some(count)) => count,
                 Err(trouble) => return self.broken(id, self.said(trouble)),
@@ -72,11 +72,12 @@ impl<P: Protocol> SocketReactor<P> {
             let (taken, progress) =
                 link.protocol.receive(&self.shared, &input[used..], &mut link.out);
             used += taken;
-            let goes_on = taken > 0 || !matches!(progress, Progress::More | Progress::WantsData);
-            if matches!(progress, Progress::Encrypt) && used < input.len() {
+            let goes_on = taken > 0
+                || !matches!(progress, ProtocolProgress::More | ProtocolProgress::WantsData);
+            if matches!(progress, ProtocolProgress::Encrypt) && used < input.len() {
                 // Whoever put more behind it wants it taken for encrypted words.
                 let text = "the server sent more before the connection was encrypted";
-                self.broken(id, Failure::connection("tls", text));
+                self.broken(id, DatabaseFailure::connection("tls", text));
                 return None;
             }
             if !self.progress(id, progress, at) {
@@ -91,27 +92,27 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// Acts on what came of bytes. Returns whether the connection is still there.
     #[inline]
-    fn progress(&mut self, id: u32, progress: Progress, at: MonoNanos) -> bool {
+    fn progress(&mut self, id: u32, progress: ProtocolProgress, at: MonoNanos) -> bool {
         let link = &mut self.links[id as usize];
         match progress {
-            Progress::More | Progress::WantsData => {}
-            Progress::Encrypt => return self.encrypt(id),
-            Progress::Answered(answer) => {
+            ProtocolProgress::More | ProtocolProgress::WantsData => {}
+            ProtocolProgress::Encrypt => return self.encrypt(id),
+            ProtocolProgress::Answered(answer) => {
                 let Some(unanswered) = link.unanswered.checked_sub(1) else {
                     let text = "the server answers what nobody asked";
-                    self.broken(id, Failure::connection("protocol", text));
+                    self.broken(id, DatabaseFailure::connection("protocol", text));
                     return false;
                 };
                 link.unanswered = unanswered;
                 link.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
                 let limit = self.settings.statement_timeout.filter(|_| link.unanswered > 0);
                 link.deadline = limit.map(|limit| at + limit);
-                let kind = Happened::Answered(answer);
+                let kind = CompletionKind::Answered(answer);
                 let late = self.late;
-                self.happened.push(Event { connection: id, at, late, kind });
+                self.happened.push(Completion { connection: id, at, late, kind });
             }
-            Progress::Connected => {
-                link.stage = Stage::Up;
+            ProtocolProgress::Connected => {
+                link.stage = ConnectionStage::Up;
                 link.failures = 0;
                 self.opening -= 1;
                 self.opened_at = at;
@@ -119,8 +120,8 @@ impl<P: Protocol> SocketReactor<P> {
                 self.execute_pending(id, at);
                 return self.links[id as usize].socket.is_some();
             }
-            Progress::Broken(mut failure) => {
-                if link.stage == Stage::Talking {
+            ProtocolProgress::Broken(mut failure) => {
+                if link.stage == ConnectionStage::Talking {
                     link.protocol.refused(&mut failure, &self.settings.address, link.tried);
                 }
                 self.broken(id, *failure);

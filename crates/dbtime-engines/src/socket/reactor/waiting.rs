@@ -4,8 +4,8 @@
 //! notice. So where nothing is due a wait has none: it ends with an answer or with the next tick.
 
 use super::SocketReactor;
-use crate::shard::Event;
-use crate::socket::link::Stage;
+use crate::shard::Completion;
+use crate::socket::link::ConnectionStage;
 use crate::socket::protocol::Protocol;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_machine::timer::PeriodicTimer;
@@ -24,11 +24,11 @@ const TICK_AT_LEAST: Nanos = Nanos::from_millis(9);
 const TICK_ID: u64 = u64::MAX;
 
 /// Ends the waits of one epoll instance from time to time.
-pub(super) struct Ticks {
+pub(super) struct ReactorTicks {
     timer: PeriodicTimer,
 }
 
-impl Ticks {
+impl ReactorTicks {
     /// # Errors
     /// Those of [`PeriodicTimer::new`] and epoll_ctl(2).
     pub(super) fn new(epoll: &OwnedFd) -> Result<Self, Errno> {
@@ -47,7 +47,12 @@ impl Ticks {
 impl<P: Protocol> SocketReactor<P> {
     /// As [`Reactor::wait`](crate::shard::Reactor::wait).
     #[inline]
-    pub(super) fn wait_until(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Event>) {
+    pub(super) fn wait_until(
+        &mut self,
+        until: MonoNanos,
+        is_due: bool,
+        events: &mut Vec<Completion>,
+    ) {
         while !self.wait_once(until, is_due) {}
         events.append(&mut self.happened);
     }
@@ -85,13 +90,13 @@ impl<P: Protocol> SocketReactor<P> {
     /// driver goes on.
     #[inline]
     fn is_probably_answered(&self) -> bool {
-        let is_awaited =
-            matches!(&*self.links, [link] if link.stage == Stage::Up && link.unanswered > 0);
+        let [link] = &*self.links else { return false };
+        let is_awaited = link.stage == ConnectionStage::Up && link.unanswered > 0;
         is_awaited && self.lateness.lost_cpu()
     }
 
     /// What has happened so far.
-    pub(in crate::socket) fn take_happened(&mut self) -> Vec<Event> {
+    pub(in crate::socket) fn take_happened(&mut self) -> Vec<Completion> {
         std::mem::take(&mut self.happened)
     }
 
@@ -125,7 +130,7 @@ impl<P: Protocol> SocketReactor<P> {
             self.late = self.lateness.of(nth, ready.len());
             let id = event.data.u64() as u32;
             let flags = event.flags;
-            if self.links[id as usize].stage == Stage::Opening {
+            if self.links[id as usize].stage == ConnectionStage::Opening {
                 self.opened(id);
                 continue;
             }

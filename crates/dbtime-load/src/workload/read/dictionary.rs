@@ -1,10 +1,10 @@
 //! `[dictionaries.NAME]`: words from a file, a list or a template.
 
 use super::is_sql_name;
-use crate::keys::dictionary::{Dictionary, Order, Words};
-use crate::keys::template::Template;
+use crate::keys::dictionary::{Dictionary, DictionaryWords, Order};
+use crate::keys::template::TextTemplate;
 use crate::workload::WorkloadError;
-use crate::workload::document::{Node, Result, Section};
+use crate::workload::document::{DocumentNode, DocumentSection, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -17,9 +17,9 @@ const WORDS_MAX: usize = 10_000_000;
 /// The largest dictionary file, in bytes.
 const FILE_MAX: u64 = 256 << 20;
 
-pub(super) fn read(root: &Section<'_, '_>) -> Result<Dictionaries> {
+pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Dictionaries> {
     let Some(node) = root.get("dictionaries") else { return Ok(BTreeMap::new()) };
-    let entry = |(name, node): (&str, Node<'_, '_>)| {
+    let entry = |(name, node): (&str, DocumentNode<'_, '_>)| {
         if !is_sql_name(name) {
             return Err(node.refuse(
                 format!("dictionary name `{}`", crate::workload::document::abridged(name)),
@@ -32,7 +32,7 @@ pub(super) fn read(root: &Section<'_, '_>) -> Result<Dictionaries> {
     node.section("dictionaries")?.entries().map(entry).collect()
 }
 
-fn dictionary(section: &Section<'_, '_>) -> Result<Dictionary> {
+fn dictionary(section: &DocumentSection<'_, '_>) -> Result<Dictionary> {
     section.allow(&["file", "list", "template", "count", "first", "order"])?;
     let order = match section.get("order") {
         None => Order::Random,
@@ -45,8 +45,8 @@ fn dictionary(section: &Section<'_, '_>) -> Result<Dictionary> {
     };
     let sources = ["file", "list", "template"].map(|key| section.get(key));
     let words = match sources {
-        [Some(file), None, None] => Words::List(file_words(&file)?),
-        [None, Some(list), None] => Words::List(list_words(&list)?),
+        [Some(file), None, None] => DictionaryWords::List(file_words(&file)?),
+        [None, Some(list), None] => DictionaryWords::List(list_words(&list)?),
         [None, None, Some(template)] => return template_words(section, &template, order),
         [None, None, None] => {
             return Err(section.unexpected(
@@ -65,7 +65,7 @@ fn dictionary(section: &Section<'_, '_>) -> Result<Dictionary> {
     Ok(Dictionary { words, order })
 }
 
-fn list_words(node: &Node<'_, '_>) -> Result<Vec<String>> {
+fn list_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
     let words = node.list()?.into_iter().map(|word| word.text().map(str::to_owned));
     let words: Vec<String> = words.collect::<Result<_>>()?;
     if words.is_empty() {
@@ -75,22 +75,22 @@ fn list_words(node: &Node<'_, '_>) -> Result<Vec<String>> {
 }
 
 fn template_words(
-    section: &Section<'_, '_>,
-    node: &Node<'_, '_>,
+    section: &DocumentSection<'_, '_>,
+    node: &DocumentNode<'_, '_>,
     order: Order,
 ) -> Result<Dictionary> {
-    let template = Template::parse(node.text()?).map_err(|found| {
+    let template = TextTemplate::parse(node.text()?).map_err(|found| {
         node.refuse(found, "one conversion such as %d, %05d or %08x, at most 1000 wide")
     })?;
     let count = section.need("count", "how many words the template makes")?;
     let count = count.integer(1..=Dictionary::COUNT_MAX)?.cast_unsigned();
     let first = section.get("first").map_or(Ok(1), |node| node.integer(0..=i64::MAX))?;
-    let words = Words::Template { template, first: first.cast_unsigned(), count };
+    let words = DictionaryWords::Template { template, first: first.cast_unsigned(), count };
     Ok(Dictionary { words, order })
 }
 
 /// The lines of a file beside the workload file; empty lines are no words.
-fn file_words(node: &Node<'_, '_>) -> Result<Vec<String>> {
+fn file_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
     let name = node.text()?;
     let folder = node.document.path.parent().unwrap_or(Path::new(""));
     let path = folder.join(name);

@@ -4,35 +4,35 @@ use super::dictionary::Dictionaries;
 use crate::keys::formula::{Formula, FormulaError};
 use crate::keys::pattern::Pattern;
 use crate::keys::skew::Zipf;
-use crate::keys::{Kind, Range, Spec};
+use crate::keys::{KeyKind, KeyRange, KeySpec};
 use crate::program::Value;
-use crate::workload::Table;
-use crate::workload::document::{Node, Result, Section};
+use crate::workload::WorkloadTable;
+use crate::workload::document::{DocumentNode, DocumentSection, Result};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::de::DeValue;
 
 /// What every generator may refer to.
-pub(super) struct Things<'a> {
-    pub(super) tables: &'a [Table],
+pub(super) struct KeyContext<'a> {
+    pub(super) tables: &'a [WorkloadTable],
     pub(super) dictionaries: &'a Dictionaries,
     /// Bytes that repeated constants may still take: a short file must not fill the memory.
     pub(super) bytes_left: Cell<usize>,
 }
 
-impl<'a> Things<'a> {
+impl<'a> KeyContext<'a> {
     /// Bytes of all repeated constants together.
     const BYTES_MAX: usize = 16 << 20;
 
-    pub(super) fn new(tables: &'a [Table], dictionaries: &'a Dictionaries) -> Self {
+    pub(super) fn new(tables: &'a [WorkloadTable], dictionaries: &'a Dictionaries) -> Self {
         Self { tables, dictionaries, bytes_left: Cell::new(Self::BYTES_MAX) }
     }
 }
 
 /// What one generator may refer to.
-pub(super) struct Scope<'a> {
-    pub(super) things: &'a Things<'a>,
+pub(super) struct KeyScope<'a> {
+    pub(super) things: &'a KeyContext<'a>,
     /// Other keys, or columns, by name.
     pub(super) names: &'a BTreeMap<&'a str, u16>,
 }
@@ -58,28 +58,28 @@ const GENERATORS: &[(&str, &[&str])] = &[
 
 /// Reads a generator. `extra` are keys of the table that the caller reads.
 pub(super) fn spec(
-    node: &Node<'_, '_>,
+    node: &DocumentNode<'_, '_>,
     title: &str,
     extra: &[&str],
-    scope: &Scope<'_>,
-) -> Result<Spec> {
+    scope: &KeyScope<'_>,
+) -> Result<KeySpec> {
     match node.value.get_ref() {
         DeValue::Integer(_) => {
-            Ok(Spec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
+            Ok(KeySpec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
         }
-        DeValue::Float(_) => Ok(Spec::Constant(Value::Real(node.number()?))),
-        DeValue::String(_) => Ok(Spec::Formula(formula(node, scope)?)),
+        DeValue::Float(_) => Ok(KeySpec::Constant(Value::Real(node.number()?))),
+        DeValue::String(_) => Ok(KeySpec::Formula(formula(node, scope)?)),
         DeValue::Table(_) => from_section(node, &node.section(title)?, extra, scope),
         _ => Err(node.unexpected("a number, a formula in quotes, or a table with a generator")),
     }
 }
 
 fn from_section(
-    node: &Node<'_, '_>,
-    section: &Section<'_, '_>,
+    node: &DocumentNode<'_, '_>,
+    section: &DocumentSection<'_, '_>,
     extra: &[&str],
-    scope: &Scope<'_>,
-) -> Result<Spec> {
+    scope: &KeyScope<'_>,
+) -> Result<KeySpec> {
     let here: Vec<&(&str, &[&str])> =
         GENERATORS.iter().filter(|(name, _)| section.get(name).is_some()).collect();
     let names = || GENERATORS.iter().map(|(name, _)| *name);
@@ -106,60 +106,60 @@ fn from_section(
 
 fn generator(
     name: &str,
-    node: &Node<'_, '_>,
-    section: &Section<'_, '_>,
-    scope: &Scope<'_>,
-) -> Result<Spec> {
+    node: &DocumentNode<'_, '_>,
+    section: &DocumentSection<'_, '_>,
+    scope: &KeyScope<'_>,
+) -> Result<KeySpec> {
     let number = |key: &str, allowed: std::ops::RangeInclusive<f64>| {
         let expected = format!("a number from {} to {}", allowed.start(), allowed.end());
         section.need(key, &expected)?.number_in(allowed)
     };
     match name {
         "constant" => constant(node, section, &scope.things.bytes_left),
-        "formula" => Ok(Spec::Formula(formula(node, scope)?)),
-        "uniform" => Ok(Spec::Uniform(range(node, scope)?)),
+        "formula" => Ok(KeySpec::Formula(formula(node, scope)?)),
+        "uniform" => Ok(KeySpec::Uniform(range(node, scope)?)),
         "real" => real(node),
         "zipf" => {
             let exponent = number("exponent", Zipf::EXPONENTS)?;
             let scramble = section.flag("scramble")?;
-            Ok(Spec::Zipf { range: fixed_range(node, scope)?, exponent, scramble })
+            Ok(KeySpec::Zipf { range: fixed_range(node, scope)?, exponent, scramble })
         }
         "gaussian" => {
             // Below 2 nearly every second normal would be thrown away; pgbench refuses it too.
             let parameter = number("parameter", 2.0..=1000.0)?;
-            Ok(Spec::Gaussian { range: fixed_range(node, scope)?, parameter })
+            Ok(KeySpec::Gaussian { range: fixed_range(node, scope)?, parameter })
         }
         "exponential" => {
             let parameter = number("parameter", 1e-6..=700.0)?;
-            Ok(Spec::Exponential { range: fixed_range(node, scope)?, parameter })
+            Ok(KeySpec::Exponential { range: fixed_range(node, scope)?, parameter })
         }
         "nurand" => {
             let a = section.need("a", "the constant A: 255, 1023 or 8191 in TPC-C")?;
             let a = a.integer(0..=i64::MAX)?;
             let c = section.get("c").map_or(Ok(0), |c| c.integer(0..=i64::MAX))?;
-            Ok(Spec::NuRand { range: fixed_range(node, scope)?, a, c })
+            Ok(KeySpec::NuRand { range: fixed_range(node, scope)?, a, c })
         }
         "hot_spot" => {
             let draws = number("draws", 0.0..=100.0)?;
             let keys = number("keys", 0.0..=100.0)?;
-            Ok(Spec::HotSpot { range: fixed_range(node, scope)?, draws, keys })
+            Ok(KeySpec::HotSpot { range: fixed_range(node, scope)?, draws, keys })
         }
         "sequence" => match node.value.get_ref() {
             DeValue::Array(_) => {
-                let Range { low, high } = fixed_range(node, scope)?;
-                Ok(Spec::Sequence { first: low, last: Some(high) })
+                let KeyRange { low, high } = fixed_range(node, scope)?;
+                Ok(KeySpec::Sequence { first: low, last: Some(high) })
             }
-            _ => Ok(Spec::Sequence { first: fixed(node, scope)?, last: None }),
+            _ => Ok(KeySpec::Sequence { first: fixed(node, scope)?, last: None }),
         },
-        "unique" => Ok(Spec::Unique { first: fixed(node, scope)? }),
-        "permutation" => Ok(Spec::Permutation(fixed_range(node, scope)?)),
+        "unique" => Ok(KeySpec::Unique { first: fixed(node, scope)? }),
+        "permutation" => Ok(KeySpec::Permutation(fixed_range(node, scope)?)),
         "dictionary" => {
             let name = node.text()?;
             let known = scope.things.dictionaries;
             let words = known.get(name).ok_or_else(|| {
                 node.unknown("dictionary", name, known.keys().map(String::as_str))
             })?;
-            Ok(Spec::Dictionary(Arc::clone(words)))
+            Ok(KeySpec::Dictionary(Arc::clone(words)))
         }
         "pattern" => {
             let text = node.text()?;
@@ -169,24 +169,24 @@ fn generator(
                     format!("at most {} bytes", Pattern::LENGTH_MAX),
                 ));
             }
-            Ok(Spec::Pattern(Arc::new(Pattern::new(text))))
+            Ok(KeySpec::Pattern(Arc::new(Pattern::new(text))))
         }
         _ => choose(node, scope),
     }
 }
 
 fn constant(
-    node: &Node<'_, '_>,
-    section: &Section<'_, '_>,
+    node: &DocumentNode<'_, '_>,
+    section: &DocumentSection<'_, '_>,
     bytes_left: &Cell<usize>,
-) -> Result<Spec> {
+) -> Result<KeySpec> {
     let repeat = section.get("repeat").map(|node| Ok((node, node.integer(0..=1 << 20)?)));
     let repeat = repeat.transpose()?;
     match (node.value.get_ref(), repeat) {
         (DeValue::Integer(_), None) => {
-            Ok(Spec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
+            Ok(KeySpec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
         }
-        (DeValue::Float(_), None) => Ok(Spec::Constant(Value::Real(node.number()?))),
+        (DeValue::Float(_), None) => Ok(KeySpec::Constant(Value::Real(node.number()?))),
         (DeValue::String(text), repeat) => {
             let count = repeat.as_ref().map_or(1, |(_, count)| *count as usize);
             let bytes = text.len().saturating_mul(count);
@@ -194,19 +194,19 @@ fn constant(
                 return Err(node.refuse("constants of more than 16 MiB", "shorter ones"));
             };
             bytes_left.set(left);
-            Ok(Spec::Constant(Value::Text(text.repeat(count))))
+            Ok(KeySpec::Constant(Value::Text(text.repeat(count))))
         }
         (_, None) => Err(node.unexpected("a number or a text")),
         (_, Some(_)) => Err(node.unexpected("a text, for `repeat` repeats texts")),
     }
 }
 
-fn real(node: &Node<'_, '_>) -> Result<Spec> {
+fn real(node: &DocumentNode<'_, '_>) -> Result<KeySpec> {
     match node.list()?.as_slice() {
         [low, high] => {
             let (from, to) = (low.number()?, high.number()?);
             if from <= to && (to - from).is_finite() {
-                return Ok(Spec::Real(from, to));
+                return Ok(KeySpec::Real(from, to));
             }
             Err(node.refuse(format!("the range {from} to {to}"), "the lower end first"))
         }
@@ -214,22 +214,22 @@ fn real(node: &Node<'_, '_>) -> Result<Spec> {
     }
 }
 
-fn choose(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Spec> {
-    let alternative = |node: Node<'_, '_>| {
+fn choose(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeySpec> {
+    let alternative = |node: DocumentNode<'_, '_>| {
         let section = node.section("an alternative")?;
         let weight = weight(&section.need("weight", "a number above 0")?)?;
         Ok((weight, spec(&node, "an alternative", &["weight"], scope)?))
     };
-    let choices: Vec<(f64, Spec)> =
+    let choices: Vec<(f64, KeySpec)> =
         node.list()?.into_iter().map(alternative).collect::<Result<_>>()?;
     if choices.is_empty() {
         return Err(node.unexpected("a list of at least one alternative"));
     }
-    Ok(Spec::Choose(choices))
+    Ok(KeySpec::Choose(choices))
 }
 
 /// A weight: above zero, and not so large that sums lose the small ones.
-pub(super) fn weight(node: &Node<'_, '_>) -> Result<f64> {
+pub(super) fn weight(node: &DocumentNode<'_, '_>) -> Result<f64> {
     let value = node.number()?;
     if value > 0.0 && value <= 1e12 {
         return Ok(value);
@@ -238,7 +238,7 @@ pub(super) fn weight(node: &Node<'_, '_>) -> Result<f64> {
 }
 
 /// A range whose ends may depend on other keys.
-fn range(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Range> {
+fn range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> {
     match node.list()?.as_slice() {
         [low, high] => {
             let (low_end, high_end) = (end(low, scope)?, end(high, scope)?);
@@ -248,14 +248,14 @@ fn range(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Range> {
                 let found = format!("the empty range {from} to {to}");
                 return Err(node.refuse(found, "the lower end first"));
             }
-            Ok(Range { low: low_end, high: high_end })
+            Ok(KeyRange { low: low_end, high: high_end })
         }
         _ => Err(node.unexpected("a list of two ends, such as [1, \"account.rows\"]")),
     }
 }
 
 /// A range whose ends are known once the scale is.
-fn fixed_range(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Range> {
+fn fixed_range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> {
     let range = range(node, scope)?;
     for (formula, end) in [&range.low, &range.high].into_iter().zip(node.list()?) {
         independent(formula, &end)?;
@@ -264,13 +264,13 @@ fn fixed_range(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Range> {
 }
 
 /// A number that is known once the scale is.
-fn fixed(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Formula> {
+fn fixed(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
     let formula = end(node, scope)?;
     independent(&formula, node)?;
     Ok(formula)
 }
 
-fn independent(formula: &Formula, node: &Node<'_, '_>) -> Result<()> {
+fn independent(formula: &Formula, node: &DocumentNode<'_, '_>) -> Result<()> {
     let mut depends = false;
     formula.slots(&mut |_| depends = true);
     if depends {
@@ -281,7 +281,7 @@ fn independent(formula: &Formula, node: &Node<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn end(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Formula> {
+fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
     match node.value.get_ref() {
         DeValue::Integer(_) => Ok(Formula::Number(node.integer(i64::MIN..=i64::MAX)?)),
         DeValue::String(_) => formula(node, scope),
@@ -289,7 +289,7 @@ fn end(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Formula> {
     }
 }
 
-fn formula(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Formula> {
+fn formula(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
     let tables = scope.things.tables;
     let resolve = &mut |name: &str| {
         if let Some(slot) = scope.names.get(name) {
@@ -314,14 +314,14 @@ fn formula(node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Formula> {
 
 /// Refuses formulas over anything but integers; `kind` and `name` tell of other keys.
 pub(super) fn integers_only<'a>(
-    node: &Node<'_, '_>,
-    spec: &Spec,
-    other: impl Fn(u16) -> (&'a str, Kind),
+    node: &DocumentNode<'_, '_>,
+    spec: &KeySpec,
+    other: impl Fn(u16) -> (&'a str, KeyKind),
 ) -> Result<()> {
     for slot in spec.slots() {
         let (name, kind) = other(slot);
-        if kind != Kind::Integer {
-            let what = if kind == Kind::Text { "a text" } else { "not an integer" };
+        if kind != KeyKind::Integer {
+            let what = if kind == KeyKind::Text { "a text" } else { "not an integer" };
             return Err(node.refuse(format!("`{name}` in a formula, which is {what}"), "integers"));
         }
     }

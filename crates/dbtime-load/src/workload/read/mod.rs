@@ -12,10 +12,10 @@ mod table;
 
 pub(super) use scale::check_scale;
 
-use super::document::{Document, Node, Result, Section};
-use super::script::{Script, ScriptStep, Scripts};
-use super::{Limit, Operation, Workload, WorkloadError, sql};
-use crate::session::Retry;
+use super::document::{Document, DocumentNode, DocumentSection, Result};
+use super::script::{ScriptDocument, ScriptStep, WorkloadScripts};
+use super::{Operation, Workload, WorkloadError, WorkloadLimit, sql};
+use crate::session::RetryPolicy;
 use crate::statement::{Statement, StatementKind};
 use dbtime_model::{OperationId, StatementId};
 use std::path::Path;
@@ -24,7 +24,7 @@ use std::path::Path;
 pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
     let document = Document { path, text };
     let root = document.parse()?;
-    let section = Section::root(document, root.get_ref());
+    let section = DocumentSection::root(document, root.get_ref());
     section.allow(&[
         "name",
         "description",
@@ -40,7 +40,7 @@ pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
     let dictionaries = dictionary::read(&section)?;
     let tables = table::read(&section)?;
     let data = table::read_data(&section, &tables, &dictionaries)?;
-    let things = key::Things::new(&tables, &dictionaries);
+    let things = key::KeyContext::new(&tables, &dictionaries);
     let program = operation::read(&section, &things)?;
     Ok(Workload {
         name: identifier(&name)?.to_owned(),
@@ -72,13 +72,13 @@ pub(super) fn from_sql(text: &str) -> Result<Workload> {
         name: "query".to_owned(),
         weight: 1.0,
         think: None,
-        retry: Retry::default(),
+        retry: RetryPolicy::default(),
         limits: Vec::new(),
     };
     let kind = StatementKind::Sql(compiled.text);
     let statement = Statement { operation: OperationId(0), name: "query".to_owned(), kind };
     let steps = vec![ScriptStep::plain(StatementId(0))];
-    let script = Script { start: Vec::new(), steps };
+    let script = ScriptDocument { start: Vec::new(), steps };
     Ok(Workload {
         name: "query".to_owned(),
         description: "One statement, again and again.".to_owned(),
@@ -87,24 +87,24 @@ pub(super) fn from_sql(text: &str) -> Result<Workload> {
         operations: vec![operation],
         statements: vec![statement],
         limits: Vec::new(),
-        scripts: Scripts { keys: Vec::new(), operations: vec![script] },
+        scripts: WorkloadScripts { keys: Vec::new(), operations: vec![script] },
         data: Vec::new(),
         script: None,
     })
 }
 
 /// The limits of the run or of an operation.
-fn limits(section: &Section<'_, '_>) -> Result<Vec<Limit>> {
+fn limits(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadLimit>> {
     let Some(node) = section.get("limits") else { return Ok(Vec::new()) };
-    let limit = |node: Node<'_, '_>| {
+    let limit = |node: DocumentNode<'_, '_>| {
         let text = node.text()?;
-        Limit::parse(text).map_err(|error| node.unexpected(error.expected))
+        WorkloadLimit::parse(text).map_err(|error| node.unexpected(error.expected))
     };
     node.list()?.into_iter().map(limit).collect()
 }
 
 /// A name: short, and of characters that need no quoting in reports, flags and most SQL.
-fn identifier<'t>(node: &Node<'t, '_>) -> Result<&'t str> {
+fn identifier<'t>(node: &DocumentNode<'t, '_>) -> Result<&'t str> {
     const LENGTH_MAX: usize = 63;
     let name = node.text()?;
     let first = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
@@ -117,7 +117,7 @@ fn identifier<'t>(node: &Node<'t, '_>) -> Result<&'t str> {
 }
 
 /// A name that SQL takes without quotes: a table, column, index or key.
-fn sql_name<'t>(node: &Node<'t, '_>) -> Result<&'t str> {
+fn sql_name<'t>(node: &DocumentNode<'t, '_>) -> Result<&'t str> {
     let name = identifier(node)?;
     if is_sql_name(name) {
         return Ok(name);
@@ -132,7 +132,7 @@ fn is_sql_name(name: &str) -> bool {
 
 /// Refuses a name that is among the earlier ones.
 fn distinct<'a>(
-    node: &Node<'_, '_>,
+    node: &DocumentNode<'_, '_>,
     kind: &'static str,
     name: &str,
     mut earlier: impl Iterator<Item = &'a str>,

@@ -1,21 +1,21 @@
 //! `[keys]` and `[[operation]]`: what a transaction draws, and the statements it executes.
 
-use super::key::{self, Scope, Things};
+use super::key::{self, KeyContext, KeyScope};
 use super::{distinct, identifier, limits, order};
-use crate::session::Retry;
+use crate::session::RetryPolicy;
 use crate::statement::{Statement, StatementKind};
-use crate::think::Think;
-use crate::workload::document::{Node, Result, Section, abridged};
-use crate::workload::script::{Key, Script, ScriptStep, Scripts};
+use crate::think::ThinkTime;
+use crate::workload::document::{DocumentNode, DocumentSection, Result, abridged};
+use crate::workload::script::{ScriptDocument, ScriptKey, ScriptStep, WorkloadScripts};
 use crate::workload::{Operation, sql};
 use dbtime_model::{ErrorClass, OperationId, StatementId};
 use std::collections::BTreeMap;
 
 /// What this part of the file says.
-pub(super) struct Program {
+pub(super) struct OperationProgram {
     pub(super) operations: Vec<Operation>,
     pub(super) statements: Vec<Statement>,
-    pub(super) scripts: Scripts,
+    pub(super) scripts: WorkloadScripts,
 }
 
 /// Statements, the boundaries of transactions included: a [`StatementId`] has 16 bits.
@@ -24,7 +24,10 @@ const OPERATIONS_MAX: usize = 1000;
 const KEYS_MAX: usize = 2000;
 const REPEAT_MAX: i64 = 10_000;
 
-pub(super) fn read(root: &Section<'_, '_>, things: &Things<'_>) -> Result<Program> {
+pub(super) fn read(
+    root: &DocumentSection<'_, '_>,
+    things: &KeyContext<'_>,
+) -> Result<OperationProgram> {
     root.need("operation", "at least one [[operation]]")?;
     let sections = root.sections("operation")?;
     if sections.is_empty() || sections.len() > OPERATIONS_MAX {
@@ -33,7 +36,7 @@ pub(super) fn read(root: &Section<'_, '_>, things: &Things<'_>) -> Result<Progra
     }
     let keys = Keys::read(root, &sections, things)?;
     let mut builder =
-        Builder { keys: &keys, used: vec![false; keys.keys.len()], statements: vec![] };
+        OperationBuilder { keys: &keys, used: vec![false; keys.keys.len()], statements: vec![] };
     let mut operations: Vec<Operation> = Vec::new();
     let mut scripts = Vec::new();
     for (position, section) in sections.into_iter().enumerate() {
@@ -47,16 +50,16 @@ pub(super) fn read(root: &Section<'_, '_>, things: &Things<'_>) -> Result<Progra
             .refuse(format!("key `{name}`, which no statement uses"), "every key to be used"));
     }
     let statements = builder.statements;
-    Ok(Program {
+    Ok(OperationProgram {
         operations,
         statements,
-        scripts: Scripts { keys: keys.keys, operations: scripts },
+        scripts: WorkloadScripts { keys: keys.keys, operations: scripts },
     })
 }
 
 fn operation(
-    root: &Section<'_, '_>,
-    section: &Section<'_, '_>,
+    root: &DocumentSection<'_, '_>,
+    section: &DocumentSection<'_, '_>,
     earlier: &[Operation],
 ) -> Result<Operation> {
     let name_node = section.need("name", "the operation's name in quotes")?;
@@ -81,12 +84,12 @@ fn operation(
         name,
         weight,
         think: think.map(|node| pause(&node)).transpose()?,
-        retry: retry.map_or(Ok(Retry::default()), |node| read_retry(&node))?,
+        retry: retry.map_or(Ok(RetryPolicy::default()), |node| read_retry(&node))?,
         limits: limits(&section)?,
     })
 }
 
-fn pause(node: &Node<'_, '_>) -> Result<Think> {
+fn pause(node: &DocumentNode<'_, '_>) -> Result<ThinkTime> {
     let forms = "a pause such as 10ms, exp:10ms or uniform:5ms..15ms";
     // A bare number is seconds, with quotes around it or without.
     let written = match node.number() {
@@ -96,11 +99,11 @@ fn pause(node: &Node<'_, '_>) -> Result<Think> {
     written.parse().map_err(|_| node.unexpected(forms))
 }
 
-fn read_retry(node: &Node<'_, '_>) -> Result<Retry> {
+fn read_retry(node: &DocumentNode<'_, '_>) -> Result<RetryPolicy> {
     let section = node.section("retry")?;
     section.allow(&["on", "max_tries", "backoff"])?;
     let list = section.need("on", "a list of error classes, such as [\"conflict\"]")?;
-    let class = |node: Node<'_, '_>| {
+    let class = |node: DocumentNode<'_, '_>| {
         let name = node.text()?;
         let known = ErrorClass::ALL.iter().map(|class| class.name());
         let found = ErrorClass::ALL.iter().find(|class| class.name() == name);
@@ -113,24 +116,24 @@ fn read_retry(node: &Node<'_, '_>) -> Result<Retry> {
     let tries = section.need("max_tries", "attempts in all, the first included")?;
     let max_tries = tries.integer(1..=1_000_000)? as u32;
     let backoff = section.get("backoff").map(|node| pause(&node)).transpose()?;
-    Ok(Retry { on, max_tries, backoff })
+    Ok(RetryPolicy { on, max_tries, backoff })
 }
 
 /// Every key of the file, the shared ones first.
 struct Keys<'t, 'd> {
-    keys: Vec<Key>,
-    nodes: Vec<Node<'t, 'd>>,
+    keys: Vec<ScriptKey>,
+    nodes: Vec<DocumentNode<'t, 'd>>,
     /// What each operation can name: its own keys, then the shared ones.
     scopes: Vec<BTreeMap<&'t str, u16>>,
 }
 
 impl<'t, 'd> Keys<'t, 'd> {
     fn read(
-        root: &Section<'t, 'd>,
-        operations: &[Section<'t, 'd>],
-        things: &Things<'_>,
+        root: &DocumentSection<'t, 'd>,
+        operations: &[DocumentSection<'t, 'd>],
+        things: &KeyContext<'_>,
     ) -> Result<Self> {
-        let mut nodes: Vec<(&str, Node<'t, 'd>)> = Vec::new();
+        let mut nodes: Vec<(&str, DocumentNode<'t, 'd>)> = Vec::new();
         let shared = Self::collect(root, &BTreeMap::new(), &mut nodes)?;
         // Which scope a key reads in: none of the operations for a shared one.
         let mut owners = vec![None; nodes.len()];
@@ -142,7 +145,7 @@ impl<'t, 'd> Keys<'t, 'd> {
         let mut keys = Vec::new();
         for ((name, node), owner) in nodes.iter().zip(owners) {
             let names = owner.map_or(&shared, |owner: usize| &scopes[owner]);
-            keys.push(Self::key(name, node, &Scope { things, names })?);
+            keys.push(Self::key(name, node, &KeyScope { things, names })?);
         }
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();
         let mut keys = Self { keys, nodes, scopes };
@@ -152,9 +155,9 @@ impl<'t, 'd> Keys<'t, 'd> {
 
     /// Gives the keys of a section slots, and returns what can be named there.
     fn collect(
-        section: &Section<'t, 'd>,
+        section: &DocumentSection<'t, 'd>,
         shared: &BTreeMap<&'t str, u16>,
-        nodes: &mut Vec<(&'t str, Node<'t, 'd>)>,
+        nodes: &mut Vec<(&'t str, DocumentNode<'t, 'd>)>,
     ) -> Result<BTreeMap<&'t str, u16>> {
         let mut names = shared.clone();
         let Some(table) = section.get("keys") else { return Ok(names) };
@@ -175,7 +178,7 @@ impl<'t, 'd> Keys<'t, 'd> {
         Ok(names)
     }
 
-    fn key(name: &str, node: &Node<'_, '_>, scope: &Scope<'_>) -> Result<Key> {
+    fn key(name: &str, node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<ScriptKey> {
         let title = format!("key `{name}`");
         let spec = key::spec(node, &title, &["draw"], scope)?;
         let draw = node.section(&title).ok().and_then(|section| section.get("draw"));
@@ -187,7 +190,7 @@ impl<'t, 'd> Keys<'t, 'd> {
                 _ => return Err(draw.unexpected("\"transaction\" or \"statement\"")),
             },
         };
-        Ok(Key { name: name.to_owned(), spec, per_statement })
+        Ok(ScriptKey { name: name.to_owned(), spec, per_statement })
     }
 
     /// Refuses circles and formulas over texts; what reads a key that is drawn per statement is
@@ -221,14 +224,19 @@ impl<'t, 'd> Keys<'t, 'd> {
 }
 
 /// Builds scripts and numbers their statements.
-struct Builder<'k, 't, 'd> {
+struct OperationBuilder<'k, 't, 'd> {
     keys: &'k Keys<'t, 'd>,
     used: Vec<bool>,
     statements: Vec<Statement>,
 }
 
-impl Builder<'_, '_, '_> {
-    fn script(&mut self, position: usize, section: &Section<'_, '_>, name: &str) -> Result<Script> {
+impl OperationBuilder<'_, '_, '_> {
+    fn script(
+        &mut self,
+        position: usize,
+        section: &DocumentSection<'_, '_>,
+        name: &str,
+    ) -> Result<ScriptDocument> {
         let operation = OperationId(position as u16);
         let transaction = match section.get("transaction") {
             None => None,
@@ -247,7 +255,7 @@ impl Builder<'_, '_, '_> {
             return Err(list.refuse(found, "at least one, and at most 65535 in the file"));
         }
         let first = self.statements.len();
-        let mut script = Script::default();
+        let mut script = ScriptDocument::default();
         if let Some(write) = transaction {
             let begin = self.number(operation, "begin", StatementKind::Begin { write });
             script.steps.push(ScriptStep::plain(begin));
@@ -274,8 +282,8 @@ impl Builder<'_, '_, '_> {
         &mut self,
         operation: OperationId,
         first: usize,
-        mut section: Section<'_, '_>,
-        script: &mut Script,
+        mut section: DocumentSection<'_, '_>,
+        script: &mut ScriptDocument,
     ) -> Result<()> {
         let text = section.need("sql", "the SQL in quotes")?;
         let compiled =

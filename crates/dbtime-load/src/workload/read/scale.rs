@@ -1,6 +1,6 @@
 //! Whether a workload makes sense at a scale.
 
-use crate::keys::Spec;
+use crate::keys::KeySpec;
 use crate::keys::formula::Formula;
 use crate::workload::{Workload, WorkloadError};
 
@@ -46,18 +46,18 @@ pub(in crate::workload) fn check_scale(
 }
 
 /// The ends of a range that is empty and depends on nothing but the scale.
-fn empty_range(spec: &Spec, rows: &[u64], scale: u64) -> Option<(i64, i64)> {
+fn empty_range(spec: &KeySpec, rows: &[u64], scale: u64) -> Option<(i64, i64)> {
     let value = |formula: &Formula| formula.bind(rows, scale).constant();
     let (low, high) = match spec {
-        Spec::Uniform(range)
-        | Spec::Permutation(range)
-        | Spec::Zipf { range, .. }
-        | Spec::Gaussian { range, .. }
-        | Spec::Exponential { range, .. }
-        | Spec::NuRand { range, .. }
-        | Spec::HotSpot { range, .. } => (value(&range.low)?, value(&range.high)?),
-        Spec::Sequence { first, last: Some(last) } => (value(first)?, value(last)?),
-        Spec::Choose(choices) => {
+        KeySpec::Uniform(range)
+        | KeySpec::Permutation(range)
+        | KeySpec::Zipf { range, .. }
+        | KeySpec::Gaussian { range, .. }
+        | KeySpec::Exponential { range, .. }
+        | KeySpec::NuRand { range, .. }
+        | KeySpec::HotSpot { range, .. } => (value(&range.low)?, value(&range.high)?),
+        KeySpec::Sequence { first, last: Some(last) } => (value(first)?, value(last)?),
+        KeySpec::Choose(choices) => {
             return choices.iter().find_map(|(_, spec)| empty_range(spec, rows, scale));
         }
         _ => return None,

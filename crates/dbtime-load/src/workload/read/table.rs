@@ -1,13 +1,13 @@
 //! `[[table]]`: names, rows, columns, indexes, and the data of the columns.
 
 use super::dictionary::Dictionaries;
-use super::key::{self, Scope, Things};
+use super::key::{self, KeyContext, KeyScope};
 use super::{distinct, order, sql_name};
-use crate::keys::{Kind, Spec};
+use crate::keys::{KeyKind, KeySpec};
 use crate::program::Value;
 use crate::workload::data::DataSpec;
-use crate::workload::document::{Node, Result, Section};
-use crate::workload::{Column, ColumnType, Index, Table};
+use crate::workload::document::{DocumentNode, DocumentSection, Result};
+use crate::workload::{ColumnType, TableIndex, WorkloadColumn, WorkloadTable};
 use std::collections::BTreeMap;
 
 /// More tables, columns or indexes than these are a mistake.
@@ -15,12 +15,12 @@ const TABLES_MAX: usize = 1000;
 const COLUMNS_MAX: usize = 1000;
 
 /// Reads the tables, all but the data of their columns.
-pub(super) fn read(root: &Section<'_, '_>) -> Result<Vec<Table>> {
+pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadTable>> {
     let sections = root.sections("table")?;
     if sections.len() > TABLES_MAX {
         return Err(sections[TABLES_MAX].unexpected("a table too many", "at most 1000 tables"));
     }
-    let mut tables: Vec<Table> = Vec::new();
+    let mut tables: Vec<WorkloadTable> = Vec::new();
     for section in sections {
         let table = table(section, &tables)?;
         tables.push(table);
@@ -28,7 +28,7 @@ pub(super) fn read(root: &Section<'_, '_>) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-fn table(mut section: Section<'_, '_>, earlier: &[Table]) -> Result<Table> {
+fn table(mut section: DocumentSection<'_, '_>, earlier: &[WorkloadTable]) -> Result<WorkloadTable> {
     let name_node = section.need("name", "the table's name in quotes")?;
     let name = sql_name(&name_node)?.to_owned();
     section.title = format!("table `{name}`");
@@ -45,16 +45,16 @@ fn table(mut section: Section<'_, '_>, earlier: &[Table]) -> Result<Table> {
     let rows = rows.integer(0..=i64::MAX)?.cast_unsigned();
     let columns = columns(&section)?;
     let indexes = indexes(&section, &columns)?;
-    Ok(Table { name, rows, per_scale, columns, indexes })
+    Ok(WorkloadTable { name, rows, per_scale, columns, indexes })
 }
 
-fn columns(section: &Section<'_, '_>) -> Result<Vec<Column>> {
+fn columns(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadColumn>> {
     let list = section.need("columns", "a list of columns")?;
     let nodes = list.list()?;
     if nodes.is_empty() || nodes.len() > COLUMNS_MAX {
         return Err(list.refuse(format!("{} columns", nodes.len()), "1 to 1000 columns"));
     }
-    let mut columns: Vec<Column> = Vec::new();
+    let mut columns: Vec<WorkloadColumn> = Vec::new();
     for node in nodes {
         let mut section = node.section("a column")?;
         let name_node = section.need("name", "the column's name in quotes")?;
@@ -71,7 +71,7 @@ fn columns(section: &Section<'_, '_>) -> Result<Vec<Column>> {
                 "it in an integer or bigint column that is the primary key",
             ));
         }
-        columns.push(Column { name, kind, primary_key, auto });
+        columns.push(WorkloadColumn { name, kind, primary_key, auto });
     }
     let keys = columns.iter().filter(|c| c.primary_key).count();
     if keys > 1 && columns.iter().any(|c| c.auto) {
@@ -83,7 +83,7 @@ fn columns(section: &Section<'_, '_>) -> Result<Vec<Column>> {
 const TYPES: &str =
     "\"integer\", \"bigint\", \"double\", \"char(N)\", \"varchar(N)\", \"text\" or \"timestamp\"";
 
-fn column_type(node: &Node<'_, '_>) -> Result<ColumnType> {
+fn column_type(node: &DocumentNode<'_, '_>) -> Result<ColumnType> {
     let text = node.text()?;
     let (word, length) = match text.split_once('(') {
         None => (text, None),
@@ -103,8 +103,11 @@ fn column_type(node: &Node<'_, '_>) -> Result<ColumnType> {
     }
 }
 
-fn indexes(section: &Section<'_, '_>, columns: &[Column]) -> Result<Vec<Index>> {
-    let mut indexes: Vec<Index> = Vec::new();
+fn indexes(
+    section: &DocumentSection<'_, '_>,
+    columns: &[WorkloadColumn],
+) -> Result<Vec<TableIndex>> {
+    let mut indexes: Vec<TableIndex> = Vec::new();
     for mut section in section.sections("indexes")? {
         let name_node = section.need("name", "the index's name in quotes")?;
         let name = sql_name(&name_node)?.to_owned();
@@ -128,35 +131,39 @@ fn indexes(section: &Section<'_, '_>, columns: &[Column]) -> Result<Vec<Index>> 
         if indexed.is_empty() {
             return Err(list.unexpected("a list of at least one column name"));
         }
-        indexes.push(Index { name, columns: indexed, unique: section.flag("unique")? });
+        indexes.push(TableIndex { name, columns: indexed, unique: section.flag("unique")? });
     }
     Ok(indexes)
 }
 
 /// Reads the data of every table's columns.
 pub(super) fn read_data(
-    root: &Section<'_, '_>,
-    tables: &[Table],
+    root: &DocumentSection<'_, '_>,
+    tables: &[WorkloadTable],
     dictionaries: &Dictionaries,
 ) -> Result<Vec<DataSpec>> {
-    let things = Things::new(tables, dictionaries);
+    let things = KeyContext::new(tables, dictionaries);
     let sections = root.sections("table")?;
     sections.iter().zip(tables).map(|(section, table)| data(section, table, &things)).collect()
 }
 
-fn data(section: &Section<'_, '_>, table: &Table, things: &Things<'_>) -> Result<DataSpec> {
+fn data(
+    section: &DocumentSection<'_, '_>,
+    table: &WorkloadTable,
+    things: &KeyContext<'_>,
+) -> Result<DataSpec> {
     let nodes = section.need("columns", "a list of columns")?.list()?;
     // Pairs of a column that is inserted and its place in the file.
-    let inserted: Vec<(&Column, Node<'_, '_>)> =
+    let inserted: Vec<(&WorkloadColumn, DocumentNode<'_, '_>)> =
         table.columns.iter().zip(nodes).filter(|(column, _)| !column.auto).collect();
     let slots = inserted.iter().enumerate();
     let mut names: BTreeMap<&str, u16> =
         slots.map(|(slot, (column, _))| (column.name.as_str(), slot as u16)).collect();
     // A column of that name can still be filled, but not referred to.
     names.insert("row", inserted.len() as u16);
-    let scope = Scope { things, names: &names };
+    let scope = KeyScope { things, names: &names };
     let specs = inserted.iter().map(|(column, node)| column_data(column, node, table, &scope));
-    let columns: Vec<Spec> = specs.collect::<Result<_>>()?;
+    let columns: Vec<KeySpec> = specs.collect::<Result<_>>()?;
     let mut order = Vec::new();
     let row = inserted.len() as u16;
     let reads = |slot: u16| -> Vec<u16> {
@@ -165,7 +172,7 @@ fn data(section: &Section<'_, '_>, table: &Table, things: &Things<'_>) -> Result
     for (slot, (column, node)) in inserted.iter().enumerate() {
         key::integers_only(node, &columns[slot], |other| match inserted.get(other as usize) {
             Some((other_column, _)) => (&other_column.name, columns[other as usize].kind()),
-            None => ("row", Kind::Integer),
+            None => ("row", KeyKind::Integer),
         })?;
         order::after_reads(slot as u16, &reads, &mut order).map_err(|_| {
             node.refuse(
@@ -178,15 +185,15 @@ fn data(section: &Section<'_, '_>, table: &Table, things: &Things<'_>) -> Result
 }
 
 fn column_data(
-    column: &Column,
-    node: &Node<'_, '_>,
-    table: &Table,
-    scope: &Scope<'_>,
-) -> Result<Spec> {
+    column: &WorkloadColumn,
+    node: &DocumentNode<'_, '_>,
+    table: &WorkloadTable,
+    scope: &KeyScope<'_>,
+) -> Result<KeySpec> {
     let title = format!("column `{}`", column.name);
     match node.section(&title)?.get("data") {
         Some(data) => key::spec(&data, &format!("the data of {title}"), &[], scope),
-        None if table.rows == 0 => Ok(Spec::Constant(Value::Null)),
+        None if table.rows == 0 => Ok(KeySpec::Constant(Value::Null)),
         None => Err(node.refuse(
             format!("{title} of `{}` without `data`", table.name),
             "a generator, such as `data = \"row\"`, for a table that is loaded with rows",

@@ -1,16 +1,16 @@
 //! What `mysql` and `mysqladmin` print: columns between tabs (`-B`), in a box (`-t`), or a line per
 //! column (`-E`, `\G`).
 
-use super::grid::{Grid, split};
+use super::grid::{PrintedTable, split};
 
 /// Lines of cells between tabs. Control characters in them are escaped.
-pub(super) fn tabs(lines: &[&str]) -> (Grid, usize) {
+pub(super) fn tabs(lines: &[&str]) -> (PrintedTable, usize) {
     let cells = |line: &&str| line.split('\t').map(unescaped).collect::<Vec<_>>();
     let rows = lines.iter().take_while(|line| line.contains('\t'));
     let mut rows: Vec<_> = rows.map(cells).collect();
     let taken = rows.len();
     let columns = rows.remove(0);
-    (Grid { columns, rows }, taken)
+    (PrintedTable { columns, rows }, taken)
 }
 
 fn unescaped(cell: &str) -> String {
@@ -35,8 +35,8 @@ fn unescaped(cell: &str) -> String {
 
 /// A box drawn with `+`, `-` and `|`: an edge, the heading, an edge, rows, an edge. A cell with
 /// line breaks is continued on lines that begin with neither.
-pub(super) fn boxed(lines: &[&str]) -> (Grid, usize) {
-    let mut grid = Grid::default();
+pub(super) fn boxed(lines: &[&str]) -> (PrintedTable, usize) {
+    let mut grid = PrintedTable::default();
     let (mut edges, mut taken) = (0, 0);
     for line in lines {
         if line.starts_with("+-") {
@@ -72,8 +72,8 @@ pub(super) fn is_record(line: &str) -> bool {
 }
 
 /// Records of a line per column, its name before a colon.
-pub(super) fn vertical(lines: &[&str]) -> (Grid, usize) {
-    let mut grid = Grid::default();
+pub(super) fn vertical(lines: &[&str]) -> (PrintedTable, usize) {
+    let mut grid = PrintedTable::default();
     let mut taken = 0;
     for line in lines {
         if is_record(line) {

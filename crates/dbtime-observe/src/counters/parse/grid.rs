@@ -4,7 +4,7 @@ use super::{client, global_status, postgres, psql};
 
 /// A table as it was printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grid {
+pub(super) struct PrintedTable {
     /// Its heading.
     pub(super) columns: Vec<String>,
     /// Its rows; a row may have more or fewer cells than there are columns.
@@ -13,10 +13,10 @@ pub(super) struct Grid {
 
 /// Reads a table from the lines it begins with: the table, and how many lines it took (at least
 /// one).
-type Reader = fn(&[&str]) -> (Grid, usize);
+type GridReader = fn(&[&str]) -> (PrintedTable, usize);
 
 /// Every table of a text. Lines that belong to none are passed over.
-pub(super) fn grids(text: &str) -> Vec<Grid> {
+pub(super) fn grids(text: &str) -> Vec<PrintedTable> {
     let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
     let mut grids = Vec::new();
     let mut at = 0;
@@ -36,7 +36,7 @@ pub(super) fn grids(text: &str) -> Vec<Grid> {
     grids
 }
 
-fn reader(lines: &[&str]) -> Option<Reader> {
+fn reader(lines: &[&str]) -> Option<GridReader> {
     let line = lines[0];
     match line {
         _ if line.starts_with("+-") => Some(client::boxed),
@@ -61,15 +61,15 @@ fn is_heading(cells: &[String]) -> bool {
 }
 
 /// Comma-separated tables after each other, as `psql --csv` prints several.
-fn comma_separated(text: &str) -> Vec<Grid> {
+fn comma_separated(text: &str) -> Vec<PrintedTable> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-    let mut grids: Vec<Grid> = Vec::new();
+    let mut grids: Vec<PrintedTable> = Vec::new();
     for record in reader.records().map_while(Result::ok) {
         let cells: Vec<String> = record.iter().map(str::to_owned).collect();
         match grids.last_mut() {
             Some(grid) if !is_heading(&cells) => grid.rows.push(cells),
-            _ => grids.push(Grid { columns: cells, rows: Vec::new() }),
+            _ => grids.push(PrintedTable { columns: cells, rows: Vec::new() }),
         }
     }
     grids

@@ -7,11 +7,11 @@ mod client;
 mod grid;
 mod psql;
 
-use super::rows::{Cell, add_rows};
+use super::rows::{CounterCell, add_rows};
 use super::{global_status, postgres};
 use dbtime_model::Product;
 use dbtime_model::counters::{CounterDocument, CounterSample, CounterSource, DocumentError};
-use grid::Grid;
+use grid::PrintedTable;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ pub fn parse(bytes: &[u8]) -> Result<CounterDocument, ParseError> {
     of_grids(&grid::grids(text)).map(CounterDocument::CounterSample)
 }
 
-fn of_grids(grids: &[Grid]) -> Result<CounterSample, ParseError> {
+fn of_grids(grids: &[PrintedTable]) -> Result<CounterSample, ParseError> {
     let mut variables = grids.iter().filter(|grid| is_global_status(grid));
     let views: Vec<_> = grids.iter().filter_map(|grid| Some((view(grid)?, grid))).collect();
     let mut sample = match (variables.next(), views.is_empty()) {
@@ -108,7 +108,7 @@ fn of_grids(grids: &[Grid]) -> Result<CounterSample, ParseError> {
 }
 
 /// Without a heading (`mysql -N`), two columns of which one has the uptime.
-fn is_global_status(grid: &Grid) -> bool {
+fn is_global_status(grid: &PrintedTable) -> bool {
     const TABLE: [&str; 2] = ["VARIABLE_NAME", "VARIABLE_VALUE"];
     let is = |names: [&str; 2]| grid.columns == names;
     let is_bare = grid.columns.len() == 2
@@ -116,11 +116,11 @@ fn is_global_status(grid: &Grid) -> bool {
     is(global_status::COLUMNS) || is(TABLE) || is_bare
 }
 
-fn of_variables(grid: &Grid) -> CounterSample {
+fn of_variables(grid: &PrintedTable) -> CounterSample {
     let is_headed = global_status::COLUMNS[0].eq_ignore_ascii_case(&grid.columns[0]);
     let heading = Some(&grid.columns).filter(|_| !is_headed);
     let cells = |row: &Vec<String>| row.iter().cloned().map(Some).collect();
-    let rows: Vec<Vec<Cell>> = heading.into_iter().chain(&grid.rows).map(cells).collect();
+    let rows: Vec<Vec<CounterCell>> = heading.into_iter().chain(&grid.rows).map(cells).collect();
     let mut sample = empty(Product::Mysql);
     add_rows(&mut sample, global_status::GROUP, &global_status::COLUMNS, &rows);
     if global_status::is_of_mariadb(&sample) {
@@ -129,12 +129,12 @@ fn of_variables(grid: &Grid) -> CounterSample {
     sample
 }
 
-fn view(grid: &Grid) -> Option<&'static str> {
+fn view(grid: &PrintedTable) -> Option<&'static str> {
     let columns: Vec<&str> = grid.columns.iter().map(String::as_str).collect();
     postgres::view_of(&columns).map(|view| view.name)
 }
 
-fn of_views(views: &[(&'static str, &Grid)]) -> Result<CounterSample, ParseError> {
+fn of_views(views: &[(&'static str, &PrintedTable)]) -> Result<CounterSample, ParseError> {
     let mut sample = empty(Product::Postgres);
     for (index, (name, grid)) in views.iter().enumerate() {
         if views[..index].iter().any(|(earlier, _)| earlier == name) {
@@ -142,7 +142,7 @@ fn of_views(views: &[(&'static str, &Grid)]) -> Result<CounterSample, ParseError
         }
         // psql prints NULL as nothing.
         let cell = |text: &String| (!text.is_empty()).then(|| text.clone());
-        let rows: Vec<Vec<Cell>> =
+        let rows: Vec<Vec<CounterCell>> =
             grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
         add_rows(&mut sample, name, &grid.columns, &rows);
     }

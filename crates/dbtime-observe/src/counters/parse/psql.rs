@@ -1,7 +1,7 @@
 //! What `psql` prints: columns under each other, between bars (`-A`), or a line per column (`-x`).
 //! Its comma-separated form is read with those of all others.
 
-use super::grid::{Grid, split};
+use super::grid::{PrintedTable, split};
 
 /// Whether a line is the rule under a heading: `----+-----`.
 pub(super) fn is_rule(line: &str) -> bool {
@@ -17,13 +17,13 @@ fn is_footer(line: &str) -> bool {
 
 /// A heading, a rule with a cross between two columns, and rows. Cells are cut where the crosses
 /// are, for they may hold bars.
-pub(super) fn aligned(lines: &[&str]) -> (Grid, usize) {
+pub(super) fn aligned(lines: &[&str]) -> (PrintedTable, usize) {
     let rule = lines.get(1).copied().unwrap_or_default();
     let crosses: Vec<usize> = rule.match_indices('+').map(|(at, _)| at).collect();
     let rows = lines.iter().skip(2).take_while(|line| !line.is_empty() && !is_footer(line));
     let rows: Vec<_> = rows.map(|line| cut(line, &crosses)).collect();
     let taken = 2 + rows.len();
-    (Grid { columns: split(lines[0], '|'), rows }, taken.min(lines.len()))
+    (PrintedTable { columns: split(lines[0], '|'), rows }, taken.min(lines.len()))
 }
 
 /// The cells of a line between columns. Where other characters than a bar stand there, wide ones
@@ -46,11 +46,11 @@ fn cut(line: &str, crosses: &[usize]) -> Vec<String> {
 }
 
 /// A heading and rows, between bars.
-pub(super) fn unaligned(lines: &[&str]) -> (Grid, usize) {
+pub(super) fn unaligned(lines: &[&str]) -> (PrintedTable, usize) {
     let rows = lines.iter().skip(1).take_while(|line| line.contains('|'));
     let rows: Vec<_> = rows.map(|line| split(line, '|')).collect();
     let taken = 1 + rows.len();
-    (Grid { columns: split(lines[0], '|'), rows }, taken)
+    (PrintedTable { columns: split(lines[0], '|'), rows }, taken)
 }
 
 /// Whether a line heads a record: `-[ RECORD 7 ]-+-----`.
@@ -59,8 +59,8 @@ pub(super) fn is_record(line: &str) -> bool {
 }
 
 /// Records of a line per column, its name before a bar.
-pub(super) fn expanded(lines: &[&str]) -> (Grid, usize) {
-    let mut grid = Grid::default();
+pub(super) fn expanded(lines: &[&str]) -> (PrintedTable, usize) {
+    let mut grid = PrintedTable::default();
     let mut taken = 0;
     for line in lines {
         if is_record(line) {

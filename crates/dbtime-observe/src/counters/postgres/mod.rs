@@ -9,13 +9,13 @@ mod queries;
 
 pub(super) use queries::queries;
 
-use super::dialect::{Dialect, Told, is_like};
+use super::dialect::{CounterDialect, KeyCounter, is_like};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 
 /// The group of what is known of the server itself. Its `uptime` goes to the sample's own field.
 pub(super) const SERVER: &str = "server";
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: CounterDialect = CounterDialect {
     is_gauge: |_, name| GAUGES.iter().any(|pattern| is_like(name, pattern)),
     family: |group, _| group.to_owned(),
     transactions: &[("pg_stat_database*", &["xact_commit", "xact_rollback"])],
@@ -51,7 +51,7 @@ const GAUGES: &[&str] = &[
 ];
 
 /// A view that counts.
-pub(super) struct View {
+pub(super) struct StatisticsView {
     /// Its name; of views that differ only in which tables they show, the one that shows all.
     pub(super) name: &'static str,
     /// Columns that no view further down in the list has.
@@ -64,12 +64,12 @@ const fn view(
     name: &'static str,
     marks: &'static [&'static str],
     keys: &'static [&'static str],
-) -> View {
-    View { name, marks, keys }
+) -> StatisticsView {
+    StatisticsView { name, marks, keys }
 }
 
 /// The views that are known by their columns.
-const VIEWS: &[View] = &[
+const VIEWS: &[StatisticsView] = &[
     view("pg_stat_statements", &["calls", "query"], &["queryid", "query"]),
     view("pg_stat_statements", &["calls", "queryid"], &["queryid"]),
     view("pg_stat_statements", &["calls", "shared_blks_hit"], &[]),
@@ -95,7 +95,7 @@ const VIEWS: &[View] = &[
 ];
 
 /// The view that has such columns.
-pub(super) fn view_of(columns: &[&str]) -> Option<&'static View> {
+pub(super) fn view_of(columns: &[&str]) -> Option<&'static StatisticsView> {
     VIEWS.iter().find(|view| view.marks.iter().all(|mark| columns.contains(mark)))
 }
 
@@ -104,8 +104,8 @@ const fn told(
     counter: &'static str,
     unit: CounterUnit,
     meaning: &'static str,
-) -> Told {
-    Told { group, counter, label: None, unit, meaning, source: SOURCE }
+) -> KeyCounter {
+    KeyCounter { group, counter, label: None, unit, meaning, source: SOURCE }
 }
 
 const SOURCE: &str = "PostgreSQL manual, The Cumulative Statistics System";
@@ -113,7 +113,7 @@ const DATABASE: &str = "pg_stat_database*";
 const SESSIONS: &str = "pg_stat_io (client backend, relation, *";
 const WAL: &str = "pg_stat_io (*, wal, *";
 
-const TELLING: &[Told] = &[
+const TELLING: &[KeyCounter] = &[
     told(DATABASE, "xact_commit", Count, "transactions committed, also those that only read"),
     told(DATABASE, "xact_rollback", Count, "transactions rolled back"),
     told(DATABASE, "blks_hit", Count, "blocks found in shared buffers"),
@@ -138,15 +138,15 @@ const TELLING: &[Told] = &[
     told("pg_stat_wal", "wal_bytes", Bytes, "of WAL"),
     told("pg_stat_wal", "wal_buffers_full", Count, "WAL writes because wal_buffers was full"),
     told("pg_stat_wal", "wal_sync", Count, "syncs of the WAL"),
-    Told {
+    KeyCounter {
         label: Some("WAL fsyncs"),
         ..told(WAL, "fsyncs", Count, "syncs of the WAL, by any process")
     },
-    Told {
+    KeyCounter {
         label: Some("reads by sessions"),
         ..told(SESSIONS, "reads", Count, "reads that sessions themselves made")
     },
-    Told {
+    KeyCounter {
         label: Some("writes by sessions"),
         ..told(
             SESSIONS,
@@ -155,7 +155,7 @@ const TELLING: &[Told] = &[
             "writes that sessions had to make for room in the buffers",
         )
     },
-    Told {
+    KeyCounter {
         label: Some("extends by sessions"),
         ..told(SESSIONS, "extends", Count, "extensions of tables and indexes")
     },

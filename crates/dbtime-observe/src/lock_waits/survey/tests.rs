@@ -19,13 +19,13 @@ fn answer(survey: &mut LockSurvey, text: &str) {
     let head = lines.next().unwrap_or_default();
     let columns: Vec<String> = head.split_whitespace().map(str::to_owned).collect();
     let cell = |cell: String| (cell != "NULL").then_some(cell);
-    let rows: Vec<Vec<Cell>> =
+    let rows: Vec<Vec<CounterCell>> =
         lines.map(|line| words(line).into_iter().map(cell).collect()).collect();
     survey.take(Ok(SurveyAnswer { columns: &columns, rows: &rows }));
 }
 
 fn refuse(survey: &mut LockSurvey, code: &str, message: &str) {
-    survey.take(Err(Refused { code, message, is_passing: false }));
+    survey.take(Err(SurveyRefusal { code, message, is_passing: false }));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_missing_privilege_is_named_and_a_time_out_is_not_for_good() {
     refuse(&mut survey, "1142", denied);
     survey.next_statement().expect("metadata");
     let late = "Query execution was interrupted, maximum statement execution time exceeded";
-    survey.take(Err(Refused { code: "3024", message: late, is_passing: true }));
+    survey.take(Err(SurveyRefusal { code: "3024", message: late, is_passing: true }));
     assert_eq!(survey.next_statement(), None);
     let picture = survey.finish();
     assert!(picture.notes[0].contains("GRANT PROCESS"), "{picture:?}");
@@ -155,7 +155,7 @@ proptest! {
                 asked += 1;
                 prop_assert!(asked < 20);
                 survey.take(match is_refused {
-                    true => Err(Refused { code: "1227", message: "no", is_passing }),
+                    true => Err(SurveyRefusal { code: "1227", message: "no", is_passing }),
                     false => Ok(SurveyAnswer { columns: &columns, rows: &rows }),
                 });
             }

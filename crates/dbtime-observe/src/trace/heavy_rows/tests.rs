@@ -9,20 +9,20 @@ fn key(shape: u64) -> RowKey {
     RowKey { shape, was_preempted: shape % 2 == 1, cache: QueryCache::NotAsked }
 }
 
-fn totals(count: u64, response: u64) -> Totals {
-    Totals { count, response: Nanos(response), ..Totals::default() }
+fn totals(count: u64, response: u64) -> TraceTotals {
+    TraceTotals { count, response: Nanos(response), ..TraceTotals::default() }
 }
 
-fn weight_of(totals: &[&StatementTotals]) -> Weight {
+fn weight_of(totals: &[&StatementTotals]) -> StatementWeight {
     let of = |row: &&StatementTotals| (row.totals.count, row.totals.response);
-    let sum = |sum: Weight, (calls, time)| sum.plus(Weight { calls, time });
-    totals.iter().map(of).fold(Weight::default(), sum)
+    let sum = |sum: StatementWeight, (calls, time)| sum.plus(StatementWeight { calls, time });
+    totals.iter().map(of).fold(StatementWeight::default(), sum)
 }
 
 /// Whether all that was added is there, and nothing lacks more than is said.
-fn check(rows: &HeavyRows, exact: &HashMap<u64, Weight>) {
+fn check(rows: &HeavyRows, exact: &HashMap<u64, StatementWeight>) {
     let shown = rows.statements();
-    let all = exact.values().fold(Weight::default(), |sum, weight| sum.plus(*weight));
+    let all = exact.values().fold(StatementWeight::default(), |sum, weight| sum.plus(*weight));
     assert_eq!(weight_of(&shown.iter().collect::<Vec<_>>()), all);
     let replaced = rows.replaced().unwrap_or_default();
     for (shape, exact) in exact {
@@ -43,12 +43,12 @@ proptest! {
         at_once in 1usize..50,
     ) {
         let mut rows = HeavyRows::with_room((16, 16));
-        let mut exact = HashMap::<u64, Weight>::new();
+        let mut exact = HashMap::<u64, StatementWeight>::new();
         for some in added.chunks(at_once) {
             for (shape, calls, time) in some.iter().copied() {
                 rows.add(key(shape), &totals(calls, time));
                 let weight = exact.entry(shape).or_default();
-                *weight = weight.plus(Weight { calls, time: Nanos(time) });
+                *weight = weight.plus(StatementWeight { calls, time: Nanos(time) });
             }
             check(&rows, &exact);
             rows.settle();
@@ -65,10 +65,11 @@ proptest! {
         let mut rows = HeavyRows::with_room((12, 12));
         let mut before = TracedTotals::default();
         for some in added.chunks(at_once) {
-            let (mut came, mut all) = (HashMap::<u64, Weight>::new(), Weight::default());
+            let mut came = HashMap::<u64, StatementWeight>::new();
+            let mut all = StatementWeight::default();
             for (index, (shape, calls, time)) in some.iter().copied().enumerate() {
                 rows.add(key(shape), &totals(calls, time));
-                let weight = Weight { calls, time: Nanos(time) };
+                let weight = StatementWeight { calls, time: Nanos(time) };
                 let own = came.entry(shape).or_default();
                 (*own, all) = (own.plus(weight), all.plus(weight));
                 if index % 7 == 6 {
@@ -97,7 +98,7 @@ proptest! {
             let mut file = FileRow { part: part as u32, ..FileRow::default() };
             file.name[0] = b'a' + name;
             rows.add(key(shape), &totals(1, length));
-            rows.add_file(shape, file, Tally { count: 1, length: Nanos(length) });
+            rows.add_file(shape, file, SumTally { count: 1, length: Nanos(length) });
             exact[part] += Nanos(length);
             if index % 7 == 0 {
                 rows.settle();
@@ -146,7 +147,7 @@ fn what_the_kernel_had_no_room_for_may_be_anyones() {
     assert_eq!(rows.replaced(), None);
     rows.add(key(SHAPE_OTHER), &totals(5, 70));
     let (most_calls, most_time) = (5, Nanos(70));
-    assert_eq!(rows.replaced(), Some(Replaced { rows: 0, most_calls, most_time }));
+    assert_eq!(rows.replaced(), Some(ReplacedStatements { rows: 0, most_calls, most_time }));
 }
 
 #[test]
@@ -167,5 +168,5 @@ fn a_row_that_a_statement_gets_again_is_another_and_has_a_text_to_be_found() {
     assert_eq!(rows.without_text().len(), 8);
     assert!(number(&rows).expect("a row").since > first.since);
     let (calls, time) = (1, Nanos(1));
-    assert_eq!(rows.rows[&100].lacks, Weight { calls, time });
+    assert_eq!(rows.rows[&100].lacks, StatementWeight { calls, time });
 }

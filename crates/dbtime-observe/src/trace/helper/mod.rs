@@ -16,13 +16,13 @@ mod serve;
 mod words;
 
 pub use serve::serve;
-pub(super) use words::{Places, ProbeGroup};
+pub(super) use words::{ProbeGroup, ProbeSites};
 
 use super::TraceError;
 use super::catalogs::Catalog;
-use super::loading::Refused;
-use super::servers::{TracedServer, Wanted};
-use super::stream::Stream;
+use super::loading::LoadRefusal;
+use super::servers::{ServerFilter, TracedServer};
+use super::stream::CaptureConfig;
 use super::terminal::BorrowedTerminal;
 use channel::Channel;
 use dbtime_model::Nanos;
@@ -32,7 +32,7 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
-use words::Ask;
+use words::HelperRequest;
 
 /// The word that makes this program a helper.
 pub const COMMAND: &str = "trace-helper";
@@ -46,7 +46,7 @@ pub(super) struct Helper {
 }
 
 /// Why something cannot be had, for people; or that there is no helper.
-type Told<T> = Result<Result<T, String>, TraceError>;
+type HelperError<T> = Result<Result<T, String>, TraceError>;
 
 impl Helper {
     /// Starts the helper, with the rights that this process has.
@@ -86,9 +86,12 @@ impl Helper {
     ///
     /// # Errors
     /// The kernel refuses what is needed.
-    pub(super) fn load(&mut self, wanted: &Stream) -> Result<(Vec<OwnedFd>, Refused), TraceError> {
+    pub(super) fn load(
+        &mut self,
+        wanted: &CaptureConfig,
+    ) -> Result<(Vec<OwnedFd>, LoadRefusal), TraceError> {
         let (refused, tables) =
-            self.ask::<Result<Refused, TraceError>>(&Ask::Load(wanted.clone()), &[])?;
+            self.ask::<Result<LoadRefusal, TraceError>>(&HelperRequest::Load(wanted.clone()), &[])?;
         Ok((tables, refused?))
     }
 
@@ -98,7 +101,7 @@ impl Helper {
     /// # Errors
     /// The kernel refuses.
     pub(super) fn watch(&mut self) -> Result<Nanos, TraceError> {
-        self.ask::<Result<Nanos, TraceError>>(&Ask::Watch, &[])?.0
+        self.ask::<Result<Nanos, TraceError>>(&HelperRequest::Watch, &[])?.0
     }
 
     /// Takes some of it away again.
@@ -107,7 +110,7 @@ impl Helper {
     /// The helper has ended.
     pub(super) fn unwatch(&mut self, programs: &[&str]) -> Result<(), TraceError> {
         let programs = programs.iter().map(|&program| program.to_owned()).collect();
-        self.ask(&Ask::Unwatch(programs), &[]).map(|((), _)| ())
+        self.ask(&HelperRequest::Unwatch(programs), &[]).map(|((), _)| ())
     }
 
     /// Attaches a program to places in a file, in every process that runs it: which of them are
@@ -115,8 +118,8 @@ impl Helper {
     ///
     /// # Errors
     /// The kernel refuses, for people.
-    pub(super) fn attach(&mut self, places: Places, file: &File) -> Result<(), String> {
-        let asked = self.ask::<Result<(), String>>(&Ask::Attach(places), &[file.as_fd()]);
+    pub(super) fn attach(&mut self, places: ProbeSites, file: &File) -> Result<(), String> {
+        let asked = self.ask::<Result<(), String>>(&HelperRequest::Attach(places), &[file.as_fd()]);
         asked.map_err(|error| error.to_string())?.0
     }
 
@@ -125,7 +128,7 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(super) fn cease(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
-        self.ask(&Ask::Cease(group), &[]).map(|((), _)| ())
+        self.ask(&HelperRequest::Cease(group), &[]).map(|((), _)| ())
     }
 
     /// Walks over all connections; returns what there is to say of them.
@@ -133,7 +136,7 @@ impl Helper {
     /// # Errors
     /// The kernel does not let it.
     pub(super) fn walk(&mut self, program: &str) -> Result<Vec<u8>, TraceError> {
-        let asked = Ask::Walk(program.to_owned());
+        let asked = HelperRequest::Walk(program.to_owned());
         let (done, files) = self.ask::<Result<(), TraceError>>(&asked, &[])?;
         done?;
         let mut said = Vec::new();
@@ -157,7 +160,7 @@ impl Helper {
             |why: String| TraceError::Helper(format!("cannot look after the terminal: {why}"));
         let (given_back, pipe) = std::io::pipe().map_err(|error| failed(error.to_string()))?;
         let files = [input, output, given_back.as_fd()];
-        self.ask::<Result<(), String>>(&Ask::Lend, &files)?.0.map_err(failed)?;
+        self.ask::<Result<(), String>>(&HelperRequest::Lend, &files)?.0.map_err(failed)?;
         Ok(BorrowedTerminal::new(pipe))
     }
 
@@ -166,15 +169,18 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(super) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
-        self.ask(&Ask::TrapTime, &[]).map(|(time, _)| Nanos(time))
+        self.ask(&HelperRequest::TrapTime, &[]).map(|(time, _)| Nanos(time))
     }
 
     /// The servers that are meant, at least one.
     ///
     /// # Errors
     /// As [`servers`](super::servers()).
-    pub(super) fn servers(&mut self, wanted: &Wanted) -> Result<Vec<TracedServer>, TraceError> {
-        self.ask::<Result<_, TraceError>>(&Ask::Servers(wanted.clone()), &[])?.0
+    pub(super) fn servers(
+        &mut self,
+        wanted: &ServerFilter,
+    ) -> Result<Vec<TracedServer>, TraceError> {
+        self.ask::<Result<_, TraceError>>(&HelperRequest::Servers(wanted.clone()), &[])?.0
     }
 
     /// What a process is that has just started, if it is meant.
@@ -184,9 +190,9 @@ impl Helper {
     pub(super) fn started(
         &mut self,
         process: u32,
-        wanted: &Wanted,
+        wanted: &ServerFilter,
     ) -> Result<Option<TracedServer>, TraceError> {
-        self.ask(&Ask::Started(process, wanted.clone()), &[]).map(|(server, _)| server)
+        self.ask(&HelperRequest::Started(process, wanted.clone()), &[]).map(|(server, _)| server)
     }
 
     /// Whether somebody is connected to one of them, as far as can be seen.
@@ -194,7 +200,7 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(super) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
-        self.ask(&Ask::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
+        self.ask(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
     }
 
     /// The program file of a process.
@@ -202,7 +208,7 @@ impl Helper {
     /// # Errors
     /// Why it cannot be opened, for people.
     pub(super) fn program(&mut self, process: u32) -> Result<File, String> {
-        let file = self.file(&Ask::Program(process))?;
+        let file = self.file(&HelperRequest::Program(process))?;
         file.ok_or_else(|| format!("process {process} has no program"))
     }
 
@@ -211,7 +217,7 @@ impl Helper {
     /// # Errors
     /// Why it cannot be opened, for people.
     pub(super) fn tls_library(&mut self, process: u32) -> Result<Option<File>, String> {
-        self.file(&Ask::TlsLibrary(process))
+        self.file(&HelperRequest::TlsLibrary(process))
     }
 
     /// Where a process has its program.
@@ -219,7 +225,8 @@ impl Helper {
     /// # Errors
     /// Why it is not known, for people.
     pub(super) fn program_base(&mut self, process: u32) -> Result<u64, String> {
-        let asked: Told<u64> = self.ask(&Ask::ProgramBase(process), &[]).map(|(base, _)| base);
+        let asked: HelperError<u64> =
+            self.ask(&HelperRequest::ProgramBase(process), &[]).map(|(base, _)| base);
         asked.map_err(|error| error.to_string())?
     }
 
@@ -228,7 +235,7 @@ impl Helper {
     /// # Errors
     /// Why it cannot be opened, for people.
     pub(super) fn catalog(&mut self, server: u32, catalog: Catalog) -> Result<File, String> {
-        let file = self.file(&Ask::Catalog(server, catalog))?;
+        let file = self.file(&HelperRequest::Catalog(server, catalog))?;
         file.ok_or_else(|| "it is not there".to_owned())
     }
 
@@ -237,10 +244,10 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(super) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
-        self.ask(&Ask::Parents(of), &[]).map(|(parents, _)| parents)
+        self.ask(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
     }
 
-    fn file(&mut self, ask: &Ask) -> Result<Option<File>, String> {
+    fn file(&mut self, ask: &HelperRequest) -> Result<Option<File>, String> {
         let asked = self.ask::<Result<(), String>>(ask, &[]);
         let (opened, mut files) = asked.map_err(|error| error.to_string())?;
         opened.map(|()| files.pop().map(File::from))
@@ -248,7 +255,7 @@ impl Helper {
 
     fn ask<T: DeserializeOwned>(
         &mut self,
-        ask: &Ask,
+        ask: &HelperRequest,
         files: &[BorrowedFd<'_>],
     ) -> Result<(T, Vec<OwnedFd>), TraceError> {
         let Some(channel) = &self.channel else { return Err(self.ended()) };

@@ -12,7 +12,7 @@ use super::super::tls::open_library;
 use super::super::trap::trap_time;
 use super::super::wait_event::program_base;
 use super::channel::Channel;
-use super::words::{Ask, ProbeGroup};
+use super::words::{HelperRequest, ProbeGroup};
 use dbtime_model::Nanos;
 use libbpf_rs::{Link, Object};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub fn serve() -> Result<(), TraceError> {
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
-    let mut helper = Serving::default();
+    let mut helper = HelperState::default();
     while let Some((ask, files)) = channel.receive().map_err(failed)? {
         let answer = helper.answer(ask, files);
         let files: Vec<BorrowedFd<'_>> = answer.files.iter().map(AsFd::as_fd).collect();
@@ -51,23 +51,23 @@ pub fn serve() -> Result<(), TraceError> {
 
 /// What is there so far.
 #[derive(Default)]
-struct Serving {
+struct HelperState {
     object: Option<Object>,
     /// Of the programs that the kernel itself runs, by their names.
     watching: Vec<(String, Link)>,
     probes: BTreeMap<ProbeGroup, Vec<Link>>,
-    refused: super::Refused,
+    refused: super::LoadRefusal,
     /// What the reader has to itself.
     terminal: Option<LentTerminal>,
 }
 
 /// What is said to a question.
-struct Answer {
+struct HelperResponse {
     words: serde_json::Value,
     files: Vec<OwnedFd>,
 }
 
-impl Answer {
+impl HelperResponse {
     fn new(words: impl Serialize) -> Self {
         // Only maps with odd keys cannot be written.
         Self { words: serde_json::to_value(words).unwrap_or_default(), files: Vec::new() }
@@ -89,38 +89,48 @@ impl Answer {
     }
 }
 
-impl Serving {
-    fn answer(&mut self, ask: Ask, mut files: Vec<OwnedFd>) -> Answer {
+impl HelperState {
+    fn answer(&mut self, ask: HelperRequest, mut files: Vec<OwnedFd>) -> HelperResponse {
         match ask {
-            Ask::Load(stream) => self.load(&stream),
-            Ask::Watch => Answer::new(self.watch()),
-            Ask::Unwatch(programs) => {
+            HelperRequest::Load(stream) => self.load(&stream),
+            HelperRequest::Watch => HelperResponse::new(self.watch()),
+            HelperRequest::Unwatch(programs) => {
                 let gone = self.watching.extract_if(.., |(name, _)| programs.contains(name));
                 detach_aside(gone.map(|(_, link)| link).collect());
-                Answer::done()
+                HelperResponse::done()
             }
-            Ask::Attach(places) => Answer::new(self.attach(&places, files.pop().map(File::from))),
-            Ask::Cease(group) => {
+            HelperRequest::Attach(places) => {
+                HelperResponse::new(self.attach(&places, files.pop().map(File::from)))
+            }
+            HelperRequest::Cease(group) => {
                 detach_aside(self.probes.remove(&group).unwrap_or_default());
-                Answer::done()
+                HelperResponse::done()
             }
-            Ask::Walk(program) => self.walk(&program),
-            Ask::TrapTime => Answer::new(self.object.as_mut().map_or(0, |one| trap_time(one).0)),
-            Ask::Lend => Answer::new(self.lend(files).map_err(|error| error.to_string())),
-            Ask::Servers(wanted) => Answer::new(servers(&wanted)),
-            Ask::Started(process, wanted) => Answer::new(wanted.started(process)),
-            Ask::HasClients(servers) => Answer::new(has_clients(&servers)),
-            Ask::Program(process) => Answer::file(open_program(process).map(Some)),
-            Ask::TlsLibrary(process) => Answer::file(open_library(process)),
-            Ask::ProgramBase(process) => Answer::new(program_base(process)),
-            Ask::Catalog(server, catalog) => Answer::file(open_catalog(server, catalog).map(Some)),
-            Ask::Parents(processes) => {
-                Answer::new(processes.into_iter().map(parent).collect::<Vec<_>>())
+            HelperRequest::Walk(program) => self.walk(&program),
+            HelperRequest::TrapTime => {
+                HelperResponse::new(self.object.as_mut().map_or(0, |one| trap_time(one).0))
+            }
+            HelperRequest::Lend => {
+                HelperResponse::new(self.lend(files).map_err(|error| error.to_string()))
+            }
+            HelperRequest::Servers(wanted) => HelperResponse::new(servers(&wanted)),
+            HelperRequest::Started(process, wanted) => HelperResponse::new(wanted.started(process)),
+            HelperRequest::HasClients(servers) => HelperResponse::new(has_clients(&servers)),
+            HelperRequest::Program(process) => {
+                HelperResponse::file(open_program(process).map(Some))
+            }
+            HelperRequest::TlsLibrary(process) => HelperResponse::file(open_library(process)),
+            HelperRequest::ProgramBase(process) => HelperResponse::new(program_base(process)),
+            HelperRequest::Catalog(server, catalog) => {
+                HelperResponse::file(open_catalog(server, catalog).map(Some))
+            }
+            HelperRequest::Parents(processes) => {
+                HelperResponse::new(processes.into_iter().map(parent).collect::<Vec<_>>())
             }
         }
     }
 
-    fn load(&mut self, stream: &super::Stream) -> Answer {
+    fn load(&mut self, stream: &super::CaptureConfig) -> HelperResponse {
         let loaded = load(stream, |_| {}).and_then(|(object, refused)| {
             let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
             let tables: io::Result<Vec<OwnedFd>> = tables.collect();
@@ -130,9 +140,9 @@ impl Serving {
             Ok((object, refused, files)) => {
                 self.object = Some(object);
                 self.refused.clone_from(&refused);
-                Answer { files, ..Answer::new(Ok::<_, TraceError>(refused)) }
+                HelperResponse { files, ..HelperResponse::new(Ok::<_, TraceError>(refused)) }
             }
-            Err(error) => Answer::new(Err::<(), _>(error)),
+            Err(error) => HelperResponse::new(Err::<(), _>(error)),
         }
     }
 
@@ -145,7 +155,7 @@ impl Serving {
         Ok(compared.unwrap_or_default())
     }
 
-    fn attach(&mut self, places: &super::Places, file: Option<File>) -> Result<(), String> {
+    fn attach(&mut self, places: &super::ProbeSites, file: Option<File>) -> Result<(), String> {
         let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
         let file = file.ok_or("there is no file to attach to")?;
         let link = attach_places(object, places, &file)?;
@@ -158,14 +168,14 @@ impl Serving {
         Ok(())
     }
 
-    fn walk(&mut self, program: &str) -> Answer {
+    fn walk(&mut self, program: &str) -> HelperResponse {
         let object = self.object.as_mut().ok_or_else(nothing_loaded);
         match object.and_then(|object| walk(object, program)) {
-            Ok(said) => Answer {
+            Ok(said) => HelperResponse {
                 files: said.map(OwnedFd::from).into_iter().collect(),
-                ..Answer::new(Ok::<(), TraceError>(()))
+                ..HelperResponse::new(Ok::<(), TraceError>(()))
             },
-            Err(error) => Answer::new(Err::<(), _>(error)),
+            Err(error) => HelperResponse::new(Err::<(), _>(error)),
         }
     }
 }

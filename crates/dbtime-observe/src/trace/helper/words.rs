@@ -1,23 +1,23 @@
 //! What is asked of the helper. To every question there is one answer, of the type that is named.
 
 use super::super::catalogs::Catalog;
-use super::super::servers::{TracedServer, Wanted};
-use super::super::stream::Stream;
+use super::super::servers::{ServerFilter, TracedServer};
+use super::super::stream::CaptureConfig;
 use serde::{Deserialize, Serialize};
 
 /// A question.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Ask {
+pub(super) enum HelperRequest {
     /// Loads the kernel's side. Answer: the programs that the kernel refuses; beside it the tables,
     /// in the order of the object file.
-    Load(Stream),
+    Load(CaptureConfig),
     /// Attaches what is told of what goes on in the kernel. Answer: what the kernel takes to run a
     /// program that does nothing.
     Watch,
     /// Takes these of them away again. Answer: nothing.
     Unwatch(Vec<String>),
     /// Attaches a program to places in the file beside it. Answer: nothing, or why not.
-    Attach(Places),
+    Attach(ProbeSites),
     /// Takes the probes of a group away. Answer: nothing.
     Cease(ProbeGroup),
     /// Walks over all connections with this program. Answer: nothing; beside it a file with what it
@@ -30,9 +30,9 @@ pub(super) enum Ask {
     /// not.
     Lend,
     /// Searches for servers. Answer: those that are meant.
-    Servers(Wanted),
+    Servers(ServerFilter),
     /// Answer: what a process is that has just started, if it is meant.
-    Started(u32, Wanted),
+    Started(u32, ServerFilter),
     /// Answer: whether somebody is connected to one of them.
     HasClients(Vec<TracedServer>),
     /// Opens a process's program file. Answer: nothing, or why not; beside it the file.
@@ -50,7 +50,7 @@ pub(super) enum Ask {
 
 /// Where a program is attached to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in super::super) struct Places {
+pub(in super::super) struct ProbeSites {
     /// The program's name.
     pub(in super::super) program: String,
     /// In the file. Unit: bytes.

@@ -4,8 +4,8 @@
 mod queue;
 mod server;
 
-use super::style::{Ink, Page, PageStyle};
-use super::table::{Cell, Column};
+use super::style::{Page, PageStyle, TextRole};
+use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
 use crate::sweep_story;
@@ -118,7 +118,7 @@ pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
     table(&rows, &mut page);
     missed(&sweep.record, &mut page);
     for sentence in sweep_story::incomplete(sweep) {
-        page.text(&sentence, Ink::Warn);
+        page.text(&sentence, TextRole::Warn);
     }
     page.finish()
 }
@@ -129,7 +129,7 @@ pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
     let mut page = Page::plain(style);
     missed(sweep, &mut page);
     if let Some(sentence) = sweep_story::ended_early(sweep) {
-        page.text(&sentence, Ink::Warn);
+        page.text(&sentence, TextRole::Warn);
     }
     page.finish()
 }
@@ -137,7 +137,7 @@ pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
 fn missed(sweep: &SweepRecord, page: &mut Page) {
     let failed = sweep_story::failed(sweep);
     for sentence in failed.into_iter().chain(sweep_story::missed(&sweep.runs)) {
-        page.text(&sentence, Ink::Bad);
+        page.text(&sentence, TextRole::Bad);
     }
 }
 
@@ -164,10 +164,10 @@ fn table(rows: &[SweepRow], page: &mut Page) {
         false => page.table(&queue::table(rows)),
     }
     if has_lost(rows) {
-        page.text("lost: failed, dropped or unfinished", Ink::Dim);
+        page.text("lost: failed, dropped or unfinished", TextRole::Dim);
     }
     if rows.iter().any(|row| !row.valid) {
-        page.text("! the figures of this run may be wrong: see its own report", Ink::Warn);
+        page.text("! the figures of this run may be wrong: see its own report", TextRole::Warn);
     }
 }
 
@@ -186,11 +186,11 @@ fn factors<'a>(rows: &'a [SweepRow], shown_anyway: &[&str]) -> Vec<&'a str> {
     names
 }
 
-fn factor_columns(factors: &[&str]) -> Vec<Column> {
-    factors.iter().map(|name| Column::text(&clean(name))).collect()
+fn factor_columns(factors: &[&str]) -> Vec<TextColumn> {
+    factors.iter().map(|name| TextColumn::text(&clean(name))).collect()
 }
 
-fn factor_cells(row: &SweepRow, factors: &[&str]) -> Vec<Cell> {
+fn factor_cells(row: &SweepRow, factors: &[&str]) -> Vec<TextCell> {
     let cell = |name: &&str| value_of(row, name).map_or(NONE.into(), |value| clean(value).into());
     factors.iter().map(cell).collect()
 }
@@ -201,6 +201,6 @@ fn value_of<'a>(row: &'a SweepRow, factor: &str) -> Option<&'a str> {
 }
 
 /// Throughput, with a mark where it may be wrong.
-fn throughput(row: &SweepRow, shown: &str) -> Cell {
-    Cell::from(format!("{}{shown}", if row.valid { "" } else { "! " }))
+fn throughput(row: &SweepRow, shown: &str) -> TextCell {
+    TextCell::from(format!("{}{shown}", if row.valid { "" } else { "! " }))
 }

@@ -5,21 +5,21 @@
 
 use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput};
 use crate::format::{NONE, bare_seconds, clean, count, finite, rate, us};
-use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::table::{ReportTable, TextCell, TextColumn};
 
 /// Factors that have a column of their own already.
 const SHOWN: [&str; 2] = ["workers", "rate"];
 
-pub(super) fn table(rows: &[SweepRow]) -> Table {
+pub(super) fn table(rows: &[SweepRow]) -> ReportTable {
     let (factors, lost) = (factors(rows, &SHOWN), has_lost(rows));
-    let mut table = Table::new(columns(&factors, lost));
+    let mut table = ReportTable::new(columns(&factors, lost));
     for row in rows {
         table.row(cells(row, &factors, lost));
     }
     table
 }
 
-fn columns(factors: &[&str], lost: bool) -> Vec<Column> {
+fn columns(factors: &[&str], lost: bool) -> Vec<TextColumn> {
     let mut columns = factor_columns(factors);
     // The headings of old where there is room, narrower ones beside factors.
     let roomy = factors.is_empty() && !lost;
@@ -29,22 +29,22 @@ fn columns(factors: &[&str], lost: bool) -> Vec<Column> {
         ("Latency\n(avg query\ntime in\nseconds)", "Throughput\n(queries\nper\nsecond)")
     };
     columns.extend([
-        Column::figure("Queries\nrun"),
-        Column::figure(if roomy { "Queries\nper second" } else { "Queries\nper\nsecond" }),
-        Column::figure("Threads"),
-        Column::figure(latency),
-        Column::figure(throughput),
-        Column::figure("p99\nlatency"),
-        Column::figure("Avg\nqueue\nwait"),
-        Column::figure("Avg\nservice").optional(),
+        TextColumn::figure("Queries\nrun"),
+        TextColumn::figure(if roomy { "Queries\nper second" } else { "Queries\nper\nsecond" }),
+        TextColumn::figure("Threads"),
+        TextColumn::figure(latency),
+        TextColumn::figure(throughput),
+        TextColumn::figure("p99\nlatency"),
+        TextColumn::figure("Avg\nqueue\nwait"),
+        TextColumn::figure("Avg\nservice").optional(),
     ]);
     if lost {
-        columns.push(Column::figure("Lost"));
+        columns.push(TextColumn::figure("Lost"));
     }
     columns
 }
 
-fn cells(row: &SweepRow, factors: &[&str], lost: bool) -> Vec<Cell> {
+fn cells(row: &SweepRow, factors: &[&str], lost: bool) -> Vec<TextCell> {
     let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
     let seconds = match row.completed {
         0 => NONE.to_owned(),

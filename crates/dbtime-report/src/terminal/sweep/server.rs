@@ -5,8 +5,8 @@
 
 use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput, value_of};
 use crate::format::{NONE, clean, count, finite, if_any, rate, us, width};
-use crate::terminal::style::{Ink, Page};
-use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::style::{Page, TextRole};
+use crate::terminal::table::{ReportTable, TextCell, TextColumn};
 
 /// Factors that have a column of their own already.
 const SHOWN: [&str; 1] = ["connections"];
@@ -24,8 +24,8 @@ pub(super) fn show(rows: &[SweepRow], page: &mut Page) {
     // What is the same for all is said once.
     let first = rows.first().map(|row| &row.arrivals);
     let one_load = rows.iter().all(|row| Some(&row.arrivals) == first);
-    let with = Optional { offered: !one_load, lost: has_lost(rows) };
-    let mut table = Table::new(columns(&factors, with));
+    let with = OptionalColumns { offered: !one_load, lost: has_lost(rows) };
+    let mut table = ReportTable::new(columns(&factors, with));
     let mut belongs_to = String::new();
     for row in rows {
         let group = group_of(row, &groups);
@@ -37,9 +37,9 @@ pub(super) fn show(rows: &[SweepRow], page: &mut Page) {
     }
     page.table(&table);
     if let Some(load) = first.filter(|_| one_load) {
-        page.text(&offered(load, rows), Ink::Dim);
+        page.text(&offered(load, rows), TextRole::Dim);
     }
-    page.text("server: percent of one CPU; client CPU: per transaction", Ink::Dim);
+    page.text("server: percent of one CPU; client CPU: per transaction", TextRole::Dim);
 }
 
 /// The factors that stand above the rows they belong to.
@@ -50,7 +50,7 @@ fn group_of(row: &SweepRow, groups: &[&str]) -> String {
 
 /// Columns that are there where they say something.
 #[derive(Clone, Copy)]
-struct Optional {
+struct OptionalColumns {
     offered: bool,
     lost: bool,
 }
@@ -64,29 +64,29 @@ fn offered(load: &str, rows: &[SweepRow]) -> String {
     format!("offered: {load}{per_second}{found}")
 }
 
-fn columns(factors: &[&str], with: Optional) -> Vec<Column> {
+fn columns(factors: &[&str], with: OptionalColumns) -> Vec<TextColumn> {
     let mut columns = factor_columns(factors);
-    columns.push(Column::figure("connec-\ntions"));
+    columns.push(TextColumn::figure("connec-\ntions"));
     if with.offered {
-        columns.push(Column::figure("offered"));
+        columns.push(TextColumn::figure("offered"));
     }
     columns.extend([
-        Column::figure("tps"),
-        Column::figure("server\n%usr").optional(),
-        Column::figure("server\n%sys").optional(),
-        Column::figure("server\n%cpu"),
-        Column::figure("avg\nresp"),
-        Column::figure("95 %\nresp"),
-        Column::figure("99 %\nresp"),
-        Column::figure("client\nCPU").optional(),
+        TextColumn::figure("tps"),
+        TextColumn::figure("server\n%usr").optional(),
+        TextColumn::figure("server\n%sys").optional(),
+        TextColumn::figure("server\n%cpu"),
+        TextColumn::figure("avg\nresp"),
+        TextColumn::figure("95 %\nresp"),
+        TextColumn::figure("99 %\nresp"),
+        TextColumn::figure("client\nCPU").optional(),
     ]);
     if with.lost {
-        columns.push(Column::figure("lost"));
+        columns.push(TextColumn::figure("lost"));
     }
     columns
 }
 
-fn cells(row: &SweepRow, factors: &[&str], with: Optional) -> Vec<Cell> {
+fn cells(row: &SweepRow, factors: &[&str], with: OptionalColumns) -> Vec<TextCell> {
     let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
     let percent = |value: f64| match row.server {
         Some(_) => format!("{:.2}", finite(value)),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::pgbench::expression;
 use crate::pgbench::names::Names;
-use crate::pgbench::token::Cursor;
+use crate::pgbench::token::ScriptCursor;
 use std::sync::Arc;
 
 /// `expression => value`, one a line: read off the statements that pgbench 15.18 sent.
@@ -11,7 +11,7 @@ const OBSERVED: &str = include_str!("../testdata/expressions.txt");
 
 fn evaluate(text: &str) -> Result<String, String> {
     let mut names = Names::default();
-    let mut cursor = Cursor { text, at: 0 };
+    let mut cursor = ScriptCursor { text, at: 0 };
     let expression = expression::parse(&mut cursor, &mut names)
         .map_err(|flaw| format!("{}{}", flaw.message, flaw.more.unwrap_or_default()))?;
     let given = [
@@ -23,10 +23,11 @@ fn evaluate(text: &str) -> Result<String, String> {
     let slots = given.map(|(name, value)| (names.slot(name), value));
     let mut variables = Variables::new(Arc::new(names));
     for (slot, value) in slots {
-        variables.set("startup", slot, Value::Int(value))?;
+        variables.set("startup", slot, ScriptValue::Int(value))?;
     }
     let mut prng = Prng::new(1);
-    let scope = &mut Scope { variables: &mut variables, prng: &mut prng, debug: &mut |_| {} };
+    let scope =
+        &mut EvaluationScope { variables: &mut variables, prng: &mut prng, debug: &mut |_| {} };
     let mut out = String::new();
     scope.value(&expression)?.write(&mut out);
     Ok(out)
@@ -123,13 +124,14 @@ fn syntax_errors_are_found() {
 
 #[test]
 fn debug_is_told_what_it_was_given() {
-    let mut cursor = Cursor { text: "debug(null) is null and debug(1.5) > 1", at: 0 };
+    let mut cursor = ScriptCursor { text: "debug(null) is null and debug(1.5) > 1", at: 0 };
     let mut names = Names::default();
     let expression = expression::parse(&mut cursor, &mut names).expect("an expression");
     let mut variables = Variables::new(Arc::new(names));
     let (mut prng, mut told) = (Prng::new(1), Vec::new());
     let mut debug = |value| told.push(value);
-    let scope = &mut Scope { variables: &mut variables, prng: &mut prng, debug: &mut debug };
-    assert_eq!(scope.value(&expression), Ok(Value::Bool(true)));
-    assert_eq!(told, [Value::Null, Value::Double(1.5)]);
+    let scope =
+        &mut EvaluationScope { variables: &mut variables, prng: &mut prng, debug: &mut debug };
+    assert_eq!(scope.value(&expression), Ok(ScriptValue::Bool(true)));
+    assert_eq!(told, [ScriptValue::Null, ScriptValue::Double(1.5)]);
 }

@@ -7,8 +7,8 @@ fn sql(letters: &str, what: &Initialization) -> Vec<String> {
     let steps = steps(letters, what).expect("steps that there are");
     let work = steps.into_iter().flat_map(|step| step.work);
     let text = |work| match work {
-        Work::Sql(sql) => sql,
-        Work::Load(table) => format!("load {}", table.name()),
+        StepWork::Sql(sql) => sql,
+        StepWork::Load(table) => format!("load {}", table.name()),
     };
     work.map(text).collect()
 }
@@ -46,7 +46,7 @@ fn partitions_and_tablespaces_are_asked_for() {
         tablespace: Some("a\"b".to_owned()),
         index_tablespace: Some("i".to_owned()),
         unlogged: true,
-        partitions: Some(Partitions::Range(3)),
+        partitions: Some(PartitionScheme::Range(3)),
         ..Initialization::default()
     };
     let created = sql("t p", &what);
@@ -61,7 +61,7 @@ fn partitions_and_tablespaces_are_asked_for() {
     let key = "alter table pgbench_branches add primary key (bid) using index tablespace \"i\"";
     assert_eq!(created[7], key);
     let what =
-        Initialization { partitions: Some(Partitions::Hash(2)), ..Initialization::default() };
+        Initialization { partitions: Some(PartitionScheme::Hash(2)), ..Initialization::default() };
     assert!(
         sql("t", &what)[5].contains("for values with (modulus 2, remainder 1) with (fillfactor")
     );
@@ -104,12 +104,12 @@ fn the_others_get_what_they_can_do() {
         partitions: Some(partitions),
         ..Initialization::default()
     };
-    let range = &sql("t", &parts(Partitions::Range(2)))[2];
+    let range = &sql("t", &parts(PartitionScheme::Range(2)))[2];
     assert!(range.ends_with(
         " partition by range (aid) (partition p1 values less than (50001), \
          partition p2 values less than maxvalue)"
     ));
-    assert!(sql("t", &parts(Partitions::Hash(4)))[2].ends_with("hash (aid) partitions 4"));
+    assert!(sql("t", &parts(PartitionScheme::Hash(4)))[2].ends_with("hash (aid) partitions 4"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(error, "fillfactor must be in range 10..100, not 5");
     let sqlite = Initialization {
         dialect: SqlDialect::Sqlite,
-        partitions: Some(Partitions::Hash(2)),
+        partitions: Some(PartitionScheme::Hash(2)),
         ..Initialization::default()
     };
     assert!(refused("t", sqlite).contains("no partitions"));

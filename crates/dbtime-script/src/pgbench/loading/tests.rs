@@ -4,31 +4,33 @@ use super::super::init;
 use super::*;
 use dbtime_model::{ErrorClass, SqlDialect};
 
-fn loading(dialect: SqlDialect, letters: &str) -> (Loading, Arc<Mutex<Vec<String>>>) {
+fn loading(dialect: SqlDialect, letters: &str) -> (LoadingScript, Arc<Mutex<Vec<String>>>) {
     let what = Initialization { dialect, ..Initialization::default() };
     let steps = init::steps(letters, &what).expect("steps");
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
-    let loading = Loading::new(steps, &what, move |told| {
+    let loading = LoadingScript::new(steps, &what, move |told| {
         heard.lock().expect("told").push(match told {
-            Told::Begins(step) => format!("begin {}", step.name),
-            Told::Loaded { table, done, total } => format!("{} {done}/{total}", table.name()),
-            Told::Ended(step) => format!("end {}", step.name),
+            LoadingProgress::Begins(step) => format!("begin {}", step.name),
+            LoadingProgress::Loaded { table, done, total } => {
+                format!("{} {done}/{total}", table.name())
+            }
+            LoadingProgress::Ended(step) => format!("end {}", step.name),
         });
     });
     (loading, told)
 }
 
 /// The beginnings of all statements, and how many bytes of data they have.
-fn walk(script: &Loading) -> Vec<(String, usize)> {
+fn walk(script: &LoadingScript) -> Vec<(String, usize)> {
     let mut program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
     let mut asked = Vec::new();
     let mut note = |step: Step<'_>| match step {
-        Step::Ask { request: Request::Query(sql), .. } => {
+        Step::Ask { request: ConnectionOp::Query(sql), .. } => {
             asked.push((sql.chars().take(60).collect(), 0));
             true
         }
-        Step::Ask { request: Request::Copy { sql, data }, .. } => {
+        Step::Ask { request: ConnectionOp::Copy { sql, data }, .. } => {
             asked.push((sql.to_owned(), data.len()));
             true
         }
@@ -37,9 +39,9 @@ fn walk(script: &Loading) -> Vec<(String, usize)> {
             false
         }
     };
-    let mut goes_on = note(program.resume(Event::Started));
+    let mut goes_on = note(program.resume(ProgramEvent::Started));
     while goes_on {
-        goes_on = note(program.replied(Ok(&mut Results::default())));
+        goes_on = note(program.replied(Ok(&mut ResultSets::default())));
     }
     asked
 }
@@ -88,8 +90,8 @@ fn others_get_rows_by_insert() {
 fn a_failure_ends_it_and_names_the_statement() {
     let (script, _) = loading(SqlDialect::Postgres, "d");
     let mut program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
-    program.resume(Event::Started);
-    let failure = Failure::connection("08006", "it is gone");
+    program.resume(ProgramEvent::Started);
+    let failure = DatabaseFailure::connection("08006", "it is gone");
     let step = program.replied(Err(&failure));
     assert_eq!(step, Step::Quit { failed: Some(ErrorClass::Connection), all: true });
     let trouble = script.trouble().expect("trouble");

@@ -1,11 +1,11 @@
 //! What goes together, and what is meant by what was not said.
 
 use super::error::{UsageError, quoted};
-use super::script::{Choice, Source};
-use super::wanted::{Run, Tables, Wanted};
+use super::script::{ScriptChoice, Source};
+use super::wanted::{RequestedOptions, RunOptions, TableOptions};
 use super::{
-    Asked, Benchmark, Common, Initialize, Length, Log, LogDetail, PartitionMethod, Partitions,
-    Step, Vacuum,
+    BenchmarkOptions, CommonOptions, InitAction, Initialize, Log, LogDetail, PartitionMethod,
+    PartitionOptions, PgbenchCommand, RunLength, VacuumChoice,
 };
 use crate::pgbench::builtin::Builtin;
 
@@ -19,10 +19,10 @@ fn refuse<T>(message: &str) -> Result<T, UsageError> {
     Err(UsageError::new(message))
 }
 
-impl Wanted {
+impl RequestedOptions {
     /// What all switches together ask for. Checks come in pgbench's order, so that the first
     /// complaint is the same.
-    pub(super) fn finish(mut self, operands: Vec<String>) -> Result<Asked, UsageError> {
+    pub(super) fn finish(mut self, operands: Vec<String>) -> Result<PgbenchCommand, UsageError> {
         self.run.choose()?;
         let mut operands = operands.into_iter();
         if let Some(dbname) = operands.next() {
@@ -46,21 +46,21 @@ impl Wanted {
         }
         let Self { common, scale, no_vacuum, tables, run, .. } = self;
         if self.is_initialize {
-            tables.finish(common, scale, no_vacuum).map(Box::new).map(Asked::Initialize)
+            tables.finish(common, scale, no_vacuum).map(Box::new).map(PgbenchCommand::Initialize)
         } else {
-            run.finish(common, scale, no_vacuum).map(Box::new).map(Asked::Benchmark)
+            run.finish(common, scale, no_vacuum).map(Box::new).map(PgbenchCommand::Benchmark)
         }
     }
 }
 
-impl Tables {
+impl TableOptions {
     fn finish(
         self,
-        common: Common,
+        common: CommonOptions,
         scale: Option<u32>,
         no_vacuum: bool,
     ) -> Result<Initialize, UsageError> {
-        use Step::{Create, Drop, ForeignKeys, Generate, PrimaryKeys, Vacuum};
+        use InitAction::{Create, Drop, ForeignKeys, Generate, PrimaryKeys, Vacuum};
         if self.partitions == 0 && self.method.is_some() {
             return refuse("--partition-method requires greater than zero --partitions");
         }
@@ -73,7 +73,7 @@ impl Tables {
             steps.push(ForeignKeys);
         }
         let method = self.method.unwrap_or(PartitionMethod::Range);
-        let partitions = Partitions { method, count: self.partitions };
+        let partitions = PartitionOptions { method, count: self.partitions };
         Ok(Initialize {
             common,
             steps,
@@ -88,11 +88,12 @@ impl Tables {
     }
 }
 
-impl Run {
+impl RunOptions {
     /// Without a script there is the first built-in one.
     fn choose(&mut self) -> Result<(), UsageError> {
         if self.scripts.is_empty() {
-            self.scripts = vec![Choice { source: Source::Builtin(Builtin::TPCB_LIKE), weight: 1 }];
+            self.scripts =
+                vec![ScriptChoice { source: Source::Builtin(Builtin::TPCB_LIKE), weight: 1 }];
         }
         if self.scripts.iter().all(|choice| choice.weight == 0) {
             return refuse("total script weight must not be zero");
@@ -102,10 +103,10 @@ impl Run {
 
     fn finish(
         self,
-        common: Common,
+        common: CommonOptions,
         scale: Option<u32>,
         no_vacuum: bool,
-    ) -> Result<Benchmark, UsageError> {
+    ) -> Result<BenchmarkOptions, UsageError> {
         let length = self.length()?;
         let log = self.logging(length)?;
         if self.is_progress_timestamped && self.progress.is_none() {
@@ -119,7 +120,7 @@ impl Run {
             );
         }
         let clients = self.clients.unwrap_or(1);
-        Ok(Benchmark {
+        Ok(BenchmarkOptions {
             common,
             clients,
             jobs: self.jobs.unwrap_or(1).min(clients),
@@ -144,17 +145,19 @@ impl Run {
         })
     }
 
-    fn length(&self) -> Result<Length, UsageError> {
+    fn length(&self) -> Result<RunLength, UsageError> {
         match (self.transactions, self.seconds) {
             (Some(_), Some(_)) => {
                 refuse("specify either a number of transactions (-t) or a duration (-T), not both")
             }
-            (_, Some(seconds)) => Ok(Length::Seconds(seconds)),
-            (transactions, None) => Ok(Length::Transactions(transactions.unwrap_or(TRANSACTIONS))),
+            (_, Some(seconds)) => Ok(RunLength::Seconds(seconds)),
+            (transactions, None) => {
+                Ok(RunLength::Transactions(transactions.unwrap_or(TRANSACTIONS)))
+            }
         }
     }
 
-    fn logging(&self, length: Length) -> Result<Option<Log>, UsageError> {
+    fn logging(&self, length: RunLength) -> Result<Option<Log>, UsageError> {
         if self.sampling.is_some() && !self.has_log {
             return refuse(
                 "log sampling (--sampling-rate) is allowed only when logging transactions (-l)",
@@ -174,7 +177,7 @@ impl Run {
                 "log file prefix (--log-prefix) is allowed only when logging transactions (-l)",
             );
         }
-        if let (Some(interval), Length::Seconds(seconds)) = (self.aggregate, length) {
+        if let (Some(interval), RunLength::Seconds(seconds)) = (self.aggregate, length) {
             fits(interval, seconds)?;
         }
         let detail = match (self.sampling, self.aggregate) {
@@ -203,10 +206,10 @@ fn fits(interval: u32, seconds: u32) -> Result<(), UsageError> {
     Ok(())
 }
 
-fn vacuum(none: bool, all: bool) -> Vacuum {
+fn vacuum(none: bool, all: bool) -> VacuumChoice {
     match (none, all) {
-        (true, _) => Vacuum::None,
-        (false, true) => Vacuum::All,
-        (false, false) => Vacuum::Some,
+        (true, _) => VacuumChoice::None,
+        (false, true) => VacuumChoice::All,
+        (false, false) => VacuumChoice::Some,
     }
 }

@@ -22,11 +22,11 @@ mod tests;
 use super::builtin::Builtin;
 pub use error::{UsageError, list_builtins};
 pub use help::HELP;
-pub use script::{Choice, Source};
+pub use script::{ScriptChoice, Source};
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum PgbenchCommand {
     /// The help text: [`HELP`].
     Help,
     /// The version.
@@ -38,16 +38,18 @@ pub enum Asked {
     /// Tables and their data.
     Initialize(Box<Initialize>),
     /// A run.
-    Benchmark(Box<Benchmark>),
+    Benchmark(Box<BenchmarkOptions>),
 }
 
 /// Reads a command line, after `pgbench`.
 ///
 /// # Errors
 /// What is wrong with it, in pgbench's words.
-pub fn read<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Result<Asked, UsageError> {
+pub fn read<T: Into<String>>(
+    arguments: impl IntoIterator<Item = T>,
+) -> Result<PgbenchCommand, UsageError> {
     let mut line = switches::Line::new(arguments.into_iter().map(Into::into));
-    let mut wanted = wanted::Wanted::default();
+    let mut wanted = wanted::RequestedOptions::default();
     while let Some((name, value)) = line.next()? {
         if let Some(asked) = wanted.take(name, value)? {
             return Ok(asked);
@@ -58,18 +60,18 @@ pub fn read<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Result<A
 
 /// What holds for tables and runs alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Common {
+pub struct CommonOptions {
     /// Where the server is. What is not given is in the environment.
-    pub connection: Connection,
+    pub connection: ConnectionOptions,
     /// Say more about what is done.
     pub debug: bool,
     /// What pgbench does not have.
-    pub own: Own,
+    pub own: PgbenchExtras,
 }
 
 /// Where the server is, as far as the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Connection {
+pub struct ConnectionOptions {
     /// Host name, or the folder of a socket.
     pub host: Option<String>,
     /// Port, as it was written.
@@ -82,7 +84,7 @@ pub struct Connection {
 
 /// What pgbench does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct PgbenchExtras {
     /// The database as dbtime names it, in place of the connection options.
     pub target: Option<String>,
     /// Let scripts run commands.
@@ -101,9 +103,9 @@ pub struct Own {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialize {
     /// What holds for runs, too.
-    pub common: Common,
+    pub common: CommonOptions,
     /// The steps in their order, with `-n` and `--foreign-keys` applied.
-    pub steps: Vec<Step>,
+    pub steps: Vec<InitAction>,
     /// How many branches.
     pub scale: u32,
     /// Share of a page that is filled. Unit: percent.
@@ -117,12 +119,12 @@ pub struct Initialize {
     /// Whether tables are left out of the write-ahead log.
     pub is_unlogged: bool,
     /// How the accounts are cut up.
-    pub partitions: Option<Partitions>,
+    pub partitions: Option<PartitionOptions>,
 }
 
 /// A step of making tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum InitAction {
     /// `d`: drop what is there.
     Drop,
     /// `t`: create.
@@ -141,7 +143,7 @@ pub enum Step {
 
 /// How a table is cut up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Partitions {
+pub struct PartitionOptions {
     /// By what.
     pub method: PartitionMethod,
     /// Into how many.
@@ -169,19 +171,19 @@ impl PartitionMethod {
 
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Benchmark {
+pub struct BenchmarkOptions {
     /// What holds for tables, too.
-    pub common: Common,
+    pub common: CommonOptions,
     /// The scripts to choose from; at least one, and one weight at least is not zero.
-    pub scripts: Vec<Choice>,
+    pub scripts: Vec<ScriptChoice>,
     /// Clients at work at the same time.
     pub clients: u32,
     /// Threads; never more than clients.
     pub jobs: u32,
     /// When it ends.
-    pub length: Length,
+    pub length: RunLength,
     /// How statements are sent.
-    pub protocol: Protocol,
+    pub protocol: QueryProtocol,
     /// Whether every transaction makes a connection of its own.
     pub is_reconnecting: bool,
     /// Variables: names and values.
@@ -189,7 +191,7 @@ pub struct Benchmark {
     /// The scaling factor, where the tables do not say.
     pub scale: Option<u32>,
     /// What is vacuumed before.
-    pub vacuum: Vacuum,
+    pub vacuum: VacuumChoice,
     /// Transactions per second.
     pub rate: Option<f64>,
     /// Beyond it a transaction is late; with a rate it is not begun. Unit: milliseconds.
@@ -216,7 +218,7 @@ pub struct Benchmark {
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub enum RunLength {
     /// After that many transactions of every client.
     Transactions(u32),
     /// After that many seconds.
@@ -225,7 +227,7 @@ pub enum Length {
 
 /// How statements are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Protocol {
+pub enum QueryProtocol {
     /// As texts.
     #[default]
     Simple,
@@ -235,7 +237,7 @@ pub enum Protocol {
     Prepared,
 }
 
-impl Protocol {
+impl QueryProtocol {
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -248,7 +250,7 @@ impl Protocol {
 
 /// What is vacuumed before a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Vacuum {
+pub enum VacuumChoice {
     /// All tables but the accounts.
     #[default]
     Some,

@@ -24,7 +24,7 @@ impl Source {
 
 /// A script of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ScriptChoice {
     /// Where it is.
     pub source: Source,
     /// How often it is taken, against the other scripts' weights.

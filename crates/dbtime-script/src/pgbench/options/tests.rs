@@ -3,20 +3,20 @@
 use super::*;
 use crate::pgbench::builtin::Builtin;
 
-fn asked(line: &str) -> Result<Asked, UsageError> {
+fn asked(line: &str) -> Result<PgbenchCommand, UsageError> {
     read(line.split_whitespace())
 }
 
-fn benchmark(line: &str) -> Benchmark {
+fn benchmark(line: &str) -> BenchmarkOptions {
     match asked(line) {
-        Ok(Asked::Benchmark(benchmark)) => *benchmark,
+        Ok(PgbenchCommand::Benchmark(benchmark)) => *benchmark,
         other => panic!("{line}: {other:?}"),
     }
 }
 
 fn initialize(line: &str) -> Initialize {
     match asked(line) {
-        Ok(Asked::Initialize(initialize)) => *initialize,
+        Ok(PgbenchCommand::Initialize(initialize)) => *initialize,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -24,13 +24,16 @@ fn initialize(line: &str) -> Initialize {
 #[test]
 fn defaults_are_those_of_pgbench() {
     let run = benchmark("");
-    assert_eq!((run.clients, run.jobs, run.length), (1, 1, Length::Transactions(10)));
-    assert_eq!((run.protocol, run.vacuum, run.max_tries), (Protocol::Simple, Vacuum::Some, 1));
+    assert_eq!((run.clients, run.jobs, run.length), (1, 1, RunLength::Transactions(10)));
+    assert_eq!(
+        (run.protocol, run.vacuum, run.max_tries),
+        (QueryProtocol::Simple, VacuumChoice::Some, 1)
+    );
     assert_eq!((run.rate, run.log, run.seed), (None, None, None));
     let source = Source::Builtin(Builtin::TPCB_LIKE);
-    assert_eq!(run.scripts, [Choice { source, weight: 1 }]);
+    assert_eq!(run.scripts, [ScriptChoice { source, weight: 1 }]);
     let tables = initialize("-i");
-    use Step::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
+    use InitAction::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
     assert_eq!(tables.steps, [Drop, Create, Generate, Clean, PrimaryKeys]);
     assert_eq!((tables.scale, tables.fillfactor, tables.partitions), (1, None, None));
 }
@@ -41,8 +44,8 @@ fn a_whole_command_line_is_read() {
                 --failures-detailed --verbose-errors -l --log-prefix=p --sampling-rate=0.1 \
                 --random-seed=7 --progress-timestamp -s 5 -h here -p 5433 -U me bench -d";
     let run = benchmark(line);
-    assert_eq!((run.clients, run.jobs, run.length), (8, 2, Length::Seconds(60)));
-    assert_eq!((run.protocol, run.progress), (Protocol::Prepared, Some(5)));
+    assert_eq!((run.clients, run.jobs, run.length), (8, 2, RunLength::Seconds(60)));
+    assert_eq!((run.protocol, run.progress), (QueryProtocol::Prepared, Some(5)));
     assert_eq!((run.rate, run.latency_limit_ms, run.max_tries), (Some(100.5), Some(20.0), 3));
     assert!(run.is_reported_per_command && run.is_reconnecting && run.is_progress_timestamped);
     assert!(run.is_failure_detailed && run.is_error_verbose && run.common.debug);
@@ -50,9 +53,12 @@ fn a_whole_command_line_is_read() {
     assert_eq!(run.defines, [define("a", "1"), define("b", "x=y")]);
     let detail = LogDetail::Sampled(0.1);
     assert_eq!(run.log, Some(Log { prefix: "p".into(), detail }));
-    assert_eq!((run.seed, run.scale, run.vacuum), (Some(Seed::Number(7)), Some(5), Vacuum::None));
+    assert_eq!(
+        (run.seed, run.scale, run.vacuum),
+        (Some(Seed::Number(7)), Some(5), VacuumChoice::None)
+    );
     let text = |text: &str| Some(text.to_owned());
-    let connection = Connection {
+    let connection = ConnectionOptions {
         host: text("here"),
         port: text("5433"),
         user: text("me"),
@@ -72,7 +78,7 @@ fn scripts_have_weights_and_prefixes() {
         (Source::Builtin(Builtin::SIMPLE_UPDATE), 1),
         (file("c.sql"), 1),
     ];
-    let expected = expected.map(|(source, weight)| Choice { source, weight });
+    let expected = expected.map(|(source, weight)| ScriptChoice { source, weight });
     assert_eq!(run.scripts, expected);
     assert_eq!(run.scripts[1].source.name(), "<builtin: select only>");
 }
@@ -80,8 +86,8 @@ fn scripts_have_weights_and_prefixes() {
 #[test]
 fn switches_run_together_and_names_are_cut_short() {
     let run = benchmark("-nSt5 -c4 --jo 3 --trans=7 --prot extended");
-    assert_eq!((run.clients, run.jobs, run.length), (4, 3, Length::Transactions(7)));
-    assert_eq!((run.protocol, run.vacuum), (Protocol::Extended, Vacuum::None));
+    assert_eq!((run.clients, run.jobs, run.length), (4, 3, RunLength::Transactions(7)));
+    assert_eq!((run.protocol, run.vacuum), (QueryProtocol::Extended, VacuumChoice::None));
     let arguments = ["-c", "1", "db", "--", "-x"].map(str::to_owned);
     let mut line = switches::Line::new(arguments.into_iter());
     while let Ok(Some(_)) = line.next() {}
@@ -109,22 +115,22 @@ fn making_tables_is_read() {
     let line = "-i -I dtGvp -n --foreign-keys -F 90 -q -s 50 --tablespace=a --index-tablespace=b \
                 --unlogged-tables --partitions=3 --partition-method=hash db";
     let tables = initialize(line);
-    use Step::{Create, Drop, ForeignKeys, GenerateThere, PrimaryKeys};
+    use InitAction::{Create, Drop, ForeignKeys, GenerateThere, PrimaryKeys};
     assert_eq!(tables.steps, [Drop, Create, GenerateThere, PrimaryKeys, ForeignKeys]);
     assert_eq!((tables.fillfactor, tables.scale, tables.is_quiet), (Some(90), 50, true));
-    let partitions = Partitions { method: PartitionMethod::Hash, count: 3 };
+    let partitions = PartitionOptions { method: PartitionMethod::Hash, count: 3 };
     assert_eq!((tables.partitions, tables.is_unlogged), (Some(partitions), true));
-    let range = Partitions { method: PartitionMethod::Range, count: 2 };
+    let range = PartitionOptions { method: PartitionMethod::Range, count: 2 };
     assert_eq!(initialize("-i --partitions=2").partitions, Some(range));
 }
 
 #[test]
 fn some_switches_end_the_reading() {
-    assert_eq!(asked("-i -b list"), Ok(Asked::ListBuiltins));
-    assert_eq!(asked("--show-script=se -i"), Ok(Asked::ShowScript(Builtin::SELECT_ONLY)));
-    assert_eq!(asked("--help"), Ok(Asked::Help));
-    assert_eq!(asked("-?"), Ok(Asked::Help));
-    assert_eq!(asked("-V"), Ok(Asked::Version));
+    assert_eq!(asked("-i -b list"), Ok(PgbenchCommand::ListBuiltins));
+    assert_eq!(asked("--show-script=se -i"), Ok(PgbenchCommand::ShowScript(Builtin::SELECT_ONLY)));
+    assert_eq!(asked("--help"), Ok(PgbenchCommand::Help));
+    assert_eq!(asked("-?"), Ok(PgbenchCommand::Help));
+    assert_eq!(asked("-V"), Ok(PgbenchCommand::Version));
     let expected = "
 Available builtin scripts:
       tpcb-like: <builtin: TPC-B (sort of)>
@@ -138,7 +144,7 @@ Available builtin scripts:
 #[test]
 fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
     let line = "--target=postgres --allow-shell --classic --out=dir --json --shards=2";
-    let own = Own {
+    let own = PgbenchExtras {
         target: Some("postgres".into()),
         allow_shell: true,
         classic: true,
@@ -148,11 +154,11 @@ fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
     };
     assert_eq!(benchmark(line).common.own, own);
     let of_tables = initialize(&format!("-i {}", line.replace(" --json", ""))).common.own;
-    assert_eq!(of_tables, Own { json: false, ..own });
+    assert_eq!(of_tables, PgbenchExtras { json: false, ..own });
     let error = asked("-i --json").expect_err("there is nothing to print").to_string();
     assert!(error.starts_with("--json prints the record of a run"), "{error}");
     // It does not stand in the way of what is cut short.
-    assert_eq!(asked("--sh=se"), Ok(Asked::ShowScript(Builtin::SELECT_ONLY)));
+    assert_eq!(asked("--sh=se"), Ok(PgbenchCommand::ShowScript(Builtin::SELECT_ONLY)));
 }
 
 /// Wrong command lines and the first line that pgbench 15 was seen to say about them.
@@ -267,7 +273,7 @@ fn a_wrong_seed_is_told_with_the_option_that_it_came_by() {
 fn of_several_things_that_are_wrong_the_first_is_told() {
     let error = asked("-t x -Z").expect_err("two mistakes").to_string();
     assert_eq!(error, "invalid value \"x\" for option -t/--transactions");
-    assert_eq!(asked("-V -Z"), Ok(Asked::Version));
+    assert_eq!(asked("-V -Z"), Ok(PgbenchCommand::Version));
 }
 
 #[test]
@@ -333,7 +339,7 @@ fn every_switch_means_something() {
     for name in switches::names() {
         for value in ["", "1", "x"] {
             // Whether the value is right does not matter here.
-            let _ = wanted::Wanted::default().take(name, value.to_owned());
+            let _ = wanted::RequestedOptions::default().take(name, value.to_owned());
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::error::UsageError;
 use super::number::{MOST, real, tries, whole};
-use super::script::{Choice, Source, weighted};
-use super::{Asked, Common, PartitionMethod, Protocol, Seed, Step};
+use super::script::{ScriptChoice, Source, weighted};
+use super::{CommonOptions, InitAction, PartitionMethod, PgbenchCommand, QueryProtocol, Seed};
 use crate::pgbench::builtin::Builtin;
 
 /// How many scripts a run may choose from.
@@ -11,8 +11,8 @@ const SCRIPTS: usize = 128;
 
 /// Everything said so far.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
-    pub(super) common: Common,
+pub(super) struct RequestedOptions {
+    pub(super) common: CommonOptions,
     pub(super) is_initialize: bool,
     /// Whether something was said that only a run has.
     pub(super) has_run_switch: bool,
@@ -20,14 +20,14 @@ pub(super) struct Wanted {
     pub(super) has_table_switch: bool,
     pub(super) scale: Option<u32>,
     pub(super) no_vacuum: bool,
-    pub(super) tables: Tables,
-    pub(super) run: Run,
+    pub(super) tables: TableOptions,
+    pub(super) run: RunOptions,
 }
 
 /// What only making tables has.
 #[derive(Debug, Default)]
-pub(super) struct Tables {
-    pub(super) steps: Option<Vec<Step>>,
+pub(super) struct TableOptions {
+    pub(super) steps: Option<Vec<InitAction>>,
     pub(super) fillfactor: Option<u32>,
     pub(super) is_quiet: bool,
     pub(super) has_foreign_keys: bool,
@@ -40,13 +40,13 @@ pub(super) struct Tables {
 
 /// What only a run has.
 #[derive(Debug, Default)]
-pub(super) struct Run {
-    pub(super) scripts: Vec<Choice>,
+pub(super) struct RunOptions {
+    pub(super) scripts: Vec<ScriptChoice>,
     pub(super) clients: Option<u32>,
     pub(super) jobs: Option<u32>,
     pub(super) transactions: Option<u32>,
     pub(super) seconds: Option<u32>,
-    pub(super) protocol: Protocol,
+    pub(super) protocol: QueryProtocol,
     pub(super) is_reconnecting: bool,
     pub(super) defines: Vec<(String, String)>,
     pub(super) vacuum_all: bool,
@@ -66,18 +66,18 @@ pub(super) struct Run {
     pub(super) is_seed_behind_script: bool,
 }
 
-impl Wanted {
+impl RequestedOptions {
     /// Takes a switch; `Some`: nothing else counts any more.
     pub(super) fn take(
         &mut self,
         name: &'static str,
         value: String,
-    ) -> Result<Option<Asked>, UsageError> {
+    ) -> Result<Option<PgbenchCommand>, UsageError> {
         match name {
-            "help" => return Ok(Some(Asked::Help)),
-            "version" => return Ok(Some(Asked::Version)),
-            "builtin" if value == "list" => return Ok(Some(Asked::ListBuiltins)),
-            "show-script" => return builtin(&value).map(Asked::ShowScript).map(Some),
+            "help" => return Ok(Some(PgbenchCommand::Help)),
+            "version" => return Ok(Some(PgbenchCommand::Version)),
+            "builtin" if value == "list" => return Ok(Some(PgbenchCommand::ListBuiltins)),
+            "show-script" => return builtin(&value).map(PgbenchCommand::ShowScript).map(Some),
             _ => {}
         }
         let taken = self.common(name, &value)? || self.tables(name, &value)?;
@@ -91,7 +91,7 @@ impl Wanted {
     /// Switches that both kinds of work have.
     fn common(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
         let given = || Some(value.to_owned());
-        let Common { connection, debug, own } = &mut self.common;
+        let CommonOptions { connection, debug, own } = &mut self.common;
         match name {
             "initialize" => self.is_initialize = true,
             "no-vacuum" => self.no_vacuum = true,
@@ -161,7 +161,7 @@ impl Wanted {
     }
 }
 
-impl Run {
+impl RunOptions {
     /// Switches about what is written.
     fn log(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
         match name {
@@ -194,7 +194,7 @@ impl Run {
         if self.scripts.len() == SCRIPTS {
             return Err(UsageError::new(format!("at most {SCRIPTS} SQL scripts are allowed")));
         }
-        self.scripts.push(Choice { source, weight });
+        self.scripts.push(ScriptChoice { source, weight });
         Ok(())
     }
 }
@@ -203,19 +203,19 @@ fn builtin(prefix: &str) -> Result<Builtin, UsageError> {
     Builtin::find(prefix).map_err(UsageError::of_builtin)
 }
 
-fn steps(text: &str) -> Result<Vec<Step>, UsageError> {
+fn steps(text: &str) -> Result<Vec<InitAction>, UsageError> {
     if text.is_empty() {
         return Err(UsageError::new("no initialization steps specified"));
     }
     let step = |letter: char| {
         Ok(match letter {
-            'd' => Step::Drop,
-            't' => Step::Create,
-            'g' => Step::Generate,
-            'G' => Step::GenerateThere,
-            'v' => Step::Vacuum,
-            'p' => Step::PrimaryKeys,
-            'f' => Step::ForeignKeys,
+            'd' => InitAction::Drop,
+            't' => InitAction::Create,
+            'g' => InitAction::Generate,
+            'G' => InitAction::GenerateThere,
+            'v' => InitAction::Vacuum,
+            'p' => InitAction::PrimaryKeys,
+            'f' => InitAction::ForeignKeys,
             _ => {
                 let text = format!("unrecognized initialization step \"{letter}\"");
                 let detail = "Allowed step characters are: \"dtgGvpf\".";
@@ -236,11 +236,11 @@ fn partition_method(text: &str) -> Result<PartitionMethod, UsageError> {
     }
 }
 
-fn protocol(text: &str) -> Result<Protocol, UsageError> {
+fn protocol(text: &str) -> Result<QueryProtocol, UsageError> {
     match text {
-        "simple" => Ok(Protocol::Simple),
-        "extended" => Ok(Protocol::Extended),
-        "prepared" => Ok(Protocol::Prepared),
+        "simple" => Ok(QueryProtocol::Simple),
+        "extended" => Ok(QueryProtocol::Extended),
+        "prepared" => Ok(QueryProtocol::Prepared),
         _ => Err(UsageError::new(format!("invalid query mode (-M): \"{text}\""))),
     }
 }

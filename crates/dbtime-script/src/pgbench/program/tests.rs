@@ -5,19 +5,19 @@ mod errors;
 mod flow;
 mod streams;
 
-use crate::pgbench::notice::{Listener, Notice};
+use crate::pgbench::notice::{Notice, NoticeListener};
 use crate::pgbench::script::PgbenchScript;
-use crate::pgbench::settings::Settings;
-use dbtime_load::failure::Failure;
-use dbtime_load::program::{Event, Program, Step, Ticket, Value};
-use dbtime_load::request::{Piped, Request};
-use dbtime_load::results::Results;
+use crate::pgbench::settings::PgbenchSettings;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::request::{ConnectionOp, PipelineEntry};
+use dbtime_load::results::ResultSets;
 use dbtime_load::script::Script;
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Sample};
 use std::sync::{Arc, Mutex};
 
 /// What answers a request, given as it is written down.
-type Answer<'a> = dyn FnMut(&str) -> Result<Results, Failure> + 'a;
+type Answer<'a> = dyn FnMut(&str) -> Result<ResultSets, DatabaseFailure> + 'a;
 
 /// Runs a client's next transaction and writes down what it asks and how it ends.
 fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
@@ -26,7 +26,7 @@ fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
     ticket.operation = program.operation(&ticket);
     program.start(&ticket);
     let mut log = Vec::new();
-    let mut step = written(program.resume(Event::Started));
+    let mut step = written(program.resume(ProgramEvent::Started));
     loop {
         log.push(step.clone());
         let outcome = match step.split_whitespace().next() {
@@ -34,7 +34,7 @@ fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
             Some("failed" | "quit") if step.ends_with("none") => Outcome::Completed,
             Some("failed" | "quit") => Outcome::Failed(ErrorClass::Conflict),
             Some("sleep") => {
-                step = written(program.resume(Event::Resumed));
+                step = written(program.resume(ProgramEvent::Resumed));
                 continue;
             }
             _ => {
@@ -70,20 +70,22 @@ fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
 fn written(step: Step<'_>) -> String {
     match step {
         Step::Ask { request, .. } => match request {
-            Request::Connect => "connect".to_owned(),
-            Request::Disconnect => "disconnect".to_owned(),
-            Request::Query(sql) => format!("query {sql}"),
-            Request::QueryWith { sql, parameters } => format!("with {sql}{}", values(parameters)),
-            Request::Prepare { handle, sql } => format!("prepare {handle} {sql}"),
-            Request::Execute { handle, parameters, keeps_rows } => {
+            ConnectionOp::Connect => "connect".to_owned(),
+            ConnectionOp::Disconnect => "disconnect".to_owned(),
+            ConnectionOp::Query(sql) => format!("query {sql}"),
+            ConnectionOp::QueryWith { sql, parameters } => {
+                format!("with {sql}{}", values(parameters))
+            }
+            ConnectionOp::Prepare { handle, sql } => format!("prepare {handle} {sql}"),
+            ConnectionOp::Execute { handle, parameters, keeps_rows } => {
                 let keeps = if keeps_rows { "keep" } else { "" };
                 format!("execute{keeps} {handle}{}", values(parameters))
             }
-            Request::Pipeline(piped) => {
+            ConnectionOp::Pipeline(piped) => {
                 format!("pipeline {}", piped.iter().map(entry).collect::<Vec<_>>().join("|"))
             }
-            Request::Close { handle } => format!("close {handle}"),
-            Request::Copy { sql, .. } => format!("copy {sql}"),
+            ConnectionOp::Close { handle } => format!("close {handle}"),
+            ConnectionOp::Copy { sql, .. } => format!("copy {sql}"),
         },
         Step::Sleep(length) => format!("sleep {}", length.exact()),
         Step::Done => "done".to_owned(),
@@ -96,11 +98,13 @@ fn written(step: Step<'_>) -> String {
     }
 }
 
-fn entry(piped: &Piped) -> String {
+fn entry(piped: &PipelineEntry) -> String {
     match piped {
-        Piped::Execute { handle, parameters } => format!("execute {handle}{}", values(parameters)),
-        Piped::QueryWith { sql, parameters } => format!("with {sql}{}", values(parameters)),
-        Piped::Sync => "sync".to_owned(),
+        PipelineEntry::Execute { handle, parameters } => {
+            format!("execute {handle}{}", values(parameters))
+        }
+        PipelineEntry::QueryWith { sql, parameters } => format!("with {sql}{}", values(parameters)),
+        PipelineEntry::Sync => "sync".to_owned(),
     }
 }
 
@@ -115,8 +119,8 @@ fn values(values: &[Value]) -> String {
 }
 
 /// The rows of `SELECT 1 AS a, 2 AS b; …`; of anything else, that nothing was returned.
-fn rows(sql: &str) -> Results {
-    let mut results = Results::default();
+fn rows(sql: &str) -> ResultSets {
+    let mut results = ResultSets::default();
     for statement in sql.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
         results.begin_set();
         let Some(columns) = statement.strip_prefix("SELECT ") else { continue };
@@ -132,12 +136,12 @@ fn rows(sql: &str) -> Results {
 }
 
 /// Answers every query with the rows it asks for.
-fn well(step: &str) -> Result<Results, Failure> {
+fn well(step: &str) -> Result<ResultSets, DatabaseFailure> {
     Ok(rows(step.strip_prefix("query ").unwrap_or("")))
 }
 
-fn failure(class: ErrorClass, state: &str, message: &str) -> Failure {
-    Failure { class, ..Failure::statement(state, state, message) }
+fn failure(class: ErrorClass, state: &str, message: &str) -> DatabaseFailure {
+    DatabaseFailure { class, ..DatabaseFailure::statement(state, state, message) }
 }
 
 /// One script with one client, and what it says.
@@ -148,10 +152,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(text: &str, mut settings: Settings) -> Self {
+    fn new(text: &str, mut settings: PgbenchSettings) -> Self {
         let notices = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&notices);
-        settings.listener = Listener::new(move |notice| told.lock().expect("whole").push(notice));
+        settings.listener =
+            NoticeListener::new(move |notice| told.lock().expect("whole").push(notice));
         settings.scripts.add("e.sql", text, 1).expect("a script");
         let script = PgbenchScript::new(settings).expect("settings that go together");
         let program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a client");

@@ -1,14 +1,14 @@
 //! Scripts, and what pgbench 15 says of those that are wrong.
 
 use super::*;
-use crate::pgbench::command::{Length, Word};
+use crate::pgbench::command::{CommandLength, ShellWord};
 
-fn read(text: &str) -> Result<Vec<Command>, String> {
+fn read(text: &str) -> Result<Vec<ScriptCommand>, String> {
     let script = parse("e.sql", text, &mut Names::default());
     script.map(|script| script.commands).map_err(|complaint| complaint.to_string())
 }
 
-fn kinds(text: &str) -> Vec<Kind> {
+fn kinds(text: &str) -> Vec<CommandKind> {
     read(text).expect("a script").into_iter().map(|command| command.kind).collect()
 }
 
@@ -19,7 +19,7 @@ fn commands_are_cut_and_named_by_their_first_lines() {
     let commands = read(text).expect("a script");
     let lines: Vec<_> = commands.iter().map(|command| command.first_line.as_str()).collect();
     assert_eq!(lines, ["\\set a 1 \\\n + 2", "BEGIN;", "select :a", "\\sleep 1ms", "end"]);
-    assert!(matches!(&commands[2].kind, Kind::Sql(sql) if sql.text == "select :a\n  , 2;"));
+    assert!(matches!(&commands[2].kind, CommandKind::Sql(sql) if sql.text == "select :a\n  , 2;"));
 }
 
 #[test]
@@ -28,13 +28,13 @@ fn gset_belongs_to_the_sql_before_it() {
     let keeps: Vec<_> = commands
         .into_iter()
         .map(|command| match command.kind {
-            Kind::Sql(sql) => (sql.text, sql.keep),
+            CommandKind::Sql(sql) => (sql.text, sql.keep),
             other => panic!("{other:?}"),
         })
         .collect();
     let expected = [
-        ("select 1 ".to_owned(), Keep::One(String::new())),
-        ("select 2; select 3".to_owned(), Keep::Every("p_".to_owned())),
+        ("select 1 ".to_owned(), ResultStorage::One(String::new())),
+        ("select 2; select 3".to_owned(), ResultStorage::Every("p_".to_owned())),
     ];
     assert_eq!(keeps, expected);
 }
@@ -46,9 +46,9 @@ fn conditions_know_where_they_lead() {
     let jumps: Vec<_> = kinds(text)
         .into_iter()
         .filter_map(|kind| match kind {
-            Kind::If { otherwise, .. } => Some((otherwise, 0)),
-            Kind::Elif { otherwise, end, .. } => Some((otherwise, end)),
-            Kind::Else { end } => Some((0, end)),
+            CommandKind::If { otherwise, .. } => Some((otherwise, 0)),
+            CommandKind::Elif { otherwise, end, .. } => Some((otherwise, end)),
+            CommandKind::Else { end } => Some((0, end)),
             _ => None,
         })
         .collect();
@@ -58,7 +58,7 @@ fn conditions_know_where_they_lead() {
 #[test]
 fn pauses_have_units() {
     let sleep = |text: &str| match kinds(text).pop() {
-        Some(Kind::Sleep { length: Length::Fixed(length), unit }) => length * unit,
+        Some(CommandKind::Sleep { length: CommandLength::Fixed(length), unit }) => length * unit,
         other => panic!("{other:?}"),
     };
     assert_eq!(sleep("\\sleep 2"), 2_000_000);
@@ -66,22 +66,29 @@ fn pauses_have_units() {
     assert_eq!(sleep("\\sleep 2MS"), 2_000);
     assert_eq!(sleep("\\sleep +2 us"), 2);
     let of_variable = kinds("\\sleep :a ms").pop();
-    let is_variable = |kind: &Kind| matches!(kind, Kind::Sleep { length: Length::Variable(_), .. });
+    let is_variable = |kind: &CommandKind| {
+        matches!(kind, CommandKind::Sleep { length: CommandLength::Variable(_), .. })
+    };
     assert!(of_variable.as_ref().is_some_and(is_variable));
 }
 
 #[test]
 fn shell_words_may_be_variables() {
-    let Some(Kind::SetShell(_, words)) = kinds("\\setshell x echo :a ::b").pop() else {
+    let Some(CommandKind::SetShell(_, words)) = kinds("\\setshell x echo :a ::b").pop() else {
         panic!("a shell command");
     };
-    assert!(matches!(&words[..], [Word::Text(_), Word::Variable(_), Word::Text(b)] if b == ":b"));
+    assert!(
+        matches!(&words[..], [ShellWord::Text(_), ShellWord::Variable(_), ShellWord::Text(b)] if b == ":b")
+    );
 }
 
 #[test]
 fn pipelines_take_no_argument() {
     let text = "\\startpipeline\n\\syncpipeline\n\\endpipeline\n";
-    assert_eq!(kinds(text), [Kind::StartPipeline, Kind::SyncPipeline, Kind::EndPipeline]);
+    assert_eq!(
+        kinds(text),
+        [CommandKind::StartPipeline, CommandKind::SyncPipeline, CommandKind::EndPipeline]
+    );
 }
 
 /// Scripts and what pgbench 15.18 prints about them.

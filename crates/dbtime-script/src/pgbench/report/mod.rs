@@ -9,10 +9,10 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use moments::Moments;
-pub use outcome::{CommandOutcome, Outcome, ScriptOutcome, Tally};
+pub use moments::RunningMoments;
+pub use outcome::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
 
-use super::options::{Benchmark, Length, Partitions};
+use super::options::{BenchmarkOptions, PartitionOptions, RunLength};
 use std::fmt::Write as _;
 
 /// Microseconds in a millisecond, and milliseconds in a second.
@@ -29,7 +29,12 @@ pub fn banner(server: Option<&str>) -> String {
 
 /// A line of progress: what `interval` counted in `interval_s` seconds. `now_s` is the time since
 /// the start, or since 1970 with `--progress-timestamp`.
-pub fn progress(benchmark: &Benchmark, now_s: f64, interval_s: f64, interval: &Tally) -> String {
+pub fn progress(
+    benchmark: &BenchmarkOptions,
+    now_s: f64,
+    interval_s: f64,
+    interval: &OutcomeTally,
+) -> String {
     let digits = if benchmark.is_progress_timestamped { 3 } else { 1 };
     let rate = interval.processed as f64 / interval_s;
     let (latency, deviation) = or_zeros(&interval.latency);
@@ -51,7 +56,7 @@ pub fn progress(benchmark: &Benchmark, now_s: f64, interval_s: f64, interval: &T
 }
 
 /// Mean and deviation in milliseconds; zeros where there is nothing.
-fn or_zeros(moments: &Moments) -> (f64, f64) {
+fn or_zeros(moments: &RunningMoments) -> (f64, f64) {
     if moments.count == 0 {
         return (0.0, 0.0);
     }
@@ -59,7 +64,7 @@ fn or_zeros(moments: &Moments) -> (f64, f64) {
 }
 
 /// The report, after the banner.
-pub fn report(benchmark: &Benchmark, outcome: &Outcome) -> String {
+pub fn report(benchmark: &BenchmarkOptions, outcome: &PgbenchOutcome) -> String {
     let report = Report { benchmark, outcome };
     let mut text = report.settings() + &report.counts();
     let total = &outcome.total;
@@ -84,20 +89,20 @@ fn share(count: u64, of: u64) -> String {
 }
 
 struct Report<'a> {
-    benchmark: &'a Benchmark,
-    outcome: &'a Outcome,
+    benchmark: &'a BenchmarkOptions,
+    outcome: &'a PgbenchOutcome,
 }
 
 impl Report<'_> {
     fn settings(&self) -> String {
-        let Benchmark { scripts, clients, jobs, protocol, max_tries, .. } = self.benchmark;
+        let BenchmarkOptions { scripts, clients, jobs, protocol, max_tries, .. } = self.benchmark;
         let name = match &scripts[..] {
             [one] => one.source.name(),
             _ => "multiple scripts",
         };
         let mut text =
             format!("transaction type: {name}\nscaling factor: {}\n", self.outcome.scale);
-        if let Some(Partitions { method, count }) = self.outcome.partitions {
+        if let Some(PartitionOptions { method, count }) = self.outcome.partitions {
             let _ = write!(text, "partition method: {}\npartitions: {count}\n", method.name());
         }
         let _ = write!(
@@ -115,12 +120,12 @@ impl Report<'_> {
         let (benchmark, total) = (self.benchmark, &self.outcome.total);
         let processed = total.processed;
         let mut text = match benchmark.length {
-            Length::Transactions(each) => format!(
+            RunLength::Transactions(each) => format!(
                 "number of transactions per client: {each}\n\
                  number of transactions actually processed: {processed}/{}\n",
                 u64::from(each) * u64::from(benchmark.clients)
             ),
-            Length::Seconds(seconds) => format!(
+            RunLength::Seconds(seconds) => format!(
                 "duration: {seconds} s\nnumber of transactions actually processed: {processed}\n"
             ),
         };
@@ -129,7 +134,7 @@ impl Report<'_> {
     }
 
     /// Lines about failures and retries, each after `mark`.
-    fn failures(&self, mark: &str, tally: &Tally) -> String {
+    fn failures(&self, mark: &str, tally: &OutcomeTally) -> String {
         let of = tally.total();
         let mut text =
             format!("{mark}number of failed transactions: {}\n", share(tally.failures(), of));
@@ -153,8 +158,9 @@ impl Report<'_> {
         text
     }
 
-    fn skipped(&self, mark: &str, tally: &Tally) -> String {
-        let Benchmark { rate: Some(_), latency_limit_ms: Some(_), .. } = self.benchmark else {
+    fn skipped(&self, mark: &str, tally: &OutcomeTally) -> String {
+        let BenchmarkOptions { rate: Some(_), latency_limit_ms: Some(_), .. } = self.benchmark
+        else {
             return String::new();
         };
         let share = share(tally.skipped, tally.total());
@@ -262,7 +268,7 @@ impl Report<'_> {
 }
 
 /// Mean and deviation; nothing where there are none.
-fn latency(mark: &str, moments: &Moments) -> String {
+fn latency(mark: &str, moments: &RunningMoments) -> String {
     if moments.count == 0 {
         return String::new();
     }

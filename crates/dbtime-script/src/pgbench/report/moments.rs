@@ -2,7 +2,7 @@
 
 /// Sums from which a mean and a deviation are told. Unit: of what is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moments {
+pub struct RunningMoments {
     /// How many values.
     pub count: u64,
     /// Their sum.
@@ -15,7 +15,7 @@ pub struct Moments {
     pub most: f64,
 }
 
-impl Moments {
+impl RunningMoments {
     /// Adds a value.
     pub fn add(&mut self, value: f64) {
         self.least = if self.count == 0 { value } else { self.least.min(value) };
@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn moments_add_up() {
-        let (mut all, mut part) = (Moments::default(), Moments::default());
+        let (mut all, mut part) = (RunningMoments::default(), RunningMoments::default());
         [1.0, 5.0].into_iter().for_each(|value| all.add(value));
         let earlier = all;
         [3.0, 7.0].into_iter().for_each(|value| part.add(value));
         all.merge(&part);
-        all.merge(&Moments::default());
+        all.merge(&RunningMoments::default());
         assert_eq!((all.count, all.mean(), all.least, all.most), (4, 4.0, 1.0, 7.0));
         assert_eq!(format!("{:.3}", all.deviation()), "2.236");
         assert_eq!((all.since(&earlier).count, all.since(&earlier).mean()), (2, 5.0));
-        assert!(Moments::default().mean().is_nan());
+        assert!(RunningMoments::default().mean().is_nan());
         let times = all.times(1e3);
         assert_eq!((times.count, times.mean(), times.least, times.most), (4, 4e3, 1e3, 7e3));
         assert!((times.deviation() - 1e3 * all.deviation()).abs() < 1e-9);
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn moments_of_parts_are_those_of_the_whole() {
-        let (mut left, mut right) = (Moments::default(), Moments::default());
+        let (mut left, mut right) = (RunningMoments::default(), RunningMoments::default());
         [2.0, 4.0].into_iter().for_each(|value| left.add(value));
         [6.0].into_iter().for_each(|value| right.add(value));
         left.merge(&right);
-        left.merge(&Moments::default());
+        left.merge(&RunningMoments::default());
         assert_eq!((left.count, left.least, left.most, left.mean()), (3, 2.0, 6.0, 4.0));
         assert!((left.deviation() - (8f64 / 3.0).sqrt()).abs() < 1e-12);
     }

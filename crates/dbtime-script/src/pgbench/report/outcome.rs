@@ -1,11 +1,11 @@
 //! What a run measured, as far as a report tells it.
 
-use super::super::options::Partitions;
-use super::moments::Moments;
+use super::super::options::PartitionOptions;
+use super::moments::RunningMoments;
 
 /// What became of transactions: of all, of a script's, or of an interval's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct OutcomeTally {
     /// Those that are complete.
     pub processed: u64,
     /// Those that were not begun, for they were late already.
@@ -19,12 +19,12 @@ pub struct Tally {
     /// Tries beyond the first.
     pub retries: u64,
     /// Of complete transactions. Unit: microseconds.
-    pub latency: Moments,
+    pub latency: RunningMoments,
     /// How late they began, with a rate. Unit: microseconds.
-    pub lag: Moments,
+    pub lag: RunningMoments,
 }
 
-impl Tally {
+impl OutcomeTally {
     /// Those that failed.
     pub fn failures(&self) -> u64 {
         self.serialization_failures + self.deadlock_failures
@@ -64,13 +64,13 @@ impl Tally {
 
 /// What a run measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct PgbenchOutcome {
     /// The scaling factor, as the tables or the command line say.
     pub scale: u64,
     /// How the accounts are cut up.
-    pub partitions: Option<Partitions>,
+    pub partitions: Option<PartitionOptions>,
     /// All transactions.
-    pub total: Tally,
+    pub total: OutcomeTally,
     /// Complete transactions that took longer than the limit.
     pub late: u64,
     /// From the first transaction to the last; connections made before are left out.
@@ -86,7 +86,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptOutcome {
     /// Its transactions.
-    pub tally: Tally,
+    pub tally: OutcomeTally,
     /// Its commands in their order.
     pub commands: Vec<CommandOutcome>,
 }
@@ -97,7 +97,7 @@ pub struct CommandOutcome {
     /// Its first line.
     pub text: String,
     /// What it took where it did not fail. Unit: microseconds.
-    pub latency: Moments,
+    pub latency: RunningMoments,
     /// How often it failed its transaction.
     pub failures: u64,
     /// How often its transaction was tried again.

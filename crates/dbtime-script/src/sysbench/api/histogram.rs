@@ -1,12 +1,12 @@
 //! `sysbench.histogram`: buckets that grow by a constant factor between two bounds.
 
-use crate::sysbench::histogram::{Histogram, Scale};
+use crate::sysbench::histogram::{BucketScale, SysbenchHistogram};
 use mlua::{Lua, Result, Table};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
-    let all: Rc<RefCell<Vec<Histogram>>> = Rc::default();
+    let all: Rc<RefCell<Vec<SysbenchHistogram>>> = Rc::default();
     let histograms = Rc::clone(&all);
     let new = lua.create_function(move |_, (size, low, high): (f64, f64, f64)| {
         let is_sane = (2.0..=1e7).contains(&size) && low > 0.0 && high > low;
@@ -17,7 +17,7 @@ pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
             )));
         }
         let mut histograms = histograms.borrow_mut();
-        histograms.push(Histogram::new(Scale::new(size as usize, low, high)));
+        histograms.push(SysbenchHistogram::new(BucketScale::new(size as usize, low, high)));
         Ok(histograms.len() - 1)
     })?;
     host.set("histogram_new", new)?;
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn values_lie_in_the_buckets_that_sysbench_puts_them_in() {
-        let buckets = Histogram::new(Scale::new(20, 0.01, 100.0));
+        let buckets = SysbenchHistogram::new(BucketScale::new(20, 0.01, 100.0));
         [5.0, 6.5, 6.5, 0.0001, 1000.0].into_iter().for_each(|value| buckets.record(value));
         assert_eq!(
             buckets.counts().bars(),

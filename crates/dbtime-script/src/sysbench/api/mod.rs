@@ -11,12 +11,12 @@ mod tasks;
 
 pub(super) use output::DATABASES;
 
-use super::desk::Desk;
+use super::desk::LuaHost;
 use mlua::{Lua, Result, Table};
 use std::rc::Rc;
 
 /// Fills the table.
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     random::install(lua, host, desk)?;
     sql::install(lua, host, desk)?;
     output::install(lua, host, desk)?;

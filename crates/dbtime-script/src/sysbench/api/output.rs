@@ -1,7 +1,7 @@
 //! What a script prints, counts and waits for, and why it ends.
 
 use super::wrapped;
-use crate::sysbench::desk::Desk;
+use crate::sysbench::desk::LuaHost;
 use crate::sysbench::output::Priority;
 use crate::sysbench::stats::Counter;
 use dbtime_model::Nanos;
@@ -18,7 +18,7 @@ pub(in crate::sysbench) const DATABASES: [&str; 5] =
 const READERS: [&str; 6] =
     ["fetch_row", "query_row", "next_result", "more_results", "loadstring", "load("];
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let write = lua.create_function(move |_, text: LuaString| {
         on.setup.settings.output.write(&text.to_string_lossy());
@@ -66,7 +66,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     counts(lua, host, desk)
 }
 
-fn counts(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn counts(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let count = lua.create_function(move |_, number: f64| {
         let counter = Counter::ALL.get(number as usize);

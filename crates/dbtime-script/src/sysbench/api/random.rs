@@ -1,26 +1,26 @@
 //! `sysbench.rand` and `math.random`.
 
 use super::wrapped;
-use crate::sysbench::desk::Desk;
-use crate::sysbench::random::{Random, Shape};
+use crate::sysbench::desk::LuaHost;
+use crate::sysbench::random::{RandomShape, SysbenchRandom};
 use mlua::{LightUserData, Lua, LuaString, Result, Table};
 use std::ffi::c_void;
 use std::rc::Rc;
 
 /// A distribution.
-type Draw = fn(&mut Random, &Shape, u32, u32) -> u32;
+type RandomDraw = fn(&mut SysbenchRandom, &RandomShape, u32, u32) -> u32;
 
 /// Those of a range, by the names that scripts use.
-const RANGES: [(&str, Draw); 6] = [
-    ("default", Random::default),
+const RANGES: [(&str, RandomDraw); 6] = [
+    ("default", SysbenchRandom::default),
     ("uniform", |random, _, a, b| random.uniform(a, b)),
-    ("gaussian", Random::gaussian),
-    ("special", Random::special),
-    ("pareto", Random::pareto),
-    ("zipfian", Random::zipfian),
+    ("gaussian", SysbenchRandom::gaussian),
+    ("special", SysbenchRandom::special),
+    ("pareto", SysbenchRandom::pareto),
+    ("zipfian", SysbenchRandom::zipfian),
 ];
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let random = lua.create_table()?;
     ranges(lua, host, desk)?;
     texts(lua, &random, desk)?;
@@ -30,7 +30,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 
 /// Gives our own Lua what it calls ranges by: the address of [`draw`], which LuaJIT calls from what
 /// it has compiled, where a function of mlua would make it leave that.
-fn ranges(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn ranges(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let names = RANGES.map(|(name, _)| name);
     host.set("ranges", lua.create_sequence_from(names)?)?;
     host.set("draw", LightUserData(draw as *mut c_void))?;
@@ -42,7 +42,7 @@ fn ranges(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 /// # Safety
 /// `desk` is the address that [`ranges`] gave, and the Lua state that got it is alive: the state
 /// holds a share in the desk for as long.
-unsafe extern "C" fn draw(a: f64, b: f64, desk: *const Desk, nth: u32) -> f64 {
+unsafe extern "C" fn draw(a: f64, b: f64, desk: *const LuaHost, nth: u32) -> f64 {
     // SAFETY: see above; the desk is only ever shared.
     let desk = unsafe { &*desk };
     let (Some((_, draw)), Ok(mut slot)) =
@@ -53,7 +53,7 @@ unsafe extern "C" fn draw(a: f64, b: f64, desk: *const Desk, nth: u32) -> f64 {
     f64::from(draw(&mut slot.random, &desk.setup.shape, wrapped(a), wrapped(b)))
 }
 
-fn texts(lua: &Lua, random: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn texts(lua: &Lua, random: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let string = lua.create_function(move |lua, template: LuaString| {
         let mut out = on.scratch.borrow_mut();
@@ -70,7 +70,7 @@ fn texts(lua: &Lua, random: &Table, desk: &Rc<Desk>) -> Result<()> {
     random.set("varstring", varied)
 }
 
-fn numbers(lua: &Lua, host: &Table, random: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn numbers(lua: &Lua, host: &Table, random: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let unique = lua.create_function(move |_, ()| Ok(f64::from(on.setup.unique.draw())))?;
     random.set("unique", unique)?;

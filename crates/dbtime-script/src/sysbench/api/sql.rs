@@ -3,7 +3,7 @@
 mod failure;
 mod prepared;
 
-use crate::sysbench::desk::{Ask, Desk};
+use crate::sysbench::desk::{HostCall, LuaHost};
 use crate::sysbench::sqlite;
 use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
@@ -16,8 +16,8 @@ const BULK_BYTES: usize = 512 * 1024;
 /// So much of it is shown where it fails.
 const SHOWN_CHARS: usize = 4000;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
-    for (name, ask) in [("connect", Ask::Connect), ("disconnect", Ask::Disconnect)] {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
+    for (name, ask) in [("connect", HostCall::Connect), ("disconnect", HostCall::Disconnect)] {
         let on = Rc::clone(desk);
         let function = lua.create_function(move |_, ()| {
             on.slot.borrow_mut().ask(ask);
@@ -39,7 +39,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 }
 
 /// The text as the database wants it.
-fn spoken<'a>(desk: &Desk, sql: &'a str) -> Cow<'a, str> {
+fn spoken<'a>(desk: &LuaHost, sql: &'a str) -> Cow<'a, str> {
     match desk.setup.settings.driver {
         SqlDialect::Sqlite => sqlite::rewritten(sql),
         SqlDialect::Mysql | SqlDialect::Postgres => Cow::Borrowed(sql),
@@ -54,12 +54,12 @@ fn utf8(text: &LuaString) -> Result<mlua::BorrowedStr> {
     })
 }
 
-fn queries(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn queries(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let query = lua.create_function(move |_, sql: LuaString| {
         let sql = utf8(&sql)?;
         let slot = &mut *on.slot.borrow_mut();
-        (slot.ask, slot.statement) = (Ask::Query, Some(on.number(&sql)));
+        (slot.ask, slot.statement) = (HostCall::Query, Some(on.number(&sql)));
         slot.text.clear();
         slot.text.push_str(&spoken(&on, &sql));
         Ok(())
@@ -68,7 +68,7 @@ fn queries(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
     let rollback = lua.create_function(move |_, ()| {
         let slot = &mut *on.slot.borrow_mut();
-        (slot.ask, slot.statement) = (Ask::Rollback, Some(on.number("ROLLBACK")));
+        (slot.ask, slot.statement) = (HostCall::Rollback, Some(on.number("ROLLBACK")));
         slot.text.clear();
         slot.text.push_str("ROLLBACK");
         Ok(())
@@ -79,7 +79,7 @@ fn queries(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     host.set("sent", sent)
 }
 
-fn bulk(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn bulk(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let begin = lua.create_function(move |_, prefix: LuaString| {
         let bulk = &mut on.slot.borrow_mut().bulk;
@@ -111,7 +111,7 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         }
         // Of its values nothing would be left: the fingerprint is that of the beginning.
         let id = on.number(&format!("{} (...)", slot.bulk.prefix));
-        (slot.ask, slot.statement) = (Ask::Query, Some(id));
+        (slot.ask, slot.statement) = (HostCall::Query, Some(id));
         slot.text.clear();
         slot.text.push_str(&spoken(&on, &slot.bulk.text));
         slot.bulk.text.clear();
@@ -125,7 +125,7 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     host.set("bulk_sent", sent)
 }
 
-fn results(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn results(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let fetch = lua.create_function(move |lua, row: u64| {
         if !on.reads_rows.get() {

@@ -1,11 +1,11 @@
 //! What a main state is to do, and what came of it.
 
-use crate::sysbench::desk::Desk;
-use crate::sysbench::main_state::Task;
+use crate::sysbench::desk::LuaHost;
+use crate::sysbench::main_state::MainTask;
 use mlua::{IntoLua, Lua, LuaString, Result, Table, Value};
 use std::rc::Rc;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let task = lua.create_function(move |lua, ()| {
         let task = on.task.take().ok_or_else(|| mlua::Error::runtime("there is no task"))?;
@@ -27,13 +27,13 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 }
 
 /// A task as `client.lua` takes it: its kind, a name, and what else it needs.
-fn described(lua: &Lua, task: Task) -> Result<(&'static str, Value, Value)> {
+fn described(lua: &Lua, task: MainTask) -> Result<(&'static str, Value, Value)> {
     Ok(match task {
-        Task::Options(_) => ("options", Value::Nil, Value::Nil),
-        Task::Validate { name, text } => ("validate", name.into_lua(lua)?, text.into_lua(lua)?),
-        Task::Command(name) => ("command", name.into_lua(lua)?, Value::Nil),
-        Task::Function(name) => ("function", name.into_lua(lua)?, Value::Nil),
-        Task::Hook(name, figures) => {
+        MainTask::Options(_) => ("options", Value::Nil, Value::Nil),
+        MainTask::Validate { name, text } => ("validate", name.into_lua(lua)?, text.into_lua(lua)?),
+        MainTask::Command(name) => ("command", name.into_lua(lua)?, Value::Nil),
+        MainTask::Function(name) => ("function", name.into_lua(lua)?, Value::Nil),
+        MainTask::Hook(name, figures) => {
             let stat = lua.create_table()?;
             for (name, figure) in figures {
                 stat.set(name, figure)?;

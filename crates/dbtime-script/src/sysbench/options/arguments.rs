@@ -13,12 +13,12 @@ pub struct Arguments {
     pub command: Option<String>,
     /// Whether the script was named by the older `--test`.
     pub has_test: bool,
-    pub(super) settings: Vec<Setting>,
+    pub(super) settings: Vec<OptionSetting>,
 }
 
 /// One `--name=value`.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(super) struct OptionSetting {
     /// With dashes between its words.
     pub(super) name: String,
     /// `None`: it stood alone.
@@ -37,7 +37,7 @@ impl fmt::Debug for Arguments {
     }
 }
 
-impl Setting {
+impl OptionSetting {
     fn read(text: &str, written: &str, is_from_file: bool) -> Self {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -66,7 +66,7 @@ impl Arguments {
         for argument in arguments {
             let argument = argument.as_ref();
             match argument.strip_prefix("--") {
-                Some(text) => read.set(Setting::read(text, argument, false), &mut open)?,
+                Some(text) => read.set(OptionSetting::read(text, argument, false), &mut open)?,
                 None => read.word(argument)?,
             }
         }
@@ -80,7 +80,7 @@ impl Arguments {
 
     fn set(
         &mut self,
-        setting: Setting,
+        setting: OptionSetting,
         open: &mut impl FnMut(&str) -> Result<String, String>,
     ) -> Result<(), OptionError> {
         if setting.name == "test" {
@@ -109,7 +109,7 @@ impl Arguments {
 
 /// The settings of a configuration file: `name=value` or `name`; `#` begins a comment line, and
 /// lines in brackets are left out.
-fn of_file(text: &str) -> impl Iterator<Item = Setting> {
+fn of_file(text: &str) -> impl Iterator<Item = OptionSetting> {
     let lines = text.lines().map(str::trim);
     lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '['])).map(|line| {
         let bare = line.trim_start_matches("--");
@@ -117,7 +117,7 @@ fn of_file(text: &str) -> impl Iterator<Item = Setting> {
             Some((name, value)) => format!("{}={}", name.trim(), value.trim()),
             None => bare.to_owned(),
         };
-        Setting::read(&setting, line, true)
+        OptionSetting::read(&setting, line, true)
     })
 }
 

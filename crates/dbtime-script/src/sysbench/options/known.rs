@@ -3,13 +3,13 @@
 //!
 //! Names and defaults are those of sysbench 1.0.20, and of 1.1 where only that has the option.
 
-use super::Compat;
+use super::CompatMode;
 use super::value::OptionType;
 use OptionType::{Bool, Double, File, Int, List, Size, Text};
 
 /// Which part of the help text an option belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
+pub enum OptionSection {
     /// How the run goes.
     General,
     /// Random numbers.
@@ -32,7 +32,7 @@ pub enum Section {
 
 /// An option that is always there.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct KnownOption {
     /// With dashes between its words.
     pub name: &'static str,
     /// How its value is written.
@@ -40,16 +40,16 @@ pub struct Known {
     /// The value where it is not given, as it would be written.
     pub default: &'static str,
     /// Where the help text shows it.
-    pub section: Section,
+    pub section: OptionSection,
     /// What it does.
     pub about: &'static str,
 }
 
-impl Known {
+impl KnownOption {
     /// The value where it is not given.
-    pub fn default(&self, compat: Compat) -> &'static str {
+    pub fn default(&self, compat: CompatMode) -> &'static str {
         match (self.name, compat) {
-            ("rand-type", Compat::V1_1) => "uniform",
+            ("rand-type", CompatMode::V1_1) => "uniform",
             _ => self.default,
         }
     }
@@ -64,25 +64,25 @@ pub(super) const OLDER: [(&str, &str); 4] = [
 ];
 
 /// The option of a name, with dashes between its words.
-pub(super) fn known(name: &str) -> Option<&'static Known> {
+pub(super) fn known(name: &str) -> Option<&'static KnownOption> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
 const fn row(
-    section: Section,
+    section: OptionSection,
     name: &'static str,
     kind: OptionType,
     default: &'static str,
     about: &'static str,
-) -> Known {
-    Known { name, kind, default, section, about }
+) -> KnownOption {
+    KnownOption { name, kind, default, section, about }
 }
 
-use Section::{Database, Dbtime, General, Log, Mysql, Older, Pgsql, Random, Sqlite};
+use OptionSection::{Database, Dbtime, General, Log, Mysql, Older, Pgsql, Random, Sqlite};
 
 /// All of them, in the order of the help text.
 #[rustfmt::skip]
-pub const KNOWN: &[Known] = &[
+pub const KNOWN: &[KnownOption] = &[
     row(General, "threads", Int, "1", "clients at work at the same time"),
     row(General, "events", Int, "0", "end after that many events; 0: no limit"),
     row(General, "time", Int, "10", "end after that many seconds; 0: no limit"),

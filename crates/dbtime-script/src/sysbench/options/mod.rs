@@ -20,11 +20,14 @@ mod tests;
 
 pub use arguments::Arguments;
 pub use error::OptionError;
-pub use known::{KNOWN, Known, Section};
-pub use typed::{Database, General, IgnoredErrors, Mysql, Own, Pgsql, Random, RandomType, SslMode};
+pub use known::{KNOWN, KnownOption, OptionSection};
+pub use typed::{
+    DatabaseOptions, GeneralOptions, IgnoredErrors, Mysql, Pgsql, RandomOptions, RandomType,
+    SslMode, SysbenchExtras,
+};
 pub use value::{OptionType, OptionValue};
 
-use arguments::{Setting, dashed};
+use arguments::{OptionSetting, dashed};
 use known::{OLDER, known};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +35,7 @@ use value::{boolean, integer};
 
 /// Which sysbench a run is like, where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compat {
+pub enum CompatMode {
     /// 1.0.20.
     #[default]
     V1_0,
@@ -40,7 +43,7 @@ pub enum Compat {
     V1_1,
 }
 
-impl Compat {
+impl CompatMode {
     /// The version that scripts are told.
     pub fn version(self) -> &'static str {
         match self {
@@ -52,7 +55,7 @@ impl Compat {
 
 /// An option that a script declares in `sysbench.cmdline.options`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Declared {
+pub struct DeclaredOption {
     /// Its name; dashes and underscores are the same.
     pub name: String,
     /// What the script says about it.
@@ -67,13 +70,13 @@ pub struct Declared {
 
 /// Everything that a command line says.
 #[derive(Clone, PartialEq)]
-pub struct Options {
+pub struct SysbenchOptions {
     /// How the run goes.
-    pub general: General,
+    pub general: GeneralOptions,
     /// Which database.
-    pub database: Database,
+    pub database: DatabaseOptions,
     /// What sysbench does not have.
-    pub own: Own,
+    pub own: SysbenchExtras,
     /// What scripts find in `sysbench.opt`, by names with underscores.
     pub exported: BTreeMap<String, OptionValue>,
     /// Whether the script declares nothing: it finds all options as globals too.
@@ -86,7 +89,7 @@ pub struct Options {
 const ENDLESS: &str = "Both event and time limits are disabled, running an endless test";
 
 /// Passwords are among what is left out.
-impl fmt::Debug for Options {
+impl fmt::Debug for SysbenchOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("general", &self.general).finish_non_exhaustive()
     }
@@ -97,8 +100,8 @@ impl Arguments {
     ///
     /// # Errors
     /// A wrong value.
-    pub fn before_script(&self) -> Result<Options, OptionError> {
-        Values::read(self, Some(&[]), false)?.options()
+    pub fn before_script(&self) -> Result<SysbenchOptions, OptionError> {
+        OptionValues::read(self, Some(&[]), false)?.options()
     }
 
     /// What the command line says, with the options that the script declares. `None`: it declares
@@ -106,15 +109,18 @@ impl Arguments {
     ///
     /// # Errors
     /// An option that neither dbtime nor the script has, or a wrong value.
-    pub fn options(&self, declared: Option<&[Declared]>) -> Result<Options, OptionError> {
-        Values::read(self, declared, true)?.options()
+    pub fn options(
+        &self,
+        declared: Option<&[DeclaredOption]>,
+    ) -> Result<SysbenchOptions, OptionError> {
+        OptionValues::read(self, declared, true)?.options()
     }
 }
 
 /// The last word on every option.
-struct Values<'a> {
-    compat: Compat,
-    declared: &'a [Declared],
+struct OptionValues<'a> {
+    compat: CompatMode,
+    declared: &'a [DeclaredOption],
     given: BTreeMap<&'a str, Option<&'a str>>,
     /// What no one declares, where a script declares nothing.
     others: BTreeMap<String, String>,
@@ -122,15 +128,15 @@ struct Values<'a> {
     warnings: Vec<String>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> OptionValues<'a> {
     fn read(
         arguments: &'a Arguments,
-        declared: Option<&'a [Declared]>,
+        declared: Option<&'a [DeclaredOption]>,
         is_complete: bool,
     ) -> Result<Self, OptionError> {
         let (takes_any, declared) = (declared.is_none(), declared.unwrap_or_default());
         let mut values = Self {
-            compat: Compat::default(),
+            compat: CompatMode::default(),
             declared,
             given: BTreeMap::new(),
             others: BTreeMap::new(),
@@ -138,7 +144,7 @@ impl<'a> Values<'a> {
             warnings: vec![],
         };
         for setting in &arguments.settings {
-            let Setting { name, value, written, is_from_file } = setting;
+            let OptionSetting { name, value, written, is_from_file } = setting;
             if known(name).is_some() || values.declared(name).is_some() {
                 values.given.insert(name, value.as_deref());
             } else if takes_any {
@@ -154,8 +160,8 @@ impl<'a> Values<'a> {
         }
         values.older();
         values.compat = values.choice("compat", "1.0 or 1.1", |text| match text {
-            "1.0" => Some(Compat::V1_0),
-            "1.1" => Some(Compat::V1_1),
+            "1.0" => Some(CompatMode::V1_0),
+            "1.1" => Some(CompatMode::V1_1),
             _ => None,
         })?;
         Ok(values)
@@ -176,7 +182,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn declared(&self, name: &str) -> Option<&'a Declared> {
+    fn declared(&self, name: &str) -> Option<&'a DeclaredOption> {
         self.declared.iter().find(|declared| dashed(&declared.name) == name)
     }
 
@@ -184,7 +190,7 @@ impl<'a> Values<'a> {
     fn text(&self, name: &str) -> Option<&'a str> {
         let Some(known) = known(name) else { return Some("") };
         // An option of dbtime's own gives way to one that the script declares.
-        let is_ours = known.section != Section::Dbtime || self.declared(name).is_none();
+        let is_ours = known.section != OptionSection::Dbtime || self.declared(name).is_none();
         let given = self.given.get(name).filter(|_| is_ours);
         given.copied().unwrap_or(Some(known.default(self.compat)))
     }
@@ -208,27 +214,29 @@ impl<'a> Values<'a> {
         boolean(self.text(name)).ok_or_else(|| self.wrong(name, "on or off"))
     }
 
-    fn options(mut self) -> Result<Options, OptionError> {
+    fn options(mut self) -> Result<SysbenchOptions, OptionError> {
         let exported = self.exported()?;
         let (general, database, own) = (self.general()?, self.database()?, self.own()?);
         let (mut warnings, are_globals) = (std::mem::take(&mut self.warnings), self.takes_any);
         if general.events == 0 && general.time == 0 {
             warnings.push(ENDLESS.to_owned());
         }
-        Ok(Options { general, database, own, exported, are_globals, warnings })
+        Ok(SysbenchOptions { general, database, own, exported, are_globals, warnings })
     }
 
     fn exported(&self) -> Result<BTreeMap<String, OptionValue>, OptionError> {
         let mut exported = BTreeMap::new();
         // The older name of the script is an option only where it is given.
-        let is_seen = |known: &&Known| match known.name {
+        let is_seen = |known: &&KnownOption| match known.name {
             "test" => self.given.contains_key("test"),
-            _ => known.section != Section::Dbtime,
+            _ => known.section != OptionSection::Dbtime,
         };
         for known in KNOWN.iter().filter(is_seen) {
             let value = match (known.name, self.compat) {
-                ("mysql-ssl", Compat::V1_0) => OptionValue::Bool(self.ssl()? != SslMode::Disabled),
-                ("mysql-ssl", Compat::V1_1) => OptionValue::Text(self.ssl()?.name().to_owned()),
+                ("mysql-ssl", CompatMode::V1_0) => {
+                    OptionValue::Bool(self.ssl()? != SslMode::Disabled)
+                }
+                ("mysql-ssl", CompatMode::V1_1) => OptionValue::Text(self.ssl()?.name().to_owned()),
                 (name, _) => self.value(name, known.kind, self.text(name))?,
             };
             exported.insert(known.name.replace('-', "_"), value);
@@ -263,7 +271,7 @@ impl<'a> Values<'a> {
 
 /// The default of a declared option; one without is what the option is when it stands alone: a
 /// switch is on, and everything else empty.
-fn or_empty(declared: &Declared) -> OptionValue {
+fn or_empty(declared: &DeclaredOption) -> OptionValue {
     match (&declared.default, declared.kind) {
         (OptionValue::None, OptionType::Bool) => OptionValue::Bool(true),
         (OptionValue::None, kind) => kind.read(Some("")).unwrap_or_default(),
@@ -276,10 +284,10 @@ fn or_empty(declared: &Declared) -> OptionValue {
 pub fn is_of_dbtime(word: &str) -> bool {
     let option = word.strip_prefix("--").map(|text| text.split('=').next().unwrap_or(text));
     let known = option.and_then(|name| known(&dashed(name)));
-    known.is_some_and(|known| known.section == Section::Dbtime)
+    known.is_some_and(|known| known.section == OptionSection::Dbtime)
 }
 
-fn unknown(written: &str, name: &str, declared: &[Declared]) -> OptionError {
+fn unknown(written: &str, name: &str, declared: &[DeclaredOption]) -> OptionError {
     const ALIKE: f64 = 0.6;
     let names = KNOWN.iter().map(|known| known.name);
     let names = names.chain(declared.iter().map(|declared| declared.name.as_str()));

@@ -1,15 +1,16 @@
 //! How the options that dbtime acts upon are read, with their limits.
 
-use super::Values;
+use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    Database, General, IgnoredErrors, Mysql, Own, Pgsql, Random, RandomType, SslMode,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, Mysql, Pgsql, RandomOptions, RandomType,
+    SslMode, SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
-impl Values<'_> {
-    pub(super) fn general(&self) -> Result<General, OptionError> {
-        Ok(General {
+impl OptionValues<'_> {
+    pub(super) fn general(&self) -> Result<GeneralOptions, OptionError> {
+        Ok(GeneralOptions {
             threads: self.whole("threads", "a whole number from 1 up, such as 8", 1)?,
             events: self.count("events")?,
             time: self.seconds("time")?,
@@ -47,12 +48,12 @@ impl Values<'_> {
         Ok(if self.flag("debug")? { 5 } else { verbosity })
     }
 
-    fn random(&self) -> Result<Random, OptionError> {
+    fn random(&self) -> Result<RandomOptions, OptionError> {
         const NUMBER: &str = "a number from 0 up, such as 0.5";
         const PERCENT: &str = "a whole number from 0 to 100";
         const TYPES: &str = "uniform, gaussian, special, pareto or zipfian";
         let number = |text: &str| double(text).filter(|number| *number >= 0.0);
-        Ok(Random {
+        Ok(RandomOptions {
             kind: self.choice("rand-type", TYPES, random_type)?,
             spec_iter: self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?,
             spec_pct: self.choice("rand-spec-pct", PERCENT, up_to(100))?,
@@ -63,7 +64,7 @@ impl Values<'_> {
         })
     }
 
-    pub(super) fn database(&self) -> Result<Database, OptionError> {
+    pub(super) fn database(&self) -> Result<DatabaseOptions, OptionError> {
         let prepared = |text: &str| match text {
             "auto" => Some(true),
             "disable" => Some(false),
@@ -72,7 +73,7 @@ impl Values<'_> {
         let drivers = |text: &str| {
             matches!(text, "mysql" | "pgsql" | "sqlite" | "help").then(|| text.to_owned())
         };
-        Ok(Database {
+        Ok(DatabaseOptions {
             driver: self.choice("db-driver", "mysql, pgsql, sqlite or help", drivers)?,
             is_prepared: self.choice("db-ps-mode", "auto or disable", prepared)?,
             debug: self.flag("db-debug")?,
@@ -134,9 +135,9 @@ impl Values<'_> {
         })
     }
 
-    pub(super) fn own(&self) -> Result<Own, OptionError> {
+    pub(super) fn own(&self) -> Result<SysbenchExtras, OptionError> {
         let shards: u32 = self.whole("shards", "a whole number, such as 2", 0)?;
-        Ok(Own {
+        Ok(SysbenchExtras {
             target: self.filled("target"),
             compat: self.compat,
             classic: self.flag("classic")?,

@@ -7,7 +7,7 @@ fn arguments(line: &str) -> Arguments {
         .expect("a command line")
 }
 
-fn options(line: &str) -> Options {
+fn options(line: &str) -> SysbenchOptions {
     arguments(line).options(Some(&declared())).expect("options")
 }
 
@@ -15,12 +15,18 @@ fn error(line: &str) -> String {
     arguments(line).options(Some(&declared())).expect_err("an error").to_string()
 }
 
-fn declare(name: &str, default: OptionValue, kind: OptionType) -> Declared {
-    Declared { name: name.into(), description: String::new(), default, kind, has_validate: false }
+fn declare(name: &str, default: OptionValue, kind: OptionType) -> DeclaredOption {
+    DeclaredOption {
+        name: name.into(),
+        description: String::new(),
+        default,
+        kind,
+        has_validate: false,
+    }
 }
 
 /// A script's options of every kind.
-fn declared() -> Vec<Declared> {
+fn declared() -> Vec<DeclaredOption> {
     let text = |text: &str| OptionValue::Text(text.into());
     vec![
         declare("table_size", OptionValue::Number(10000.0), OptionType::Double),
@@ -52,7 +58,7 @@ fn defaults_are_those_of_sysbench() {
     );
     assert_eq!(mysql.ignored_errors, IgnoredErrors::Codes(vec![1213, 1020, 1205]));
     assert_eq!((options.database.pgsql.port, options.database.is_prepared), (5432, true));
-    assert_eq!(options.own, Own::default());
+    assert_eq!(options.own, SysbenchExtras::default());
     assert!(options.warnings.is_empty());
 }
 
@@ -208,7 +214,7 @@ fn compat_1_1_has_other_defaults() {
     assert_eq!(options.general.random.kind, RandomType::Uniform);
     assert_eq!(shown(&options.exported["rand_type"]), "string:uniform");
     assert_eq!(shown(&options.exported["mysql_ssl"]), "string:required");
-    assert_eq!((options.own.compat, options.own.compat.version()), (Compat::V1_1, "1.1.0"));
+    assert_eq!((options.own.compat, options.own.compat.version()), (CompatMode::V1_1, "1.1.0"));
 }
 
 #[test]
@@ -216,9 +222,9 @@ fn what_dbtime_adds_is_read_and_gives_way_to_the_script() {
     let line =
         "--target=mariadb --classic --lua-threads --shards=2 --out=dir --json --tx-jitter=20";
     let options = options(line);
-    let expected = Own {
+    let expected = SysbenchExtras {
         target: Some("mariadb".into()),
-        compat: Compat::V1_0,
+        compat: CompatMode::V1_0,
         classic: true,
         lua_threads: true,
         shards: Some(2),

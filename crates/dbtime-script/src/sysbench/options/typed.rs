@@ -1,10 +1,10 @@
 //! The options that dbtime itself acts upon, with types, and within their limits.
 
-use super::Compat;
+use super::CompatMode;
 
 /// How the run goes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct General {
+pub struct GeneralOptions {
     /// Clients at work at the same time; at least one.
     pub threads: u32,
     /// End after that many events; 0: no limit.
@@ -47,10 +47,10 @@ pub struct General {
     /// Whether a histogram is printed.
     pub histogram: bool,
     /// Random numbers.
-    pub random: Random,
+    pub random: RandomOptions,
 }
 
-impl General {
+impl GeneralOptions {
     /// Seconds after the start when the run is broken off.
     pub(crate) fn shutdown_s(&self) -> Option<u64> {
         let after = self.forced_shutdown.filter(|_| self.time > 0)?;
@@ -60,7 +60,7 @@ impl General {
 
 /// How random numbers are made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Random {
+pub struct RandomOptions {
     /// The default distribution.
     pub kind: RandomType,
     /// Numbers that a gaussian or special one is the mean of.
@@ -94,7 +94,7 @@ pub enum RandomType {
 
 /// Which database, and how to get there. It holds passwords, and so cannot be shown as a whole.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Database {
+pub struct DatabaseOptions {
     /// `mysql`, `pgsql`, `sqlite`, or `help`.
     pub driver: String,
     /// Whether statements are prepared.
@@ -189,11 +189,11 @@ pub struct Pgsql {
 
 /// What sysbench does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct SysbenchExtras {
     /// The database, in place of the driver and its options.
     pub target: Option<String>,
     /// Which sysbench the run is like.
-    pub compat: Compat,
+    pub compat: CompatMode,
     /// Measure and report as sysbench does, and no more.
     pub classic: bool,
     /// A system's thread for each client.

@@ -1,6 +1,6 @@
 //! Reports that sysbench 1.0.20 was seen to give, and the patterns by which others read them.
 
-use super::super::histogram::{Counts, Histogram};
+use super::super::histogram::{BucketCounts, SysbenchHistogram};
 use super::super::options::Arguments;
 use super::*;
 use regex::Regex;
@@ -8,19 +8,27 @@ use regex::Regex;
 const MILLISECOND: u64 = 1_000_000;
 
 /// Latencies whose every percentile is that of one value, in milliseconds.
-fn latencies(value: f64) -> Counts {
-    let histogram = Histogram::default();
+fn latencies(value: f64) -> BucketCounts {
+    let histogram = SysbenchHistogram::default();
     histogram.record(value);
     histogram.counts()
 }
 
-fn moment(totals: &Totals, total_s: f64, interval_s: f64) -> Moment<'_> {
-    Moment { totals, interval_s, total_s, threads: 2, percentile: 95, queue: None, is_sql: true }
+fn moment(totals: &StatsTotals, total_s: f64, interval_s: f64) -> IntervalReport<'_> {
+    IntervalReport {
+        totals,
+        interval_s,
+        total_s,
+        threads: 2,
+        percentile: 95,
+        queue: None,
+        is_sql: true,
+    }
 }
 
-fn read_write() -> Totals {
+fn read_write() -> StatsTotals {
     let shares = [(954, 2_996_770_000), (1047, 2_996_770_000)];
-    Totals {
+    StatsTotals {
         begun: 0,
         events: 2001,
         reads: 28028,
@@ -32,7 +40,7 @@ fn read_write() -> Totals {
         least_ns: 890_000,
         most_ns: 69_610_000,
         latencies: latencies(7.297),
-        shares: shares.map(|(events, latency_ns)| Share { events, latency_ns }).to_vec(),
+        shares: shares.map(|(events, latency_ns)| ClientShare { events, latency_ns }).to_vec(),
     }
 }
 
@@ -68,7 +76,7 @@ Threads fairness:
 fn the_final_blocks_are_those_of_sysbench() {
     let totals = read_write();
     let moment = moment(&totals, 3.0048, 3.006_241);
-    assert_eq!(cumulative(&moment, Compat::V1_0), READ_WRITE);
+    assert_eq!(cumulative(&moment, CompatMode::V1_0), READ_WRITE);
 }
 
 #[test]
@@ -84,22 +92,22 @@ fn compat_1_1_has_a_throughput_block() {
     time elapsed:                        3.0062s
 ",
     );
-    assert_eq!(cumulative(&moment, Compat::V1_1), expected);
+    assert_eq!(cumulative(&moment, CompatMode::V1_1), expected);
 }
 
 #[test]
 fn without_a_database_there_are_no_sql_statistics() {
-    let share = Share { events: 1, latency_ns: 3_458_327_000 };
-    let totals = Totals {
+    let share = ClientShare { events: 1, latency_ns: 3_458_327_000 };
+    let totals = StatsTotals {
         events: 3000,
         latency_ns: 10_374_982_070_000,
         least_ns: 3_400_030_000,
         most_ns: 3_549_940_000,
         latencies: latencies(3511.19),
         shares: vec![share; 3],
-        ..Totals::default()
+        ..StatsTotals::default()
     };
-    let moment = Moment { is_sql: false, ..moment(&totals, 3.6909, 3.6909) };
+    let moment = IntervalReport { is_sql: false, ..moment(&totals, 3.6909, 3.6909) };
     let expected = "
 General statistics:
     total time:                          3.6909s
@@ -117,14 +125,14 @@ Threads fairness:
     execution time (avg/stddev):   3.4583/0.00
 
 ";
-    assert_eq!(cumulative(&moment, Compat::V1_0), expected);
+    assert_eq!(cumulative(&moment, CompatMode::V1_0), expected);
 }
 
 #[test]
 fn percentiles_of_one_two_and_three_digits_and_none_stand_in_line() {
-    let totals = Totals::default();
+    let totals = StatsTotals::default();
     let line = |percentile| {
-        let text = latency(&Moment { percentile, ..moment(&totals, 1.0, 1.0) });
+        let text = latency(&IntervalReport { percentile, ..moment(&totals, 1.0, 1.0) });
         text.lines().nth(5).expect("a line").to_owned()
     };
     let expected = [
@@ -138,29 +146,29 @@ fn percentiles_of_one_two_and_three_digits_and_none_stand_in_line() {
 
 #[test]
 fn interval_lines_are_those_of_sysbench() {
-    let totals = Totals {
+    let totals = StatsTotals {
         events: 667,
         reads: 9374,
         writes: 2670,
         other: 1337,
         errors: 1,
         latencies: latencies(7.985),
-        ..Totals::default()
+        ..StatsTotals::default()
     };
     let expected = "[ 1s ] thds: 2 tps: 666.81 qps: 13377.19 (r/w/o: 9371.33/2669.24/1336.62) \
                     lat (ms,95%): 7.98 err/s: 1.00 reconn/s: 0.00\n";
     let at = moment(&totals, 1.0003, 1.000_285);
     assert_eq!(interval(&at), expected);
-    let totals = Totals { events: 12, latencies: latencies(200.47), ..Totals::default() };
-    let at = Moment { is_sql: false, threads: 3, ..moment(&totals, 1.0, 1.0025) };
+    let totals = StatsTotals { events: 12, latencies: latencies(200.47), ..StatsTotals::default() };
+    let at = IntervalReport { is_sql: false, threads: 3, ..moment(&totals, 1.0, 1.0025) };
     assert_eq!(interval(&at), "[ 1s ] thds: 3 eps: 11.97 lat (ms,95%): 200.47\n");
 }
 
 #[test]
 fn an_open_loop_tells_its_queue_and_percentiles_may_be_off() {
-    let totals = Totals { events: 45, ..Totals::default() };
-    let queue = Some(Queue { length: 3, concurrency: 2 });
-    let at = Moment { queue, percentile: 0, ..moment(&totals, 3.0, 1.0) };
+    let totals = StatsTotals { events: 45, ..StatsTotals::default() };
+    let queue = Some(QueueReport { length: 3, concurrency: 2 });
+    let at = IntervalReport { queue, percentile: 0, ..moment(&totals, 3.0, 1.0) };
     let expected = "[ 3s ] thds: 2 tps: 45.00 qps: 0.00 (r/w/o: 0.00/0.00/0.00) lat (ms,0%): 0.00 \
                     err/s: 0.00 reconn/s: 0.00\n[ 3s ] queue length: 3, concurrency: 2\n";
     assert_eq!(interval(&at), expected);
@@ -179,7 +187,7 @@ Latency histogram (values are in milliseconds)
     assert_eq!(format!("{HISTOGRAM}{bars} \n"), expected[1..].replace('_', ""));
 }
 
-fn general_options(line: &str) -> General {
+fn general_options(line: &str) -> GeneralOptions {
     let arguments = Arguments::read(line.split_whitespace(), |_| Ok(String::new()));
     arguments.expect("a line").before_script().expect("options").general
 }
@@ -212,14 +220,15 @@ Forcing shutdown in 14 seconds
 
 ";
     assert_eq!(opening(&general_options(line)), expected);
-    assert!(banner(Compat::V1_0).starts_with("sysbench 1.0.20 ("));
+    assert!(banner(CompatMode::V1_0).starts_with("sysbench 1.0.20 ("));
 }
 
 #[test]
 fn the_patterns_that_others_read_reports_by_match() {
     let totals = read_write();
     let at = moment(&totals, 3.0048, 3.006_241);
-    let text = interval(&at) + &cumulative(&at, Compat::V1_0) + &cumulative(&at, Compat::V1_1);
+    let text =
+        interval(&at) + &cumulative(&at, CompatMode::V1_0) + &cumulative(&at, CompatMode::V1_1);
     let patterns = [
         (r"tps: ([0-9.]+)", "665.62"),
         (r"qps: ([0-9.]+)", "13317.96"),
@@ -251,14 +260,14 @@ fn the_patterns_that_others_read_reports_by_match() {
 
 #[test]
 fn nothing_counted_gives_zeros() {
-    let totals = Totals::default();
-    let text = cumulative(&moment(&totals, 0.0, 0.0), Compat::V1_1);
+    let totals = StatsTotals::default();
+    let text = cumulative(&moment(&totals, 0.0, 0.0), CompatMode::V1_1);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
 }
 
 #[test]
 fn latencies_are_shown_in_milliseconds() {
-    let totals = Totals { events: 2, latency_ns: 3 * MILLISECOND, ..Totals::default() };
+    let totals = StatsTotals { events: 2, latency_ns: 3 * MILLISECOND, ..StatsTotals::default() };
     assert!(
         latency(&moment(&totals, 1.0, 1.0))
             .contains("avg:                                    1.50")

@@ -6,7 +6,7 @@ use super::super::stats::Counter;
 use super::*;
 use dbtime_model::SqlDialect;
 
-fn set(settings: &mut Settings, name: &str, value: OptionValue) {
+fn set(settings: &mut SysbenchSettings, name: &str, value: OptionValue) {
     settings.options.values.insert(name.to_owned(), value);
 }
 
@@ -62,7 +62,7 @@ fn the_environment_is_that_of_sysbench_and_each_client_has_its_own() {
     let stage = Stage::new(settings);
     let mut clients = stage.clients(2);
     for client in &mut clients {
-        stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+        stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
     }
     for _ in 0..2 {
         for client in &mut clients {
@@ -91,12 +91,12 @@ fn a_script_may_have_its_own_loop() {
         set(&mut settings, "most", OptionValue::Number(2.0));
         let stage = Stage::new(settings);
         let mut client = stage.client();
-        assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+        assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
         assert_eq!(client.event(), Rest::Done);
         let second = client.event();
         let over = Rest::Quit { failed: None, all: false };
         let rest = if stops { client.event() } else { second };
-        assert_eq!((rest, client.phase(Phase::Close)), (over, Some(Rest::Done)));
+        assert_eq!((rest, client.phase(ProgramPhase::Close)), (over, Some(Rest::Done)));
         assert_eq!(stage.printed(), "rounds\t2\n");
     }
 }
@@ -125,12 +125,12 @@ fn the_globals_of_old_scripts_work() {
 #[test]
 fn options_are_declared_with_their_types() {
     let path = own("reports", SqlDialect::Mysql).path;
-    let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));
+    let declared = declared_options(&path, Some("run"), CompatMode::V1_1, Output::new(|_| {}));
     let declared = declared.expect("it is fine");
     assert_eq!(declared.options, None);
     assert_eq!(declared.functions, ["init", "event"]);
     let path = own("options", SqlDialect::Mysql).path;
-    let declared = declared_options(&path, Some("run"), Compat::V1_1, Output::new(|_| {}));
+    let declared = declared_options(&path, Some("run"), CompatMode::V1_1, Output::new(|_| {}));
     let options = declared.expect("it is fine").options.expect("there are some");
     let kinds: Vec<_> = options.iter().map(|o| (o.name.as_str(), o.kind)).collect();
     assert_eq!(
@@ -163,10 +163,10 @@ fn commands_are_run_by_name() {
         ("fail", quit(Some(ErrorClass::Other)), "FATAL: `sysbench.cmdline.call_command' function"),
     ] {
         let settings =
-            Settings { command: command(name, true), ..own("commands", SqlDialect::Mysql) };
+            SysbenchSettings { command: command(name, true), ..own("commands", SqlDialect::Mysql) };
         let stage = Stage::new(settings);
         let mut client = stage.client();
-        assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+        assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
         assert_eq!(client.event(), rest, "{name}");
         assert!(stage.trouble().contains(trouble), "{}", stage.trouble());
     }
@@ -174,8 +174,8 @@ fn commands_are_run_by_name() {
 
 #[test]
 fn statements_without_rows_give_what_the_version_gives() {
-    for compat in [Compat::V1_0, Compat::V1_1] {
-        Stage::new(Settings { compat, ..own("results", SqlDialect::Mysql) }).run(1);
+    for compat in [CompatMode::V1_0, CompatMode::V1_1] {
+        Stage::new(SysbenchSettings { compat, ..own("results", SqlDialect::Mysql) }).run(1);
     }
 }
 
@@ -193,7 +193,7 @@ fn one_state_holds_thousands_of_clients() {
     let stage = Stage::own("events", SqlDialect::Mysql);
     let mut clients = stage.clients(9000);
     for client in &mut clients {
-        assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+        assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     }
     for client in clients.iter_mut().rev() {
         assert_eq!(client.event(), Rest::Done);

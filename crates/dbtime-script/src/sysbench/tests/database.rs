@@ -1,9 +1,9 @@
 //! A simulated database: it knows no table, but answers as one would by the first word.
 
-use dbtime_load::failure::Failure;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::Request;
-use dbtime_load::results::Results;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
 use dbtime_model::ErrorClass;
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ pub(super) struct Database {
     /// Each request in a line.
     pub(super) log: Vec<String>,
     /// The next requests that begin with the text fail.
-    pub(super) failures: VecDeque<(&'static str, Failure)>,
+    pub(super) failures: VecDeque<(&'static str, DatabaseFailure)>,
     prepared: HashMap<u32, String>,
     is_connected: bool,
 }
@@ -22,8 +22,8 @@ impl Database {
     /// Lets the next request that begins with `text` fail with a code of MySQL's and a state.
     pub(super) fn fail(&mut self, text: &'static str, code: &str, state: &str) {
         let class = if code == "2013" { ErrorClass::Connection } else { ErrorClass::Other };
-        let plain = Failure::statement(code, state, format!("failure {code}{state}"));
-        let failure = Failure { class, ..plain };
+        let plain = DatabaseFailure::statement(code, state, format!("failure {code}{state}"));
+        let failure = DatabaseFailure { class, ..plain };
         self.failures.push_back((text, failure));
     }
 
@@ -32,7 +32,10 @@ impl Database {
         self.log.iter().filter(|line| line.starts_with(start)).count()
     }
 
-    pub(super) fn answer(&mut self, request: &Request<'_>) -> Result<Results, Failure> {
+    pub(super) fn answer(
+        &mut self,
+        request: &ConnectionOp<'_>,
+    ) -> Result<ResultSets, DatabaseFailure> {
         let line = self.describe(request);
         self.log.push(line.clone());
         if let Some((text, _)) = self.failures.front()
@@ -45,43 +48,45 @@ impl Database {
             }
             return Err(failure);
         }
-        let wants_connection = !matches!(request, Request::Connect | Request::Disconnect);
+        let wants_connection = !matches!(request, ConnectionOp::Connect | ConnectionOp::Disconnect);
         assert!(self.is_connected || !wants_connection, "{line}");
-        assert!(!self.is_connected || *request != Request::Connect, "{line}");
-        let mut results = Results::default();
+        assert!(!self.is_connected || *request != ConnectionOp::Connect, "{line}");
+        let mut results = ResultSets::default();
         match request {
-            Request::Connect => self.is_connected = true,
-            Request::Disconnect => {
+            ConnectionOp::Connect => self.is_connected = true,
+            ConnectionOp::Disconnect => {
                 self.is_connected = false;
                 self.prepared.clear();
             }
-            Request::Query(sql) => sql.split(';').for_each(|sql| answer(sql, &mut results)),
-            Request::Prepare { handle, sql } => {
+            ConnectionOp::Query(sql) => sql.split(';').for_each(|sql| answer(sql, &mut results)),
+            ConnectionOp::Prepare { handle, sql } => {
                 let before = self.prepared.insert(*handle, (*sql).to_owned());
                 assert_eq!(before, None, "the handle {handle} is taken");
             }
-            Request::Execute { handle, .. } => answer(&self.prepared[handle], &mut results),
-            Request::Close { handle } => {
+            ConnectionOp::Execute { handle, .. } => answer(&self.prepared[handle], &mut results),
+            ConnectionOp::Close { handle } => {
                 assert!(self.prepared.remove(handle).is_some(), "{handle} is not prepared");
             }
-            Request::QueryWith { .. } | Request::Pipeline(_) | Request::Copy { .. } => {
+            ConnectionOp::QueryWith { .. }
+            | ConnectionOp::Pipeline(_)
+            | ConnectionOp::Copy { .. } => {
                 panic!("{request:?}")
             }
         }
         Ok(results)
     }
 
-    fn describe(&self, request: &Request<'_>) -> String {
+    fn describe(&self, request: &ConnectionOp<'_>) -> String {
         match request {
-            Request::Connect => "connect".to_owned(),
-            Request::Disconnect => "disconnect".to_owned(),
-            Request::Query(sql) => format!("query {sql}"),
-            Request::Prepare { sql, .. } => format!("prepare {sql}"),
-            Request::Execute { handle, parameters, .. } => {
+            ConnectionOp::Connect => "connect".to_owned(),
+            ConnectionOp::Disconnect => "disconnect".to_owned(),
+            ConnectionOp::Query(sql) => format!("query {sql}"),
+            ConnectionOp::Prepare { sql, .. } => format!("prepare {sql}"),
+            ConnectionOp::Execute { handle, parameters, .. } => {
                 let sql = self.prepared.get(handle).map_or("(not prepared)", String::as_str);
                 format!("execute {sql} {}", shown(parameters))
             }
-            Request::Close { handle } => format!("close {handle}"),
+            ConnectionOp::Close { handle } => format!("close {handle}"),
             other => format!("{other:?}"),
         }
     }
@@ -101,7 +106,7 @@ fn shown(values: &[Value]) -> String {
 }
 
 /// `SELECT … LIMIT n` has `n` rows (else one) of a number and a NULL; what writes changes one row.
-fn answer(sql: &str, results: &mut Results) {
+fn answer(sql: &str, results: &mut ResultSets) {
     results.begin_set();
     let sql = sql.trim();
     let rows = sql.split("LIMIT ").nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1);

@@ -7,20 +7,20 @@ use dbtime_model::SqlDialect;
 
 const FATAL: Rest = Rest::Quit { failed: Some(ErrorClass::Other), all: true };
 
-fn failing(place: &str) -> Settings {
+fn failing(place: &str) -> SysbenchSettings {
     let mut settings = own("failing", SqlDialect::Mysql);
     settings.argv.push(place.to_owned());
     settings
 }
 
 /// Opens a client of the script and runs an event; what it came to, and why.
-fn fate(settings: Settings) -> (Option<Rest>, Option<Rest>, String) {
+fn fate(settings: SysbenchSettings) -> (Option<Rest>, Option<Rest>, String) {
     let stage = Stage::new(settings);
     let mut client = stage.client();
-    let opened = client.phase(Phase::Open);
+    let opened = client.phase(ProgramPhase::Open);
     let ran = (opened == Some(Rest::Done)).then(|| client.event());
     if opened == Some(FATAL) || ran == Some(FATAL) {
-        assert_eq!(client.phase(Phase::Close), None, "one that has failed is left alone");
+        assert_eq!(client.phase(ProgramPhase::Close), None, "one that has failed is left alone");
     }
     (opened, ran, stage.trouble())
 }
@@ -62,15 +62,15 @@ fn has(text: &str, wanted: &str) -> bool {
 fn an_event_that_says_so_is_a_clients_last() {
     let stage = Stage::new(failing("stop"));
     let mut client = stage.client();
-    assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     assert_eq!(client.event(), Rest::Quit { failed: None, all: false });
-    assert_eq!(client.phase(Phase::Close), Some(Rest::Done));
+    assert_eq!(client.phase(ProgramPhase::Close), Some(Rest::Done));
     assert_eq!(stage.printed(), "done\n");
     let stage = Stage::new(failing("thread_done"));
     let mut client = stage.client();
-    assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     // What was counted is not lost for it.
-    assert_eq!(client.phase(Phase::Close), Some(Rest::Done));
+    assert_eq!(client.phase(ProgramPhase::Close), Some(Rest::Done));
     assert_eq!((stage.trouble(), stage.script.fails_late()), (String::new(), true));
     let said = "done\nFATAL: `thread_done' function failed: .../failing.lua:7: ";
     assert!(has(&stage.printed(), said), "{}", stage.printed());
@@ -79,7 +79,7 @@ fn an_event_that_says_so_is_a_clients_last() {
 
 #[test]
 fn a_state_that_is_full_says_which_knob_to_turn() {
-    let settings = Settings { memory_limit: 20 << 20, ..failing("memory") };
+    let settings = SysbenchSettings { memory_limit: 20 << 20, ..failing("memory") };
     let (opened, _, trouble) = fate(settings);
     assert_eq!(opened, Some(FATAL));
     assert!(trouble.contains("not enough memory (the limit for a thread's Lua state is 20971520"));
@@ -90,7 +90,7 @@ fn a_connection_that_cannot_be_made_ends_the_run() {
     let stage = Stage::new(failing("connect"));
     let mut client = stage.client();
     client.database.fail("connect", "2002", "HY000");
-    assert_eq!(client.phase(Phase::Open), Some(FATAL));
+    assert_eq!(client.phase(ProgramPhase::Open), Some(FATAL));
     assert!(stage.trouble().contains("connection creation failed"));
     assert!(
         stage.printed().starts_with(
@@ -105,7 +105,7 @@ fn restarted(driver: SqlDialect, hook: bool) -> (Stage, Client) {
     settings.options.values.insert("hook".to_owned(), OptionValue::Bool(hook));
     let stage = Stage::new(settings);
     let mut client = stage.client();
-    stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+    stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
     (stage, client)
 }
 
@@ -156,7 +156,7 @@ fn a_lost_connection_is_made_again_where_that_is_ignored() {
     settings.options.values.insert("mysql_ignore_errors".to_owned(), all);
     let stage = Stage::new(settings);
     let mut client = stage.client();
-    stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+    stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
     client.database.fail("execute UPDATE", "2013", "HY000");
     client.database.fail("connect", "2002", "HY000");
     let rest = client.event();
@@ -178,7 +178,7 @@ fn other_errors_end_the_run_unless_the_hook_has_a_word() {
          state = '42S02': failure 114642S02"
     }));
     assert!(stage.printed().contains("for query 'UPDATE t SET a = a + 1'"));
-    assert_eq!(client.phase(Phase::Close), None);
+    assert_eq!(client.phase(ProgramPhase::Close), None);
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
     let (_stage, mut client) = restarted(SqlDialect::Mysql, false);
     let (operation, due) = (OperationId(0), MonoNanos(0));
     client.program.start(&Ticket { index: 0, operation, due, client: 0 });
-    assert!(matches!(client.program.resume(Event::Started), Step::Ask { .. }));
-    assert_eq!(client.phase(Phase::Close), None);
+    assert!(matches!(client.program.resume(ProgramEvent::Started), Step::Ask { .. }));
+    assert_eq!(client.phase(ProgramPhase::Close), None);
 }
 
 #[test]
@@ -206,9 +206,10 @@ function event()
   con:bulk_insert_done()
 end";
     let source = Some(source.into());
-    let stage = Stage::new(Settings { source, ..Settings::new("-", SqlDialect::Mysql) });
+    let stage =
+        Stage::new(SysbenchSettings { source, ..SysbenchSettings::new("-", SqlDialect::Mysql) });
     let mut client = stage.client();
-    assert_eq!(client.phase(Phase::Open), Some(Rest::Done));
+    assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     client.database.fail("query INSERT", "1146", "42S02");
     assert_eq!(client.event(), FATAL);
     let printed = stage.printed();

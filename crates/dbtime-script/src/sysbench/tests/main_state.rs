@@ -1,7 +1,7 @@
 //! The main state: a body, and tasks one after another.
 
 use super::super::options::OptionValue;
-use super::super::{Declared, MainScript, MainState, ScriptError, Task};
+use super::super::{MainScript, MainState, MainTask, ScriptDeclarations, SysbenchError};
 use super::*;
 use dbtime_model::SqlDialect;
 use std::thread::JoinHandle;
@@ -23,19 +23,23 @@ const FIGURES: [(&str, f64); 12] = [
 
 /// A main state on a thread of its own, as an engine drives it.
 struct Main {
-    declared: Option<Declared>,
+    declared: Option<ScriptDeclarations>,
     state: MainState,
     thread: JoinHandle<Vec<String>>,
     printed: Arc<Mutex<String>>,
 }
 
 impl Main {
-    fn start(settings: Settings, tid: u32, failing: Option<(&'static str, &'static str)>) -> Self {
+    fn start(
+        settings: SysbenchSettings,
+        tid: u32,
+        failing: Option<(&'static str, &'static str)>,
+    ) -> Self {
         let printed = Arc::<Mutex<String>>::default();
         let to = Arc::clone(&printed);
         let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
         let (script, state) =
-            MainScript::new(Settings { output, ..settings }, true, tid).expect("a script");
+            MainScript::new(SysbenchSettings { output, ..settings }, true, tid).expect("a script");
         let thread = std::thread::spawn(move || {
             let mut crew = script.crew(0).expect("a crew");
             let program = crew.program(0).expect("a program");
@@ -45,7 +49,7 @@ impl Main {
             if let Some((request, code)) = failing {
                 client.database.fail(request, code, "HY000");
             }
-            if client.phase(Phase::Open) == Some(Rest::Done) {
+            if client.phase(ProgramPhase::Open) == Some(Rest::Done) {
                 assert_eq!(client.event(), Rest::Done);
             }
             client.database.log
@@ -54,14 +58,14 @@ impl Main {
         Self { declared, state, thread, printed }
     }
 
-    fn does(&self, task: Task) -> Result<bool, ScriptError> {
+    fn does(&self, task: MainTask) -> Result<bool, SysbenchError> {
         self.state.answer(task).expect("it is there")
     }
 
     fn give(&self, name: &str, value: &str) {
         let mut options = super::super::ScriptOptions::default();
         options.values.insert(name.to_owned(), OptionValue::Text(value.to_owned()));
-        assert_eq!(self.does(Task::Options(Box::new(options))), Ok(false));
+        assert_eq!(self.does(MainTask::Options(Box::new(options))), Ok(false));
     }
 
     /// What it printed, and what it asked the database.
@@ -74,8 +78,11 @@ impl Main {
 }
 
 /// A script that is in no file.
-fn written(source: &str) -> Settings {
-    Settings { source: Some(source.into()), ..Settings::new("-", SqlDialect::Mysql) }
+fn written(source: &str) -> SysbenchSettings {
+    SysbenchSettings {
+        source: Some(source.into()),
+        ..SysbenchSettings::new("-", SqlDialect::Mysql)
+    }
 }
 
 #[test]
@@ -95,10 +102,10 @@ fn what_a_function_sets_is_there_for_the_next_and_the_body_runs_once() {
     let declared = main.declared.clone().expect("it is fine");
     assert_eq!(declared.functions, ["init", "done", "prepare"]);
     main.give("size", "9");
-    assert_eq!(main.does(Task::Function("init")), Ok(true));
-    assert_eq!(main.does(Task::Function("event")), Ok(false));
-    assert!(main.does(Task::Command("prepare".to_owned())).is_ok());
-    assert_eq!(main.does(Task::Function("done")), Ok(true));
+    assert_eq!(main.does(MainTask::Function("init")), Ok(true));
+    assert_eq!(main.does(MainTask::Function("event")), Ok(false));
+    assert!(main.does(MainTask::Command("prepare".to_owned())).is_ok());
+    assert_eq!(main.does(MainTask::Function("done")), Ok(true));
     let (printed, log) = main.end();
     assert_eq!(printed, "body\tnil\tnil\nprepare\ndone\t9\n");
     assert_eq!(log, ["connect", "query SELECT 1", "query CREATE TABLE t"]);
@@ -118,13 +125,13 @@ fn a_failing_connect_is_the_scripts_to_catch() {
     let source = "local driver = sysbench.sql.driver()
         print(pcall(driver.connect, driver))
         function init() error('late') end";
-    let settings = Settings { server: "socket '/s'".to_owned(), ..written(source) };
+    let settings = SysbenchSettings { server: "socket '/s'".to_owned(), ..written(source) };
     let main = Main::start(settings, 0, Some(("connect", "2002")));
     assert!(main.declared.is_some());
-    let failed = main.does(Task::Function("init")).expect_err("it fails").to_string();
+    let failed = main.does(MainTask::Function("init")).expect_err("it fails").to_string();
     assert!(failed.starts_with("FATAL: `init' function failed: stdin:3: late"), "{failed}");
     // What has failed ends nothing.
-    assert_eq!(main.does(Task::Function("done")), Ok(false));
+    assert_eq!(main.does(MainTask::Function("done")), Ok(false));
     let (printed, _) = main.end();
     assert!(printed.starts_with(
         "FATAL: unable to connect to MySQL server on socket '/s', aborting...\nFATAL: error 2002"
@@ -143,7 +150,7 @@ fn a_body_that_fails_and_wrong_declarations_end_it() {
     ] {
         let main = Main::start(written(source), 0, None);
         assert_eq!(main.declared, None, "{source}");
-        assert!(main.state.answer(Task::Function("init")).is_none());
+        assert!(main.state.answer(MainTask::Function("init")).is_none());
         main.end();
     }
 }
@@ -152,7 +159,7 @@ fn a_body_that_fails_and_wrong_declarations_end_it() {
 fn options_are_validated_by_the_script() {
     let main = Main::start(own("options", SqlDialect::Mysql), 0, None);
     let is_right = |name: &str, text: &str| {
-        let task = Task::Validate { name: name.to_owned(), text: text.to_owned() };
+        let task = MainTask::Validate { name: name.to_owned(), text: text.to_owned() };
         main.does(task).expect("it is fine")
     };
     assert!(is_right("size", "-1") && is_right("whole", "1") && !is_right("whole", "0"));
@@ -170,12 +177,12 @@ fn hooks_report_where_init_has_been() {
     ] {
         let main = Main::start(own("reports", SqlDialect::Mysql), 4, None);
         main.give("report", report);
-        assert_eq!(main.does(Task::Function("init")), Ok(true));
-        let hook = |name| main.does(Task::Hook(name, FIGURES.to_vec()));
+        assert_eq!(main.does(MainTask::Function("init")), Ok(true));
+        let hook = |name| main.does(MainTask::Hook(name, FIGURES.to_vec()));
         assert_eq!(hook("report_intermediate"), Ok(true));
         assert_eq!(hook("report_cumulative"), Ok(true));
         assert_eq!(hook("none"), Ok(false));
-        let too_many = main.does(Task::Hook("report_cumulative", vec![("events", 100.0)]));
+        let too_many = main.does(MainTask::Hook("report_cumulative", vec![("events", 100.0)]));
         assert!(too_many.is_err_and(|error| error.to_string().contains("too many")));
         let (printed, _) = main.end();
         let wanted = format!("{wanted}total\t10\t4\t1\ntotal\t100\t4\t1\n");
@@ -202,7 +209,7 @@ fn the_json_report_is_a_list_that_ends_with_its_state() {
     let main = Main::start(own("reports", SqlDialect::Mysql), 4, None);
     main.give("report", "json");
     for _ in 0..2 {
-        let hook = Task::Hook("report_intermediate", FIGURES.to_vec());
+        let hook = MainTask::Hook("report_intermediate", FIGURES.to_vec());
         assert_eq!(main.does(hook), Ok(true));
     }
     assert_eq!(main.end().0, format!("[\n{entry},\n{entry}\n]\n"));

@@ -11,9 +11,9 @@ fn is_installed() -> bool {
     Path::new("/usr/share/sysbench/oltp_common.lua").is_file()
 }
 
-fn settings(name: &str, driver: SqlDialect) -> Settings {
-    let mut settings = Settings::new(name, driver);
-    let declared = declared_options(name, Some("run"), Compat::V1_0, Output::new(|_| {}))
+fn settings(name: &str, driver: SqlDialect) -> SysbenchSettings {
+    let mut settings = SysbenchSettings::new(name, driver);
+    let declared = declared_options(name, Some("run"), CompatMode::V1_0, Output::new(|_| {}))
         .unwrap_or_else(|error| panic!("{error}"));
     let values = &mut settings.options.values;
     for option in declared.options.into_iter().flatten() {
@@ -106,10 +106,10 @@ fn commands_run_once_and_quit() {
         settings.command = command(name, parallel);
         let stage = Stage::new(settings);
         let mut client = stage.client();
-        stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+        stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
         let rest = client.event();
         stage.expect(Some(quit), Some(rest));
-        stage.expect(Some(Rest::Done), client.phase(Phase::Close));
+        stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Close));
         let word = if name == "prepare" { "query CREATE INDEX k_1" } else { "query DROP TABLE" };
         assert_eq!(client.database.count(word), 1);
         assert!(stage.printed().contains("table 'sbtest1'..."));
@@ -122,7 +122,8 @@ fn what_a_script_declares_is_known_before_it_runs() {
     if !is_installed() {
         return;
     }
-    let declared = |name| declared_options(name, Some("run"), Compat::V1_0, Output::new(|_| {}));
+    let declared =
+        |name| declared_options(name, Some("run"), CompatMode::V1_0, Output::new(|_| {}));
     let points = declared("select_random_points").expect("it is fine");
     let options = points.options.expect("it declares some");
     let named = |name: &str| options.iter().find(|option| option.name == name).cloned();
@@ -133,7 +134,7 @@ fn what_a_script_declares_is_known_before_it_runs() {
         points.commands.iter().map(|c| (c.name.as_str(), c.is_parallel)).collect();
     assert_eq!(commands, [("prepare", true), ("prewarm", true)]);
     assert!(points.functions.contains(&"event") && !points.functions.contains(&"thread_run"));
-    let without = declared_options("oltp_delete", None, Compat::V1_0, Output::new(|_| {}));
+    let without = declared_options("oltp_delete", None, CompatMode::V1_0, Output::new(|_| {}));
     assert!(without.is_err_and(|error| error.to_string().contains("Command is required")));
     assert!(declared("no_such_script").is_err());
 }
@@ -147,7 +148,7 @@ fn clients_draw_keys_of_their_own() {
     let mut clients = stage.clients(2);
     let mut logs = Vec::new();
     for client in &mut clients {
-        stage.expect(Some(Rest::Done), client.phase(Phase::Open));
+        stage.expect(Some(Rest::Done), client.phase(ProgramPhase::Open));
     }
     for client in &mut clients {
         (0..20).for_each(|_| assert_eq!(client.event(), Rest::Done));

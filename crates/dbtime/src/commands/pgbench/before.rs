@@ -1,23 +1,25 @@
 //! What is looked up and tidied up before a run: the server's version, the scale of the tables,
 //! the vacuum.
 
-use super::Job;
-use crate::exit::Failure;
+use super::PgbenchJob;
+use crate::exit::CommandFailure;
 use crate::screen;
-use dbtime_load::failure::Failure as Refusal;
-use dbtime_load::results::Results;
+use dbtime_load::failure::DatabaseFailure as Refusal;
+use dbtime_load::results::ResultSets;
 use dbtime_model::SqlDialect;
-use dbtime_script::pgbench::options::{Benchmark, PartitionMethod, Partitions, Source, Vacuum};
-use dbtime_script::pgbench::survey::Reply;
-use dbtime_script::pgbench::{Survey, message};
+use dbtime_script::pgbench::options::{
+    BenchmarkOptions, PartitionMethod, PartitionOptions, Source, VacuumChoice,
+};
+use dbtime_script::pgbench::survey::SurveyReply;
+use dbtime_script::pgbench::{StatementSurvey, message};
 use std::sync::Arc;
 
 /// What is known of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct DatabaseFacts {
     /// Branches, where a built-in script is run.
     pub(super) scale: Option<u64>,
-    pub(super) partitions: Option<Partitions>,
+    pub(super) partitions: Option<PartitionOptions>,
 }
 
 /// How many branches there are.
@@ -31,38 +33,40 @@ const PARTITIONS: &str = "select p.partstrat, (select count(*) from pg_catalog.p
 
 /// Looks at a database that is there; `greet` is told the server's version.
 pub(super) fn look(
-    job: &Job,
-    what: &Benchmark,
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
     greet: impl FnOnce(Option<&str>),
-) -> Result<Known, Failure> {
+) -> Result<DatabaseFacts, CommandFailure> {
     if let Some(file) = job.place.file.as_ref().filter(|file| has_builtin(what) && !file.exists()) {
         let missing = format!("could not open file \"{}\": there is none", file.display());
-        return Err(Failure::environment(format!("{missing}\n{}", uninitialized(job))));
+        return Err(CommandFailure::environment(format!("{missing}\n{}", uninitialized(job))));
     }
     let replies = ask(job, questions(job, what)).map_err(|failure| {
-        let (Failure::Usage(error) | Failure::Environment(error)) = failure;
-        Failure::environment(format!("{error}\nerror: could not create connection for setup"))
+        let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
+        CommandFailure::environment(format!(
+            "{error}\nerror: could not create connection for setup"
+        ))
     })?;
     let version = replies.first().and_then(|reply| cell(reply.as_ref().ok()?, 0));
     greet(version.as_deref());
     let scale = replies.get(1).map(|reply| branches(job, reply)).transpose()?;
     let partitions = replies.get(2).and_then(|reply| partitions(reply.as_ref().ok()?));
-    Ok(Known { scale, partitions })
+    Ok(DatabaseFacts { scale, partitions })
 }
 
-fn has_builtin(what: &Benchmark) -> bool {
+fn has_builtin(what: &BenchmarkOptions) -> bool {
     what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)))
 }
 
 /// What is to be done where there are no tables.
-fn uninitialized(job: &Job) -> String {
+fn uninitialized(job: &PgbenchJob) -> String {
     format!(
         "hint: Perhaps you need to do initialization (\"dbtime pgbench -i\") in database \"{}\".",
         job.place.database
     )
 }
 
-fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
+fn questions(job: &PgbenchJob, what: &BenchmarkOptions) -> Vec<String> {
     let dialect = job.place.dialect;
     let mut questions = vec![match dialect {
         SqlDialect::Postgres => "show server_version",
@@ -76,45 +80,45 @@ fn questions(job: &Job, what: &Benchmark) -> Vec<String> {
     questions.into_iter().map(str::to_owned).collect()
 }
 
-fn branches(job: &Job, reply: &Reply) -> Result<u64, Failure> {
+fn branches(job: &PgbenchJob, reply: &SurveyReply) -> Result<u64, CommandFailure> {
     let results = reply.as_ref().map_err(|refusal| {
         let text = message(refusal, job.place.dialect, Some(BRANCHES));
         let text = format!("could not count number of branches: {text}");
-        Failure::environment(format!("{text}\n{}", uninitialized(job)))
+        CommandFailure::environment(format!("{text}\n{}", uninitialized(job)))
     })?;
     match cell(results, 0).and_then(|text| text.parse().ok()) {
         Some(0) | None => {
             let text = format!("there are no branches\n{}", uninitialized(job));
-            Err(Failure::environment(text))
+            Err(CommandFailure::environment(text))
         }
         Some(branches) => Ok(branches),
     }
 }
 
-fn partitions(results: &Results) -> Option<Partitions> {
+fn partitions(results: &ResultSets) -> Option<PartitionOptions> {
     let method = match cell(results, 0)?.as_str() {
         "r" => PartitionMethod::Range,
         "h" => PartitionMethod::Hash,
         _ => return None,
     };
     let count = cell(results, 1)?.parse().ok()?;
-    Some(Partitions { method, count })
+    Some(PartitionOptions { method, count })
 }
 
 /// A value of the first row.
-fn cell(results: &Results, column: usize) -> Option<String> {
+fn cell(results: &ResultSets, column: usize) -> Option<String> {
     let value = results.set(0)?.value(0, column)?;
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
 /// Vacuums, and empties the history; what fails is told, and no more.
-pub(super) fn vacuum(job: &Job, how: Vacuum) -> Result<(), Failure> {
-    if how == Vacuum::None {
+pub(super) fn vacuum(job: &PgbenchJob, how: VacuumChoice) -> Result<(), CommandFailure> {
+    if how == VacuumChoice::None {
         return Ok(());
     }
     let (tidy, accounts) = statements(job.place.dialect);
     tidied(job, "starting vacuum...", &tidy)?;
-    if how == Vacuum::All {
+    if how == VacuumChoice::All {
         tidied(job, "starting vacuum pgbench_accounts...", &[accounts])?;
     }
     Ok(())
@@ -142,7 +146,7 @@ fn statements(dialect: SqlDialect) -> ([&'static str; 3], &'static str) {
     }
 }
 
-fn tidied(job: &Job, notice: &str, statements: &[&str]) -> Result<(), Failure> {
+fn tidied(job: &PgbenchJob, notice: &str, statements: &[&str]) -> Result<(), CommandFailure> {
     screen::beside(notice);
     let replies = ask(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
     let failed = statements.iter().zip(replies);
@@ -159,9 +163,9 @@ fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str) -> String {
     super::as_error(&format!("{text}\ndetail: (ignoring this error and continuing anyway)"))
 }
 
-fn ask(job: &Job, statements: Vec<String>) -> Result<Vec<Reply>, Failure> {
-    let survey = Arc::new(Survey::new(statements));
-    job.once("survey", Arc::<Survey>::clone(&survey))?;
+fn ask(job: &PgbenchJob, statements: Vec<String>) -> Result<Vec<SurveyReply>, CommandFailure> {
+    let survey = Arc::new(StatementSurvey::new(statements));
+    job.once("survey", Arc::<StatementSurvey>::clone(&survey))?;
     Ok(survey.replies())
 }
 

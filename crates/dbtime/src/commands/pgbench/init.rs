@@ -1,15 +1,15 @@
 //! `-i`: the tables, and what pgbench says while it makes them.
 
-use super::{INITIALIZE, Job};
-use crate::exit::Failure;
+use super::{INITIALIZE, PgbenchJob};
+use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, SqlDialect};
-use dbtime_script::pgbench::Loading;
-use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, Partitions, steps};
-use dbtime_script::pgbench::loading::Told;
-use dbtime_script::pgbench::options::{Initialize, PartitionMethod, Step};
-use dbtime_script::pgbench::rows::Table;
+use dbtime_script::pgbench::LoadingScript;
+use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, PartitionScheme, steps};
+use dbtime_script::pgbench::loading::LoadingProgress;
+use dbtime_script::pgbench::options::{InitAction, Initialize, PartitionMethod};
+use dbtime_script::pgbench::rows::ResultTable;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ const TOLD_ROWS: u64 = 100_000;
 const TOLD_QUIETLY: Nanos = Nanos::from_secs(5);
 
 /// Makes the tables that a command line asks for.
-pub(super) fn run(job: &Job, what: &Initialize) -> Result<(), Failure> {
+pub(super) fn run(job: &PgbenchJob, what: &Initialize) -> Result<(), CommandFailure> {
     let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
     let wanted = Initialization {
         dialect: job.place.dialect,
@@ -30,11 +30,11 @@ pub(super) fn run(job: &Job, what: &Initialize) -> Result<(), Failure> {
         index_tablespace: what.index_tablespace.clone(),
         unlogged: what.is_unlogged,
         partitions: what.partitions.map(|partitions| match partitions.method {
-            PartitionMethod::Range => Partitions::Range(partitions.count),
-            PartitionMethod::Hash => Partitions::Hash(partitions.count),
+            PartitionMethod::Range => PartitionScheme::Range(partitions.count),
+            PartitionMethod::Hash => PartitionScheme::Hash(partitions.count),
         }),
     };
-    let pace = if what.is_quiet { Pace::Quiet } else { Pace::Usual };
+    let pace = if what.is_quiet { InitPace::Quiet } else { InitPace::Usual };
     let (loading, teller) = loading(&letters, &wanted, pace)?;
     job.once(INITIALIZE, Arc::new(loading))?;
     screen::beside(&teller.last_line());
@@ -42,54 +42,54 @@ pub(super) fn run(job: &Job, what: &Initialize) -> Result<(), Failure> {
 }
 
 /// What makes the tables of a target that is made for a run.
-pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<Loading, Failure> {
+pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<LoadingScript, CommandFailure> {
     let wanted = Initialization { dialect, scale, ..Initialization::default() };
-    loading(DEFAULT_STEPS, &wanted, Pace::Quiet).map(|(loading, _)| loading)
+    loading(DEFAULT_STEPS, &wanted, InitPace::Quiet).map(|(loading, _)| loading)
 }
 
 fn loading(
     letters: &str,
     wanted: &Initialization,
-    pace: Pace,
-) -> Result<(Loading, Arc<Teller>), Failure> {
-    let steps = steps(letters, wanted).map_err(Failure::usage)?;
+    pace: InitPace,
+) -> Result<(LoadingScript, Arc<LoadingPrinter>), CommandFailure> {
+    let steps = steps(letters, wanted).map_err(CommandFailure::usage)?;
     let parts = match wanted.partitions {
-        Some(Partitions::Range(parts) | Partitions::Hash(parts)) => parts,
+        Some(PartitionScheme::Range(parts) | PartitionScheme::Hash(parts)) => parts,
         None => 0,
     };
-    let teller = Arc::new(Teller { pace, parts, state: Mutex::new(State::new()) });
+    let teller = Arc::new(LoadingPrinter { pace, parts, state: Mutex::new(InitState::new()) });
     let listener = Arc::clone(&teller);
-    Ok((Loading::new(steps, wanted, move |told| listener.tell(&told)), teller))
+    Ok((LoadingScript::new(steps, wanted, move |told| listener.tell(&told)), teller))
 }
 
-fn letter(step: Step) -> char {
+fn letter(step: InitAction) -> char {
     match step {
-        Step::Drop => 'd',
-        Step::Create => 't',
-        Step::Generate => 'g',
-        Step::GenerateThere => 'G',
-        Step::Vacuum => 'v',
-        Step::PrimaryKeys => 'p',
-        Step::ForeignKeys => 'f',
+        InitAction::Drop => 'd',
+        InitAction::Create => 't',
+        InitAction::Generate => 'g',
+        InitAction::GenerateThere => 'G',
+        InitAction::Vacuum => 'v',
+        InitAction::PrimaryKeys => 'p',
+        InitAction::ForeignKeys => 'f',
     }
 }
 
 /// How often rows are told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pace {
+enum InitPace {
     Usual,
     Quiet,
 }
 
 /// Prints pgbench's lines.
-struct Teller {
-    pace: Pace,
+struct LoadingPrinter {
+    pace: InitPace,
     /// Parts of the accounts; 0: one table.
     parts: u32,
-    state: Mutex<State>,
+    state: Mutex<InitState>,
 }
 
-struct State {
+struct InitState {
     begun: MonoNanos,
     step_began: MonoNanos,
     /// When rows began to be loaded.
@@ -100,39 +100,39 @@ struct State {
     done: Vec<(&'static str, Nanos)>,
 }
 
-impl State {
+impl InitState {
     fn new() -> Self {
         let begun = now();
         Self { begun, step_began: begun, loading_began: None, told: 0, done: Vec::new() }
     }
 }
 
-impl Teller {
-    fn tell(&self, told: &Told<'_>) {
+impl LoadingPrinter {
+    fn tell(&self, told: &LoadingProgress<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let present = now();
         match told {
-            Told::Begins(step) => {
+            LoadingProgress::Begins(step) => {
                 (state.step_began, state.loading_began, state.told) = (present, None, 0);
                 screen::note(step.notice);
                 if step.name == "create tables" && self.parts > 0 {
                     screen::note(&format!("creating {} partitions...", self.parts));
                 }
             }
-            Told::Loaded { table: Table::Accounts, done, total } => {
+            LoadingProgress::Loaded { table: ResultTable::Accounts, done, total } => {
                 let began = state.step_began;
                 let elapsed = present - *state.loading_began.get_or_insert(began);
                 let is_due = match self.pace {
-                    Pace::Usual => done.is_multiple_of(TOLD_ROWS),
-                    Pace::Quiet => done == total || elapsed.0 / TOLD_QUIETLY.0 > state.told,
+                    InitPace::Usual => done.is_multiple_of(TOLD_ROWS),
+                    InitPace::Quiet => done == total || elapsed.0 / TOLD_QUIETLY.0 > state.told,
                 };
                 if is_due {
                     state.told = elapsed.0 / TOLD_QUIETLY.0;
                     screen::note(&rows_line(*done, *total, elapsed));
                 }
             }
-            Told::Loaded { .. } => {}
-            Told::Ended(step) => {
+            LoadingProgress::Loaded { .. } => {}
+            LoadingProgress::Ended(step) => {
                 let took = present - state.step_began;
                 state.done.push((step.name, took));
             }

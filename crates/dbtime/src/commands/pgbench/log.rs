@@ -1,15 +1,15 @@
 //! The files of `-l`: one for each of pgbench's threads.
 
-use crate::exit::Failure;
-use dbtime_script::pgbench::log::{Entry, ThreadLog, file_name};
-use dbtime_script::pgbench::options::{Benchmark, Log};
+use crate::exit::CommandFailure;
+use dbtime_script::pgbench::log::{LogEntry, ThreadLog, file_name};
+use dbtime_script::pgbench::options::{BenchmarkOptions, Log};
 use dbtime_script::pgbench::random::Prng;
 use dbtime_script::pgbench::seeds::{Seeds, ThreadSeeds, deal};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
 /// All files of a run.
-pub(super) struct Logs {
+pub(super) struct LogFiles {
     /// The thread of each client.
     dealt: Vec<u32>,
     threads: Vec<LogFile>,
@@ -25,34 +25,38 @@ struct LogFile {
     failed: Option<std::io::Error>,
 }
 
-impl Logs {
+impl LogFiles {
     /// Makes the files of a run.
-    pub(super) fn create(log: &Log, benchmark: &Benchmark, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn create(
+        log: &Log,
+        benchmark: &BenchmarkOptions,
+        seed: u64,
+    ) -> Result<Self, CommandFailure> {
         let (clients, threads) = (benchmark.clients, benchmark.jobs);
         let is_seed_given = benchmark.defines.iter().any(|(name, _)| name == "default_seed");
         let seeds = Seeds::new(seed, clients, threads, is_seed_given);
         let file = |(number, seeds): (u32, ThreadSeeds)| {
             let name = file_name(&log.prefix, std::process::id(), number);
             let file = File::create(&name).map_err(|error| {
-                Failure::environment(format!("could not open logfile \"{name}\": {error}"))
+                CommandFailure::environment(format!("could not open logfile \"{name}\": {error}"))
             })?;
             let log = ThreadLog::new(log, benchmark, 0);
             let (file, text) = (BufWriter::new(file), String::new());
             Ok(LogFile { name, log, draws: seeds.sample, file, text, failed: None })
         };
-        let files: Result<_, Failure> = (0..).zip(seeds.threads).map(file).collect();
+        let files: Result<_, CommandFailure> = (0..).zip(seeds.threads).map(file).collect();
         Ok(Self { dealt: deal(clients, threads), threads: files? })
     }
 
     /// The run begins at `began_us`, in microseconds since 1970.
-    pub(super) fn begin(&mut self, log: &Log, benchmark: &Benchmark, began_us: i64) {
+    pub(super) fn begin(&mut self, log: &Log, benchmark: &BenchmarkOptions, began_us: i64) {
         for file in &mut self.threads {
             file.log = ThreadLog::new(log, benchmark, began_us);
         }
     }
 
     /// Logs a transaction.
-    pub(super) fn record(&mut self, entry: &Entry) {
+    pub(super) fn record(&mut self, entry: &LogEntry) {
         let thread = self.dealt.get(entry.client as usize).copied().unwrap_or(0);
         let Some(file) = self.threads.get_mut(thread as usize) else { return };
         let draw = file.draws.unit();
@@ -61,7 +65,7 @@ impl Logs {
     }
 
     /// Writes what is left.
-    pub(super) fn end(&mut self, now_us: i64) -> Result<(), Failure> {
+    pub(super) fn end(&mut self, now_us: i64) -> Result<(), CommandFailure> {
         for file in &mut self.threads {
             file.log.end(now_us, &mut file.text);
             file.write();
@@ -69,7 +73,7 @@ impl Logs {
             if let Some(error) = file.failed.take().or(flushed) {
                 let name = &file.name;
                 let text = format!("could not write logfile \"{name}\": {error}");
-                return Err(Failure::environment(text));
+                return Err(CommandFailure::environment(text));
             }
         }
         Ok(())

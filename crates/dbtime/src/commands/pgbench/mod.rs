@@ -10,50 +10,52 @@ mod run;
 mod target;
 mod watch;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::{interrupt, screen, secrets};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_model::SqlDialect;
 use dbtime_model::plain_text::plain_lines;
-use dbtime_script::pgbench::options::{self, Asked, Benchmark, HELP, Initialize, list_builtins};
+use dbtime_script::pgbench::options::{
+    self, BenchmarkOptions, HELP, Initialize, PgbenchCommand, list_builtins,
+};
 use dbtime_script::pgbench::{builtin::Builtin, report};
 use std::sync::Arc;
 use target::Place;
 
 /// A client has given up: pgbench's exit code for a run that is incomplete.
-const INCOMPLETE: Exit = Exit::OfCommand(2);
+const INCOMPLETE: ProcessExit = ProcessExit::OfCommand(2);
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as pgbench's does.
-pub(crate) fn run(words: &[String]) -> Exit {
+pub(crate) fn run(words: &[String]) -> ProcessExit {
     let asked = match options::read(words.iter().cloned()) {
         Ok(asked) => asked,
         Err(error) => {
             screen::beside(&error.report());
-            return Exit::OfCommand(1);
+            return ProcessExit::OfCommand(1);
         }
     };
     let done = match asked {
-        Asked::Help => told(screen::result, HELP),
-        Asked::Version => told(screen::result, &report::banner(None)),
-        Asked::ListBuiltins => told(screen::beside, &list_builtins()),
-        Asked::ShowScript(script) => show_script(script),
-        Asked::Initialize(what) => initialize(words, &what),
-        Asked::Benchmark(what) => benchmark(words, &what),
+        PgbenchCommand::Help => told(screen::result, HELP),
+        PgbenchCommand::Version => told(screen::result, &report::banner(None)),
+        PgbenchCommand::ListBuiltins => told(screen::beside, &list_builtins()),
+        PgbenchCommand::ShowScript(script) => show_script(script),
+        PgbenchCommand::Initialize(what) => initialize(words, &what),
+        PgbenchCommand::Benchmark(what) => benchmark(words, &what),
     };
     done.unwrap_or_else(|failure| {
-        let (Failure::Usage(error) | Failure::Environment(error)) = failure;
+        let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
         screen::beside(&as_error(&error.to_string()));
-        Exit::OfCommand(1)
+        ProcessExit::OfCommand(1)
     })
 }
 
-fn told(tell: fn(&str), text: &str) -> Result<Exit, Failure> {
+fn told(tell: fn(&str), text: &str) -> Result<ProcessExit, CommandFailure> {
     tell(text);
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// What a line of an error may begin with, to be told as such.
@@ -75,40 +77,40 @@ fn as_error(text: &str) -> String {
     told
 }
 
-fn show_script(script: Builtin) -> Result<Exit, Failure> {
+fn show_script(script: Builtin) -> Result<ProcessExit, CommandFailure> {
     let text = script.text(SqlDialect::Postgres);
     let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
     told(screen::beside, &text)
 }
 
-fn initialize(words: &[String], what: &Initialize) -> Result<Exit, Failure> {
+fn initialize(words: &[String], what: &Initialize) -> Result<ProcessExit, CommandFailure> {
     let place = Place::of(&what.common)?;
-    let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
-    init::run(&job, what).map(|()| Exit::Fine)
+    let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
+    init::run(&job, what).map(|()| ProcessExit::Fine)
 }
 
-fn benchmark(words: &[String], what: &Benchmark) -> Result<Exit, Failure> {
+fn benchmark(words: &[String], what: &BenchmarkOptions) -> Result<ProcessExit, CommandFailure> {
     if what.common.own.json {
-        screen::keep_for_json().map_err(Failure::environment)?;
+        screen::keep_for_json().map_err(CommandFailure::environment)?;
     }
     let place = Place::of(&what.common)?;
-    let job = Job { words: words.to_vec(), place, stop: interrupt::install() };
+    let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
     run::run(&job, what)
 }
 
 /// What both kinds of work have.
-struct Job {
+struct PgbenchJob {
     words: Vec<String>,
     place: Place,
-    stop: Arc<Stop>,
+    stop: Arc<RunStop>,
 }
 
 /// The name of what makes the tables.
 const INITIALIZE: &str = "initialize";
 
-impl Job {
+impl PgbenchJob {
     /// A request for what a script does, once.
-    fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, Failure> {
+    fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, CommandFailure> {
         let workload = Workload::from_script(name.to_owned(), vec![operation(name)], script);
         let mut request = RunRequest::new(workload, self.place.target.parse()?);
         request.command = command(&self.words, None);
@@ -116,7 +118,7 @@ impl Job {
     }
 
     /// Runs a script of one client and one transaction to its end.
-    fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), Failure> {
+    fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), CommandFailure> {
         let request = self.request(name, script)?;
         if name == INITIALIZE {
             // A file that is not there yet is about to be filled.
@@ -136,11 +138,11 @@ fn command(words: &[String], seed: Option<u64>) -> String {
     secrets::command_line(&line)
 }
 
-fn fatal(error: LabError) -> Failure {
+fn fatal(error: LabError) -> CommandFailure {
     match error {
         LabError::Refused { failure, .. } if !failure.report.is_empty() => {
-            Failure::environment(failure.report)
+            CommandFailure::environment(failure.report)
         }
-        error => Failure::environment(error),
+        error => CommandFailure::environment(error),
     }
 }

@@ -1,9 +1,9 @@
 //! From pgbench's options to what is asked of the lab.
 
-use super::before::Known;
-use super::watch::Watch;
-use super::{Job, command, init};
-use crate::exit::Failure;
+use super::before::DatabaseFacts;
+use super::watch::PgbenchWatch;
+use super::{PgbenchJob, command, init};
+use crate::exit::CommandFailure;
 use crate::foreign::{PATIENCE, is_unread};
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
@@ -12,16 +12,21 @@ use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
 use dbtime_model::Nanos;
-use dbtime_script::pgbench::options::{Benchmark, Choice, Length, Protocol, Seed, Source};
+use dbtime_script::pgbench::options::{
+    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, Seed, Source,
+};
 use dbtime_script::pgbench::seeds::named;
-use dbtime_script::pgbench::{Listener, Mode, Notice, Observer, PgbenchScript, Scripts, Settings};
+use dbtime_script::pgbench::{
+    Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings, QueryMode,
+    TransactionObserver,
+};
 use std::io::Read;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Reads the scripts of a run.
-fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
-    let mut scripts = Scripts::default();
+fn scripts(job: &PgbenchJob, what: &BenchmarkOptions) -> Result<PgbenchScripts, CommandFailure> {
+    let mut scripts = PgbenchScripts::default();
     for choice in &what.scripts {
         let added = match &choice.source {
             Source::Builtin(script) => {
@@ -29,13 +34,13 @@ fn scripts(job: &Job, what: &Benchmark) -> Result<Scripts, Failure> {
             }
             Source::File(path) => scripts.add(path, &text_of(path)?, choice.weight),
         };
-        added.map_err(Failure::usage)?;
+        added.map_err(CommandFailure::usage)?;
     }
-    scripts.check(mode(what.protocol), job.place.dialect).map_err(Failure::usage)?;
+    scripts.check(mode(what.protocol), job.place.dialect).map_err(CommandFailure::usage)?;
     Ok(scripts)
 }
 
-fn text_of(path: &str) -> Result<String, Failure> {
+fn text_of(path: &str) -> Result<String, CommandFailure> {
     let read = match path {
         "-" => {
             let mut text = String::new();
@@ -46,13 +51,16 @@ fn text_of(path: &str) -> Result<String, Failure> {
     read.map_err(|error| {
         let error = error.to_string();
         let error = error.split(" (os error").next().unwrap_or_default();
-        Failure::usage(format!("could not open file \"{path}\": {error}"))
+        CommandFailure::usage(format!("could not open file \"{path}\": {error}"))
     })
 }
 
 /// Where random numbers begin, and the scripts of a run. Seeds that somebody has chosen are told,
 /// that of the environment first, and that of the command line where it stands.
-pub(super) fn seed_and_scripts(job: &Job, what: &Benchmark) -> Result<(u64, Scripts), Failure> {
+pub(super) fn seed_and_scripts(
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
+) -> Result<(u64, PgbenchScripts), CommandFailure> {
     let usual = seed_of_environment()?;
     let seed = || match (what.seed, usual) {
         (Some(Seed::Number(number)), _) => Ok(told(number)),
@@ -67,10 +75,10 @@ pub(super) fn seed_and_scripts(job: &Job, what: &Benchmark) -> Result<(u64, Scri
     Ok((seed()?, scripts(job, what)?))
 }
 
-fn seed_of_environment() -> Result<Option<u64>, Failure> {
+fn seed_of_environment() -> Result<Option<u64>, CommandFailure> {
     let Ok(option) = std::env::var("PGBENCH_RANDOM_SEED") else { return Ok(None) };
     let named = named(&option, clock(), random()?).map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "{error}\nerror: error while setting random seed from PGBENCH_RANDOM_SEED environment \
              variable"
         ))
@@ -89,21 +97,23 @@ fn clock() -> u64 {
 }
 
 /// Random bits of the system.
-fn random() -> Result<u64, Failure> {
+fn random() -> Result<u64, CommandFailure> {
     let mut bytes = [0; 8];
     let source = std::fs::File::open("/dev/urandom");
     let read = source.and_then(|mut source| source.read_exact(&mut bytes));
-    read.map_err(|error| Failure::environment(format!("could not generate random seed: {error}")))?;
+    read.map_err(|error| {
+        CommandFailure::environment(format!("could not generate random seed: {error}"))
+    })?;
     Ok(u64::from_ne_bytes(bytes))
 }
 
 /// What scripts are run with.
 pub(super) fn settings(
-    job: &Job,
-    what: &Benchmark,
-    known: &Known,
-    (scripts, seed, watch): (Scripts, u64, Option<&Arc<Watch>>),
-) -> Result<Settings, Failure> {
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
+    known: &DatabaseFacts,
+    (scripts, seed, watch): (PgbenchScripts, u64, Option<&Arc<PgbenchWatch>>),
+) -> Result<PgbenchSettings, CommandFailure> {
     let scale = known.scale.unwrap_or_else(|| what.scale.unwrap_or(1).into());
     let wants_tables = what.scripts.iter().any(|choice| match &choice.source {
         Source::Builtin(_) => true,
@@ -113,7 +123,7 @@ pub(super) fn settings(
         true => Some(Arc::new(init::of_run(job.place.dialect, scale)?)),
         false => None,
     };
-    Ok(Settings {
+    Ok(PgbenchSettings {
         scripts,
         mode: mode(what.protocol),
         dialect: job.place.dialect,
@@ -130,8 +140,8 @@ pub(super) fn settings(
         times_commands: what.is_reported_per_command,
         verbose_errors: what.is_error_verbose,
         traces: what.common.debug,
-        listener: Listener::new(hear),
-        observer: watch.map_or_else(Observer::default, Watch::observer),
+        listener: NoticeListener::new(hear),
+        observer: watch.map_or_else(TransactionObserver::default, PgbenchWatch::observer),
         preparation,
     })
 }
@@ -141,15 +151,15 @@ fn text_of_file(path: &str) -> String {
     if path == "-" { String::new() } else { std::fs::read_to_string(path).unwrap_or_default() }
 }
 
-fn mode(protocol: Protocol) -> Mode {
+fn mode(protocol: QueryProtocol) -> QueryMode {
     match protocol {
-        Protocol::Simple => Mode::Simple,
-        Protocol::Extended => Mode::Extended,
-        Protocol::Prepared => Mode::Prepared,
+        QueryProtocol::Simple => QueryMode::Simple,
+        QueryProtocol::Extended => QueryMode::Extended,
+        QueryProtocol::Prepared => QueryMode::Prepared,
     }
 }
 
-fn limit(what: &Benchmark) -> Option<Nanos> {
+fn limit(what: &BenchmarkOptions) -> Option<Nanos> {
     what.latency_limit_ms.map(|ms| Nanos::from_secs_f64(ms / 1e3))
 }
 
@@ -164,10 +174,10 @@ fn hear(notice: Notice) {
 
 /// The run.
 pub(super) fn run(
-    job: &Job,
-    what: &Benchmark,
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
     script: Arc<PgbenchScript>,
-) -> Result<RunRequest, Failure> {
+) -> Result<RunRequest, CommandFailure> {
     let seed = script.settings().seed;
     let name = match &what.scripts[..] {
         [only] => short(&only.source),
@@ -179,7 +189,7 @@ pub(super) fn run(
         // The same again takes the seed that it was.
         request.command = command(&job.words, Some(seed));
     }
-    let weighted = |choice: &Choice| Operation {
+    let weighted = |choice: &ScriptChoice| Operation {
         // One that never runs has a weight too small to be seen.
         weight: f64::from(choice.weight).max(1e-9),
         ..operation(&short(&choice.source))
@@ -194,14 +204,14 @@ pub(super) fn run(
         load.backlog = limit(what).map_or(Backlog::Wait, Backlog::Deadline);
     }
     match what.length {
-        Length::Transactions(each) => {
+        RunLength::Transactions(each) => {
             request.transactions = Some(u64::from(each) * u64::from(what.clients));
         }
-        Length::Seconds(seconds) => request.time = Some(Nanos::from_secs(seconds.into())),
+        RunLength::Seconds(seconds) => request.time = Some(Nanos::from_secs(seconds.into())),
     }
     request.server.protocol = match what.protocol {
-        Protocol::Prepared => StatementProtocol::Prepared,
-        Protocol::Simple | Protocol::Extended => StatementProtocol::Text,
+        QueryProtocol::Prepared => StatementProtocol::Prepared,
+        QueryProtocol::Simple | QueryProtocol::Extended => StatementProtocol::Text,
     };
     request.rundown = Some(PATIENCE);
     let own = &what.common.own;

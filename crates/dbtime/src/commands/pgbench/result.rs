@@ -1,13 +1,17 @@
 //! From what a run has measured to what pgbench's report tells.
 
-use super::before::Known;
-use dbtime_lab::Finished;
+use super::before::DatabaseFacts;
+use dbtime_lab::RunResult;
 use dbtime_script::pgbench::PgbenchScript;
-use dbtime_script::pgbench::report::{CommandOutcome, Outcome, ScriptOutcome, Tally};
-use dbtime_script::pgbench::statistics::{Counts, ScriptCounts};
+use dbtime_script::pgbench::report::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
+use dbtime_script::pgbench::statistics::{PgbenchCounts, ScriptCounts};
 
 /// What the report of a run tells.
-pub(super) fn outcome(script: &PgbenchScript, known: &Known, finished: &Finished) -> Outcome {
+pub(super) fn outcome(
+    script: &PgbenchScript,
+    known: &DatabaseFacts,
+    finished: &RunResult,
+) -> PgbenchOutcome {
     let statistics = script.statistics();
     let settings = script.settings();
     let scripts = settings.scripts.iter().zip(&statistics.scripts);
@@ -22,7 +26,7 @@ pub(super) fn outcome(script: &PgbenchScript, known: &Known, finished: &Finished
         }
         false => connections.map_or(0.0, |connections| connections.opening_s),
     };
-    Outcome {
+    PgbenchOutcome {
         scale: settings.scale.unsigned_abs(),
         partitions: known.partitions,
         total: tally(&total),
@@ -48,8 +52,8 @@ fn of_script<'a>(texts: impl Iterator<Item = &'a String>, counts: &ScriptCounts)
     ScriptOutcome { tally: tally(&counts.transactions), commands: commands.collect() }
 }
 
-fn tally(counts: &Counts) -> Tally {
-    Tally {
+fn tally(counts: &PgbenchCounts) -> OutcomeTally {
+    OutcomeTally {
         processed: counts.completed,
         skipped: counts.skipped,
         serialization_failures: counts.serialization_failures,

@@ -1,28 +1,32 @@
 //! The run itself: pgbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::before::{self, Known};
-use super::watch::Watch;
-use super::{INCOMPLETE, Job, fatal, request, result};
-use crate::commands::run::Kept;
-use crate::exit::{Exit, Failure};
+use super::before::{self, DatabaseFacts};
+use super::watch::PgbenchWatch;
+use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
+use crate::commands::run::RunArtifacts;
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::screen;
-use dbtime_lab::store::Store;
-use dbtime_lab::{Finished, Progress, RunRequest};
+use dbtime_lab::store::RunStore;
+use dbtime_lab::{RunProgress, RunRequest, RunResult};
 use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
-use dbtime_script::pgbench::options::Benchmark;
+use dbtime_script::pgbench::options::BenchmarkOptions;
 use dbtime_script::pgbench::{PgbenchScript, report};
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs scripts and reports.
-pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
+pub(super) fn run(
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
+) -> Result<ProcessExit, CommandFailure> {
     let (seed, scripts) = request::seed_and_scripts(job, what)?;
     let own = &what.common.own;
     // A place that cannot be written is known before the tables are touched.
-    let store = own.out.as_deref().map(Path::new).map(Store::create).transpose().map_err(fatal)?;
+    let store =
+        own.out.as_deref().map(Path::new).map(RunStore::create).transpose().map_err(fatal)?;
     let greet = |version: Option<&str>| {
         if !own.json {
             screen::result(&report::banner(version));
@@ -32,7 +36,7 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
         true => before::look(job, what, greet)?,
         false => {
             greet(None);
-            Known::default()
+            DatabaseFacts::default()
         }
     };
     if let (Some(_), Some(scale)) = (what.scale, known.scale) {
@@ -45,9 +49,9 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
         before::vacuum(job, what.vacuum)?;
     }
     let is_watched = what.progress.is_some() || what.log.is_some();
-    let watch = is_watched.then(|| Watch::new(what, seed)).transpose()?;
+    let watch = is_watched.then(|| PgbenchWatch::new(what, seed)).transpose()?;
     let settings = request::settings(job, what, &known, (scripts, seed, watch.as_ref()))?;
-    let script = Arc::new(PgbenchScript::new(settings).map_err(Failure::usage)?);
+    let script = Arc::new(PgbenchScript::new(settings).map_err(CommandFailure::usage)?);
     let request = request::run(job, what, Arc::clone(&script))?;
     let finished = drive(job, what, (store, &request), watch.as_deref())?;
     if !own.json {
@@ -59,18 +63,18 @@ pub(super) fn run(job: &Job, what: &Benchmark) -> Result<Exit, Failure> {
         screen::beside(report::ABORTED);
     }
     let kept = show(what, &finished)?;
-    let exit = kept.end(if is_incomplete { INCOMPLETE } else { Exit::Fine });
+    let exit = kept.end(if is_incomplete { INCOMPLETE } else { ProcessExit::Fine });
     watch.map_or(Ok(()), |watch| watch.end())?;
     Ok(exit)
 }
 
 /// Drives the load while progress is told.
 fn drive(
-    job: &Job,
-    what: &Benchmark,
-    (store, request): (Option<Store>, &RunRequest),
-    watch: Option<&Watch>,
-) -> Result<Finished, Failure> {
+    job: &PgbenchJob,
+    what: &BenchmarkOptions,
+    (store, request): (Option<RunStore>, &RunRequest),
+    watch: Option<&PgbenchWatch>,
+) -> Result<RunResult, CommandFailure> {
     let (start, started) = channel::<MonoNanos>();
     let (over, is_over) = channel::<()>();
     let start = Mutex::new(start);
@@ -81,9 +85,9 @@ fn drive(
                 watch.tell(what, start, &is_over);
             }
         });
-        telling.map_err(Failure::environment)?;
-        let progress = |progress: Progress| match progress {
-            Progress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
+        telling.map_err(CommandFailure::environment)?;
+        let progress = |progress: RunProgress| match progress {
+            RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
                 if let Some(watch) = watch {
                     watch.begin(what, at);
                 }
@@ -100,17 +104,17 @@ fn drive(
 }
 
 /// What dbtime has to say beyond pgbench's report.
-fn show(what: &Benchmark, finished: &Finished) -> Result<Kept, Failure> {
+fn show(what: &BenchmarkOptions, finished: &RunResult) -> Result<RunArtifacts, CommandFailure> {
     let own = &what.common.own;
     let is_silent = own.json || own.classic;
     if own.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
-        screen::json(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else if !own.classic {
         let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
         screen::result(&format!("\n{}", terminal::run_report(&finished.run, &options)));
     }
-    let kept = Kept::of(finished);
+    let kept = RunArtifacts::of(finished);
     if !is_silent {
         screen::result(&kept.lines);
     }

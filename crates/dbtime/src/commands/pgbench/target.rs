@@ -1,10 +1,10 @@
 //! From pgbench's connection options to the target they name.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::foreign;
 use dbtime_engines::server_url::ServerUrl;
 use dbtime_model::SqlDialect;
-use dbtime_script::pgbench::options::{Common, Connection};
+use dbtime_script::pgbench::options::{CommonOptions, ConnectionOptions};
 use std::path::PathBuf;
 
 /// Where the tables are.
@@ -22,11 +22,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn of(common: &Common) -> Result<Self, Failure> {
-        let Common { connection, own, .. } = common;
+    pub(super) fn of(common: &CommonOptions) -> Result<Self, CommandFailure> {
+        let CommonOptions { connection, own, .. } = common;
         let Some(target) = &own.target else { return Self::by_connection(connection) };
-        if *connection != Connection::default() {
-            return Err(Failure::usage(
+        if *connection != ConnectionOptions::default() {
+            return Err(CommandFailure::usage(
                 "--target names server and database: leave out -h, -p, -U and DBNAME",
             ));
         }
@@ -44,16 +44,16 @@ impl Place {
     }
 
     /// A connection string says more than the options beside it, as libpq has it.
-    fn by_connection(connection: &Connection) -> Result<Self, Failure> {
-        let Connection { host, port, user, dbname } = connection;
+    fn by_connection(connection: &ConnectionOptions) -> Result<Self, CommandFailure> {
+        let ConnectionOptions { host, port, user, dbname } = connection;
         let port_is_bad = port.as_ref().is_some_and(|port| !port.parse().is_ok_and(|n: u16| n > 0));
         if let (Some(port), true) = (port, port_is_bad) {
-            return Err(Failure::usage(format!("invalid port number: \"{port}\"")));
+            return Err(CommandFailure::usage(format!("invalid port number: \"{port}\"")));
         }
         let named = dbname.as_deref().unwrap_or_default();
         let mut url = match named {
             named if named.starts_with("postgres://") || named.starts_with("postgresql://") => {
-                ServerUrl::parse(named).map_err(Failure::usage)?
+                ServerUrl::parse(named).map_err(CommandFailure::usage)?
             }
             named => ServerUrl { parameters: pairs(named)?, ..ServerUrl::default() },
         };
@@ -87,7 +87,7 @@ fn usual_database(url: &ServerUrl) -> Option<String> {
 }
 
 /// The parameters of a name of a database, or of a connection string `host=… dbname='…'`.
-fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
+fn pairs(text: &str) -> Result<Vec<(String, String)>, CommandFailure> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -98,7 +98,9 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let Some((name, after)) = rest.split_once('=') else {
-            return Err(Failure::usage("the connection string has a word without `=` behind it"));
+            return Err(CommandFailure::usage(
+                "the connection string has a word without `=` behind it",
+            ));
         };
         let (value, after) = value(after.trim_start());
         pairs.push((name.trim_end().to_owned(), value));
@@ -127,11 +129,11 @@ fn value(text: &str) -> (String, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_script::pgbench::options::{Asked, read};
+    use dbtime_script::pgbench::options::{PgbenchCommand, read};
 
     fn of(line: &[&str]) -> Result<Place, String> {
         let words = line.iter().map(|word| (*word).to_owned());
-        let Ok(Asked::Benchmark(run)) = read(words) else { panic!("{line:?}") };
+        let Ok(PgbenchCommand::Benchmark(run)) = read(words) else { panic!("{line:?}") };
         Place::of(&run.common).map_err(|failure| format!("{failure:?}"))
     }
 

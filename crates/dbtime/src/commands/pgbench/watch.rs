@@ -1,50 +1,53 @@
 //! What is seen of a run while it goes on: lines of progress, and the logs.
 
-use super::log::Logs;
-use crate::exit::Failure;
+use super::log::LogFiles;
+use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, Outcome};
-use dbtime_script::pgbench::log::{Entry, Fate};
-use dbtime_script::pgbench::options::Benchmark;
-use dbtime_script::pgbench::report::{self, Tally};
+use dbtime_script::pgbench::log::{LogEntry, LogOutcome};
+use dbtime_script::pgbench::options::BenchmarkOptions;
+use dbtime_script::pgbench::report::{self, OutcomeTally};
 use dbtime_script::pgbench::statistics::FailureKind;
-use dbtime_script::pgbench::{Observer, Seen};
+use dbtime_script::pgbench::{ObservedTransaction, TransactionObserver};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Sees every transaction end.
-pub(super) struct Watch {
+pub(super) struct PgbenchWatch {
     /// Microseconds from the zero of our clock to 1970, as a difference.
     epoch_us: i64,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
 }
 
 #[derive(Default)]
-struct State {
-    tally: Tally,
-    logs: Option<Logs>,
+struct WatchState {
+    tally: OutcomeTally,
+    logs: Option<LogFiles>,
 }
 
-impl Watch {
+impl PgbenchWatch {
     /// Watches a run: its logs are made now.
-    pub(super) fn new(benchmark: &Benchmark, seed: u64) -> Result<Arc<Self>, Failure> {
+    pub(super) fn new(
+        benchmark: &BenchmarkOptions,
+        seed: u64,
+    ) -> Result<Arc<Self>, CommandFailure> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let epoch_us = since.as_micros() as i64 - (now().0 / 1000) as i64;
         let logs = benchmark.log.as_ref();
-        let logs = logs.map(|log| Logs::create(log, benchmark, seed)).transpose()?;
-        let state = Mutex::new(State { tally: Tally::default(), logs });
+        let logs = logs.map(|log| LogFiles::create(log, benchmark, seed)).transpose()?;
+        let state = Mutex::new(WatchState { tally: OutcomeTally::default(), logs });
         Ok(Arc::new(Self { epoch_us, state }))
     }
 
     /// What shows transactions to it.
-    pub(super) fn observer(self: &Arc<Self>) -> Observer {
+    pub(super) fn observer(self: &Arc<Self>) -> TransactionObserver {
         let watch = Arc::clone(self);
-        Observer::new(move |seen| watch.see(seen))
+        TransactionObserver::new(move |seen| watch.see(seen))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,10 +55,10 @@ impl Watch {
         self.epoch_us + (at.0 / 1000) as i64
     }
 
-    fn see(&self, seen: &Seen<'_>) {
+    fn see(&self, seen: &ObservedTransaction<'_>) {
         let Some(fate) = fate(seen) else { return };
         let sample = seen.sample;
-        let entry = Entry {
+        let entry = LogEntry {
             client: seen.client,
             number: seen.number,
             script: seen.script,
@@ -72,17 +75,17 @@ impl Watch {
     }
 
     /// The load begins.
-    pub(super) fn begin(&self, benchmark: &Benchmark, at: MonoNanos) {
+    pub(super) fn begin(&self, benchmark: &BenchmarkOptions, at: MonoNanos) {
         if let (Some(logs), Some(log)) = (&mut self.state().logs, &benchmark.log) {
             logs.begin(log, benchmark, self.since_1970_us(at));
         }
     }
 
     /// Prints lines of progress from `start` on, until the sender is gone.
-    pub(super) fn tell(&self, benchmark: &Benchmark, start: MonoNanos, over: &Receiver<()>) {
+    pub(super) fn tell(&self, benchmark: &BenchmarkOptions, start: MonoNanos, over: &Receiver<()>) {
         let Some(seconds) = benchmark.progress else { return };
         let every = Nanos::from_secs(seconds.into());
-        let (mut earlier, mut since, mut due) = (Tally::default(), start, start + every);
+        let (mut earlier, mut since, mut due) = (OutcomeTally::default(), start, start + every);
         while over.recv_timeout(Duration::from_nanos((due - now()).0))
             == Err(RecvTimeoutError::Timeout)
         {
@@ -99,33 +102,33 @@ impl Watch {
     }
 
     /// The run has ended: writes what is left of the logs.
-    pub(super) fn end(&self) -> Result<(), Failure> {
+    pub(super) fn end(&self) -> Result<(), CommandFailure> {
         let now_us = self.since_1970_us(now());
         self.state().logs.as_mut().map_or(Ok(()), |logs| logs.end(now_us))
     }
 }
 
 /// What became of a transaction; `None` where pgbench counts it as nothing.
-fn fate(seen: &Seen<'_>) -> Option<Fate> {
+fn fate(seen: &ObservedTransaction<'_>) -> Option<LogOutcome> {
     match (seen.sample.outcome, seen.failure) {
-        (Outcome::Completed, _) => Some(Fate::Complete(whole_us(seen.sample.response()))),
-        (Outcome::Dropped, _) => Some(Fate::Skipped),
-        (Outcome::Failed(_), FailureKind::Serialization) => Some(Fate::Serialization),
-        (Outcome::Failed(_), FailureKind::Deadlock) => Some(Fate::Deadlock),
+        (Outcome::Completed, _) => Some(LogOutcome::Complete(whole_us(seen.sample.response()))),
+        (Outcome::Dropped, _) => Some(LogOutcome::Skipped),
+        (Outcome::Failed(_), FailureKind::Serialization) => Some(LogOutcome::Serialization),
+        (Outcome::Failed(_), FailureKind::Deadlock) => Some(LogOutcome::Deadlock),
         (Outcome::Failed(_), FailureKind::Other) | (Outcome::Unfinished, _) => None,
     }
 }
 
-fn count(tally: &mut Tally, entry: &Entry) {
+fn count(tally: &mut OutcomeTally, entry: &LogEntry) {
     match entry.fate {
-        Fate::Skipped => return tally.skipped += 1,
-        Fate::Complete(latency_us) => {
+        LogOutcome::Skipped => return tally.skipped += 1,
+        LogOutcome::Complete(latency_us) => {
             tally.processed += 1;
             tally.latency.add(latency_us);
             tally.lag.add(entry.lag_us);
         }
-        Fate::Serialization => tally.serialization_failures += 1,
-        Fate::Deadlock => tally.deadlock_failures += 1,
+        LogOutcome::Serialization => tally.serialization_failures += 1,
+        LogOutcome::Deadlock => tally.deadlock_failures += 1,
     }
     tally.retried += u64::from(entry.retries > 0);
     tally.retries += entry.retries;

@@ -2,35 +2,38 @@
 //! whole report, by the script's own hooks where it has some.
 
 use super::main_state::StateThread;
-use super::{Job, request};
-use crate::exit::Failure;
+use super::{SysbenchJob, request};
+use crate::exit::CommandFailure;
 use dbtime_load::arrivals::Schedule;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_script::sysbench::report::{self, Moment, Queue};
-use dbtime_script::sysbench::stats::Totals;
-use dbtime_script::sysbench::{SysbenchScript, Task};
+use dbtime_script::sysbench::report::{self, IntervalReport, QueueReport};
+use dbtime_script::sysbench::stats::StatsTotals;
+use dbtime_script::sysbench::{MainTask, SysbenchScript};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Prints while a run goes on.
 pub(super) struct Clock<'a> {
-    pub(super) job: &'a Job,
+    pub(super) job: &'a SysbenchJob,
     pub(super) script: &'a SysbenchScript,
     pub(super) say: &'a (dyn Fn(&str) + Sync),
 }
 
 /// The states whose hooks report: like sysbench's report threads, those of intervals and of
 /// checkpoints see none of the globals of the others.
-pub(super) struct Hooks<'a> {
+pub(super) struct ReportHooks<'a> {
     intervals: Option<StateThread>,
     checkpoints: Option<StateThread>,
     main: &'a mut StateThread,
 }
 
-impl<'a> Hooks<'a> {
+impl<'a> ReportHooks<'a> {
     /// Runs the script's body for the reports that are asked for.
-    pub(super) fn new(job: &Job, main: &'a mut StateThread) -> Result<Self, Failure> {
+    pub(super) fn new(
+        job: &SysbenchJob,
+        main: &'a mut StateThread,
+    ) -> Result<Self, CommandFailure> {
         let general = &job.options.general;
         let state = |is_wanted: bool| {
             let made = is_wanted.then(|| job.reporting_state());
@@ -44,7 +47,7 @@ impl<'a> Hooks<'a> {
 
 /// What the clock is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ClockMessage {
     /// The load has started.
     Started(MonoNanos),
     /// It has ended, so long after the window began.
@@ -60,15 +63,15 @@ pub(super) enum End {
 }
 
 /// What the next report is the difference to.
-struct Reports<'a> {
+struct ReportBaseline<'a> {
     clock: &'a Clock<'a>,
-    hooks: Hooks<'a>,
+    hooks: ReportHooks<'a>,
     /// The beginning of the window.
     start: MonoNanos,
     /// What had been counted at its beginning or at the last checkpoint, and when that was.
-    base: (Totals, MonoNanos),
+    base: (StatsTotals, MonoNanos),
     /// What had been counted at the last report, and when that was.
-    last: (Totals, MonoNanos),
+    last: (StatsTotals, MonoNanos),
     /// Events that have become due, with an open loop: those to come, since when, and how many
     /// have been.
     due: Option<(Schedule, MonoNanos, u64)>,
@@ -76,7 +79,7 @@ struct Reports<'a> {
 
 /// Which report is due next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
+enum ReportDue {
     Warm,
     Interval,
     Checkpoint,
@@ -84,30 +87,36 @@ enum Due {
 
 impl Clock<'_> {
     /// Prints until the run has ended, or nobody can tell of it any more.
-    pub(super) fn tick(&self, hooks: Hooks<'_>, told: &Receiver<Told>) -> Result<End, Failure> {
-        let Ok(Told::Started(start)) = told.recv() else { return Ok(End::Own) };
-        let mut reports = Reports::new(self, hooks, start);
+    pub(super) fn tick(
+        &self,
+        hooks: ReportHooks<'_>,
+        told: &Receiver<ClockMessage>,
+    ) -> Result<End, CommandFailure> {
+        let Ok(ClockMessage::Started(start)) = told.recv() else { return Ok(End::Own) };
+        let mut reports = ReportBaseline::new(self, hooks, start);
         for (at, due) in self.instants(start) {
             match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
-                Ok(Told::Ended(length)) => return reports.conclude(length),
-                Ok(Told::Started(_)) | Err(RecvTimeoutError::Disconnected) => return Ok(End::Own),
+                Ok(ClockMessage::Ended(length)) => return reports.conclude(length),
+                Ok(ClockMessage::Started(_)) | Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(End::Own);
+                }
             }
         }
         match told.recv() {
-            Ok(Told::Ended(length)) => reports.conclude(length),
+            Ok(ClockMessage::Ended(length)) => reports.conclude(length),
             _ => Ok(End::Own),
         }
     }
 
     /// When reports are due, and which, for ever or until the last.
-    fn instants(&self, start: MonoNanos) -> impl Iterator<Item = (MonoNanos, Due)> {
+    fn instants(&self, start: MonoNanos) -> impl Iterator<Item = (MonoNanos, ReportDue)> {
         let general = &self.job.options.general;
         let warm = Nanos::from_secs(general.warmup_time.into());
         let every = u64::from(general.report_interval);
         let window = start + warm;
         let at = move |s: u64| window + Nanos::from_secs(s);
-        let warm_up = (general.warmup_time > 0).then_some((window, Due::Warm));
+        let warm_up = (general.warmup_time > 0).then_some((window, ReportDue::Warm));
         let mut checkpoints: Vec<u32> = general.report_checkpoints.clone();
         checkpoints.sort_unstable();
         let mut checkpoints = checkpoints.into_iter().map(u64::from).peekable();
@@ -118,11 +127,11 @@ impl Clock<'_> {
                 (None, None) => None,
                 (Some(interval), checkpoint) if checkpoint.is_none_or(|at| interval <= at) => {
                     nth += 1;
-                    Some((at(interval), Due::Interval))
+                    Some((at(interval), ReportDue::Interval))
                 }
                 (_, Some(checkpoint)) => {
                     checkpoints.next();
-                    Some((at(checkpoint), Due::Checkpoint))
+                    Some((at(checkpoint), ReportDue::Checkpoint))
                 }
                 (Some(_), None) => None,
             }
@@ -131,15 +140,19 @@ impl Clock<'_> {
     }
 }
 
-impl Reports<'_> {
-    fn new<'a>(clock: &'a Clock<'a>, hooks: Hooks<'a>, start: MonoNanos) -> Reports<'a> {
+impl ReportBaseline<'_> {
+    fn new<'a>(
+        clock: &'a Clock<'a>,
+        hooks: ReportHooks<'a>,
+        start: MonoNanos,
+    ) -> ReportBaseline<'a> {
         let general = &clock.job.options.general;
         let due = request::rate(general).map(|rate| {
             let arrivals = request::arrivals(general);
             (Schedule::new(rate, arrivals, clock.script.seed(), None, None), start, 0)
         });
-        let since = (Totals::default(), start);
-        Reports { clock, hooks, start, base: since.clone(), last: since, due }
+        let since = (StatsTotals::default(), start);
+        ReportBaseline { clock, hooks, start, base: since.clone(), last: since, due }
     }
 
     fn window_begins(&mut self, at: MonoNanos) {
@@ -149,7 +162,7 @@ impl Reports<'_> {
     }
 
     /// What was counted since the last checkpoint, and since when; the next period begins.
-    fn period_ends(&mut self, at: MonoNanos) -> (Totals, MonoNanos) {
+    fn period_ends(&mut self, at: MonoNanos) -> (StatsTotals, MonoNanos) {
         let stats = self.clock.script.stats();
         let totals = stats.totals();
         stats.begin_period();
@@ -157,26 +170,26 @@ impl Reports<'_> {
         (totals.since(&earlier), since)
     }
 
-    fn report(&mut self, due: Due, at: MonoNanos) -> Result<(), Failure> {
+    fn report(&mut self, due: ReportDue, at: MonoNanos) -> Result<(), CommandFailure> {
         match due {
-            Due::Warm => {
+            ReportDue::Warm => {
                 self.window_begins(at);
                 Ok(())
             }
-            Due::Interval => {
+            ReportDue::Interval => {
                 let totals = self.clock.script.stats().totals();
                 let (earlier, since) = std::mem::replace(&mut self.last, (totals.clone(), at));
                 let queue = self.queue(&totals, at);
                 let totals = totals.since(&earlier);
-                let moment = Moment { queue, ..self.moment(&totals, at, at - since) };
-                let hook = Task::Hook("report_intermediate", moment.interval_figures());
+                let moment = IntervalReport { queue, ..self.moment(&totals, at, at - since) };
+                let hook = MainTask::Hook("report_intermediate", moment.interval_figures());
                 let state = self.hooks.intervals.as_mut();
                 if !state.map_or(Ok(false), |state| state.answer(hook))? {
                     (self.clock.say)(&report::interval(&moment));
                 }
                 Ok(())
             }
-            Due::Checkpoint => {
+            ReportDue::Checkpoint => {
                 let (totals, since) = self.period_ends(at);
                 let moment = self.moment(&totals, at, at - since);
                 (self.clock.say)(&report::checkpoint_heading(&moment));
@@ -186,9 +199,14 @@ impl Reports<'_> {
         }
     }
 
-    fn moment<'t>(&self, totals: &'t Totals, at: MonoNanos, interval: Nanos) -> Moment<'t> {
+    fn moment<'t>(
+        &self,
+        totals: &'t StatsTotals,
+        at: MonoNanos,
+        interval: Nanos,
+    ) -> IntervalReport<'t> {
         let general = &self.clock.job.options.general;
-        Moment {
+        IntervalReport {
             totals,
             interval_s: interval.as_secs(),
             total_s: (at - self.start).as_secs(),
@@ -200,7 +218,7 @@ impl Reports<'_> {
     }
 
     /// Events that are due and have not begun, and those under way.
-    fn queue(&mut self, totals: &Totals, at: MonoNanos) -> Option<Queue> {
+    fn queue(&mut self, totals: &StatsTotals, at: MonoNanos) -> Option<QueueReport> {
         let (schedule, start, count) = self.due.as_mut()?;
         let begun = totals.begun;
         let passed = at - *start;
@@ -210,11 +228,11 @@ impl Reports<'_> {
             schedule.next();
         }
         let length = count.saturating_sub(begun);
-        Some(Queue { length, concurrency: begun.saturating_sub(totals.events) })
+        Some(QueueReport { length, concurrency: begun.saturating_sub(totals.events) })
     }
 
     /// The last report, of what there was since the last checkpoint. The window was so long.
-    fn conclude(&mut self, length: Nanos) -> Result<End, Failure> {
+    fn conclude(&mut self, length: Nanos) -> Result<End, CommandFailure> {
         // Whatever their states still print comes before the last report.
         (self.hooks.intervals, self.hooks.checkpoints) = (None, None);
         let totals = self.clock.script.stats().totals();
@@ -228,7 +246,7 @@ impl Reports<'_> {
         let (earlier, since) = &self.base;
         let (totals, end_at) = (totals.since(earlier), self.start + length);
         // Nobody is at work any more.
-        let moment = Moment { threads: 0, ..self.moment(&totals, end_at, end_at - *since) };
+        let moment = IntervalReport { threads: 0, ..self.moment(&totals, end_at, end_at - *since) };
         if self.clock.job.options.general.histogram {
             self.histogram(&totals);
         }
@@ -237,7 +255,7 @@ impl Reports<'_> {
     }
 
     /// Sysbench logs the words around a histogram, and prints the histogram itself.
-    fn histogram(&self, totals: &Totals) {
+    fn histogram(&self, totals: &StatsTotals) {
         (self.clock.say)(report::HISTOGRAM);
         if !self.clock.job.options.own.json {
             self.clock.job.output.write(&totals.latencies.bars());
@@ -250,9 +268,9 @@ impl Reports<'_> {
 fn cumulative(
     clock: &Clock<'_>,
     state: Option<&mut StateThread>,
-    moment: &Moment<'_>,
-) -> Result<(), Failure> {
-    let hook = Task::Hook("report_cumulative", moment.figures());
+    moment: &IntervalReport<'_>,
+) -> Result<(), CommandFailure> {
+    let hook = MainTask::Hook("report_cumulative", moment.figures());
     if !state.map_or(Ok(false), |state| state.answer(hook))? {
         (clock.say)(&report::cumulative(moment, clock.job.options.own.compat));
     }

@@ -2,27 +2,29 @@
 //! lasts as long as the command.
 
 use super::fatal;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::live::tell_stuck;
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, Target, operation};
 use dbtime_load::workload::Workload;
-use dbtime_script::sysbench::{Declared, MainScript, MainState, ScriptOptions, Settings, Task};
+use dbtime_script::sysbench::{
+    MainScript, MainState, MainTask, ScriptDeclarations, ScriptOptions, SysbenchSettings,
+};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// A state of a script, on a thread of its own.
 pub(super) struct StateThread {
     /// What the script declares.
-    pub(super) declared: Declared,
+    pub(super) declared: ScriptDeclarations,
     state: Option<MainState>,
     thread: Option<JoinHandle<Result<(), LabError>>>,
 }
 
 /// What a state is made of.
-pub(super) struct Making {
+pub(super) struct StateSetup {
     /// What it is run with.
-    pub(super) settings: Settings,
+    pub(super) settings: SysbenchSettings,
     /// Whether there is a command for `sysbench.cmdline.command`.
     pub(super) has_command: bool,
     /// `sysbench.tid`.
@@ -30,18 +32,18 @@ pub(super) struct Making {
     /// The workload's name.
     pub(super) name: String,
     /// Ends it early.
-    pub(super) stop: Arc<Stop>,
+    pub(super) stop: Arc<RunStop>,
 }
 
 impl StateThread {
     /// Runs the script's body. `found` gives the database, for scripts that may use one.
     pub(super) fn start(
-        making: Making,
-        found: impl FnOnce() -> Result<Target, Failure>,
-    ) -> Result<Self, Failure> {
-        let Making { settings, has_command, tid, name, stop } = making;
+        making: StateSetup,
+        found: impl FnOnce() -> Result<Target, CommandFailure>,
+    ) -> Result<Self, CommandFailure> {
+        let StateSetup { settings, has_command, tid, name, stop } = making;
         let (script, state) =
-            MainScript::new(settings, has_command, tid).map_err(Failure::usage)?;
+            MainScript::new(settings, has_command, tid).map_err(CommandFailure::usage)?;
         let target: Target = match script.may_use_sql() {
             true => found()?,
             // Without a word about a database a script is not to wait for one.
@@ -55,31 +57,34 @@ impl StateThread {
         let thread = std::thread::Builder::new().name("main state".to_owned());
         let thread = thread
             .spawn(move || dbtime_lab::command(&request, &tell_stuck, &stop))
-            .map_err(Failure::environment)?;
+            .map_err(CommandFailure::environment)?;
         let declared = state.declared();
-        let mut made =
-            Self { declared: Declared::default(), state: Some(state), thread: Some(thread) };
+        let mut made = Self {
+            declared: ScriptDeclarations::default(),
+            state: Some(state),
+            thread: Some(thread),
+        };
         made.declared = declared.ok_or_else(|| made.fate())?;
         Ok(made)
     }
 
     /// Has a task done. The answer: what the task says by itself.
-    pub(super) fn answer(&mut self, task: Task) -> Result<bool, Failure> {
+    pub(super) fn answer(&mut self, task: MainTask) -> Result<bool, CommandFailure> {
         match self.state.as_ref().and_then(|state| state.answer(task)) {
-            Some(answer) => answer.map_err(Failure::usage),
+            Some(answer) => answer.map_err(CommandFailure::usage),
             None => Err(self.fate()),
         }
     }
 
-    pub(super) fn give_options(&mut self, options: ScriptOptions) -> Result<(), Failure> {
-        self.answer(Task::Options(Box::new(options))).map(drop)
+    pub(super) fn give_options(&mut self, options: ScriptOptions) -> Result<(), CommandFailure> {
+        self.answer(MainTask::Options(Box::new(options))).map(drop)
     }
 
     /// Why the state has come to its end.
-    fn fate(&mut self) -> Failure {
+    fn fate(&mut self) -> CommandFailure {
         match self.join() {
             Some(Err(error)) => fatal(error),
-            _ => Failure::usage("FATAL: the script has come to its end"),
+            _ => CommandFailure::usage("FATAL: the script has come to its end"),
         }
     }
 

@@ -7,37 +7,38 @@ mod request;
 mod run;
 mod target;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::plain_text::plain_lines;
-use dbtime_script::sysbench::options::{Arguments, General, Options};
+use dbtime_script::sysbench::options::{Arguments, GeneralOptions, SysbenchOptions};
 use dbtime_script::sysbench::{
-    Command, Declared, Output, Settings, SysbenchScript, Task, help, report,
+    MainTask, Output, ScriptDeclarations, SysbenchCommand, SysbenchScript, SysbenchSettings, help,
+    report,
 };
-use main_state::{Making, StateThread};
+use main_state::{StateSetup, StateThread};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
-use target::Destination;
+use target::LazyTarget;
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does.
-pub(crate) fn run(words: &[String]) -> Exit {
+pub(crate) fn run(words: &[String]) -> ProcessExit {
     match obey(words) {
         Ok(exit) => exit,
         Err(failure) => {
             let has = |option: &str| words.iter().any(|word| word == option);
             tell(failure, has("--json"), has("--classic"));
-            Exit::OfCommand(1)
+            ProcessExit::OfCommand(1)
         }
     }
 }
 
 /// Says why there is no more: sysbench's own words where it says them, on stdout unless that is for
 /// one JSON document, and everything else on stderr.
-fn tell(failure: Failure, is_json: bool, is_classic: bool) {
+fn tell(failure: CommandFailure, is_json: bool, is_classic: bool) {
     let text = failure.words();
     let (fatal, rest) = match text.find("\nstack traceback:") {
         Some(end) => (&text[..end], &text[end + 1..]),
@@ -54,38 +55,38 @@ fn tell(failure: Failure, is_json: bool, is_classic: bool) {
 }
 
 /// A script, and what is asked of it.
-struct Job {
-    script: Named,
+struct SysbenchJob {
+    script: NamedScript,
     command: Option<String>,
-    options: Options,
-    destination: Destination,
-    declared: Declared,
+    options: SysbenchOptions,
+    destination: LazyTarget,
+    declared: ScriptDeclarations,
     words: Vec<String>,
     output: Output,
     /// Ends commands, and what comes before a run: its `done()` comes after what ends that.
-    stop: Arc<Stop>,
+    stop: Arc<RunStop>,
 }
 
 /// A script as it was named, or as it came over stdin.
-struct Named {
+struct NamedScript {
     path: String,
     source: Option<Arc<str>>,
 }
 
-fn obey(words: &[String]) -> Result<Exit, Failure> {
+fn obey(words: &[String]) -> Result<ProcessExit, CommandFailure> {
     let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let arguments = Arguments::read(words, open).map_err(Failure::usage)?;
+    let arguments = Arguments::read(words, open).map_err(CommandFailure::usage)?;
     if arguments.has_test {
         screen::note(report::DEPRECATED_TEST);
     }
-    let before = arguments.before_script().map_err(Failure::usage)?;
-    let General { help, version, verbosity, .. } = before.general;
+    let before = arguments.before_script().map_err(CommandFailure::usage)?;
+    let GeneralOptions { help, version, verbosity, .. } = before.general;
     let is_alone = arguments.script.is_none() && std::io::stdin().is_terminal();
     if help || version || is_alone {
         return without_script(&arguments, &before);
     }
     if before.own.json {
-        screen::keep_for_json().map_err(Failure::environment)?;
+        screen::keep_for_json().map_err(CommandFailure::environment)?;
     }
     let output = output(before.own.json).with_verbosity(verbosity);
     let output = if before.own.classic { output } else { output.with_remarks(screen::note) };
@@ -93,37 +94,49 @@ fn obey(words: &[String]) -> Result<Exit, Failure> {
     if !before.own.json {
         output.report(&report::banner(before.own.compat));
     }
-    let script = Named::read(arguments.script.as_deref())?;
+    let script = NamedScript::read(arguments.script.as_deref())?;
     let (command, words, stop) = (arguments.command.clone(), words.to_vec(), interrupt::install());
-    let declared = Declared::default();
-    let destination = Destination::default();
-    let job = Job { script, command, options: before, destination, declared, words, output, stop };
+    let declared = ScriptDeclarations::default();
+    let destination = LazyTarget::default();
+    let job = SysbenchJob {
+        script,
+        command,
+        options: before,
+        destination,
+        declared,
+        words,
+        output,
+        stop,
+    };
     job.start(&arguments)
 }
 
-impl Named {
-    fn read(script: Option<&str>) -> Result<Self, Failure> {
+impl NamedScript {
+    fn read(script: Option<&str>) -> Result<Self, CommandFailure> {
         let path = script.unwrap_or("-").to_owned();
         if path != "-" {
             return Ok(Self { path, source: None });
         }
         let read = std::io::read_to_string(std::io::stdin());
         let text = read.map_err(|error| {
-            Failure::usage(format!("the script on stdin cannot be read: {error}"))
+            CommandFailure::usage(format!("the script on stdin cannot be read: {error}"))
         })?;
         Ok(Self { path, source: Some(text.into()) })
     }
 }
 
-fn without_script(arguments: &Arguments, options: &Options) -> Result<Exit, Failure> {
+fn without_script(
+    arguments: &Arguments,
+    options: &SysbenchOptions,
+) -> Result<ProcessExit, CommandFailure> {
     // Nothing is left out: a wrong option is an error.
-    arguments.options(Some(&[])).map_err(Failure::usage)?;
+    arguments.options(Some(&[])).map_err(CommandFailure::usage)?;
     if options.general.version {
         screen::result(&format!("sysbench {}\n", options.own.compat.version()));
     } else {
         screen::result(&help::general());
     }
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
 /// Where scripts print: stdout, unless that is for one JSON document.
@@ -134,20 +147,20 @@ fn output(is_json: bool) -> Output {
     }
 }
 
-impl Job {
+impl SysbenchJob {
     /// Runs the script's body, which says what options there are, and does what was asked.
-    fn start(mut self, arguments: &Arguments) -> Result<Exit, Failure> {
+    fn start(mut self, arguments: &Arguments) -> Result<ProcessExit, CommandFailure> {
         let mut main = self.state(0, Arc::clone(&self.stop))?;
         self.declared = std::mem::take(&mut main.declared);
         if self.command.is_none() || self.script.source.is_some() {
             // A script on stdin is no more than its body.
-            return Ok(Exit::Fine);
+            return Ok(ProcessExit::Fine);
         }
         let declared = self.declared.options.as_deref();
-        let options = arguments.options(declared).map_err(Failure::usage)?;
+        let options = arguments.options(declared).map_err(CommandFailure::usage)?;
         if target::target(&options).ok() != target::target(&self.options).ok() {
             // Dbtime's own `--target` gives way to a script's.
-            self.destination = Destination::default();
+            self.destination = LazyTarget::default();
         }
         let known = std::mem::replace(&mut self.options, options).warnings;
         let warnings = self.options.warnings.iter().filter(|warning| !known.contains(warning));
@@ -158,31 +171,35 @@ impl Job {
     }
 
     /// A state of the script in which its body has run.
-    fn state(&self, tid: u32, stop: Arc<Stop>) -> Result<StateThread, Failure> {
-        let settings = Settings {
+    fn state(&self, tid: u32, stop: Arc<RunStop>) -> Result<StateThread, CommandFailure> {
+        let settings = SysbenchSettings {
             source: self.script.source.clone(),
             ..request::settings(
                 self,
-                Command::Named {
+                SysbenchCommand::Named {
                     name: self.command.clone().unwrap_or_default(),
                     is_parallel: false,
                 },
             )
         };
         let name = request::name(&self.script.path);
-        let making = Making { settings, has_command: self.command.is_some(), tid, name, stop };
+        let making = StateSetup { settings, has_command: self.command.is_some(), tid, name, stop };
         StateThread::start(making, || self.destination.target(&self.options))
     }
 
     /// A state for report hooks, with the script's options.
-    fn reporting_state(&self) -> Result<StateThread, Failure> {
+    fn reporting_state(&self) -> Result<StateThread, CommandFailure> {
         let mut state = self.state(self.options.general.threads, Arc::default())?;
         state.give_options(request::script_options(&self.options))?;
         Ok(state)
     }
 
     /// Lets the script look at the values of options that it wants to see before anything else.
-    fn validate(&self, arguments: &Arguments, main: &mut StateThread) -> Result<(), Failure> {
+    fn validate(
+        &self,
+        arguments: &Arguments,
+        main: &mut StateThread,
+    ) -> Result<(), CommandFailure> {
         let own = self.declared.options.iter().flatten().filter(|option| option.has_validate);
         for option in own {
             let dashed = option.name.replace('_', "-");
@@ -190,15 +207,15 @@ impl Job {
             for (_, value) in given {
                 let (name, text) = (option.name.clone(), value.unwrap_or("on").to_owned());
                 let refusal = format!("invalid option: --{name}={text}");
-                if !main.answer(Task::Validate { name, text })? {
-                    return Err(Failure::usage(refusal));
+                if !main.answer(MainTask::Validate { name, text })? {
+                    return Err(CommandFailure::usage(refusal));
                 }
             }
         }
         Ok(())
     }
 
-    fn work(&self, main: &mut StateThread) -> Result<Exit, Failure> {
+    fn work(&self, main: &mut StateThread) -> Result<ProcessExit, CommandFailure> {
         let name = self.command.as_deref().unwrap_or_default();
         let own = self.declared.commands.iter().find(|command| command.name == name);
         let has = |name: &str| self.declared.functions.contains(&name);
@@ -216,16 +233,16 @@ impl Job {
             "prepare" | "cleanup" | "prewarm" | "help" => {
                 let script = self.file_name();
                 let missing = format!("'{script}' test does not implement the '{name}' command.");
-                return Err(Failure::usage(missing));
+                return Err(CommandFailure::usage(missing));
             }
             "run" => return run::run(self, main),
-            _ => return Err(Failure::usage(format!("Unknown command: {name}"))),
+            _ => return Err(CommandFailure::usage(format!("Unknown command: {name}"))),
         }
-        Ok(Exit::Fine)
+        Ok(ProcessExit::Fine)
     }
 
-    fn command(&self, main: &mut StateThread, name: &str) -> Result<(), Failure> {
-        main.answer(Task::Command(name.to_owned())).map(drop)
+    fn command(&self, main: &mut StateThread, name: &str) -> Result<(), CommandFailure> {
+        main.answer(MainTask::Command(name.to_owned())).map(drop)
     }
 
     /// The script without its folder.
@@ -235,8 +252,8 @@ impl Job {
     }
 
     /// A command that every thread runs once.
-    fn parallel(&self, name: &str) -> Result<RunRequest, Failure> {
-        let command = Command::Named { name: name.to_owned(), is_parallel: true };
+    fn parallel(&self, name: &str) -> Result<RunRequest, CommandFailure> {
+        let command = SysbenchCommand::Named { name: name.to_owned(), is_parallel: true };
         let script = Arc::new(self.script(command)?);
         let request = request::command(self, script, self.options.general.threads)?;
         // A file that is not there yet is about to be filled.
@@ -244,20 +261,20 @@ impl Job {
         Ok(request)
     }
 
-    fn once(&self, request: &RunRequest, stop: &Stop) -> Result<(), Failure> {
+    fn once(&self, request: &RunRequest, stop: &RunStop) -> Result<(), CommandFailure> {
         dbtime_lab::command(request, &tell_stuck, stop).map_err(fatal)
     }
 
-    fn script(&self, command: Command) -> Result<SysbenchScript, Failure> {
+    fn script(&self, command: SysbenchCommand) -> Result<SysbenchScript, CommandFailure> {
         let settings = request::settings(self, command);
-        SysbenchScript::new(settings).map_err(Failure::usage)
+        SysbenchScript::new(settings).map_err(CommandFailure::usage)
     }
 }
 
 /// What ends a run, in sysbench's manner.
-fn fatal(error: LabError) -> Failure {
+fn fatal(error: LabError) -> CommandFailure {
     match error {
-        LabError::Script(text) => Failure::usage(text),
-        other => Failure::environment(format!("FATAL: {other}")),
+        LabError::Script(text) => CommandFailure::usage(text),
+        other => CommandFailure::environment(format!("FATAL: {other}")),
     }
 }

@@ -1,27 +1,29 @@
 //! From sysbench's options to what is asked of the lab.
 
-use super::{Job, target};
-use crate::exit::Failure;
+use super::{SysbenchJob, target};
+use crate::exit::CommandFailure;
 use crate::foreign::{self, PATIENCE};
 use crate::{interrupt, secrets};
 use dbtime_lab::{RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
 use dbtime_model::{Nanos, SqlDialect};
-use dbtime_script::sysbench::options::{General, OptionValue, Options, is_of_dbtime};
+use dbtime_script::sysbench::options::{
+    GeneralOptions, OptionValue, SysbenchOptions, is_of_dbtime,
+};
 use dbtime_script::sysbench::{
-    Command, Exit, ScriptOptions, Settings, SysbenchScript, driver_name,
+    ScriptOptions, SysbenchCommand, SysbenchExit, SysbenchScript, SysbenchSettings, driver_name,
 };
 use std::path::Path;
 use std::sync::Arc;
 
 /// The database that a script is told of.
-fn driver(options: &Options) -> SqlDialect {
+fn driver(options: &SysbenchOptions) -> SqlDialect {
     foreign::driver(options.own.target.as_deref().unwrap_or(&options.database.driver))
 }
 
 /// The options as a script sees them.
-pub(super) fn script_options(options: &Options) -> ScriptOptions {
+pub(super) fn script_options(options: &SysbenchOptions) -> ScriptOptions {
     let name = OptionValue::Text(driver_name(driver(options)).to_owned());
     let mut values = options.exported.clone();
     values.insert("db_driver".to_owned(), name);
@@ -29,27 +31,27 @@ pub(super) fn script_options(options: &Options) -> ScriptOptions {
 }
 
 /// What a script is run with.
-pub(super) fn settings(job: &Job, command: Command) -> Settings {
+pub(super) fn settings(job: &SysbenchJob, command: SysbenchCommand) -> SysbenchSettings {
     // What sysbench does not know its scripts do not see.
     let words = job.words.iter().filter(|word| !is_of_dbtime(word)).cloned();
-    Settings {
+    SysbenchSettings {
         driver: driver(&job.options),
         options: script_options(&job.options),
         argv: std::iter::once("sysbench".to_owned()).chain(words).collect(),
         server: target::shown(&job.options),
         unreachable: Arc::clone(&job.destination.unreachable),
         output: job.output.clone(),
-        exit: Some(Exit::new(|status| interrupt::end_at_once(status as u8))),
+        exit: Some(SysbenchExit::new(|status| interrupt::end_at_once(status as u8))),
         ..foreign::settings(&job.script.path, &job.options, command)
     }
 }
 
 /// A command of a script, run once by each of so many clients.
 pub(super) fn command(
-    job: &Job,
+    job: &SysbenchJob,
     script: Arc<SysbenchScript>,
     threads: u32,
-) -> Result<RunRequest, Failure> {
+) -> Result<RunRequest, CommandFailure> {
     let mut request = plain(job, script)?;
     request.load.connections = threads;
     request.load.shards = shards(job, threads);
@@ -57,7 +59,10 @@ pub(super) fn command(
 }
 
 /// A run.
-pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
+pub(super) fn run(
+    job: &SysbenchJob,
+    script: Arc<SysbenchScript>,
+) -> Result<RunRequest, CommandFailure> {
     let general = &job.options.general;
     let mut request = plain(job, script)?;
     request.load.connections = general.threads;
@@ -81,12 +86,12 @@ pub(super) fn run(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, 
 }
 
 /// The rate of an open loop.
-pub(super) fn rate(general: &General) -> Option<Rate> {
+pub(super) fn rate(general: &GeneralOptions) -> Option<Rate> {
     (general.rate > 0).then_some(Rate::Constant(general.rate as f64))
 }
 
 /// How events fall around the rate.
-pub(super) fn arrivals(general: &General) -> Arrivals {
+pub(super) fn arrivals(general: &GeneralOptions) -> Arrivals {
     match (general.rate, general.is_steady, general.tx_jitter) {
         (0, ..) => Arrivals::default(),
         (_, false, _) => Arrivals::Poisson,
@@ -95,14 +100,14 @@ pub(super) fn arrivals(general: &General) -> Arrivals {
     }
 }
 
-fn shards(job: &Job, threads: u32) -> Option<u32> {
+fn shards(job: &SysbenchJob, threads: u32) -> Option<u32> {
     match job.options.own.lua_threads {
         true => Some(threads),
         false => job.options.own.shards.map(|shards| shards.min(threads)),
     }
 }
 
-fn plain(job: &Job, script: Arc<SysbenchScript>) -> Result<RunRequest, Failure> {
+fn plain(job: &SysbenchJob, script: Arc<SysbenchScript>) -> Result<RunRequest, CommandFailure> {
     let seed = script.seed();
     let workload = Workload::from_script(name(&job.script.path), vec![operation("event")], script);
     // Without a word about a database a script is not to wait for one.

@@ -1,25 +1,28 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::{Clock, End, Hooks, Told};
+use super::clock::{Clock, ClockMessage, End, ReportHooks};
 use super::main_state::StateThread;
-use super::{Job, fatal, request, tell};
-use crate::commands::run::Kept;
-use crate::exit::{Exit, Failure};
+use super::{SysbenchJob, fatal, request, tell};
+use crate::commands::run::RunArtifacts;
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::{interrupt, screen};
-use dbtime_lab::store::Store;
-use dbtime_lab::{Finished, Progress, RunRequest};
+use dbtime_lab::store::RunStore;
+use dbtime_lab::{RunProgress, RunRequest, RunResult};
 use dbtime_machine::now;
 use dbtime_model::{Nanos, PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
-use dbtime_script::sysbench::{Command, Task, report};
+use dbtime_script::sysbench::{MainTask, SysbenchCommand, report};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 /// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
-pub(super) fn run(job: &Job, main: &mut StateThread) -> Result<Exit, Failure> {
+pub(super) fn run(
+    job: &SysbenchJob,
+    main: &mut StateThread,
+) -> Result<ProcessExit, CommandFailure> {
     let say = |text: &str| {
         if !job.options.own.json {
             job.output.report(text);
@@ -27,39 +30,41 @@ pub(super) fn run(job: &Job, main: &mut StateThread) -> Result<Exit, Failure> {
     };
     // A place that cannot be written is known before the script touches anything.
     let out = job.options.own.out.as_deref().map(Path::new);
-    let store = out.map(Store::create).transpose().map_err(fatal)?;
-    main.answer(Task::Function("init"))?;
+    let store = out.map(RunStore::create).transpose().map_err(fatal)?;
+    main.answer(MainTask::Function("init"))?;
     if !job.declared.functions.contains(&"event") {
         let script = job.file_name();
-        return Err(Failure::usage(format!("FATAL: cannot find the event() function in {script}")));
+        return Err(CommandFailure::usage(format!(
+            "FATAL: cannot find the event() function in {script}"
+        )));
     }
     say(&report::opening(&job.options.general));
-    let script = Arc::new(job.script(Command::Run)?);
+    let script = Arc::new(job.script(SysbenchCommand::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
-    let hooks = Hooks::new(job, main)?;
+    let hooks = ReportHooks::new(job, main)?;
     say(report::WORKERS);
     let clock = Clock { job, script: &script, say: &say };
     let (finished, end) = match drive(&clock, hooks, store, &request) {
         Ok(driven) => driven,
-        Err(Broken { failure, has_begun: false }) => return Err(failure),
-        Err(Broken { failure, has_begun: true }) => {
+        Err(SysbenchAbort { failure, has_begun: false }) => return Err(failure),
+        Err(SysbenchAbort { failure, has_begun: true }) => {
             tell(failure, job.options.own.json, job.options.own.classic);
-            main.answer(Task::Function("done"))?;
-            return Ok(Exit::OfCommand(1));
+            main.answer(MainTask::Function("done"))?;
+            return Ok(ProcessExit::OfCommand(1));
         }
     };
     let exit = show(job, &finished)?.end(match end {
-        End::Forced => Exit::OfCommand(2),
-        End::Own if script.fails_late() => Exit::OfCommand(1),
-        End::Own => Exit::Fine,
+        End::Forced => ProcessExit::OfCommand(2),
+        End::Own if script.fails_late() => ProcessExit::OfCommand(1),
+        End::Own => ProcessExit::Fine,
     });
-    main.answer(Task::Function("done"))?;
+    main.answer(MainTask::Function("done"))?;
     Ok(exit)
 }
 
 /// Why there is nothing to report.
-struct Broken {
-    failure: Failure,
+struct SysbenchAbort {
+    failure: CommandFailure,
     /// Whether the threads had started.
     has_begun: bool,
 }
@@ -67,14 +72,14 @@ struct Broken {
 /// Drives the load while the clock prints.
 fn drive(
     clock: &Clock<'_>,
-    hooks: Hooks<'_>,
-    store: Option<Store>,
+    hooks: ReportHooks<'_>,
+    store: Option<RunStore>,
     request: &RunRequest,
-) -> Result<(Finished, End), Broken> {
+) -> Result<(RunResult, End), SysbenchAbort> {
     let stop = &*interrupt::from_here(&clock.job.stop);
-    let (tell, told) = channel::<Told>();
+    let (tell, told) = channel::<ClockMessage>();
     let has_begun = AtomicBool::new(false);
-    let broken = |failure| Broken { failure, has_begun: has_begun.load(Ordering::Relaxed) };
+    let broken = |failure| SysbenchAbort { failure, has_begun: has_begun.load(Ordering::Relaxed) };
     std::thread::scope(|scope| {
         let ticking = std::thread::Builder::new().name("reports".to_owned());
         let ticking = ticking
@@ -82,13 +87,13 @@ fn drive(
                 // A script whose hooks fail ends its run.
                 clock.tick(hooks, &told).inspect_err(|_| stop.at(now()))
             })
-            .map_err(|error| broken(Failure::environment(error)))?;
-        let progress = |progress: Progress| match progress {
-            Progress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
+            .map_err(|error| broken(CommandFailure::environment(error)))?;
+        let progress = |progress: RunProgress| match progress {
+            RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
                 (clock.say)(report::STARTED);
                 has_begun.store(true, Ordering::Relaxed);
                 // A clock that has failed listens no more; joining it tells why.
-                let _ = tell.send(Told::Started(at));
+                let _ = tell.send(ClockMessage::Started(at));
             }
             other => tell_stuck(other),
         };
@@ -96,7 +101,7 @@ fn drive(
         if let Ok(finished) = &finished {
             let window = &finished.run.record.window;
             let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
-            let _ = tell.send(Told::Ended(length));
+            let _ = tell.send(ClockMessage::Ended(length));
         }
         drop(tell);
         let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -107,16 +112,16 @@ fn drive(
 }
 
 /// What dbtime has to say beyond sysbench's report.
-fn show(job: &Job, finished: &Finished) -> Result<Kept, Failure> {
+fn show(job: &SysbenchJob, finished: &RunResult) -> Result<RunArtifacts, CommandFailure> {
     let own = &job.options.own;
     if own.json {
         let json = serde_json::to_string_pretty(&finished.run.record);
-        screen::json(&(json.map_err(Failure::environment)? + "\n"));
+        screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else if !own.classic {
         let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
         screen::result(&terminal::run_report(&finished.run, &options));
     }
-    let kept = Kept::of(finished);
+    let kept = RunArtifacts::of(finished);
     if !own.json && !own.classic {
         screen::result(&kept.lines);
     }

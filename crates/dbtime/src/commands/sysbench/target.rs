@@ -1,10 +1,10 @@
 //! From sysbench's database options to the target they name.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_engines::secret::Secret;
 use dbtime_engines::server_url::ServerUrl;
 use dbtime_lab::{LabError, Target};
-use dbtime_script::sysbench::options::{Database, Mysql, Options, Pgsql, SslMode};
+use dbtime_script::sysbench::options::{DatabaseOptions, Mysql, Pgsql, SslMode, SysbenchOptions};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -13,16 +13,16 @@ const SOCKETS: [&str; 3] =
     ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
 /// The target's text, its password included: for the lab's eyes only.
-pub(super) fn target(options: &Options) -> Result<String, Failure> {
+pub(super) fn target(options: &SysbenchOptions) -> Result<String, CommandFailure> {
     if let Some(target) = &options.own.target {
         return Ok(target.clone());
     }
-    let Database { driver, mysql, pgsql, sqlite_db, .. } = &options.database;
+    let DatabaseOptions { driver, mysql, pgsql, sqlite_db, .. } = &options.database;
     match driver.as_str() {
         "mysql" if mysql.dry_run => Ok("null".to_owned()),
         "pgsql" => Ok(postgres(pgsql).written()),
         "sqlite" if sqlite_db.is_empty() => {
-            Err(Failure::usage("--db-driver=sqlite needs a file: --sqlite-db=PATH"))
+            Err(CommandFailure::usage("--db-driver=sqlite needs a file: --sqlite-db=PATH"))
         }
         "sqlite" => Ok(format!("sqlite:{sqlite_db}")),
         _ => Ok(mysql_url(mysql)?.written()),
@@ -31,16 +31,16 @@ pub(super) fn target(options: &Options) -> Result<String, Failure> {
 
 /// The target of a script, whose host is looked for once, and not before somebody wants it.
 #[derive(Default)]
-pub(super) struct Destination {
+pub(super) struct LazyTarget {
     found: OnceLock<Target>,
     /// Why its host cannot be found, if so; empty also before anybody has looked.
     pub(super) unreachable: Arc<OnceLock<String>>,
 }
 
-impl Destination {
+impl LazyTarget {
     /// The target that the options name. One whose host cannot be found is nothing: what becomes of
     /// connections to it, the script is told when it makes one.
-    pub(super) fn target(&self, options: &Options) -> Result<Target, Failure> {
+    pub(super) fn target(&self, options: &SysbenchOptions) -> Result<Target, CommandFailure> {
         if let Some(found) = self.found.get() {
             return Ok(found.clone());
         }
@@ -56,7 +56,7 @@ impl Destination {
 }
 
 /// MySQL's server as messages name it; empty where the target was given otherwise.
-pub(super) fn shown(options: &Options) -> String {
+pub(super) fn shown(options: &SysbenchOptions) -> String {
     let Mysql { hosts, ports, sockets, .. } = &options.database.mysql;
     let host = hosts.first().map_or("localhost", String::as_str);
     match (&options.own.target, sockets.first()) {
@@ -66,7 +66,7 @@ pub(super) fn shown(options: &Options) -> String {
     }
 }
 
-fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, Failure> {
+fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, CommandFailure> {
     refuse_what_is_missing(mysql)?;
     let mut url = login("mysql", &mysql.user, &mysql.password, &mysql.db);
     let host = mysql.hosts.first().map_or("localhost", String::as_str);
@@ -102,7 +102,7 @@ fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, Failure> {
 }
 
 /// What would change the measurement if it were left out silently.
-fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), Failure> {
+fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), CommandFailure> {
     let several = mysql.hosts.len() > 1 || mysql.ports.len() > 1 || mysql.sockets.len() > 1;
     let is_chosen = mysql.ssl != SslMode::Disabled && !mysql.ssl_cipher.is_empty();
     let unsupported = [
@@ -112,7 +112,7 @@ fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), Failure> {
         (mysql.debug, "--mysql-debug", "traces of the client library"),
     ];
     match unsupported.into_iter().find(|(is_asked, ..)| *is_asked) {
-        Some((_, option, what)) => Err(Failure::usage(format!(
+        Some((_, option, what)) => Err(CommandFailure::usage(format!(
             "{option}: dbtime does not support {what}; leave the option out"
         ))),
         None => Ok(()),
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use dbtime_script::sysbench::options::Arguments;
 
-    fn options(arguments: &[&str]) -> Options {
+    fn options(arguments: &[&str]) -> SysbenchOptions {
         let read = Arguments::read(arguments, |_| Err(String::new())).expect("arguments");
         read.options(Some(&[])).expect("options")
     }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_host_is_looked_for_once_and_one_that_is_not_there_is_nothing() {
-        let destination = Destination::default();
+        let destination = LazyTarget::default();
         let lost = options(&["--mysql-host=no-such-host.invalid"]);
         assert_eq!(destination.unreachable.get(), None, "nobody has looked yet");
         let first = destination.target(&lost).map(|target| format!("{target:?}"));

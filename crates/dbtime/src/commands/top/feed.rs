@@ -1,13 +1,13 @@
 //! From what is captured to what the screen shows.
 
 use crate::commands::trace::statement_sums::by_fingerprint;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_lab::tracing::TraceSession;
 use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_totals::{Totals, TracedTotals};
+use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_report::top::{LockParty, LockWait, LoginScene, Scene, Span};
+use dbtime_report::top::{LockParty, LockWait, LoginScene, Span, TopScene};
 use std::collections::VecDeque;
 
 /// Waits for locks that are kept, the latest.
@@ -21,19 +21,19 @@ const MOST_RATES: usize = 300;
 
 /// What was counted at some instant.
 #[derive(Clone, Default)]
-struct Counted {
+struct TraceSnapshot {
     at: MonoNanos,
     totals: TracedTotals,
 }
 
-impl Counted {
+impl TraceSnapshot {
     fn now(totals: TracedTotals) -> Self {
         Self { at: now(), totals }
     }
 
     fn since(&self, before: &Self) -> Span {
         let since = self.totals.since(&before.totals);
-        let mut statements: Vec<(String, Totals)> = by_fingerprint(&since);
+        let mut statements: Vec<(String, TraceTotals)> = by_fingerprint(&since);
         statements.retain(|(_, totals)| totals.count > 0);
         let all = since.all();
         let TracedTotals { preemptors, replaced, .. } = since;
@@ -41,22 +41,22 @@ impl Counted {
     }
 }
 
-pub(super) struct Feed {
+pub(super) struct TopFeed {
     /// What they are called.
     pub(super) servers: Vec<String>,
-    first: Counted,
-    last: Counted,
+    first: TraceSnapshot,
+    last: TraceSnapshot,
     rates: VecDeque<u64>,
     lock_waits: VecDeque<LockWait>,
     slowest: Vec<TracedRequest>,
 }
 
-impl Feed {
-    pub(super) fn new(session: &mut TraceSession) -> Result<Self, Failure> {
+impl TopFeed {
+    pub(super) fn new(session: &mut TraceSession) -> Result<Self, CommandFailure> {
         let mut feed = Self {
             servers: Vec::new(),
-            first: Counted::default(),
-            last: Counted::default(),
+            first: TraceSnapshot::default(),
+            last: TraceSnapshot::default(),
             rates: VecDeque::new(),
             lock_waits: VecDeque::new(),
             slowest: Vec::new(),
@@ -66,8 +66,8 @@ impl Feed {
     }
 
     /// Counts from now on.
-    pub(super) fn restart(&mut self, session: &mut TraceSession) -> Result<(), Failure> {
-        self.first = Counted::now(session.capture().totals()?);
+    pub(super) fn restart(&mut self, session: &mut TraceSession) -> Result<(), CommandFailure> {
+        self.first = TraceSnapshot::now(session.capture().totals()?);
         self.last = self.first.clone();
         self.rates.clear();
         self.lock_waits.clear();
@@ -95,14 +95,14 @@ impl Feed {
     }
 
     /// What there is to show now, and since the last time.
-    pub(super) fn scene(&mut self, session: &mut TraceSession) -> Result<Scene, Failure> {
-        let counted = Counted::now(session.capture().totals()?);
+    pub(super) fn scene(&mut self, session: &mut TraceSession) -> Result<TopScene, CommandFailure> {
+        let counted = TraceSnapshot::now(session.capture().totals()?);
         let (lately, whole) = (counted.since(&self.last), counted.since(&self.first));
         let rate = lately.all.count as f64 / lately.length.as_secs().max(1e-9);
         self.rates.truncate(MOST_RATES - 1);
         self.rates.push_front(rate as u64);
         self.last = counted;
-        Ok(Scene {
+        Ok(TopScene {
             clock: session.clock(),
             servers: self.servers.clone(),
             lately,

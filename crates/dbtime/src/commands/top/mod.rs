@@ -4,16 +4,16 @@ mod feed;
 mod terminal;
 
 use crate::cli::TopArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::tracing::{HolderWatch, TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
-use dbtime_report::top::{LoginScene, Scene, TopState, Wish};
-use feed::Feed;
+use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
+use feed::TopFeed;
 use std::time::Duration;
 use terminal::Terminal;
 
@@ -23,9 +23,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Where requests wait until then.
 const BUFFER_BYTES: u32 = 8 << 20;
 
-pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
     if !screen::is_terminal() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "`dbtime top` takes a terminal; `dbtime trace --summary` prints the same at the end",
         ));
     }
@@ -40,14 +40,14 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     let login = args.login.options(args.raw_sql);
     let attached = TraceSession::attach(&options, &login, interrupt::quietly)?;
     let (mut session, holders, stop) = attached;
-    let feed = Feed::new(&mut session)?;
+    let feed = TopFeed::new(&mut session)?;
     let notes = session.unavailable();
     let mut top = Top {
         session,
         feed,
         holders,
         state: TopState::new(screen::wants_color()),
-        scene: Scene::default(),
+        scene: TopScene::default(),
         due: now(),
         every: args.every,
         notes,
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
         screen::result(&cost_line(&cost, end.ledger.ended, end.length));
     }
     drop(attached);
-    ended.map(|()| Exit::Fine)
+    ended.map(|()| ProcessExit::Fine)
 }
 
 /// A server as the screen's first line has room for it.
@@ -85,10 +85,10 @@ fn login_scene(holders: &HolderWatch) -> LoginScene {
 
 struct Top {
     session: TraceSession,
-    feed: Feed,
+    feed: TopFeed,
     holders: HolderWatch,
     state: TopState,
-    scene: Scene,
+    scene: TopScene,
     due: MonoNanos,
     every: Nanos,
     /// What there is to say of servers, and of what they do not give.
@@ -96,7 +96,7 @@ struct Top {
 }
 
 impl Top {
-    fn watch(&mut self, terminal: &mut Terminal, stop: &Stop) -> Result<(), Failure> {
+    fn watch(&mut self, terminal: &mut Terminal, stop: &RunStop) -> Result<(), CommandFailure> {
         while !stop.is_set() && !self.session.is_over() {
             let progress = self.session.poll()?;
             self.feed.take(progress.requests);
@@ -114,9 +114,9 @@ impl Top {
             let wait = Duration::from_nanos((self.due - now()).0).min(POLL_INTERVAL);
             let wish = terminal.key(wait)?.map(|key| self.state.key(key));
             match wish {
-                Some(Wish::Quit) => break,
-                Some(Wish::Restart) => self.restart()?,
-                Some(Wish::Nothing) | None => {}
+                Some(UserAction::Quit) => break,
+                Some(UserAction::Restart) => self.restart()?,
+                Some(UserAction::Nothing) | None => {}
             }
             if is_due || has_found || wish.is_some() || terminal.has_changed() {
                 terminal.draw(&self.scene, &mut self.state)?;
@@ -126,7 +126,7 @@ impl Top {
     }
 
     /// What has come since the last time; a screen that stands still keeps what it shows.
-    fn count(&mut self) -> Result<(), Failure> {
+    fn count(&mut self) -> Result<(), CommandFailure> {
         let scene = self.scene()?;
         if !self.state.is_frozen {
             self.scene = scene;
@@ -134,12 +134,12 @@ impl Top {
         Ok(())
     }
 
-    fn scene(&mut self) -> Result<Scene, Failure> {
+    fn scene(&mut self) -> Result<TopScene, CommandFailure> {
         let scene = self.feed.scene(&mut self.session)?;
-        Ok(Scene { login: login_scene(&self.holders), ..scene })
+        Ok(TopScene { login: login_scene(&self.holders), ..scene })
     }
 
-    fn restart(&mut self) -> Result<(), Failure> {
+    fn restart(&mut self) -> Result<(), CommandFailure> {
         self.feed.restart(&mut self.session)?;
         self.due = now() + self.every;
         self.scene = self.scene()?;

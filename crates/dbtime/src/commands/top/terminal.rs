@@ -1,9 +1,9 @@
 //! The terminal, which is as it was when this goes, also after a panic. Where the process goes at
 //! once, the tracer's helper sees to that.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use dbtime_observe::trace::{BorrowedTerminal, Capture};
-use dbtime_report::top::{Scene, TopState, draw};
+use dbtime_report::top::{TopScene, TopState, draw};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use std::io::{stdin, stdout};
@@ -17,27 +17,31 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Takes the whole screen.
-    pub(super) fn open(capture: &mut Capture) -> Result<Self, Failure> {
+    pub(super) fn open(capture: &mut Capture) -> Result<Self, CommandFailure> {
         let borrowed = capture.lend_terminal(stdin(), stdout())?;
         // It also sees to it that a panic gives the screen back before it is told of.
-        let own = ratatui::try_init().map_err(Failure::environment)?;
+        let own = ratatui::try_init().map_err(CommandFailure::environment)?;
         // What listens for keys is made with the first question for one.
-        event::poll(Duration::ZERO).map_err(Failure::environment)?;
+        event::poll(Duration::ZERO).map_err(CommandFailure::environment)?;
         Ok(Self { own, borrowed, has_changed: false })
     }
 
-    pub(super) fn draw(&mut self, scene: &Scene, state: &mut TopState) -> Result<(), Failure> {
+    pub(super) fn draw(
+        &mut self,
+        scene: &TopScene,
+        state: &mut TopState,
+    ) -> Result<(), CommandFailure> {
         self.has_changed = false;
-        self.own.draw(|frame| draw(frame, scene, state)).map_err(Failure::environment)?;
+        self.own.draw(|frame| draw(frame, scene, state)).map_err(CommandFailure::environment)?;
         Ok(())
     }
 
     /// A key, if one is pressed within so long.
-    pub(super) fn key(&mut self, patience: Duration) -> Result<Option<KeyEvent>, Failure> {
-        if !event::poll(patience).map_err(Failure::environment)? {
+    pub(super) fn key(&mut self, patience: Duration) -> Result<Option<KeyEvent>, CommandFailure> {
+        if !event::poll(patience).map_err(CommandFailure::environment)? {
             return Ok(None);
         }
-        match event::read().map_err(Failure::environment)? {
+        match event::read().map_err(CommandFailure::environment)? {
             Event::Key(key) if key.kind != KeyEventKind::Release => Ok(Some(key)),
             Event::Resize(..) => {
                 self.has_changed = true;

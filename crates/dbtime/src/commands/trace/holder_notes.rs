@@ -1,7 +1,7 @@
 //! Who holds what others wait for, as notes beside the requests: once, and again when that has
 //! changed.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_lab::tracing::{HolderWatch, TraceSession};
 use dbtime_machine::now;
@@ -32,7 +32,7 @@ impl HolderNotes {
     }
 
     /// As [`HolderWatch::poll`]; prints what is new.
-    pub(super) fn poll(&mut self, session: &mut TraceSession) -> Result<(), Failure> {
+    pub(super) fn poll(&mut self, session: &mut TraceSession) -> Result<(), CommandFailure> {
         if !self.holders.poll(session.capture())? {
             return Ok(());
         }

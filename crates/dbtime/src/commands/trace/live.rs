@@ -1,11 +1,11 @@
 //! Watching servers that run.
 
 use super::holder_notes::HolderNotes;
-use super::view::View;
+use super::view::TraceView;
 use crate::cli::TraceArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::Stop;
+use dbtime_engines::plan::RunStop;
 use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -14,16 +14,16 @@ use std::time::Duration;
 /// How often the stream is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let login = args.login.options(args.raw_sql);
     let attached = TraceSession::attach(&options(args), &login, interrupt::install)?;
     let (session, holders, stop) = attached;
     session.confine()?;
     let since = session.since();
-    let mut watch = Watch {
-        view: View::new(args, since),
+    let mut watch = LiveWatch {
+        view: TraceView::new(args, since),
         holders: HolderNotes::new(holders),
-        ticks: (args.summary && !args.json).then(|| Ticks::new(args.every, since)),
+        ticks: (args.summary && !args.json).then(|| LiveTicks::new(args.every, since)),
         session,
     };
     print_notes(&watch.session.unavailable());
@@ -32,7 +32,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     watch.view.begin(&watch.session.heading())?;
     let ended = watch.watch(&stop, args.time.map(|time| since + time));
     // What was seen is printed, also when nothing more can be, or be recorded.
-    let failed = ended.err().map(Failure::tell);
+    let failed = ended.err().map(CommandFailure::tell);
     let exit = watch.finish(args)?;
     Ok(failed.unwrap_or(exit))
 }
@@ -59,15 +59,15 @@ fn print_notes(notes: &[String]) {
 }
 
 /// What becomes of requests as they end.
-struct Watch<'a> {
+struct LiveWatch<'a> {
     session: TraceSession,
-    view: View<'a>,
-    ticks: Option<Ticks>,
+    view: TraceView<'a>,
+    ticks: Option<LiveTicks>,
     holders: HolderNotes,
 }
 
-impl Watch<'_> {
-    fn watch(&mut self, stop: &Stop, end: Option<MonoNanos>) -> Result<(), Failure> {
+impl LiveWatch<'_> {
+    fn watch(&mut self, stop: &RunStop, end: Option<MonoNanos>) -> Result<(), CommandFailure> {
         while !stop.is_set() && end.is_none_or(|end| now() < end) && !self.view.is_done() {
             std::thread::sleep(POLL_INTERVAL);
             let progress = self.session.poll()?;
@@ -84,34 +84,35 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn finish(mut self, args: &TraceArgs) -> Result<Exit, Failure> {
+    fn finish(mut self, args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         let outcome = self.session.finish()?;
         let TraceOutcome { requests, end, unrecorded, notes, attached } = outcome;
         self.view.show(&requests)?;
         print_notes(&notes);
-        let failed = unrecorded.map(|error| Failure::from(error).tell());
+        let failed = unrecorded.map(|error| CommandFailure::from(error).tell());
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
         // Whoever waits for the report does not wait for this.
         drop(attached);
         let is_whole = end.ledger.is_whole();
-        let exit = if args.strict && !is_whole { Exit::Undecided } else { Exit::Fine };
+        let exit =
+            if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine };
         Ok(failed.unwrap_or(exit))
     }
 }
 
 /// Throughput, every so often.
-struct Ticks {
+struct LiveTicks {
     every: Nanos,
     due: MonoNanos,
     last: (MonoNanos, u64),
 }
 
-impl Ticks {
+impl LiveTicks {
     fn new(every: Nanos, since: MonoNanos) -> Self {
         Self { every, due: since + every, last: (since, 0) }
     }
 
-    fn print(&mut self, session: &TraceSession) -> Result<(), Failure> {
+    fn print(&mut self, session: &TraceSession) -> Result<(), CommandFailure> {
         let at = now();
         if at < self.due {
             return Ok(());

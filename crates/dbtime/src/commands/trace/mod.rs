@@ -8,10 +8,10 @@ mod summary_json;
 mod view;
 
 use crate::cli::TraceArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use dbtime_observe::trace::TraceError;
 
-pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     match &args.file {
         Some(file) => replay::run(args, file),
         None => live::run(args),
@@ -19,12 +19,12 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
 }
 
 /// Is the helper of a `dbtime trace` or `dbtime top` that has started this process.
-pub(crate) fn help() -> Result<Exit, Failure> {
+pub(crate) fn help() -> Result<ProcessExit, CommandFailure> {
     dbtime_observe::trace::help()?;
-    Ok(Exit::Fine)
+    Ok(ProcessExit::Fine)
 }
 
-impl From<TraceError> for Failure {
+impl From<TraceError> for CommandFailure {
     fn from(error: TraceError) -> Self {
         Self::Environment(error.into())
     }

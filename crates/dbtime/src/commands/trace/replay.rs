@@ -1,8 +1,8 @@
 //! `dbtime trace FILE`: a recording, in any view.
 
-use super::view::View;
+use super::view::TraceView;
 use crate::cli::TraceArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
@@ -12,17 +12,17 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
+pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
     let failed =
-        |error: TraceFileError| Failure::environment(format!("{}: {error}", file.display()));
+        |error: TraceFileError| CommandFailure::environment(format!("{}: {error}", file.display()));
     let opened = File::open(file).map_err(|error| failed(error.into()))?;
     let (begin, mut reader) = TraceReader::begin(BufReader::new(opened)).map_err(failed)?;
     refuse_what_was_not_recorded(args, &begin)?;
-    let mut view = View::new(args, begin.since);
+    let mut view = TraceView::new(args, begin.since);
     begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
     view.begin(&begin)?;
     let mut literals = LiteralFilter::new(args.raw_sql, args.matching.as_deref());
-    let mut ticks = Ticks { every: args.every, due: begin.since + args.every, count: 0 };
+    let mut ticks = ReplayTicks { every: args.every, due: begin.since + args.every, count: 0 };
     while let Some(line) = reader.next().map_err(failed)? {
         match line {
             TraceLine::Begin(_) => {}
@@ -41,27 +41,39 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<Exit, Failure> {
     }
     let how = if reader.is_cut() { "in the middle of a line" } else { "without its ledger" };
     screen::note(&format!("{} ends {how}: what came behind is not known", file.display()));
-    Ok(Exit::Undecided)
+    Ok(ProcessExit::Undecided)
 }
 
-fn finish(args: &TraceArgs, view: View<'_>, end: &TraceEnd, step: Nanos) -> Result<Exit, Failure> {
+fn finish(
+    args: &TraceArgs,
+    view: TraceView<'_>,
+    end: &TraceEnd,
+    step: Nanos,
+) -> Result<ProcessExit, CommandFailure> {
     view.end(end, step)?;
-    Ok(if args.strict && !end.ledger.is_whole() { Exit::Undecided } else { Exit::Fine })
+    Ok(if args.strict && !end.ledger.is_whole() {
+        ProcessExit::Undecided
+    } else {
+        ProcessExit::Fine
+    })
 }
 
-fn refuse_what_was_not_recorded(args: &TraceArgs, begin: &TraceBegin) -> Result<(), Failure> {
+fn refuse_what_was_not_recorded(
+    args: &TraceArgs,
+    begin: &TraceBegin,
+) -> Result<(), CommandFailure> {
     if args.raw_sql && !begin.raw_sql {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "the recording holds no literals: it was made without --raw-sql",
         ));
     }
     if (args.summary || args.histogram) && (args.user.is_some() || args.database.is_some()) {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "a recording holds the sums of all users and databases: --user and --db choose lines",
         ));
     }
     if args.step.is_some_and(|step| step != begin.step) {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "distributions have the steps that they were recorded with: --step belongs to --record",
         ));
     }
@@ -69,13 +81,13 @@ fn refuse_what_was_not_recorded(args: &TraceArgs, begin: &TraceBegin) -> Result<
 }
 
 /// Throughput, every so often, of what is in the file.
-struct Ticks {
+struct ReplayTicks {
     every: Nanos,
     due: MonoNanos,
     count: u64,
 }
 
-impl Ticks {
+impl ReplayTicks {
     fn take(&mut self, request: &TracedRequest, since: MonoNanos) {
         while request.end >= self.due {
             let rate = self.count as f64 / self.every.as_secs();

@@ -1,12 +1,12 @@
 //! Sums of statements whose texts are the same but for literals.
 
-use dbtime_model::traced_totals::{LockHolder, StatementName, Totals, TracedTotals};
+use dbtime_model::traced_totals::{StatementName, TraceTotals, TracedLockHolder, TracedTotals};
 use dbtime_report::terminal::{LockRelease, StatementLocks};
 use std::collections::BTreeMap;
 
 /// What statements come to whose texts are the same but for literals.
-pub(in crate::commands) fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, Totals)> {
-    let mut sums = BTreeMap::<String, Totals>::new();
+pub(in crate::commands) fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, TraceTotals)> {
+    let mut sums = BTreeMap::<String, TraceTotals>::new();
     for row in &totals.statements {
         let name = name_of(&row.name);
         sums.entry(name).or_default().add(&row.totals);
@@ -24,7 +24,7 @@ pub(in crate::commands) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<St
         let release = match holder {
             None => LockRelease::Nobody,
             Some(holder) if holder.has_left => LockRelease::ClientLeft,
-            Some(LockHolder { statement: StatementName::Other, .. }) => LockRelease::Unknown,
+            Some(TracedLockHolder { statement: StatementName::Other, .. }) => LockRelease::Unknown,
             Some(holder) => LockRelease::Statement(name_of(&holder.statement)),
         };
         let key = (statement.clone(), lock.clone(), release.clone());

@@ -5,7 +5,7 @@ use dbtime_model::Nanos;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_json::{FileJson, LedgerJson, PartsJson};
 use dbtime_model::traced_ledger::TraceCost;
-use dbtime_model::traced_totals::{Preemption, Replaced, Totals};
+use dbtime_model::traced_totals::{Preemption, ReplacedStatements, TraceTotals};
 use dbtime_report::terminal::{LockRelease, StatementLocks, TracedReport};
 use serde::Serialize;
 
@@ -14,16 +14,16 @@ struct SummaryJson<'a> {
     length_us: f64,
     only_counted_us: f64,
     all: TotalsJson<'a>,
-    statements: Vec<StatementJson<'a>>,
+    statements: Vec<SummaryStatementJson<'a>>,
     lock_waits: Vec<LockWaitJson<'a>>,
     preemptors: &'a [Preemption],
-    replaced: Option<&'a Replaced>,
+    replaced: Option<&'a ReplacedStatements>,
     ledger: LedgerJson<'a>,
     cost: Option<TraceCost>,
 }
 
 #[derive(Serialize)]
-struct StatementJson<'a> {
+struct SummaryStatementJson<'a> {
     text: &'a str,
     #[serde(flatten)]
     totals: TotalsJson<'a>,
@@ -74,7 +74,7 @@ pub(super) fn summary(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::
         all: totals(&all),
         statements: rows
             .iter()
-            .map(|(text, row)| StatementJson { text, totals: totals(row) })
+            .map(|(text, row)| SummaryStatementJson { text, totals: totals(row) })
             .collect(),
         lock_waits: report.locks.iter().map(lock_wait).collect(),
         preemptors: &report.totals.preemptors,
@@ -84,7 +84,7 @@ pub(super) fn summary(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::
     })
 }
 
-fn totals(row: &Totals) -> TotalsJson<'_> {
+fn totals(row: &TraceTotals) -> TotalsJson<'_> {
     let micros = |time: Option<Nanos>| time.map(|time| time.as_micros());
     TotalsJson {
         count: row.count,

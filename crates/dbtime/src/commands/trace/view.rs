@@ -3,7 +3,7 @@
 use super::statement_sums::{by_fingerprint, locks_by_fingerprint};
 use super::summary_json;
 use crate::cli::TraceArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
@@ -15,7 +15,7 @@ use dbtime_report::terminal::{
 };
 
 /// The chosen view.
-pub(super) struct View<'a> {
+pub(super) struct TraceView<'a> {
     args: &'a TraceArgs,
     pub(super) since: MonoNanos,
     room: Option<usize>,
@@ -24,7 +24,7 @@ pub(super) struct View<'a> {
     json: Option<TraceWriter<Vec<u8>>>,
 }
 
-impl<'a> View<'a> {
+impl<'a> TraceView<'a> {
     pub(super) fn new(args: &'a TraceArgs, since: MonoNanos) -> Self {
         Self { args, since, room: screen::columns(), shown: 0, json: None }
     }
@@ -40,11 +40,11 @@ impl<'a> View<'a> {
     }
 
     /// What stands above all.
-    pub(super) fn begin(&mut self, heading: &TraceBegin) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self, heading: &TraceBegin) -> Result<(), CommandFailure> {
         let args = self.args;
         if args.json && !args.summary {
             let writer = TraceWriter::begin(Vec::new(), heading);
-            self.json = Some(writer.map_err(Failure::environment)?);
+            self.json = Some(writer.map_err(CommandFailure::environment)?);
             self.print_json();
         } else if args.summary && !args.json {
             screen::result(&format!("Tracing started at {}\n", heading.clock));
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
         screen::json(&text.expect("JSON is UTF-8"));
     }
 
-    pub(super) fn show(&mut self, requests: &[TracedRequest]) -> Result<(), Failure> {
+    pub(super) fn show(&mut self, requests: &[TracedRequest]) -> Result<(), CommandFailure> {
         let mut text = String::new();
         let requests = if self.has_lines() { requests } else { &[] };
         for request in requests {
@@ -95,17 +95,19 @@ impl<'a> View<'a> {
             && (args.matching.is_none() || request.is_match)
     }
 
-    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), Failure> {
+    fn line(&mut self, request: &TracedRequest, out: &mut String) -> Result<(), CommandFailure> {
         let command = command_name(request.protocol, request.command);
         match &mut self.json {
-            Some(writer) => writer.request(request, command).map_err(Failure::environment)?,
+            Some(writer) => {
+                writer.request(request, command).map_err(CommandFailure::environment)?
+            }
             None => request_line(request, self.since, command, self.room, out),
         }
         Ok(())
     }
 
     /// What stands below all.
-    pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), Failure> {
+    pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), CommandFailure> {
         let report = || TracedReport {
             statements: by_fingerprint(&end.totals),
             locks: locks_by_fingerprint(&end.totals),
@@ -115,7 +117,8 @@ impl<'a> View<'a> {
             step,
         };
         if self.args.summary && self.args.json {
-            let line = summary_json::summary(&report(), end).map_err(Failure::environment)?;
+            let line =
+                summary_json::summary(&report(), end).map_err(CommandFailure::environment)?;
             screen::json(&(line + "\n"));
             return Ok(());
         }
@@ -124,17 +127,17 @@ impl<'a> View<'a> {
             screen::result(&trace_summary(&report(), screen::wants_color()));
         } else if self.args.histogram {
             screen::result(&trace_histogram(&end.totals, step));
-        } else if end.ledger.withheld > 0 && !self.args.json {
+        } else if end.ledger.not_streamed > 0 && !self.args.json {
             // Not all of them have lines.
             screen::result(&trace_summary(&report(), screen::wants_color()));
         }
         self.ledger(end)
     }
 
-    fn ledger(&mut self, end: &TraceEnd) -> Result<(), Failure> {
+    fn ledger(&mut self, end: &TraceEnd) -> Result<(), CommandFailure> {
         let ledger = &end.ledger;
         if let Some(writer) = &mut self.json {
-            writer.write_end(end).map_err(Failure::environment)?;
+            writer.write_end(end).map_err(CommandFailure::environment)?;
             self.print_json();
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));

@@ -57,7 +57,7 @@ fn clean_requests(servers: &[&GivenServer], options: &str) -> Option<u64> {
     let options = format!("{others}--json --strict --time 300ms {options}");
     let (tracer, _) = Tracer::start_of(&sandbox, servers[0].server.pid(), &options)?;
     let seen = tracer.ended();
-    for trouble in ["aborted", "vanished", "unread", "overlaid", "out_of_step"] {
+    for trouble in ["aborted", "vanished", "unread", "pipelined_over", "resync"] {
         assert_eq!(seen.counted(trouble), 0, "{trouble}: {}", seen.ledger);
     }
     if !options.contains("--summary") {

@@ -141,7 +141,7 @@ fn a_client_that_reads_slowly_gets_as_many_bytes_and_rows() {
         let answers: Vec<&Value> = seen
             .requests
             .iter()
-            .filter(|one| one["text"] == query && one["fate"] == "ended")
+            .filter(|one| one["text"] == query && one["outcome"] == "ended")
             .filter(|one| one["command"].as_str().is_some_and(|name| name.ends_with("QUERY")))
             .collect();
         let slow = answers.iter().filter(|one| part_ms(one, "net") > 10.0).count();
@@ -169,7 +169,7 @@ fn connections_that_were_encrypted_before_are_followed() {
         running.end().exits(0);
         let seen = tracer.end();
         seen.adds_up();
-        for trouble in ["tls", "not_understood", "out_of_step", "overlaid", "unread"] {
+        for trouble in ["tls", "unparsed", "resync", "pipelined_over", "unread"] {
             assert_eq!(seen.counted(trouble), 0, "{trouble}: {}", seen.ledger);
         }
         let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };

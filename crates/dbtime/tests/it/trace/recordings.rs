@@ -3,10 +3,11 @@
 use super::*;
 use crate::written_trace::write_trace;
 use dbtime_model::traced::{
-    Blocker, ErrorCode, Fate, Login, Preemptor, QueryCache, TextState, TracedRequest,
+    Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome, SessionLogin, TextState,
+    TracedRequest,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::traced_ledger::Ledger;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use std::os::unix::fs::PermissionsExt;
 
@@ -117,7 +118,7 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
 #[test]
 fn the_ledger_adds_up_in_every_form() {
     let sandbox = Sandbox::new();
-    let ledger = Ledger {
+    let ledger = TraceLedger {
         started: 15,
         ended: 5,
         in_flight: 4,
@@ -125,8 +126,8 @@ fn the_ledger_adds_up_in_every_form() {
         partial: 1,
         streamed: 4,
         dropped: 2,
-        withheld: 1,
-        ..Ledger::default()
+        not_streamed: 1,
+        ..TraceLedger::default()
     };
     write_trace(&sandbox, &[], ledger);
     let lines = shown(&sandbox, "trace it.trace --json");
@@ -150,7 +151,12 @@ fn full_of(text: &str) -> TracedRequest {
         first_sent: None,
         end: MonoNanos(9),
         login: Some(
-            Login { user: text.to_owned(), database: text.to_owned(), ..Login::default() }.into(),
+            SessionLogin {
+                user: text.to_owned(),
+                database: text.to_owned(),
+                ..SessionLogin::default()
+            }
+            .into(),
         ),
         protocol: WireProtocol::Postgres,
         command: b'Q',
@@ -160,10 +166,10 @@ fn full_of(text: &str) -> TracedRequest {
         text: text.into(),
         text_state: TextState::Whole,
         sent_bytes: 5,
-        sends: 1,
+        writes: 1,
         rows: None,
         error: Some(ErrorCode::SqlState(text.to_owned())),
-        fate: Fate::Ended,
+        outcome: RequestOutcome::Ended,
         server_queue: None,
         parts: Parts::traced(|_| Nanos::ZERO),
         other_call: None,
@@ -188,7 +194,7 @@ fn no_text_drives_the_terminal() {
     let controls = "\u{1b}\u{7f}\u{80}\u{9b}2J\u{9f}";
     let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}";
     let text = format!("SELECT 'ä', '表', '🦀' {controls}{turns}");
-    let ledger = Ledger { started: 2, ended: 2, streamed: 2, ..Ledger::default() };
+    let ledger = TraceLedger { started: 2, ended: 2, streamed: 2, ..TraceLedger::default() };
     write_trace(&sandbox, &[full_of("DO 1"), full_of(&text)], ledger);
     let out = shown(&sandbox, "trace it.trace --json --raw-sql");
     let is_raw = |sign: char| turns.contains(sign) || (sign.is_control() && sign != '\n');

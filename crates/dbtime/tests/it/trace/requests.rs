@@ -144,7 +144,7 @@ fn a_response_is_as_long_as_the_server_took_and_a_text_as_long_as_it_was() {
     assert!(long.starts_with(text) && text.len() == 1023, "{}", text.len());
     assert_eq!(seen.counted("cut"), 1);
     assert_eq!(seen.one("DO nothing_of_the_kind()")["error"], 1305);
-    assert_eq!(seen.one("DO 1; DO 2; DO 3")["fate"], "ended");
+    assert_eq!(seen.one("DO 1; DO 2; DO 3")["outcome"], "ended");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_client_that_does_not_wait_leaves_an_aborted_request() {
     let seen = tracer.end();
     seen.adds_up();
     assert_eq!(seen.counted("aborted"), 1, "{}", seen.ledger);
-    assert_eq!(seen.one("DO SLEEP(0.3)")["fate"], "aborted");
+    assert_eq!(seen.one("DO SLEEP(0.3)")["outcome"], "aborted");
 }
 
 #[test]

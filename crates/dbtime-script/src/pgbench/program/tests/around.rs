@@ -1,28 +1,28 @@
 //! What happens around transactions: the connection before the first, and who sees them end.
 
 use super::*;
-use crate::pgbench::observer::Observer;
+use crate::pgbench::observer::TransactionObserver;
 use crate::pgbench::statistics::FailureKind;
-use dbtime_load::program::Phase;
+use dbtime_load::program::ProgramPhase;
 
 #[test]
 fn the_connection_is_made_before_the_load() {
-    let mut stage = Stage::new("SELECT 1;", Settings::default());
+    let mut stage = Stage::new("SELECT 1;", PgbenchSettings::default());
     let program = stage.program.as_mut().expect("a client");
-    assert_eq!(program.begin(Phase::Open).map(written), Some("connect".to_owned()));
-    assert_eq!(written(program.replied(Ok(&mut Results::default()))), "done");
+    assert_eq!(program.begin(ProgramPhase::Open).map(written), Some("connect".to_owned()));
+    assert_eq!(written(program.replied(Ok(&mut ResultSets::default()))), "done");
     assert_eq!(stage.play(&mut well), ["query SELECT 1;", "done"]);
     let program = stage.program.as_mut().expect("a client");
-    assert_eq!(program.begin(Phase::Close), None);
+    assert_eq!(program.begin(ProgramPhase::Close), None);
     assert_eq!(stage.script.statistics().total().completed, 1);
 }
 
 #[test]
 fn a_run_without_its_connections_does_not_begin() {
-    let mut stage = Stage::new("SELECT 1;", Settings::default());
+    let mut stage = Stage::new("SELECT 1;", PgbenchSettings::default());
     let program = stage.program.as_mut().expect("a client");
-    program.begin(Phase::Open).expect("a connection is made");
-    let refused = Failure::connection("53300", "sorry, too many clients already");
+    program.begin(ProgramPhase::Open).expect("a connection is made");
+    let refused = DatabaseFailure::connection("53300", "sorry, too many clients already");
     let quit = Step::Quit { failed: Some(ErrorClass::Connection), all: true };
     assert_eq!(program.replied(Err(&refused)), quit);
     let trouble =
@@ -33,15 +33,15 @@ fn a_run_without_its_connections_does_not_begin() {
 
 #[test]
 fn transactions_that_connect_need_nothing_before() {
-    let settings = Settings { reconnects: true, ..Settings::default() };
+    let settings = PgbenchSettings { reconnects: true, ..PgbenchSettings::default() };
     let mut stage = Stage::new("SELECT 1;", settings);
     assert!(stage.script.connects());
-    assert_eq!(stage.program.as_mut().expect("a client").begin(Phase::Open), None);
+    assert_eq!(stage.program.as_mut().expect("a client").begin(ProgramPhase::Open), None);
 }
 
 #[test]
 fn every_command_is_told_where_that_is_wanted() {
-    let settings = Settings { traces: true, ..Settings::default() };
+    let settings = PgbenchSettings { traces: true, ..PgbenchSettings::default() };
     let mut stage = Stage::new("\\set a 1 + 1\nSELECT :a;", settings);
     stage.play(&mut well);
     let expected = [
@@ -57,11 +57,11 @@ fn every_command_is_told_where_that_is_wanted() {
 fn an_observer_sees_what_became_of_each_transaction() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = Arc::clone(&seen);
-    let observer = Observer::new(move |seen| {
+    let observer = TransactionObserver::new(move |seen| {
         let what = (seen.number, seen.sample.outcome, seen.failure, seen.tries);
         sees.lock().expect("whole").push(what);
     });
-    let settings = Settings { observer, max_tries: 2, ..Settings::default() };
+    let settings = PgbenchSettings { observer, max_tries: 2, ..PgbenchSettings::default() };
     let mut stage = Stage::new("SELECT 1;", settings);
     let conflict = || failure(ErrorClass::Conflict, "40001", "could not serialize access");
     stage.play(&mut well);

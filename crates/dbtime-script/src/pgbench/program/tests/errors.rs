@@ -1,9 +1,9 @@
 //! Errors: which are tried again, which abort a client, and what is said of them.
 
 use super::*;
-use crate::pgbench::Scripts;
+use crate::pgbench::PgbenchScripts;
 use crate::pgbench::builtin::Builtin;
-use crate::pgbench::dialect::Mode;
+use crate::pgbench::dialect::QueryMode;
 use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_model::{Nanos, SqlDialect};
 
@@ -11,7 +11,10 @@ use dbtime_model::{Nanos, SqlDialect};
 const TRANSACTION: &str = "\\set r random(1, 1000000)\nBEGIN;\nUPDATE t SET a = :r;\nEND;";
 
 /// Fails the `UPDATE` so many times.
-fn failing(mut times: u32, failure: Failure) -> impl FnMut(&str) -> Result<Results, Failure> {
+fn failing(
+    mut times: u32,
+    failure: DatabaseFailure,
+) -> impl FnMut(&str) -> Result<ResultSets, DatabaseFailure> {
     move |step: &str| {
         if times > 0 && step.contains("UPDATE") {
             times -= 1;
@@ -21,7 +24,7 @@ fn failing(mut times: u32, failure: Failure) -> impl FnMut(&str) -> Result<Resul
     }
 }
 
-fn conflict() -> Failure {
+fn conflict() -> DatabaseFailure {
     failure(ErrorClass::Conflict, "40001", "could not serialize access")
 }
 
@@ -36,7 +39,8 @@ fn errors(stage: &Stage) -> Vec<String> {
 
 #[test]
 fn a_conflict_is_rolled_back_and_tried_again_with_the_same_numbers() {
-    let settings = Settings { max_tries: 3, verbose_errors: true, ..Settings::default() };
+    let settings =
+        PgbenchSettings { max_tries: 3, verbose_errors: true, ..PgbenchSettings::default() };
     let mut stage = Stage::new(TRANSACTION, settings);
     let log = stage.play(&mut failing(2, conflict()));
     let (begin, update) = (log[0].clone(), log[1].clone());
@@ -59,7 +63,8 @@ fn a_conflict_is_rolled_back_and_tried_again_with_the_same_numbers() {
 
 #[test]
 fn tries_and_time_run_out() {
-    let mut stage = Stage::new(TRANSACTION, Settings { max_tries: 2, ..Settings::default() });
+    let mut stage =
+        Stage::new(TRANSACTION, PgbenchSettings { max_tries: 2, ..PgbenchSettings::default() });
     let log = stage.play(&mut failing(9, conflict()));
     assert_eq!(log.len(), 7);
     assert_eq!(log[5..], ["query ROLLBACK", "failed conflict"]);
@@ -68,7 +73,11 @@ fn tries_and_time_run_out() {
     assert_eq!(statistics.total().serialization_failures, 1);
     let command = statistics.scripts[0].commands[2];
     assert_eq!((command.retries, command.failures), (1, 1));
-    let late = Settings { max_tries: 0, latency_limit: Some(Nanos(1)), ..Settings::default() };
+    let late = PgbenchSettings {
+        max_tries: 0,
+        latency_limit: Some(Nanos(1)),
+        ..PgbenchSettings::default()
+    };
     let log = Stage::new(TRANSACTION, late).play(&mut failing(9, conflict()));
     assert_eq!(log.len(), 4, "it is late after the first try: {log:?}");
 }
@@ -77,8 +86,8 @@ fn tries_and_time_run_out() {
 fn an_error_is_told_as_the_databases_own_client_shows_it() {
     let report = "ERROR:  division by zero\nCONTEXT:  unnamed portal with parameters: $1 = '1'";
     let zero = failure(ErrorClass::Statement, "22012", "division by zero");
-    let mut stage = Stage::new(TRANSACTION, Settings::default());
-    stage.play(&mut failing(1, Failure { report: report.into(), ..zero }));
+    let mut stage = Stage::new(TRANSACTION, PgbenchSettings::default());
+    stage.play(&mut failing(1, DatabaseFailure { report: report.into(), ..zero }));
     let place = "client 0 script 0 aborted in command 2 query 0";
     assert_eq!(errors(&stage), [format!("{place}: {report}")]);
 }
@@ -86,18 +95,18 @@ fn an_error_is_told_as_the_databases_own_client_shows_it() {
 #[test]
 fn copy_is_refused_in_the_originals_words() {
     let message = format!("COPY from stdin failed: {NO_COPY_DATA}");
-    let mut stage = Stage::new(TRANSACTION, Settings::default());
+    let mut stage = Stage::new(TRANSACTION, PgbenchSettings::default());
     stage.play(&mut failing(1, failure(ErrorClass::Timeout, "57014", &message)));
     assert_eq!(errors(&stage), ["COPY is not supported in pgbench, aborting"]);
 }
 
 #[test]
 fn too_many_parameters_are_told_before_anything_is_asked() {
-    let mut scripts = Scripts::default();
+    let mut scripts = PgbenchScripts::default();
     let sql = format!("SELECT{};", " :a".repeat(256));
     scripts.add("e.sql", &sql, 1).expect("a script");
-    assert_eq!(scripts.check(Mode::Simple, SqlDialect::Postgres), Ok(()));
-    let error = scripts.check(Mode::Prepared, SqlDialect::Postgres).unwrap_err();
+    assert_eq!(scripts.check(QueryMode::Simple, SqlDialect::Postgres), Ok(()));
+    let error = scripts.check(QueryMode::Prepared, SqlDialect::Postgres).unwrap_err();
     assert!(error.starts_with("statement has too many arguments (maximum is 255)"), "{error}");
 }
 
@@ -105,15 +114,15 @@ fn too_many_parameters_are_told_before_anything_is_asked() {
 fn variables_outlive_a_retry() {
     let text = "\\if :n > 0\nSELECT :n;\n\\endif\n\\set n :n + 1\nUPDATE t;";
     let variables = vec![("n".to_owned(), "0".to_owned())];
-    let settings = Settings { max_tries: 2, variables, ..Settings::default() };
+    let settings = PgbenchSettings { max_tries: 2, variables, ..PgbenchSettings::default() };
     let log = Stage::new(text, settings).play(&mut failing(1, conflict()));
     assert_eq!(log, ["query UPDATE t;", "query SELECT 1;", "query UPDATE t;", "done"]);
 }
 
 #[test]
 fn each_database_has_its_own_conflicts() {
-    let tried = |dialect, failure: Failure| {
-        let settings = Settings { max_tries: 2, dialect, ..Settings::default() };
+    let tried = |dialect, failure: DatabaseFailure| {
+        let settings = PgbenchSettings { max_tries: 2, dialect, ..PgbenchSettings::default() };
         let mut stage = Stage::new(TRANSACTION, settings);
         let log = stage.play(&mut failing(2, failure));
         stage.program = None;
@@ -122,7 +131,7 @@ fn each_database_has_its_own_conflicts() {
     };
     let deadlock = failure(ErrorClass::Conflict, "40P01", "deadlock detected");
     assert_eq!(tried(SqlDialect::Postgres, deadlock), (7, 1, 0));
-    let undone = Failure {
+    let undone = DatabaseFailure {
         code: "1213".to_owned(),
         state: "40001".to_owned(),
         undone: true,
@@ -141,7 +150,8 @@ fn a_failed_commit_is_over_but_on_sqlite() {
         step => well(step),
     };
     let log = |dialect, fails: &mut Answer<'_>| {
-        Stage::new(TRANSACTION, Settings { dialect, ..Settings::default() }).play(fails)
+        Stage::new(TRANSACTION, PgbenchSettings { dialect, ..PgbenchSettings::default() })
+            .play(fails)
     };
     assert_eq!(log(SqlDialect::Postgres, &mut fails)[3..], ["failed conflict"]);
     let expected = ["query ROLLBACK", "failed conflict"];
@@ -150,7 +160,8 @@ fn a_failed_commit_is_over_but_on_sqlite() {
 
 #[test]
 fn any_other_error_aborts_the_client() {
-    let mut stage = Stage::new(TRANSACTION, Settings { max_tries: 5, ..Settings::default() });
+    let mut stage =
+        Stage::new(TRANSACTION, PgbenchSettings { max_tries: 5, ..PgbenchSettings::default() });
     let wrong = failure(ErrorClass::Statement, "22012", "division by zero");
     let log = stage.play(&mut failing(1, wrong));
     assert_eq!(log[2..], ["quit statement"]);
@@ -159,8 +170,8 @@ fn any_other_error_aborts_the_client() {
     assert_eq!(stage.script.trouble(), None);
     assert_eq!(stage.script.aborted(), [error]);
     assert_eq!(stage.script.aborted(), [error]);
-    let mut stage = Stage::new(TRANSACTION, Settings::default());
-    let log = stage.play(&mut failing(1, Failure::connection("EPIPE", "broken pipe")));
+    let mut stage = Stage::new(TRANSACTION, PgbenchSettings::default());
+    let log = stage.play(&mut failing(1, DatabaseFailure::connection("EPIPE", "broken pipe")));
     assert_eq!(log[2..], ["quit connection"]);
     let error = "client 0 aborted in command 2 (SQL) of script 0; \
                  perhaps the backend died while processing: broken pipe";
@@ -170,7 +181,8 @@ fn any_other_error_aborts_the_client() {
 #[test]
 fn a_failed_pipeline_is_rolled_back_and_filled_anew() {
     let text = "\\startpipeline\nBEGIN;\nUPDATE t;\nEND;\n\\endpipeline";
-    let settings = Settings { mode: Mode::Extended, max_tries: 2, ..Settings::default() };
+    let settings =
+        PgbenchSettings { mode: QueryMode::Extended, max_tries: 2, ..PgbenchSettings::default() };
     let log = Stage::new(text, settings).play(&mut failing(1, conflict()));
     let pipeline = "pipeline with BEGIN;|with UPDATE t;|with END;";
     assert_eq!(log, [pipeline, "query ROLLBACK", pipeline, "done"]);
@@ -235,7 +247,7 @@ const ABORTS: &[(&str, &[&str])] = &[
 #[test]
 fn wrong_commands_abort_the_client_in_the_words_of_pgbench() {
     for (text, expected) in ABORTS {
-        let mut stage = Stage::new(text, Settings::default());
+        let mut stage = Stage::new(text, PgbenchSettings::default());
         let log = stage.play(&mut well);
         assert_eq!(log.last().map(String::as_str), Some("quit other"), "{text}");
         assert_eq!(&errors(&stage), expected, "{text}");
@@ -244,11 +256,11 @@ fn wrong_commands_abort_the_client_in_the_words_of_pgbench() {
 
 #[test]
 fn nothing_may_stay_open_behind_a_script() {
-    let mut stage = Stage::new("BEGIN;", Settings::default());
+    let mut stage = Stage::new("BEGIN;", PgbenchSettings::default());
     assert_eq!(stage.play(&mut well), ["query BEGIN;", "quit none"]);
     let error = "client 0 aborted: end of script reached without completing the last transaction";
     assert_eq!(errors(&stage), [error]);
-    let extended = || Settings { mode: Mode::Extended, ..Settings::default() };
+    let extended = || PgbenchSettings { mode: QueryMode::Extended, ..PgbenchSettings::default() };
     let mut stage = Stage::new("\\startpipeline\nSELECT 1;", extended());
     assert_eq!(stage.play(&mut well), ["quit other"]);
     assert_eq!(errors(&stage), ["client 0 aborted: end of script reached with pipeline open"]);
@@ -270,10 +282,10 @@ fn nothing_may_stay_open_behind_a_script() {
 
 #[test]
 fn settings_have_to_go_together() {
-    let of = |settings: Settings| PgbenchScript::new(settings).expect_err("refused");
-    assert_eq!(of(Settings::default()), "no script is given, use -f or -b");
+    let of = |settings: PgbenchSettings| PgbenchScript::new(settings).expect_err("refused");
+    assert_eq!(of(PgbenchSettings::default()), "no script is given, use -f or -b");
     let with = |weight| {
-        let mut settings = Settings::default();
+        let mut settings = PgbenchSettings::default();
         settings
             .scripts
             .add_builtin(Builtin::SELECT_ONLY, weight, SqlDialect::Sqlite)
@@ -281,13 +293,13 @@ fn settings_have_to_go_together() {
         settings
     };
     assert_eq!(of(with(0)), "total script weight must not be zero");
-    let mode = Mode::Extended;
-    let error = of(Settings { mode, dialect: SqlDialect::Mysql, ..with(1) });
+    let mode = QueryMode::Extended;
+    let error = of(PgbenchSettings { mode, dialect: SqlDialect::Mysql, ..with(1) });
     assert!(error.ends_with("use -M simple or -M prepared"), "{error}");
     let variables = vec![("1a".to_owned(), "2".to_owned())];
-    let error = of(Settings { variables, ..with(1) });
+    let error = of(PgbenchSettings { variables, ..with(1) });
     assert_eq!(error, "option: invalid variable name: \"1a\"");
-    let script = PgbenchScript::new(Settings { threads: 8, ..with(1) }).expect("a script");
+    let script = PgbenchScript::new(PgbenchSettings { threads: 8, ..with(1) }).expect("a script");
     assert_eq!(script.settings().threads, 1);
     let missing = script.crew(0).and_then(|mut crew| crew.program(1).map(|_| ()));
     assert_eq!(missing, Err("there is no client 1, only 1 of them".to_owned()));

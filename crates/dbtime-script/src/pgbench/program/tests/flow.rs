@@ -1,18 +1,18 @@
 //! The ways through a script that a recorded run does not show.
 
 use super::*;
-use crate::pgbench::dialect::Mode;
+use crate::pgbench::dialect::QueryMode;
 use dbtime_model::SqlDialect;
 
 #[test]
 fn values_are_filled_in_or_sent_along() {
     let text = "\\set a 1.5\nSELECT :a, :b, :client_id;";
-    let of = |mode, dialect| Settings { mode, dialect, ..Settings::default() };
-    let log = Stage::new(text, Settings::default()).play(&mut well);
+    let of = |mode, dialect| PgbenchSettings { mode, dialect, ..PgbenchSettings::default() };
+    let log = Stage::new(text, PgbenchSettings::default()).play(&mut well);
     assert_eq!(log, ["query SELECT 1.5, :b, 0;", "done"]);
-    let log = Stage::new(text, of(Mode::Extended, SqlDialect::Postgres)).play(&mut well);
+    let log = Stage::new(text, of(QueryMode::Extended, SqlDialect::Postgres)).play(&mut well);
     assert_eq!(log, ["with SELECT $1, $2, $3;\t1.5\t\\N\t0", "done"]);
-    let mut stage = Stage::new(text, of(Mode::Prepared, SqlDialect::Mysql));
+    let mut stage = Stage::new(text, of(QueryMode::Prepared, SqlDialect::Mysql));
     let execute = "execute 0\t1.5\t\\N\t0";
     assert_eq!(stage.play(&mut well), ["prepare 0 SELECT ?, ?, ?", execute, "done"]);
     assert_eq!(stage.play(&mut well), [execute, "done"], "prepared once");
@@ -21,7 +21,7 @@ fn values_are_filled_in_or_sent_along() {
 #[test]
 fn rows_are_kept_where_a_script_wants_them() {
     let text = "SELECT 1 AS a \\gset p_\nSELECT 2 AS a;\nSELECT :p_a;";
-    let settings = Settings { mode: Mode::Prepared, ..Settings::default() };
+    let settings = PgbenchSettings { mode: QueryMode::Prepared, ..PgbenchSettings::default() };
     let mut answer =
         |step: &str| Ok(rows(if step.starts_with("executekeep") { "SELECT 9 AS a" } else { "" }));
     let log = Stage::new(text, settings).play(&mut answer);
@@ -33,34 +33,34 @@ fn rows_are_kept_where_a_script_wants_them() {
 #[test]
 fn a_row_without_columns_is_one_row() {
     let mut answer = |_: &str| {
-        let mut results = Results::default();
+        let mut results = ResultSets::default();
         results.begin_set();
         results.end_row();
         Ok(results)
     };
-    let log = Stage::new("SELECT \\gset\nSELECT 1;", Settings::default()).play(&mut answer);
+    let log = Stage::new("SELECT \\gset\nSELECT 1;", PgbenchSettings::default()).play(&mut answer);
     assert_eq!(log.last().map(String::as_str), Some("done"), "{log:?}");
-    let mut stage = Stage::new("DROP TABLE t \\gset", Settings::default());
+    let mut stage = Stage::new("DROP TABLE t \\gset", PgbenchSettings::default());
     assert_eq!(stage.play(&mut well).last().map(String::as_str), Some("quit other"));
 }
 
 #[test]
 fn aset_skips_what_is_empty() {
     let text = "SELECT 1 AS a \\; UPDATE t \\; SELECT 2 AS b \\aset\nSELECT :a, :b;";
-    let log = Stage::new(text, Settings::default()).play(&mut well);
+    let log = Stage::new(text, PgbenchSettings::default()).play(&mut well);
     assert_eq!(log[1..], ["query SELECT 1, 2;", "done"]);
 }
 
 #[test]
 fn pauses_are_as_long_as_they_say() {
     let text = "\\set n 3\n\\sleep :n ms\n\\sleep -1\n\\sleep 20us\nSELECT 1;";
-    let log = Stage::new(text, Settings::default()).play(&mut well);
+    let log = Stage::new(text, PgbenchSettings::default()).play(&mut well);
     assert_eq!(log, ["sleep 3ms", "sleep 20us", "query SELECT 1;", "done"]);
 }
 
 #[test]
 fn a_script_without_sql_lets_others_have_their_turn() {
-    let mut stage = Stage::new("\\set a 1\n", Settings::default());
+    let mut stage = Stage::new("\\set a 1\n", PgbenchSettings::default());
     let logs: Vec<_> = (0..3000).flat_map(|_| stage.play(&mut well)).collect();
     assert_eq!(logs.iter().filter(|step| *step == "sleep 0s").count(), 2);
 }
@@ -69,15 +69,15 @@ fn a_script_without_sql_lets_others_have_their_turn() {
 fn pipelines_are_prepared_before_they_start() {
     let text = "\\startpipeline\nBEGIN;\nSELECT :client_id;\n\\syncpipeline\nEND;\n\\endpipeline\n\
                 SELECT 1;";
-    let settings = |mode| Settings { mode, ..Settings::default() };
-    let mut stage = Stage::new(text, settings(Mode::Prepared));
+    let settings = |mode| PgbenchSettings { mode, ..PgbenchSettings::default() };
+    let mut stage = Stage::new(text, settings(QueryMode::Prepared));
     let pipeline = "pipeline execute 0|execute 1\t0|sync|execute 2";
     let log = stage.play(&mut well);
     let prepares = ["prepare 0 BEGIN;", "prepare 1 SELECT $1;", "prepare 2 END;"];
     assert_eq!(log[..3], prepares);
     assert_eq!(log[3..], [pipeline, "prepare 3 SELECT 1;", "execute 3", "done"]);
     assert_eq!(stage.play(&mut well), [pipeline, "execute 3", "done"]);
-    let log = Stage::new(text, settings(Mode::Extended)).play(&mut well);
+    let log = Stage::new(text, settings(QueryMode::Extended)).play(&mut well);
     assert_eq!(log[0], "pipeline with BEGIN;|with SELECT $1;\t0|sync|with END;");
     let names: Vec<_> = stage.script.statements().into_iter().map(|s| s.kind).collect();
     let last = names.last().map(|kind| kind.text().to_owned());
@@ -85,13 +85,17 @@ fn pipelines_are_prepared_before_they_start() {
     assert_eq!(stage.script.statement(0, 5).map(|id| id.0), Some(3), "the pipeline");
     assert_eq!(stage.script.statement(0, 0), None);
     let empty = "\\startpipeline\n\\endpipeline\nSELECT 1;";
-    let log = Stage::new(empty, settings(Mode::Extended)).play(&mut well);
+    let log = Stage::new(empty, settings(QueryMode::Extended)).play(&mut well);
     assert_eq!(log, ["with SELECT 1;", "done"]);
 }
 
 #[test]
 fn a_client_may_connect_anew_each_time() {
-    let settings = Settings { reconnects: true, mode: Mode::Prepared, ..Settings::default() };
+    let settings = PgbenchSettings {
+        reconnects: true,
+        mode: QueryMode::Prepared,
+        ..PgbenchSettings::default()
+    };
     let mut stage = Stage::new("SELECT 1;", settings);
     for _ in 0..2 {
         let log = stage.play(&mut well);
@@ -104,7 +108,7 @@ fn a_client_may_connect_anew_each_time() {
 fn connecting_is_no_part_of_a_latency() {
     let long = std::time::Duration::from_millis(20);
     for (is_paced, least) in [(false, 0.0), (true, 20_000.0)] {
-        let settings = Settings { reconnects: true, is_paced, ..Settings::default() };
+        let settings = PgbenchSettings { reconnects: true, is_paced, ..PgbenchSettings::default() };
         let mut stage = Stage::new("SELECT 1;", settings);
         stage.play(&mut |line| {
             if line == "connect" || line == "disconnect" {
@@ -124,18 +128,18 @@ fn connecting_is_no_part_of_a_latency() {
 #[test]
 fn programs_are_run_only_where_they_may_be() {
     let text = "\\setshell x echo :client_id 2> /dev/null\n\\shell true\nSELECT :x;";
-    let mut stage = Stage::new(text, Settings::default());
+    let mut stage = Stage::new(text, PgbenchSettings::default());
     assert_eq!(stage.play(&mut well), ["quit other"]);
     let Some(Notice::Error(first)) = stage.said().into_iter().next() else { panic!("an error") };
     assert!(first.contains("--allow-shell"), "{first}");
-    let settings = Settings { allow_shell: true, ..Settings::default() };
+    let settings = PgbenchSettings { allow_shell: true, ..PgbenchSettings::default() };
     assert_eq!(Stage::new(text, settings).play(&mut well), ["query SELECT 0;", "done"]);
 }
 
 #[test]
 fn debug_is_shown_to_the_listener() {
     let text = "\\set a debug(true)\n\\set b debug(null)\n\\set c debug(1.5)\nSELECT 1;";
-    let mut stage = Stage::new(text, Settings::default());
+    let mut stage = Stage::new(text, PgbenchSettings::default());
     stage.play(&mut well);
     let shown = ["command=1): boolean true", "command=2): null", "command=3): double 1.5"];
     let shown = shown.map(|line| Notice::Line(format!("debug(script=0,{line}")));
@@ -146,7 +150,7 @@ fn debug_is_shown_to_the_listener() {
 fn what_was_done_is_added_up() {
     let text =
         "\\if false\nSELECT 1;\n\\elif true\nSELECT 2;\n\\else\nSELECT 3;\n\\endif\nSELECT 4;";
-    let settings = Settings { times_commands: true, ..Settings::default() };
+    let settings = PgbenchSettings { times_commands: true, ..PgbenchSettings::default() };
     let mut stage = Stage::new(text, settings);
     stage.play(&mut well);
     stage.play(&mut well);

@@ -3,11 +3,11 @@
 
 use super::*;
 use crate::pgbench::builtin::Builtin;
-use crate::pgbench::dialect::Mode;
+use crate::pgbench::dialect::QueryMode;
 use dbtime_model::SqlDialect;
 
 /// The statements of every client: `client: statement`, parameters behind tabs.
-fn streams(settings: Settings, transactions: usize) -> String {
+fn streams(settings: PgbenchSettings, transactions: usize) -> String {
     let clients = settings.clients;
     let script = PgbenchScript::new(settings).expect("settings that go together");
     let mut crew = script.crew(0).expect("a crew");
@@ -56,8 +56,8 @@ fn same(found: &str, expected: &str) {
     assert_eq!(found.lines().count(), expected.lines().count());
 }
 
-fn settings(clients: u32, threads: u32, seed: u64, scripts: &[(&str, u32)]) -> Settings {
-    let mut settings = Settings { clients, threads, seed, ..Settings::default() };
+fn settings(clients: u32, threads: u32, seed: u64, scripts: &[(&str, u32)]) -> PgbenchSettings {
+    let mut settings = PgbenchSettings { clients, threads, seed, ..PgbenchSettings::default() };
     for (index, (text, weight)) in scripts.iter().enumerate() {
         settings.scripts.add(&format!("{index}.sql"), text, *weight).expect("a script");
     }
@@ -82,7 +82,7 @@ fn scripts_take_the_same_way() {
 
 #[test]
 fn parameters_are_the_same_in_both_modes() {
-    for mode in [Mode::Extended, Mode::Prepared] {
+    for mode in [QueryMode::Extended, QueryMode::Prepared] {
         let mut settings = settings(2, 1, 3, &[(include_str!("../../testdata/pipe.sql"), 1)]);
         settings.mode = mode;
         same(&streams(settings, 2), include_str!("../../testdata/pipe.txt"));

@@ -1,9 +1,9 @@
 //! What has failed: what scripts learn of it, and what the driver says.
 
-use crate::sysbench::desk::{Ask, Desk, Slot};
-use crate::sysbench::failure::{Judged, STATELESS};
+use crate::sysbench::desk::{ClientState, HostCall, LuaHost};
+use crate::sysbench::failure::{ClassifiedError, STATELESS};
 use crate::sysbench::output::Priority;
-use crate::sysbench::settings::Settings;
+use crate::sysbench::settings::SysbenchSettings;
 use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use std::rc::Rc;
 /// The code of MySQL's client for a host whose name stands for nothing.
 const UNKNOWN_HOST: u32 = 2005;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let cannot_connect = lua.create_function(move |_, ()| {
         let settings = &on.setup.settings;
         let slot = &mut *on.slot.borrow_mut();
         let Some(message) = settings.unreachable.get() else { return Ok(false) };
-        slot.ask(Ask::Connect);
-        slot.failure = Some(Judged {
+        slot.ask(HostCall::Connect);
+        slot.failure = Some(ClassifiedError {
             number: if settings.driver == SqlDialect::Mysql { UNKNOWN_HOST } else { 0 },
             state: if settings.driver == SqlDialect::Mysql { STATELESS } else { "" }.to_owned(),
             message: message.clone(),
@@ -55,35 +55,35 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
 }
 
 /// What the driver says about a failure that ends the run.
-fn said(slot: &Slot, settings: &Settings, query: &str) -> Vec<String> {
-    let Some(Judged { number, message, .. }) = &slot.failure else { return Vec::new() };
+fn said(slot: &ClientState, settings: &SysbenchSettings, query: &str) -> Vec<String> {
+    let Some(ClassifiedError { number, message, .. }) = &slot.failure else { return Vec::new() };
     let server = &settings.server;
     match (settings.driver, slot.ask) {
-        (SqlDialect::Postgres, Ask::Connect) => {
+        (SqlDialect::Postgres, HostCall::Connect) => {
             vec![format!("Connection to database failed: {message}\n")]
         }
-        (SqlDialect::Postgres, Ask::Prepare) => {
+        (SqlDialect::Postgres, HostCall::Prepare) => {
             vec![format!("PQprepare() failed: ERROR:  {message}\n")]
         }
-        (SqlDialect::Postgres, Ask::Execute) => {
+        (SqlDialect::Postgres, HostCall::Execute) => {
             vec![format!("PQexecPrepared() failed: 7 {message}")]
         }
         (SqlDialect::Postgres, _) => {
             let failed = format!("PQexec() failed: 7 {message}");
             vec![failed, format!("failed query was: {query}")]
         }
-        (_, Ask::Connect) => {
+        (_, HostCall::Connect) => {
             let on = if server.is_empty() { String::new() } else { format!(" on {server}") };
             let unable = format!("unable to connect to MySQL server{on}, aborting...");
             vec![unable, format!("error {number}: {message}")]
         }
-        (_, Ask::Prepare) => {
+        (_, HostCall::Prepare) => {
             let failed = "mysql_stmt_prepare() failed".to_owned();
             vec![failed, format!("MySQL error: {number} \"{message}\"")]
         }
         (_, ask) => {
             let function =
-                if ask == Ask::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
+                if ask == HostCall::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
             vec![format!("{function}() returned error {number} ({message}) for query '{query}'")]
         }
     }

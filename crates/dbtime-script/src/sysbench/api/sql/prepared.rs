@@ -1,7 +1,7 @@
 //! Statements that are prepared once and executed with values.
 
 use super::{spoken, utf8};
-use crate::sysbench::desk::{Ask, Desk, Kind, Prepared, Slot};
+use crate::sysbench::desk::{ClientState, HostCall, HostCallKind, LuaHost, PreparedQuery};
 use crate::sysbench::literal;
 use dbtime_load::program::Value;
 use dbtime_model::SqlDialect;
@@ -10,12 +10,12 @@ use std::borrow::Cow;
 use std::ffi::c_void;
 use std::rc::Rc;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     statements(lua, host, desk)?;
     executions(lua, host, desk)
 }
 
-fn statements(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn statements(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     let new_handle = lua.create_function(move |_, ()| {
         let prepared = &mut on.slot.borrow_mut().prepared;
@@ -25,7 +25,7 @@ fn statements(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
         }
         // Taken from here on, whether it is prepared now or once it is bound.
         let id = dbtime_model::StatementId(0);
-        prepared[free] = Some(Prepared { id, kinds: Box::default(), text: None });
+        prepared[free] = Some(PreparedQuery { id, kinds: Box::default(), text: None });
         Ok(free)
     })?;
     host.set("new_handle", new_handle)?;
@@ -38,9 +38,9 @@ fn statements(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let on = Rc::clone(desk);
     let bind = lua.create_function(move |_, (handle, letters): (usize, LuaString)| {
         let kind = |letter: &u8| match letter {
-            b'i' => Kind::Integer,
-            b'r' => Kind::Real,
-            _ => Kind::Text,
+            b'i' => HostCallKind::Integer,
+            b'r' => HostCallKind::Real,
+            _ => HostCallKind::Text,
         };
         if let Some(Some(prepared)) = on.slot.borrow_mut().prepared.get_mut(handle) {
             prepared.kinds = letters.as_bytes().iter().map(kind).collect();
@@ -60,14 +60,14 @@ fn statements(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
     let close = lua.create_function(move |_, handle: u32| {
         let slot = &mut *on.slot.borrow_mut();
         slot.handle = handle;
-        slot.ask(Ask::Close);
+        slot.ask(HostCall::Close);
         Ok(())
     })?;
     host.set("close", close)
 }
 
 /// The number of the statement is found here, so that executing it looks nothing up.
-fn prepare(desk: &Desk, handle: u32, sql: &str) {
+fn prepare(desk: &LuaHost, handle: u32, sql: &str) {
     let setup = &desk.setup;
     let sql = match setup.settings.driver {
         SqlDialect::Postgres if setup.prepares => Cow::Owned(literal::numbered(sql)),
@@ -75,17 +75,17 @@ fn prepare(desk: &Desk, handle: u32, sql: &str) {
     };
     let id = desk.number(&sql);
     let slot = &mut *desk.slot.borrow_mut();
-    slot.ask(Ask::Prepare);
+    slot.ask(HostCall::Prepare);
     slot.handle = handle;
     slot.text.clear();
     slot.text.push_str(&sql);
     let text = (!setup.prepares).then(|| Box::from(&*sql));
     if let Some(prepared) = slot.prepared.get_mut(handle as usize) {
-        *prepared = Some(Prepared { id, kinds: Box::default(), text });
+        *prepared = Some(PreparedQuery { id, kinds: Box::default(), text });
     }
 }
 
-fn executions(lua: &Lua, host: &Table, desk: &Rc<Desk>) -> Result<()> {
+fn executions(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(desk);
     type Few = (u32, Given, Given, Given, Given);
     let few = lua
@@ -111,7 +111,7 @@ unsafe extern "C" fn put_numbers(
     b: f64,
     c: f64,
     d: f64,
-    desk: *const Desk,
+    desk: *const LuaHost,
     handle: u32,
     count: u32,
 ) -> u32 {
@@ -123,8 +123,8 @@ unsafe extern "C" fn put_numbers(
 }
 
 #[inline]
-fn put(slot: &mut Slot, handle: u32, numbers: &[f64]) -> bool {
-    let Slot { ask, values, statement, prepared, handle: own, .. } = slot;
+fn put(slot: &mut ClientState, handle: u32, numbers: &[f64]) -> bool {
+    let ClientState { ask, values, statement, prepared, handle: own, .. } = slot;
     let Some(Some(prepared)) = prepared.get(handle as usize) else { return false };
     if prepared.text.is_some() || prepared.kinds.len() != numbers.len() {
         return false;
@@ -132,18 +132,18 @@ fn put(slot: &mut Slot, handle: u32, numbers: &[f64]) -> bool {
     values.resize(numbers.len(), Value::Null);
     for ((value, kind), number) in values.iter_mut().zip(&*prepared.kinds).zip(numbers) {
         *value = match kind {
-            Kind::Integer => Value::Integer(*number as i64),
-            Kind::Real => Value::Real(*number),
-            Kind::Text => return false,
+            HostCallKind::Integer => Value::Integer(*number as i64),
+            HostCallKind::Real => Value::Real(*number),
+            HostCallKind::Text => return false,
         };
     }
-    (*ask, *own, *statement) = (Ask::Execute, handle, Some(prepared.id));
+    (*ask, *own, *statement) = (HostCall::Execute, handle, Some(prepared.id));
     true
 }
 
 #[inline]
-fn execute(desk: &Desk, handle: u32, given: &[Given]) -> Result<()> {
-    let Slot { ask, text, values, statement, prepared, handle: own, .. } =
+fn execute(desk: &LuaHost, handle: u32, given: &[Given]) -> Result<()> {
+    let ClientState { ask, text, values, statement, prepared, handle: own, .. } =
         &mut **desk.slot.borrow_mut();
     let Some(Some(prepared)) = prepared.get(handle as usize) else {
         return Err(mlua::Error::runtime("the statement is closed"));
@@ -152,25 +152,25 @@ fn execute(desk: &Desk, handle: u32, given: &[Given]) -> Result<()> {
     for (index, (value, &kind)) in values.iter_mut().zip(&*prepared.kinds).enumerate() {
         set(value, kind, given.get(index))?;
     }
-    (*ask, *own, *statement) = (Ask::Execute, handle, Some(prepared.id));
+    (*ask, *own, *statement) = (HostCall::Execute, handle, Some(prepared.id));
     if let Some(pattern) = &prepared.text {
         let has_escapes = desk.setup.settings.driver == SqlDialect::Mysql;
         literal::filled(pattern, values, has_escapes, text);
-        *ask = Ask::Query;
+        *ask = HostCall::Query;
     }
     Ok(())
 }
 
 /// The value as its parameter's type has it. A text keeps its room.
 #[inline]
-fn set(value: &mut Value, kind: Kind, given: Option<&Given>) -> Result<()> {
+fn set(value: &mut Value, kind: HostCallKind, given: Option<&Given>) -> Result<()> {
     *value = match (kind, given) {
         (_, None | Some(Given::Nil)) => Value::Null,
-        (Kind::Integer, Some(Given::Integer(number))) => Value::Integer(*number),
-        (Kind::Integer, Some(Given::Number(number))) => Value::Integer(*number as i64),
-        (Kind::Real, Some(Given::Integer(number))) => Value::Real(*number as f64),
-        (Kind::Real, Some(Given::Number(number))) => Value::Real(*number),
-        (Kind::Text, Some(Given::String(given))) => {
+        (HostCallKind::Integer, Some(Given::Integer(number))) => Value::Integer(*number),
+        (HostCallKind::Integer, Some(Given::Number(number))) => Value::Integer(*number as i64),
+        (HostCallKind::Real, Some(Given::Integer(number))) => Value::Real(*number as f64),
+        (HostCallKind::Real, Some(Given::Number(number))) => Value::Real(*number),
+        (HostCallKind::Text, Some(Given::String(given))) => {
             let given = given.to_str().map_err(|_| {
                 mlua::Error::runtime("a parameter is not UTF-8; only text can be sent")
             })?;
@@ -191,8 +191,8 @@ fn set(value: &mut Value, kind: Kind, given: Option<&Given>) -> Result<()> {
 }
 
 /// A 64-bit number that Lua's own numbers cannot hold.
-fn from_digits(kind: Kind, digits: &str) -> Value {
-    if kind == Kind::Real {
+fn from_digits(kind: HostCallKind, digits: &str) -> Value {
+    if kind == HostCallKind::Real {
         return digits.parse().map_or(Value::Null, Value::Real);
     }
     let unsigned = || digits.parse::<u64>().map(u64::cast_signed);

@@ -1,0 +1,97 @@
+//! The rule for type names: each is there once in the workspace, and none is a verb of speech.
+
+use crate::tree::{SourceFile, SourceTree, TidyProblem};
+use std::collections::BTreeMap;
+
+/// Names that more than one type has. This list only ever gets shorter.
+const SHARED: &[&str] = &[];
+
+/// Words for speech, which no type does.
+const SPEECH: &[&str] = &[
+    "Ask", "Asked", "Asking", "Hear", "Heard", "Said", "Say", "Tell", "Teller", "Told", "Wanted",
+    "Wants", "Wish", "Word",
+];
+
+/// What begins the definition of a type, visibility left out.
+const KEYWORDS: &[&str] = &["enum ", "struct ", "trait ", "type ", "union ", "unsafe trait "];
+
+pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
+    let mut places: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
+    for file in tree.ending(".rs").filter(|file| is_product(file)) {
+        for (line, text) in file.lines() {
+            if let Some(name) = defined(text) {
+                places.entry(name).or_default().push((&file.path, line));
+            }
+        }
+    }
+    let mut problems: Vec<TidyProblem> =
+        places.iter().flat_map(|(name, places)| of_name(name, places)).collect();
+    for name in SHARED {
+        if places.get(name).is_none_or(|places| places.len() < 2) {
+            let text = format!("`{name}` is there once now: strike it from `SHARED`");
+            problems.push(TidyProblem::of("xtask/src/tidy/types.rs", text));
+        }
+    }
+    problems
+}
+
+fn of_name(name: &str, places: &[(&str, usize)]) -> Vec<TidyProblem> {
+    let mut problems = Vec::new();
+    let (first, line) = places[0];
+    if places.len() > 1 && !SHARED.contains(&name) {
+        for (path, line) in &places[1..] {
+            let text = format!("a type `{name}` is in {first} already: say which this one is");
+            problems.push(TidyProblem::at(path, *line, text));
+        }
+    }
+    if SPEECH.contains(&name) {
+        let text = format!("`{name}` is speech: name what the type is");
+        problems.push(TidyProblem::at(first, line, text));
+    }
+    problems
+}
+
+/// Not tests, benchmarks or examples: names there are read with their file.
+fn is_product(file: &SourceFile) -> bool {
+    let path = &file.path;
+    let is_aside = ["/tests/", "/benches/", "/examples/"].iter().any(|part| path.contains(part));
+    !is_aside && !path.ends_with("tests.rs") && !path.starts_with("fuzz/")
+}
+
+/// The name of the type that a line defines. Aliases inside of an `impl` belong to their trait.
+fn defined(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    let text = match text.strip_prefix("pub") {
+        Some(rest) => rest.trim_start_matches(|c: char| c != ' ').trim_start(),
+        None => text,
+    };
+    let keyword = KEYWORDS.iter().find(|keyword| text.starts_with(**keyword))?;
+    if *keyword == "type " && line.starts_with(' ') {
+        return None;
+    }
+    let rest = &text[keyword.len()..];
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    rest.starts_with(|c: char| c.is_ascii_uppercase()).then_some(&rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_whatever_their_visibility() {
+        assert_eq!(defined("pub(crate) struct LogEntry<'a> {"), Some("LogEntry"));
+        assert_eq!(defined("    pub(in crate::x) enum Fate {"), Some("Fate"));
+        assert_eq!(defined("trait Clock: Send {"), Some("Clock"));
+        assert_eq!(defined("    type Item = u8;"), None);
+        assert_eq!(defined("/// struct Clock"), None);
+        assert_eq!(defined("structure Clock"), None);
+    }
+
+    #[test]
+    fn names_there_twice_and_names_of_speech_are_found() {
+        assert!(of_name("Clock", &[("a.rs", 1)]).is_empty());
+        assert_eq!(of_name("Clock", &[("a.rs", 1), ("b.rs", 2)]).len(), 1);
+        assert_eq!(of_name("Told", &[("a.rs", 1)]).len(), 1);
+    }
+}
