@@ -78,6 +78,7 @@ pub struct TracedRequest {
     /// Bytes of its answer.
     pub sent_bytes: u64,
     /// Writes of its answer.
+    #[serde(alias = "sends")]
     pub writes: u32,
     /// Rows that it sent or changed, as the answer says; of several results together. `None` where
     /// it does not say, or was not whole.
@@ -87,6 +88,7 @@ pub struct TracedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
     /// What became of it.
+    #[serde(alias = "fate")]
     pub outcome: RequestOutcome,
     /// How long it was there before it was read; `None` where that was not seen. Not part of the
     /// response.

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn definitions_are_found_whatever_their_visibility() {
         assert_eq!(defined("pub(crate) struct LogEntry<'a> {"), Some("LogEntry"));
-        assert_eq!(defined("    pub(in crate::x) enum Fate {"), Some("Fate"));
+        assert_eq!(defined("    pub(super) enum Fate {"), Some("Fate"));
         assert_eq!(defined("trait Clock: Send {"), Some("Clock"));
         assert_eq!(defined("    type Item = u8;"), None);
         assert_eq!(defined("/// struct Clock"), None);
