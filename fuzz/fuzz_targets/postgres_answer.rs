@@ -2,15 +2,16 @@
 //! read something else when they arrive in other pieces.
 #![no_main]
 
-use dbtime_wire::Rows;
+use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{
-    Answer, AnswerReader, Authentication, Wants, cells, columns, parameter_status,
+    Authentication, ExpectedResponse, PostgresResponse, PostgresResponseReader, cells, columns,
+    parameter_status,
 };
 use libfuzzer_sys::fuzz_target;
 
 struct Read;
 
-impl Rows for Read {
+impl ResultRows for Read {
     fn columns(&mut self, payload: &[u8]) {
         assert!(columns(payload).count() <= payload.len());
     }
@@ -20,10 +21,10 @@ impl Rows for Read {
     }
 }
 
-fn read(bytes: &[u8], chunk: usize, wants: Wants) -> Option<(u64, Answer)> {
-    let mut reader = AnswerReader::new();
+fn read(bytes: &[u8], chunk: usize, expected: ExpectedResponse) -> Option<(u64, PostgresResponse)> {
+    let mut reader = PostgresResponseReader::new();
     let (mut held, mut answers) = (Vec::new(), 0);
-    reader.expect(wants);
+    reader.expect(expected);
     for more in bytes.chunks(chunk) {
         held.extend_from_slice(more);
         loop {
@@ -33,16 +34,17 @@ fn read(bytes: &[u8], chunk: usize, wants: Wants) -> Option<(u64, Answer)> {
                 break;
             }
             answers += 1;
-            reader.expect(wants);
+            reader.expect(expected);
         }
     }
     Some((answers, reader.take()))
 }
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
-    let (wants, chunk, bytes) = input;
-    let wants = [Wants::Nothing, Wants::FirstRow, Wants::Rows][usize::from(wants) % 3];
-    let whole = read(bytes, bytes.len().max(1), wants);
-    assert_eq!(whole, read(bytes, usize::from(chunk) + 1, wants));
+    let (kind, chunk, bytes) = input;
+    let kinds = [ExpectedResponse::Nothing, ExpectedResponse::FirstRow, ExpectedResponse::Rows];
+    let expected = kinds[usize::from(kind) % 3];
+    let whole = read(bytes, bytes.len().max(1), expected);
+    assert_eq!(whole, read(bytes, usize::from(chunk) + 1, expected));
     let _ = (Authentication::read(bytes), parameter_status(bytes));
 });

@@ -2,13 +2,13 @@
 //! sysbench's scripts apart.
 #![no_main]
 
-use dbtime_script::pgbench::Scripts;
+use dbtime_script::pgbench::PgbenchScripts;
 use dbtime_script::sysbench::sqlite::rewritten;
 use dbtime_sql::fingerprint;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let _ = Scripts::default().add("fuzz.sql", text, 1);
+    let _ = PgbenchScripts::default().add("fuzz.sql", text, 1);
     let mut out = String::new();
     fingerprint(text, &mut out);
     let _ = rewritten(text);
