@@ -2,14 +2,16 @@
 //! something else when they arrive in other pieces.
 #![no_main]
 
-use dbtime_wire::mysql::{Answer, AnswerReader, Column, Expect, binary_cells, column, text_cells};
-use dbtime_wire::{Progress, Rows};
+use dbtime_wire::mysql::{
+    Expect, MysqlColumn, MysqlResponse, MysqlResponseReader, binary_cells, column, text_cells,
+};
+use dbtime_wire::{ReadProgress, ResultRows};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Default)]
-struct Read(Vec<Column>);
+struct Read(Vec<MysqlColumn>);
 
-impl Rows for Read {
+impl ResultRows for Read {
     fn column(&mut self, payload: &[u8]) {
         self.0.extend(column(payload));
     }
@@ -20,15 +22,19 @@ impl Rows for Read {
     }
 }
 
-fn read(bytes: &[u8], chunk: usize, (without_eof, wants_rows): (bool, bool)) -> Option<Answer> {
-    let mut reader = AnswerReader::new(without_eof);
+fn read(
+    bytes: &[u8],
+    chunk: usize,
+    (without_eof, wants_rows): (bool, bool),
+) -> Option<MysqlResponse> {
+    let mut reader = MysqlResponseReader::new(without_eof);
     reader.expect(Expect::Results, wants_rows);
     let (mut held, mut rows) = (Vec::new(), Read::default());
     for more in bytes.chunks(chunk) {
         held.extend_from_slice(more);
         let (used, progress) = reader.feed(&held, &mut rows).ok()?;
         held.drain(..used);
-        if progress == Progress::Done {
+        if progress == ReadProgress::Done {
             return Some(reader.take());
         }
     }
