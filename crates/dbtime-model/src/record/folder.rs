@@ -288,8 +288,17 @@ fn without_position(error: &serde_json::Error) -> String {
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, ReadError> {
-    fs::read_to_string(path).map_err(|source| match source.kind() {
+    let bytes = fs::read(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ReadError::Missing(path.to_owned()),
         _ => ReadError::Io { path: path.to_owned(), source },
+    })?;
+    // A file cut within a character is damaged, not unreadable.
+    String::from_utf8(bytes).map_err(|error| {
+        let whole = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        ReadError::Malformed {
+            path: path.to_owned(),
+            line: 1 + whole.iter().filter(|byte| **byte == b'\n').count(),
+            problem: "text that is no UTF-8".to_owned(),
+        }
     })
 }

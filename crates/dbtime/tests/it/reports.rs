@@ -78,8 +78,16 @@ fn what_is_near_a_record_or_damaged_is_told() {
         assert!(err.contains(&format!("a/{name}")) && !err.contains(" at line "), "{err}");
     };
     let whole = fs::read_to_string(sandbox.path("a/run.json")).expect("a record");
-    sandbox.write("a/run.json", &whole[..whole.len() / 2]);
+    // Whole lines: a cut within a number or a character is another fault.
+    let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
+    sandbox.write("a/run.json", &half.join("\n"));
     damaged("run.json", "EOF while parsing");
+    let within_number = whole.find(": 0.").expect("a decimal number") + 4;
+    sandbox.write("a/run.json", &whole[..within_number]);
+    damaged("run.json", "invalid number");
+    let within_character = whole.find('≤').expect("the limit") + 1;
+    fs::write(sandbox.path("a/run.json"), &whole.as_bytes()[..within_character]).expect("written");
+    damaged("run.json", "text that is no UTF-8");
     sandbox.write("a/run.json", "[]");
     damaged("run.json", "line 1: no JSON object");
     sandbox.write("a/run.json", &whole);
