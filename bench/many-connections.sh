@@ -74,7 +74,7 @@ on_postgres() {
 
 # The null server on the server's CPU; sets `null_target`.
 start_null_server() {
-    cargo build --quiet --release --package dbtime-engines --example null_server
+    cargo build --quiet --release --package dbtime-null-server --example null_server
     mkfifo "$folder/null"
     taskset -c "$server_cpu" "${CARGO_TARGET_DIR:-target}/release/examples/null_server" \
         --mysql 0 >"$folder/null" 2>"$folder/server.log" &

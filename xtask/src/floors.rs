@@ -21,6 +21,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("dbtime-wire", 2),
     ("dbtime-engines", 3),
     ("dbtime-latch", 3),
+    ("dbtime-null-server", 3),
     ("dbtime-observe", 3),
     ("dbtime-script", 3),
     ("dbtime-kernel-tests", 4),

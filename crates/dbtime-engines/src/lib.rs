@@ -12,7 +12,6 @@ mod load_threads;
 pub mod loaded;
 pub mod mysql;
 pub mod null;
-pub mod null_server;
 pub mod observer;
 mod percent;
 pub mod plan;

@@ -3,8 +3,8 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
-use dbtime_engines::null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, NullWire};
-use dbtime_model::Product;
+use dbtime_model::{Product, WireProtocol};
+use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions};
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -176,7 +176,7 @@ fn warning_of_ports(json: &Value) -> Option<String> {
 #[test]
 fn local_ports_that_bound_the_rate_are_told() {
     let _alone = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for wire in [NullWire::MySql, NullWire::Postgres] {
+    for wire in [WireProtocol::Mysql, WireProtocol::Postgres] {
         let Some(space) = Namespace::new() else { return };
         space.set_ports(200);
         let listen = vec![(wire, Listen::Port(0))];

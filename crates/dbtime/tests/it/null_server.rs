@@ -2,22 +2,20 @@
 //! wrong or missing. Whatever it does, every transaction is counted once.
 
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
-use dbtime_engines::null_server::{
-    FaultSchedule, Listen, NullServer, NullServerOptions, NullWire, Stall,
-};
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, WireProtocol};
+use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, Stall};
 use serde_json::{Value, json};
 
-fn server(listen: (NullWire, Listen), threads: usize, faults: FaultSchedule) -> NullServer {
+fn server(listen: (WireProtocol, Listen), threads: usize, faults: FaultSchedule) -> NullServer {
     let options = NullServerOptions { listen: vec![listen], threads, faults };
     NullServer::start(&options).expect("a port is free")
 }
 
-fn serve(wire: NullWire, faults: FaultSchedule) -> NullServer {
+fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
     server((wire, Listen::Port(0)), 1, faults)
 }
 
-const WIRES: [NullWire; 2] = [NullWire::MySql, NullWire::Postgres];
+const WIRES: [WireProtocol; 2] = [WireProtocol::Mysql, WireProtocol::Postgres];
 
 /// A run of values1 on the server, which ends well and whose counts add up.
 fn run(server: &NullServer, line: &str) -> Value {
@@ -40,7 +38,7 @@ fn run_unserved(server: &NullServer, line: &str) -> Value {
 #[test]
 fn five_hundred_connections_are_all_answered() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mysql, postgres) = (NullWire::MySql, NullWire::Postgres);
+    let (mysql, postgres) = (WireProtocol::Mysql, WireProtocol::Postgres);
     let socket = |name: &str| Listen::Socket(folder.path().join(name));
     for (listen, threads, flags) in [
         ((mysql, Listen::Port(0)), 1, "--protocol prepared"),
@@ -63,7 +61,7 @@ fn five_hundred_connections_are_all_answered() {
 
 #[test]
 fn failures_are_counted_by_their_code() {
-    for (wire, code) in [(NullWire::MySql, "1205"), (NullWire::Postgres, "55P03")] {
+    for (wire, code) in [(WireProtocol::Mysql, "1205"), (WireProtocol::Postgres, "55P03")] {
         let faults = FaultSchedule {
             fail_every: Some(7),
             mysql_error: 1205,
@@ -83,7 +81,7 @@ fn failures_are_counted_by_their_code() {
 #[test]
 fn where_nothing_is_completed_nothing_is_per_transaction() {
     let faults = FaultSchedule { fail_every: Some(1), ..FaultSchedule::default() };
-    let server = serve(NullWire::MySql, FaultSchedule { mysql_error: 1205, ..faults });
+    let server = serve(WireProtocol::Mysql, FaultSchedule { mysql_error: 1205, ..faults });
     let json = run_unserved(&server, "--connections 2 --transactions 20");
     assert_eq!(count(&json, "/counts/completed"), 0, "{}", json["counts"]);
     assert!(number(&json, "/client/threads_cpu_s") > 0.0, "{}", json["client"]);
@@ -113,8 +111,10 @@ fn broken_connections_are_made_again() {
 #[test]
 fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
     let stall = Stall { at: 300, length: Nanos::from_millis(400) };
-    let server =
-        serve(NullWire::MySql, FaultSchedule { stall: Some(stall), ..FaultSchedule::default() });
+    let server = serve(
+        WireProtocol::Mysql,
+        FaultSchedule { stall: Some(stall), ..FaultSchedule::default() },
+    );
     let json = run(&server, "--connections 2 --rate 1000/s --transactions 1000");
     assert_eq!(count(&json, "/counts/completed"), 1000);
     let of = |name: &str| number(&json, &format!("/latency_us/{name}"));
@@ -153,7 +153,7 @@ fn connections_are_made_for_every_transaction() {
 fn statements_that_take_too_long_fail() {
     // The server is asked to end such a statement itself, and has a second for it.
     let delay = Some(Nanos::from_secs(5));
-    let server = serve(NullWire::MySql, FaultSchedule { delay, ..FaultSchedule::default() });
+    let server = serve(WireProtocol::Mysql, FaultSchedule { delay, ..FaultSchedule::default() });
     let json = run_unserved(&server, "--connections 4 --transactions 4 --statement-timeout 50ms");
     assert_eq!(json["errors"], json!({"timeout": 4}));
     assert_eq!((count(&json, "/counts/failed"), count(&json, "/connections/lost")), (4, 4));

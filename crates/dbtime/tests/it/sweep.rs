@@ -1,8 +1,9 @@
 //! `--sweep`: a run for each combination, a record each, one table or JSON lines.
 
 use crate::sandbox::{Sandbox, count, counts_add_up, names, number};
-use dbtime_engines::null_server::{Listen, NullServer, NullServerOptions, NullWire};
+use dbtime_model::WireProtocol;
 use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
+use dbtime_null_server::{Listen, NullServer, NullServerOptions};
 use serde_json::Value;
 use std::fs;
 
@@ -89,10 +90,10 @@ fn a_share_of_the_flat_out_rate_is_found_once_for_all() {
 
 #[test]
 fn the_table_of_a_server_says_what_it_spent() {
-    let listen = vec![(NullWire::MySql, Listen::Port(0))];
+    let listen = vec![(WireProtocol::Mysql, Listen::Port(0))];
     let server = NullServer::start(&NullServerOptions { listen, ..Default::default() });
     let server = server.expect("a port is free");
-    let target = server.target(NullWire::MySql).expect("it speaks MySQL");
+    let target = server.target(WireProtocol::Mysql).expect("it speaks MySQL");
     let line = format!("run values1 --target {target} --warmup 0s --time 300ms --no-record");
     let ran = Sandbox::new().run(&format!("{line} --rate 200/s --sweep connections=1,20")).fine();
     let ran = ran.prints(&["%usr", "%sys", "%cpu", "avg", "95 %", "offered: 200/s\n"]);

@@ -2,7 +2,7 @@
 
 /// The answer to a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NullReply {
+pub(crate) enum NullReply {
     /// One row: the number 1.
     One,
     /// One row: the number 0. So many things are in the catalogue.
@@ -17,15 +17,15 @@ pub(super) enum NullReply {
     Refused,
 }
 
-/// Longest first word that means something here.
-const LONGEST_WORD: usize = 10;
+/// Bytes of the longest first word that means something here.
+const MAX_KEYWORD_BYTES: usize = 10;
 
 impl NullReply {
     /// The answer to this text.
-    pub(super) fn to(sql: &[u8]) -> Self {
+    pub(crate) fn to(sql: &[u8]) -> Self {
         let sql = sql.trim_ascii_start();
         let end = sql.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(sql.len());
-        let mut word = [0; LONGEST_WORD];
+        let mut word = [0; MAX_KEYWORD_BYTES];
         let Some(lower) = word.get_mut(..end) else { return Self::Done("OK") };
         lower.copy_from_slice(&sql[..end]);
         lower.make_ascii_lowercase();
@@ -45,22 +45,22 @@ impl NullReply {
     }
 
     fn to_query(sql: &[u8]) -> Self {
-        let asks_for = |name: &[u8]| contains(sql, name);
-        match asks_for(b"information_schema") || asks_for(b"pg_") {
-            true if asks_for(b"count(") => Self::Zero,
+        let mentions = |name: &[u8]| contains(sql, name);
+        match mentions(b"information_schema") || mentions(b"pg_") {
+            true if mentions(b"count(") => Self::Zero,
             true => Self::Empty,
-            false if asks_for(b"version()") => Self::Version,
+            false if mentions(b"version()") => Self::Version,
             false => Self::One,
         }
     }
 
     /// Whether the statement counts as load, and can be hit by what goes wrong.
-    pub(super) fn is_load(self) -> bool {
+    pub(crate) fn is_load(self) -> bool {
         self == Self::One
     }
 
     /// The number in its row.
-    pub(super) fn number(self) -> Option<u8> {
+    pub(crate) fn number(self) -> Option<u8> {
         match self {
             Self::One => Some(1),
             Self::Zero => Some(0),
@@ -69,7 +69,7 @@ impl NullReply {
     }
 
     /// Whether there is a result at all.
-    pub(super) fn has_columns(self) -> bool {
+    pub(crate) fn has_columns(self) -> bool {
         !matches!(self, Self::Done(_) | Self::Refused)
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_told_by_their_first_word() {
+    fn statements_are_known_by_their_first_word() {
         let cases: [(&str, NullReply); 11] = [
             ("SELECT VERSION()", NullReply::Version),
             ("SELECT 1", NullReply::One),

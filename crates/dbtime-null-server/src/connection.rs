@@ -1,55 +1,55 @@
 //! One connection to a null server: its socket, and what is held in either direction.
 
-use super::NullWire;
-use super::faults::FaultPlan;
-use super::mysql::MySqlSession;
-use super::postgres::PostgresSession;
+use crate::faults::FaultPlan;
+use crate::mysql::MySqlSession;
+use crate::postgres::PostgresSession;
+use dbtime_model::WireProtocol;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 /// The conversation of a connection.
-pub(super) enum NullSession {
+pub(crate) enum NullSession {
     MySql(MySqlSession),
     Postgres(PostgresSession),
 }
 
 /// What a session made of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TakenBytes {
+pub(crate) struct ReceiveResult {
     /// So many were whole.
-    pub(super) used: usize,
+    pub(crate) used: usize,
     /// The connection is to be closed once everything has been sent.
-    pub(super) ends: bool,
+    pub(crate) closes: bool,
     /// There were statements among them that may be answered late.
-    pub(super) has_load: bool,
+    pub(crate) has_load: bool,
 }
 
 /// The client has gone, or is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ClientGone;
+pub(crate) struct ClientGone;
 
 /// One connection.
-pub(super) struct NullConnection {
-    pub(super) socket: OwnedFd,
+pub(crate) struct NullConnection {
+    pub(crate) socket: OwnedFd,
     session: NullSession,
     /// Tells it from others that had its place before.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Arrived bytes that are no whole yet.
     held: Vec<u8>,
     /// What is to be sent; the first `released` bytes of it at once.
     out: Vec<u8>,
     released: usize,
     /// Whether the socket takes no more for now.
-    pub(super) is_blocked: bool,
+    pub(crate) is_blocked: bool,
 }
 
 impl NullConnection {
-    pub(super) fn new(socket: OwnedFd, wire: NullWire, number: u64) -> Self {
+    pub(crate) fn new(socket: OwnedFd, wire: WireProtocol, number: u64) -> Self {
         let mut out = Vec::new();
         let session = match wire {
-            NullWire::MySql => NullSession::MySql(MySqlSession::new(number as u32, &mut out)),
-            NullWire::Postgres => NullSession::Postgres(PostgresSession::new(number as u32)),
+            WireProtocol::Mysql => NullSession::MySql(MySqlSession::new(number as u32, &mut out)),
+            WireProtocol::Postgres => NullSession::Postgres(PostgresSession::new(number as u32)),
         };
         let released = out.len();
         Self { socket, session, number, held: Vec::new(), out, released, is_blocked: false }
@@ -57,7 +57,7 @@ impl NullConnection {
 
     /// Reads what has arrived and answers it. Returns how many bytes of answers have to wait.
     #[inline]
-    pub(super) fn receive(
+    pub(crate) fn receive(
         &mut self,
         buffer: &mut [u8],
         plan: &FaultPlan,
@@ -83,22 +83,22 @@ impl NullConnection {
         let waits = taken.has_load && plan.faults.delay.is_some();
         // Nothing overtakes what waits already.
         if waits || self.released < before {
-            return if taken.ends { Err(ClientGone) } else { Ok(added) };
+            return if taken.closes { Err(ClientGone) } else { Ok(added) };
         }
         self.release(added)?;
-        if taken.ends { Err(ClientGone) } else { Ok(0) }
+        if taken.closes { Err(ClientGone) } else { Ok(0) }
     }
 
     /// Sends so many bytes more.
     #[inline]
-    pub(super) fn release(&mut self, bytes: usize) -> Result<(), ClientGone> {
+    pub(crate) fn release(&mut self, bytes: usize) -> Result<(), ClientGone> {
         self.released += bytes;
         self.flush()
     }
 
     /// Sends what may be sent.
     #[inline]
-    pub(super) fn flush(&mut self) -> Result<(), ClientGone> {
+    pub(crate) fn flush(&mut self) -> Result<(), ClientGone> {
         let mut sent = 0;
         self.is_blocked = false;
         while sent < self.released {
@@ -120,7 +120,7 @@ impl NullConnection {
 
 impl NullSession {
     #[inline]
-    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> TakenBytes {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> ReceiveResult {
         match self {
             Self::MySql(session) => session.receive(input, out, plan),
             Self::Postgres(session) => session.receive(input, out, plan),

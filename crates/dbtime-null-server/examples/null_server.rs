@@ -1,12 +1,10 @@
 //! The null server as a program: prints its targets on one line, then serves until it is ended.
 //!
-//! `cargo run --release -p dbtime-engines --example null_server -- --mysql 0 --postgres 0`
+//! `cargo run --release -p dbtime-null-server --example null_server -- --mysql 0 --postgres 0`
 
 use clap::Parser;
-use dbtime_engines::null_server::{
-    FaultSchedule, Listen, NullServer, NullServerOptions, NullWire, Stall,
-};
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, WireProtocol};
+use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, Stall};
 use std::io::{self, Write};
 
 /// A database server that holds nothing and answers at once.
@@ -46,8 +44,9 @@ struct Arguments {
 
 fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
-    let wires = [(NullWire::MySql, arguments.mysql), (NullWire::Postgres, arguments.postgres)];
-    let listen: Vec<(NullWire, Listen)> =
+    let wires =
+        [(WireProtocol::Mysql, arguments.mysql), (WireProtocol::Postgres, arguments.postgres)];
+    let listen: Vec<(WireProtocol, Listen)> =
         wires.into_iter().filter_map(|(wire, listen)| Some((wire, listen?))).collect();
     if listen.is_empty() {
         return Err(io::Error::other("nobody can reach it: add --mysql 0 or --postgres 0"));
@@ -65,7 +64,7 @@ fn main() -> io::Result<()> {
             close_every: arguments.close_every,
         },
     })?;
-    let targets = [NullWire::MySql, NullWire::Postgres].map(|wire| server.target(wire));
+    let targets = [WireProtocol::Mysql, WireProtocol::Postgres].map(|wire| server.target(wire));
     let line: Vec<&str> = targets.into_iter().flatten().collect();
     writeln!(io::stdout(), "{}", line.join(" "))?;
     io::stdout().flush()?;

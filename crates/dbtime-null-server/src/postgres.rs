@@ -2,9 +2,9 @@
 //!
 //! Source: PostgreSQL manual, "Frontend/Backend Protocol", version 3.0.
 
-use super::connection::TakenBytes;
-use super::faults::{FaultAction, FaultPlan};
-use super::reply::NullReply;
+use crate::connection::ReceiveResult;
+use crate::faults::{FaultAction, FaultPlan};
+use crate::reply::NullReply;
 use dbtime_wire::postgres::{HEADER, backend, frontend};
 use std::collections::BTreeMap;
 
@@ -35,13 +35,13 @@ const UNKNOWN_STATEMENT: &str = "26000";
 const UNKNOWN_PORTAL: &str = "34000";
 
 /// One client's conversation.
-pub(super) struct PostgresSession {
+pub(crate) struct PostgresSession {
     number: u32,
-    is_let_in: bool,
+    is_authenticated: bool,
     /// `I`, or `T` inside of a transaction, or `E` when that has failed.
     status: u8,
     /// After an error everything up to Sync is passed over.
-    skips: bool,
+    skips_to_sync: bool,
     statements: BTreeMap<Vec<u8>, NullStatement>,
     portals: BTreeMap<Vec<u8>, NullPortal>,
 }
@@ -68,21 +68,28 @@ enum PostgresStep {
 }
 
 impl PostgresSession {
-    pub(super) fn new(number: u32) -> Self {
+    pub(crate) fn new(number: u32) -> Self {
         let (statements, portals) = (BTreeMap::new(), BTreeMap::new());
-        Self { number, is_let_in: false, status: b'I', skips: false, statements, portals }
+        Self {
+            number,
+            is_authenticated: false,
+            status: b'I',
+            skips_to_sync: false,
+            statements,
+            portals,
+        }
     }
 
-    pub(super) fn receive(
+    pub(crate) fn receive(
         &mut self,
         input: &[u8],
         out: &mut Vec<u8>,
         plan: &FaultPlan,
-    ) -> TakenBytes {
-        let mut taken = TakenBytes::default();
+    ) -> ReceiveResult {
+        let mut taken = ReceiveResult::default();
         loop {
             let rest = &input[taken.used..];
-            let kind_length = usize::from(self.is_let_in);
+            let kind_length = usize::from(self.is_authenticated);
             let length = rest.get(kind_length..).and_then(|rest| rest.first_chunk::<4>());
             let Some(length) = length.map(|bytes| u32::from_be_bytes(*bytes) as usize) else {
                 return taken;
@@ -91,13 +98,13 @@ impl PostgresSession {
                 return taken;
             };
             taken.used += kind_length + length.max(4);
-            let next = match self.is_let_in {
+            let next = match self.is_authenticated {
                 true => self.message(rest[0], message, out, plan),
                 false => self.greet(message, out),
             };
             taken.has_load |= next == PostgresStep::Load;
             if next == PostgresStep::Close {
-                taken.ends = true;
+                taken.closes = true;
                 return taken;
             }
         }
@@ -113,7 +120,7 @@ impl PostgresSession {
             Some(CANCEL) | None => return PostgresStep::Close,
             Some(_) => {}
         }
-        self.is_let_in = true;
+        self.is_authenticated = true;
         write(backend::AUTHENTICATION, &[&[0; 4]], out);
         for (name, value) in PARAMETERS {
             write(
@@ -139,7 +146,7 @@ impl PostgresSession {
             frontend::TERMINATE => return PostgresStep::Close,
             frontend::SYNC => self.ready(out),
             frontend::QUERY => return self.query(body, out, plan),
-            _ if self.skips => {}
+            _ if self.skips_to_sync => {}
             frontend::PARSE => self.parse(body, out),
             frontend::BIND => self.bind(body, out),
             frontend::DESCRIBE => self.describe(body, out),
@@ -166,7 +173,7 @@ impl PostgresSession {
 
     #[inline]
     fn ready(&mut self, out: &mut Vec<u8>) {
-        self.skips = false;
+        self.skips_to_sync = false;
         write(backend::READY, &[&[self.status]], out);
     }
 
@@ -175,7 +182,7 @@ impl PostgresSession {
     fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> PostgresStep {
         let (sql, _) = text(body);
         let reply = NullReply::to(sql);
-        let next = match shown(sql).filter(|_| reply == NullReply::Empty) {
+        let next = match show_parameter(sql).filter(|_| reply == NullReply::Empty) {
             Some((name, value)) => {
                 out.extend_from_slice(&columns(&[(name, TEXT)], false));
                 row_of_text(value, out);
@@ -184,7 +191,7 @@ impl PostgresSession {
             }
             None => {
                 if reply.has_columns() {
-                    out.extend_from_slice(&described(reply, false));
+                    out.extend_from_slice(&row_description(reply, false));
                 }
                 self.execute(NullPortal { reply, is_binary: false }, out, plan)
             }
@@ -227,13 +234,13 @@ impl PostgresSession {
                         &[&parameters.to_be_bytes(), &types],
                         out,
                     );
-                    out.extend_from_slice(&described(*reply, false));
+                    out.extend_from_slice(&row_description(*reply, false));
                 }
                 None => self.fail(UNKNOWN_STATEMENT, "there is no such prepared statement", out),
             },
             _ => match self.portals.get(name) {
                 Some(NullPortal { reply, is_binary }) => {
-                    out.extend_from_slice(&described(*reply, *is_binary));
+                    out.extend_from_slice(&row_description(*reply, *is_binary));
                 }
                 None => self.fail(UNKNOWN_PORTAL, "there is no such portal", out),
             },
@@ -285,7 +292,7 @@ impl PostgresSession {
         let fields: [&[u8]; 5] =
             [b"SERROR\0VERROR\0C", code.as_bytes(), b"\0M", message.as_bytes(), b"\0\0"];
         write(backend::ERROR, &fields, out);
-        self.skips = true;
+        self.skips_to_sync = true;
         if self.status == b'T' {
             self.status = b'E';
         }
@@ -293,7 +300,7 @@ impl PostgresSession {
 }
 
 /// The parameter that a SHOW asks for, with its value.
-fn shown(sql: &[u8]) -> Option<(&'static str, &'static str)> {
+fn show_parameter(sql: &[u8]) -> Option<(&'static str, &'static str)> {
     let name = sql.split(u8::is_ascii_whitespace).rfind(|word| !word.is_empty())?;
     let known = PARAMETERS.into_iter();
     let mut named = known.filter(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
@@ -316,7 +323,7 @@ fn text(body: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The description of a reply's columns.
-fn described(reply: NullReply, is_binary: bool) -> Vec<u8> {
+fn row_description(reply: NullReply, is_binary: bool) -> Vec<u8> {
     match reply {
         NullReply::One | NullReply::Zero => columns(&[("?column?", INT4)], is_binary),
         NullReply::Version => columns(&[("version", TEXT)], is_binary),
@@ -383,8 +390,8 @@ fn parameters(sql: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::FaultSchedule;
     use super::*;
+    use crate::faults::FaultSchedule;
 
     fn session() -> PostgresSession {
         let mut session = PostgresSession::new(7);

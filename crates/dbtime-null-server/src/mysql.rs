@@ -2,9 +2,9 @@
 //!
 //! Source: MySQL internals manual, "Client/Server Protocol".
 
-use super::connection::TakenBytes;
-use super::faults::{FaultAction, FaultPlan};
-use super::reply::NullReply;
+use crate::connection::ReceiveResult;
+use crate::faults::{FaultAction, FaultPlan};
+use crate::reply::NullReply;
 use dbtime_wire::mysql::{HEADER, command, header, write_packet};
 use mysql_common::constants::CapabilityFlags;
 use std::sync::LazyLock;
@@ -43,8 +43,8 @@ const UNSUPPORTED: u16 = 1235;
 const AUTOCOMMIT: [u8; 2] = [2, 0];
 
 /// One client's conversation.
-pub(super) struct MySqlSession {
-    is_let_in: bool,
+pub(crate) struct MySqlSession {
+    is_authenticated: bool,
     without_eof: bool,
     /// The answers to prepared statements; the first has number 1.
     prepared: Vec<NullReply>,
@@ -61,29 +61,29 @@ enum MysqlStep {
 
 impl MySqlSession {
     /// A conversation, which begins with the server's greeting.
-    pub(super) fn new(number: u32, out: &mut Vec<u8>) -> Self {
+    pub(crate) fn new(number: u32, out: &mut Vec<u8>) -> Self {
         write_packet(&greeting(number), 0, out);
-        Self { is_let_in: false, without_eof: false, prepared: Vec::new() }
+        Self { is_authenticated: false, without_eof: false, prepared: Vec::new() }
     }
 
-    pub(super) fn receive(
+    pub(crate) fn receive(
         &mut self,
         input: &[u8],
         out: &mut Vec<u8>,
         plan: &FaultPlan,
-    ) -> TakenBytes {
-        let mut taken = TakenBytes::default();
+    ) -> ReceiveResult {
+        let mut taken = ReceiveResult::default();
         while let Some((length, sequence)) = header(&input[taken.used..]) {
             let begins = taken.used + HEADER;
             let Some(payload) = input.get(begins..begins + length) else { break };
             taken.used = begins + length;
-            let next = match self.is_let_in {
+            let next = match self.is_authenticated {
                 true => self.command(payload, out, plan),
-                false => self.let_in(payload, sequence, out),
+                false => self.authenticate(payload, sequence, out),
             };
             taken.has_load |= next == MysqlStep::Load;
             if next == MysqlStep::Close {
-                taken.ends = true;
+                taken.closes = true;
                 break;
             }
         }
@@ -91,11 +91,11 @@ impl MySqlSession {
     }
 
     /// Whoever it is, and whatever the password.
-    fn let_in(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> MysqlStep {
+    fn authenticate(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> MysqlStep {
         let Some(flags) = payload.first_chunk() else { return MysqlStep::Close };
         let theirs = CapabilityFlags::from_bits_truncate(u32::from_le_bytes(*flags));
         self.without_eof = theirs.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-        self.is_let_in = true;
+        self.is_authenticated = true;
         write_packet(&ok(0x00), sequence.wrapping_add(1), out);
         MysqlStep::GoOn
     }
@@ -306,8 +306,8 @@ fn parameters(sql: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::FaultSchedule;
     use super::*;
+    use crate::faults::FaultSchedule;
     use dbtime_wire::ReadProgress;
     use dbtime_wire::mysql::{Expect, MysqlResponse, MysqlResponseReader};
 
@@ -318,7 +318,7 @@ mod tests {
         write_packet(&[&flags.bits().to_le_bytes()[..], &[0; 28]].concat(), 1, &mut login);
         let plan = FaultPlan::new(FaultSchedule::default());
         let taken = session.receive(&login, &mut Vec::new(), &plan);
-        assert_eq!(taken, TakenBytes { used: login.len(), ends: false, has_load: false });
+        assert_eq!(taken, ReceiveResult { used: login.len(), closes: false, has_load: false });
         session
     }
 
@@ -326,7 +326,7 @@ mod tests {
         session: &mut MySqlSession,
         payload: &[u8],
         faults: &FaultSchedule,
-    ) -> (TakenBytes, MysqlResponse) {
+    ) -> (ReceiveResult, MysqlResponse) {
         let (mut input, mut out) = (Vec::new(), Vec::new());
         write_packet(payload, 0, &mut input);
         let taken = session.receive(&input, &mut out, &FaultPlan::new(faults.clone()));
@@ -368,7 +368,7 @@ mod tests {
             FaultPlan::new(FaultSchedule { close_every: Some(1), ..FaultSchedule::default() });
         let mut input = Vec::new();
         write_packet(b"\x03SELECT 1", 0, &mut input);
-        assert!(session.receive(&input, &mut Vec::new(), &plan).ends);
+        assert!(session.receive(&input, &mut Vec::new(), &plan).closes);
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
         write_packet(b"\x03SELECT 1", 0, &mut input);
         for length in 0..input.len() {
             let taken = session.receive(&input[..length], &mut Vec::new(), &plan);
-            assert_eq!(taken, TakenBytes::default());
+            assert_eq!(taken, ReceiveResult::default());
         }
         assert_eq!(plan.count(), 0);
     }

@@ -47,7 +47,7 @@ pub struct Stall {
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FaultAction {
+pub(crate) enum FaultAction {
     Answered,
     Failed,
     /// Its connection is closed.
@@ -55,32 +55,32 @@ pub(super) enum FaultAction {
 }
 
 /// Counts statements, and says what becomes of each.
-pub(super) struct FaultPlan {
-    pub(super) faults: FaultSchedule,
+pub(crate) struct FaultPlan {
+    pub(crate) faults: FaultSchedule,
     seen: AtomicU64,
 }
 
 impl FaultPlan {
-    pub(super) fn new(faults: FaultSchedule) -> Self {
+    pub(crate) fn new(faults: FaultSchedule) -> Self {
         Self { faults, seen: AtomicU64::new(0) }
     }
 
     /// Statements so far.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.seen.load(Ordering::Relaxed)
     }
 
     /// What becomes of the next statement. Comes back late when it is time to stand still.
     #[inline]
-    pub(super) fn next(&self) -> FaultAction {
+    pub(crate) fn next(&self) -> FaultAction {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(stall) = self.faults.stall.filter(|stall| stall.at == number) {
             std::thread::sleep(Duration::from_nanos(stall.length.0));
         }
-        self.fate(number)
+        self.action_of(number)
     }
 
-    fn fate(&self, number: u64) -> FaultAction {
+    fn action_of(&self, number: u64) -> FaultAction {
         let hits = |every: Option<u64>| every.is_some_and(|every| number.is_multiple_of(every));
         match (hits(self.faults.close_every), hits(self.faults.fail_every)) {
             (true, _) => FaultAction::Closed,
@@ -95,13 +95,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fates_follow_from_the_count() {
+    fn actions_follow_from_the_count() {
         let faults =
             FaultSchedule { fail_every: Some(2), close_every: Some(3), ..FaultSchedule::default() };
         let plan = FaultPlan::new(faults);
-        let fates: Vec<FaultAction> = (0..6).map(|_| plan.next()).collect();
+        let actions: Vec<FaultAction> = (0..6).map(|_| plan.next()).collect();
         use FaultAction::{Answered, Closed, Failed};
-        assert_eq!(fates, [Answered, Failed, Closed, Failed, Answered, Closed]);
+        assert_eq!(actions, [Answered, Failed, Closed, Failed, Answered, Closed]);
         assert_eq!(plan.count(), 6);
     }
 

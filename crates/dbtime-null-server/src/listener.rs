@@ -1,6 +1,6 @@
 //! Where a null server listens: a port of the loopback interface, or a socket in the file system.
 
-use super::NullWire;
+use dbtime_model::WireProtocol;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -30,13 +30,13 @@ impl FromStr for Listen {
 }
 
 /// A bound address. Accepting never blocks.
-pub(super) enum NullListener {
+pub(crate) enum NullListener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
 }
 
 impl NullListener {
-    pub(super) fn bind(listen: &Listen) -> io::Result<Self> {
+    pub(crate) fn bind(listen: &Listen) -> io::Result<Self> {
         match listen {
             Listen::Port(port) => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, *port))?;
@@ -52,7 +52,7 @@ impl NullListener {
     }
 
     /// The next connection; `None` when nobody waits for now.
-    pub(super) fn accept(&self) -> Option<OwnedFd> {
+    pub(crate) fn accept(&self) -> Option<OwnedFd> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept().ok()?;
@@ -69,22 +69,22 @@ impl NullListener {
     }
 
     /// What `--target` takes for it.
-    pub(super) fn target(&self, wire: NullWire) -> io::Result<String> {
+    pub(crate) fn target(&self, wire: WireProtocol) -> io::Result<String> {
         let misnamed = || {
             let text = "PostgreSQL's clients look for .s.PGSQL.PORT: name the socket so";
             io::Error::new(io::ErrorKind::InvalidInput, text)
         };
         Ok(match (self, wire) {
-            (Self::Tcp(listener), NullWire::MySql) => {
+            (Self::Tcp(listener), WireProtocol::Mysql) => {
                 format!("mysql://x@{}/", listener.local_addr()?)
             }
-            (Self::Tcp(listener), NullWire::Postgres) => {
+            (Self::Tcp(listener), WireProtocol::Postgres) => {
                 format!("postgres://x@{}/x", listener.local_addr()?)
             }
-            (Self::Unix(_, path), NullWire::MySql) => {
+            (Self::Unix(_, path), WireProtocol::Mysql) => {
                 format!("mysql://x@/?socket={}", path.display())
             }
-            (Self::Unix(_, path), NullWire::Postgres) => {
+            (Self::Unix(_, path), WireProtocol::Postgres) => {
                 let name = path.file_name().and_then(|name| name.to_str());
                 let port =
                     name.and_then(|name| name.strip_prefix(".s.PGSQL.")).ok_or_else(misnamed)?;

@@ -1,12 +1,12 @@
 //! One thread of a null server: waits for all of its connections at once.
 
-use super::NullWire;
-use super::connection::{ClientGone, NullConnection};
-use super::faults::FaultPlan;
-use super::listener::NullListener;
+use crate::connection::{ClientGone, NullConnection};
+use crate::faults::FaultPlan;
+use crate::listener::NullListener;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_machine::wait::precise_timers;
 use dbtime_model::MonoNanos;
+use dbtime_model::WireProtocol;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
@@ -16,35 +16,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Sockets that are served before the clock is looked at again.
-const EVENTS: usize = 256;
+const MAX_EVENTS: usize = 256;
 
 /// Bytes read at once.
-const BUFFER: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// What the kernel tells of an event: a connection's place, or one of these.
 const LISTENERS: u64 = 1 << 32;
 const INBOX: u64 = 1 << 33;
 
 /// How others reach a thread.
-pub(super) struct LoopInbox {
+pub(crate) struct LoopInbox {
     bell: OwnedFd,
-    arrived: Mutex<Vec<(OwnedFd, NullWire)>>,
+    arrived: Mutex<Vec<(OwnedFd, WireProtocol)>>,
     is_stopped: AtomicBool,
 }
 
 impl LoopInbox {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         Ok(Self { bell, arrived: Mutex::default(), is_stopped: AtomicBool::new(false) })
     }
 
     /// Ends the thread soon.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.ring();
     }
 
-    fn give(&self, socket: OwnedFd, wire: NullWire) {
+    fn push(&self, socket: OwnedFd, wire: WireProtocol) {
         self.lock().push((socket, wire));
         self.ring();
     }
@@ -54,12 +54,12 @@ impl LoopInbox {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    fn empty(&self) -> Vec<(OwnedFd, NullWire)> {
+    fn drain(&self) -> Vec<(OwnedFd, WireProtocol)> {
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         std::mem::take(&mut self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(OwnedFd, NullWire)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(OwnedFd, WireProtocol)>> {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,12 +74,12 @@ struct DelayedBytes {
 }
 
 /// One thread.
-pub(super) struct EventLoop {
+pub(crate) struct EventLoop {
     epoll: OwnedFd,
-    listeners: Vec<(NullListener, NullWire)>,
-    /// Those of all threads, of which `mine` is this one's.
+    listeners: Vec<(NullListener, WireProtocol)>,
+    /// Those of all threads, of which `own_index` is this one's.
     inboxes: Vec<Arc<LoopInbox>>,
-    mine: usize,
+    own_index: usize,
     /// Whose turn it is to get a connection.
     turn: usize,
     plan: Arc<FaultPlan>,
@@ -93,10 +93,10 @@ pub(super) struct EventLoop {
 }
 
 impl EventLoop {
-    pub(super) fn new(
-        listeners: Vec<(NullListener, NullWire)>,
+    pub(crate) fn new(
+        listeners: Vec<(NullListener, WireProtocol)>,
         inboxes: Vec<Arc<LoopInbox>>,
-        mine: usize,
+        own_index: usize,
         plan: Arc<FaultPlan>,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
@@ -104,27 +104,27 @@ impl EventLoop {
             let token = EventData::new_u64(LISTENERS + index as u64);
             epoll::add(&epoll, listener, token, EventFlags::IN)?;
         }
-        epoll::add(&epoll, &inboxes[mine].bell, EventData::new_u64(INBOX), EventFlags::IN)?;
+        epoll::add(&epoll, &inboxes[own_index].bell, EventData::new_u64(INBOX), EventFlags::IN)?;
         Ok(Self {
             epoll,
             listeners,
             inboxes,
-            mine,
+            own_index,
             turn: 0,
             plan,
             connections: Vec::new(),
             free: Vec::new(),
             count: 0,
             late: VecDeque::new(),
-            buffer: vec![0; BUFFER].into_boxed_slice(),
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         })
     }
 
     /// Serves until it is stopped.
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         precise_timers();
-        let mut ready: Vec<Event> = Vec::with_capacity(EVENTS);
-        while !self.inboxes[self.mine].is_stopped.load(Ordering::Relaxed) {
+        let mut ready: Vec<Event> = Vec::with_capacity(MAX_EVENTS);
+        while !self.inboxes[self.own_index].is_stopped.load(Ordering::Relaxed) {
             let timeout = self.late.front().map(|late| timespec(late.due - now()));
             ready.clear();
             let spare = rustix::buffer::spare_capacity(&mut ready);
@@ -132,7 +132,7 @@ impl EventLoop {
             let _ = epoll::wait(&self.epoll, spare, timeout.as_ref());
             for event in &ready {
                 match event.data.u64() {
-                    INBOX => self.adopt(),
+                    INBOX => self.accept_dealt(),
                     place @ 0..LISTENERS => self.serve(place as usize, event.flags),
                     listener => self.accept((listener - LISTENERS) as usize),
                 }
@@ -148,21 +148,21 @@ impl EventLoop {
             let Some(socket) = listener.accept() else { return };
             let turn = self.turn;
             self.turn = (turn + 1) % self.inboxes.len();
-            if turn == self.mine {
-                self.welcome(socket, *wire);
+            if turn == self.own_index {
+                self.add_connection(socket, *wire);
             } else {
-                self.inboxes[turn].give(socket, *wire);
+                self.inboxes[turn].push(socket, *wire);
             }
         }
     }
 
-    fn adopt(&mut self) {
-        for (socket, wire) in self.inboxes[self.mine].empty() {
-            self.welcome(socket, wire);
+    fn accept_dealt(&mut self) {
+        for (socket, wire) in self.inboxes[self.own_index].drain() {
+            self.add_connection(socket, wire);
         }
     }
 
-    fn welcome(&mut self, socket: OwnedFd, wire: NullWire) {
+    fn add_connection(&mut self, socket: OwnedFd, wire: WireProtocol) {
         self.count += 1;
         let mut connection = NullConnection::new(socket, wire, self.count);
         let place = self.free.pop().unwrap_or(self.connections.len());
@@ -195,7 +195,7 @@ impl EventLoop {
             let (due, number) = (now() + delay, connection.number);
             self.late.push_back(DelayedBytes { due, place, number, bytes });
         }
-        self.settle(place, was_blocked, waiting.map(drop));
+        self.update_interest(place, was_blocked, waiting.map(drop));
     }
 
     /// Sends what was late enough.
@@ -215,13 +215,18 @@ impl EventLoop {
             };
             let was_blocked = connection.is_blocked;
             let released = connection.release(bytes);
-            self.settle(place, was_blocked, released);
+            self.update_interest(place, was_blocked, released);
         }
     }
 
     /// Closes a connection that has gone; tells the kernel what one waits for that has not.
     #[inline]
-    fn settle(&mut self, place: usize, was_blocked: bool, outcome: Result<(), ClientGone>) {
+    fn update_interest(
+        &mut self,
+        place: usize,
+        was_blocked: bool,
+        outcome: Result<(), ClientGone>,
+    ) {
         let Some(connection) = &self.connections[place] else { return };
         let mut outcome = outcome;
         if outcome.is_ok() && connection.is_blocked != was_blocked {

@@ -4,7 +4,7 @@
 //! so that tests and benchmarks see the driver and not a database: any login is let in, every
 //! SELECT gives one row with the number 1, catalogues and SHOW are empty, everything else succeeds.
 //! On request it is late, stands still once, fails statements or breaks connections.
-//! [`crate::null`] is the same without a socket.
+//! The target `null:` is the same without a socket.
 //!
 //! ```text
 //!   listeners ─► first EventLoop ─ deals connections ─► EventLoop of each thread
@@ -26,6 +26,7 @@ mod reply;
 pub use faults::{FaultSchedule, Stall};
 pub use listener::Listen;
 
+use dbtime_model::WireProtocol;
 use event_loop::{EventLoop, LoopInbox};
 use faults::FaultPlan;
 use listener::NullListener;
@@ -34,20 +35,11 @@ use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A protocol that the server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NullWire {
-    /// MySQL's.
-    MySql,
-    /// PostgreSQL's.
-    Postgres,
-}
-
-/// What is asked of a null server.
+/// What a null server is started with.
 #[derive(Clone, Debug, Default)]
 pub struct NullServerOptions {
     /// Where it speaks which protocol.
-    pub listen: Vec<(NullWire, Listen)>,
+    pub listen: Vec<(WireProtocol, Listen)>,
     /// Threads that serve; 0 is taken for 1.
     pub threads: usize,
     /// What it does wrong.
@@ -56,7 +48,7 @@ pub struct NullServerOptions {
 
 /// A server that is running; it ends when this is dropped.
 pub struct NullServer {
-    targets: Vec<(NullWire, String)>,
+    targets: Vec<(WireProtocol, String)>,
     plan: Arc<FaultPlan>,
     inboxes: Vec<Arc<LoopInbox>>,
     threads: Vec<JoinHandle<()>>,
@@ -92,7 +84,7 @@ impl NullServer {
     }
 
     /// The target of a protocol, as `--target` takes it; `None` where it is not spoken.
-    pub fn target(&self, wire: NullWire) -> Option<&str> {
+    pub fn target(&self, wire: WireProtocol) -> Option<&str> {
         let found = self.targets.iter().find(|(spoken, _)| *spoken == wire);
         found.map(|(_, target)| target.as_str())
     }
