@@ -8,9 +8,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
+use dbtime_engines::databases::null::{self, NullTarget};
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;

@@ -11,7 +11,9 @@
 //! with it, atm at 95 %, the timing VFS within 2 %, the unexplained remainder within 3 %.
 #![allow(clippy::print_stdout)]
 
-use dbtime_engines::sqlite::{MeasureLevel, SqliteConnection, SqliteDatabase, SqliteTarget};
+use dbtime_engines::databases::sqlite::{
+    MeasureLevel, SqliteConnection, SqliteDatabase, SqliteTarget,
+};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_machine::clock::thread_cpu;

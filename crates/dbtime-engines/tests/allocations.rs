@@ -3,13 +3,13 @@
 mod counting;
 
 use counting::ALLOCATIONS;
-use dbtime_engines::loaded::LoadMarker;
-use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
-use dbtime_engines::pool;
-use dbtime_engines::sqlite::{MeasureLevel, SqliteAdmin, SqliteTarget};
-use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_engines::databases::null::{self, NullTarget};
+use dbtime_engines::databases::sqlite::SqlitePool;
+use dbtime_engines::databases::sqlite::{MeasureLevel, SqliteAdmin, SqliteTarget};
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
+use dbtime_engines::drive::pool;
+use dbtime_engines::load_marker::LoadMarker;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;

@@ -1,8 +1,8 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
-use dbtime_engines::observer::SecondSink;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
-use dbtime_engines::shard::{
+use dbtime_engines::drive::observer::SecondSink;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
+use dbtime_engines::drive::shard::{
     AnswerDelay, Completion, CompletionKind, ConnectionMap, Reactor, Shard, StatementResult,
 };
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -148,7 +148,7 @@ fn simulate(plan: &LoadPlan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> 
             Shard::new(plan, (shard, start), ready, Box::new(Forget), &stop).run().0
         })
         .collect();
-    dbtime_engines::plan::LoadResult::gather(plan, start, shards).recorder
+    dbtime_engines::drive::plan::LoadResult::gather(plan, start, shards).recorder
 }
 
 #[test]

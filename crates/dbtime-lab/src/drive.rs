@@ -9,7 +9,7 @@ use crate::request::{LoadRequest, RateChoice, RunRequest};
 use crate::script_watchdog::with_watchdog;
 use crate::servers::check_online;
 use crate::targets::PreparedTarget;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::think::ThinkTime;

@@ -1,6 +1,6 @@
 //! Why a run could not be made at all, and whose affair it is.
 
-use dbtime_engines::failure::DatabaseFailure;
+use dbtime_load::failure::DatabaseFailure;
 use std::io;
 use std::path::PathBuf;
 

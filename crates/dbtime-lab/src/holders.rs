@@ -5,9 +5,9 @@
 
 use crate::error::LabError;
 use crate::targets::server_of;
-use dbtime_engines::failure::DatabaseFailure;
 use dbtime_engines::server::{AdminConnection, Server};
 use dbtime_engines::socket::QueryTable;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};

@@ -7,7 +7,7 @@ use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::{self, Summary};
 use crate::targets::{Facts, PreparedTarget};
-use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_machine::cpus::machine_cpus;

@@ -10,7 +10,7 @@ use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
 use crate::store::RunStore;
 use crate::targets::{Facts, PreparedTarget};
-use dbtime_engines::plan::{LoadPlan, RunStop};
+use dbtime_engines::drive::plan::{LoadPlan, RunStop};
 use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
 use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
 use std::io::{self, Write};

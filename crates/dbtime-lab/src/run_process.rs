@@ -7,7 +7,7 @@
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::run_event::{RunEvent, RunOutcome};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};

@@ -2,7 +2,7 @@
 //! nobody can take it out again.
 
 use crate::progress::RunProgress;
-use dbtime_engines::plan::LoadPlan;
+use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;

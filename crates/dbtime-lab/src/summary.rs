@@ -1,6 +1,6 @@
 //! From what the threads recorded to what the record says.
 
-use dbtime_engines::plan::LoadResult;
+use dbtime_engines::drive::plan::LoadResult;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
 use dbtime_model::record::{

@@ -80,7 +80,7 @@ fn the_file_as_a_whole() {
     w.toml:2:11: found "p90 < 5ms", expected `<=` after this metric
     w.toml:2:11: found "speed <= 5ms", expected a form such as `p90 <= 5ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`, `errors <= 0.1%` or `throughput >= 500/s`
     w.toml:2:9: found "10 hours", expected a pause such as 10ms, exp:10ms or uniform:5ms..15ms
-    w.toml:2:17: error class `deadlok` does not exist; known: busy, conflict, constraint, full, io, corrupt, read_only, connection, timeout, statement, other
+    w.toml:2:17: error class `deadlok` does not exist; known: busy, conflict, constraint, full, io, corrupt, read_only, connection, timeout, interrupted, statement, other
     w.toml:2:9: retry has no `max_tries`, expected attempts in all, the first included
     w.toml:2:42: found 0, expected an integer from 1 to 1000000
     "#);

@@ -37,6 +37,8 @@ pub enum ErrorClass {
     Connection,
     /// A statement took longer than its limit.
     Timeout,
+    /// The driver broke the statement off, at the end of a run.
+    Interrupted,
     /// The statement itself is wrong: syntax, missing table, bad parameter.
     Statement,
     /// Everything else.
@@ -45,7 +47,7 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// Every class, in the order of the enum.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Busy,
         Self::Conflict,
         Self::Constraint,
@@ -55,6 +57,7 @@ impl ErrorClass {
         Self::ReadOnly,
         Self::Connection,
         Self::Timeout,
+        Self::Interrupted,
         Self::Statement,
         Self::Other,
     ];
@@ -71,6 +74,7 @@ impl ErrorClass {
             Self::ReadOnly => "read_only",
             Self::Connection => "connection",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Statement => "statement",
             Self::Other => "other",
         }

@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first ends the run early, the second ends dbtime.
 
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

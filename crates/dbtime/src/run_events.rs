@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::commands::run::{RunArtifacts, RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
 use dbtime_machine::now;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};

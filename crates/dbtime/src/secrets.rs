@@ -1,7 +1,7 @@
 //! Passwords of a command line: in targets, and in variables for private servers.
 
-use dbtime_engines::server_url::without_password;
-use dbtime_engines::shell;
+use dbtime_engines::server::url::without_password;
+use dbtime_model::shell;
 
 /// What stands in a password's place.
 const HIDDEN: &str = "***";

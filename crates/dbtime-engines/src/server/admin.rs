@@ -3,13 +3,13 @@
 //! A row in the table `dbtime_load` says that a load has begun, and is completed last: without that
 //! the data does not count.
 
-use super::asked::AdminSession;
+use super::admin_session::AdminSession;
 use super::dialect::ServerDialect;
 use super::engine::Server;
 use super::error::ServerError;
-use crate::failure::DatabaseFailure;
-use crate::loaded::{LoadMarker, LoadedContent, ReplaceScope};
+use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
 use crate::socket::QueryTable as Rows;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{TableData, Workload, WorkloadTable};
 use dbtime_model::MonoNanos;
@@ -84,7 +84,7 @@ impl TableLoader<'_> {
     /// Returns what it has done, or `None` when it was told to stop.
     ///
     /// # Errors
-    /// [`crate::loaded::LoadError`] for what it may not replace; else what the server refuses.
+    /// [`crate::load_marker::LoadError`] for what it may not replace; else what the server refuses.
     pub fn load(
         &self,
         workload: &Workload,

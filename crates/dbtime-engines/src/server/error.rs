@@ -1,8 +1,8 @@
 //! Why a server cannot be used. A failed statement of a run is no such error but an outcome.
 
-use crate::failure::DatabaseFailure;
-use crate::loaded::LoadError;
+use crate::load_marker::LoadError;
 use crate::socket::TlsError;
+use dbtime_load::failure::DatabaseFailure;
 
 /// Why a server cannot be reached, loaded or used.
 #[derive(Debug, thiserror::Error)]

@@ -4,15 +4,18 @@
 //! [`AdminConnection`].
 
 mod admin;
-mod asked;
+mod admin_session;
 mod dialect;
 mod engine;
 mod error;
 mod options;
+pub mod password_verifier;
+pub mod secret;
+pub mod url;
 
 pub use admin::{AdminConnection, LoadedRows, TableLoader};
-pub use asked::AdminSession;
-pub(crate) use asked::client;
+pub use admin_session::AdminSession;
+pub(crate) use admin_session::client;
 pub use dialect::ServerDialect;
 pub(crate) use dialect::quoted_list;
 pub(crate) use engine::end_statements;

@@ -1,6 +1,6 @@
 //! How a run talks to a server.
 
-use crate::plan::LoadPlan;
+use crate::drive::plan::LoadPlan;
 use crate::socket::Reconnect;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;

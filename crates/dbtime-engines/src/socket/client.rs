@@ -3,8 +3,8 @@
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::failure::DatabaseFailure;
-use crate::shard::{CompletionKind, Reactor};
+use crate::drive::shard::{CompletionKind, Reactor};
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;

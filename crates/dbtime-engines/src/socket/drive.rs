@@ -3,9 +3,9 @@
 use super::protocol::Protocol;
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::observer::LoadObserver;
-use crate::plan::{LoadPlan, LoadResult, RunStop};
-use crate::shard::{self, ConnectedShard, DriveError};
+use crate::drive::observer::LoadObserver;
+use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
+use crate::drive::shard::{self, ConnectedShard, DriveError};
 use std::sync::Arc;
 
 /// Drives the plan and blocks until all shards have ended. Connections that were refused are tried

@@ -11,14 +11,14 @@
 
 mod address;
 mod client;
+mod connection;
 mod drive;
-mod link;
+mod io_failure;
 mod protocol;
 mod reactor;
 mod service;
 mod settings;
 mod tls;
-mod trouble;
 
 pub use address::{Address, AddressError};
 pub use client::SocketClient;

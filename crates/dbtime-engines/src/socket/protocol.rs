@@ -2,8 +2,8 @@
 
 use super::address::Address;
 use super::tls::TlsWish;
-use crate::failure::DatabaseFailure;
-use crate::shard::StatementResult;
+use crate::drive::shard::StatementResult;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;

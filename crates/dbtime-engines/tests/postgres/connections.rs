@@ -2,9 +2,9 @@
 
 use crate::driving::{plan, run};
 use crate::private::{Server, is_there, settings, superuser};
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared, PostgresTarget};
+use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresTarget};
+use dbtime_engines::drive::shard::Reactor;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::shard::Reactor;
 use dbtime_engines::socket::{Reconnect, SocketReactor, SocketSettings};
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;

@@ -1,8 +1,8 @@
 //! Bytes of a server, in pieces of every size: no server is needed.
 
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
-use dbtime_engines::secret::Secret;
+use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
 use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::server::secret::Secret;
 use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsWish, Transport};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};

@@ -1,9 +1,9 @@
 //! Driving a plan in a test.
 
 use crate::private::{settings, superuser};
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Address, SocketSettings, drive};
 use dbtime_load::pipelining::Pipelining;

@@ -2,7 +2,7 @@
 
 use crate::driving::{drive_with, once, plan, run, statement, workload};
 use crate::private::{Server, is_there, settings};
-use dbtime_engines::plan::LoadPlan;
+use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Reconnect, SocketSettings};
 use dbtime_load::pipelining::Pipelining;

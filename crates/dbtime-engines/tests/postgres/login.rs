@@ -2,13 +2,13 @@
 
 use crate::driving::{plan, statement, workload};
 use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
-use dbtime_engines::failure::DatabaseFailure;
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::RunStop;
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
-use dbtime_engines::secret::Secret;
+use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementProtocol;
+use dbtime_engines::server::secret::Secret;
 use dbtime_engines::socket::{Address, SocketClient, drive};
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use crate::driving::{plan, run, statement, workload};
 use crate::private::{Server, is_there, settings, superuser};
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
-use dbtime_engines::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::{Reconnect, SocketSettings, drive};
 use dbtime_load::workload::Workload;

@@ -1,6 +1,6 @@
 //! A PostgreSQL server of a test's own: own data, own socket, own port, ended by its process id.
 
-use dbtime_engines::postgres::{
+use dbtime_engines::databases::postgres::{
     PostgresProtocol, PostgresShared, PostgresStatementKey, PostgresTarget,
 };
 use dbtime_engines::socket::{Address, Reconnect, SocketClient, SocketSettings};

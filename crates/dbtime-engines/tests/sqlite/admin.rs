@@ -1,10 +1,10 @@
 //! Loading and checking, and what is said of databases that cannot be used.
 
 use super::atm::{Bank, FETCH, fill_account, load, marker, statements, tables};
-use dbtime_engines::loaded::{LoadError, ReplaceScope};
-use dbtime_engines::sqlite::{
+use dbtime_engines::databases::sqlite::{
     DatabaseFailure, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
 };
+use dbtime_engines::load_marker::{LoadError, ReplaceScope};
 use dbtime_load::program::Value;
 use dbtime_model::ErrorClass;
 use std::fs;

@@ -1,9 +1,9 @@
 //! A small bank for the tests: three tables, nine statements to a transaction.
 
-use dbtime_engines::loaded::LoadMarker;
-use dbtime_engines::sqlite::{
+use dbtime_engines::databases::sqlite::{
     MeasureLevel, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
 };
+use dbtime_engines::load_marker::LoadMarker;
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_load::workload::{ColumnType, TableIndex, WorkloadColumn, WorkloadTable};

@@ -4,7 +4,7 @@ use super::atm::{
     ACCOUNTS, BAD, BEGIN, Bank, COMMIT, CREATE, FETCH, FETCH_ROW, LIMIT_PAGES, ROLLBACK, UPDATE,
     transact,
 };
-use dbtime_engines::sqlite::{
+use dbtime_engines::databases::sqlite::{
     SqliteError, SqliteFacts, SqliteFileKind, SqliteTarget, VfsCall, layers,
 };
 use dbtime_load::program::Value;
@@ -158,11 +158,11 @@ fn other_connections_may_stay_on_one_thread() {
 fn nothing_is_created_by_a_connection() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = SqliteTarget::new(folder.path().join("absent.db"));
-    let bank = dbtime_engines::sqlite::SqliteDatabase::new(
+    let bank = dbtime_engines::databases::sqlite::SqliteDatabase::new(
         target,
         &[],
         1,
-        dbtime_engines::sqlite::MeasureLevel::Nothing,
+        dbtime_engines::databases::sqlite::MeasureLevel::Nothing,
     );
     let error = bank.connect(0).err().expect("no file");
     assert!(matches!(error, SqliteError::Missing { .. }), "{error}");

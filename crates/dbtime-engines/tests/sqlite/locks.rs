@@ -3,7 +3,7 @@
 use super::atm::{
     BEGIN, BEGIN_READ, Bank, COMMIT, FETCH, ROLLBACK, UPDATE, load, statements, transact,
 };
-use dbtime_engines::sqlite::{SqliteConnection, SqliteTarget, check, lock_holders};
+use dbtime_engines::databases::sqlite::{SqliteConnection, SqliteTarget, check, lock_holders};
 use dbtime_load::program::Value;
 use dbtime_machine::now;
 use dbtime_model::record::BudgetLockHolder;

@@ -1,11 +1,11 @@
 //! Workers of a pool on one file.
 
 use super::atm::Bank;
-use dbtime_engines::observer::NoObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
-use dbtime_engines::pool;
-use dbtime_engines::sqlite::MeasureLevel;
-use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_engines::databases::sqlite::MeasureLevel;
+use dbtime_engines::databases::sqlite::SqlitePool;
+use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
+use dbtime_engines::drive::pool;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;

@@ -4,7 +4,7 @@
 use super::server_observer::ServerObservation;
 use super::{IntervalLog, RunObservation, RunObserver, WindowEdges};
 use crate::progress::{RunProgress, SecondSeen};
-use dbtime_engines::plan::LoadPlan;
+use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::recorder::Window;

@@ -1,8 +1,8 @@
 //! The thread of the observers, and the ways from the load's threads to it and back.
 
 use super::RunObserver;
-use dbtime_engines::observer::{LoadObserver, SecondSink};
-use dbtime_engines::plan::{LoadPlan, RunStop};
+use dbtime_engines::drive::observer::{LoadObserver, SecondSink};
+use dbtime_engines::drive::plan::{LoadPlan, RunStop};
 use dbtime_machine::now;
 use dbtime_model::recorder::Window;
 use dbtime_model::series::RunSecond;

@@ -3,7 +3,7 @@
 use super::{RunObserver, WindowEdges};
 use crate::counters::Sampler;
 use crate::targets::PreparedTarget;
-use dbtime_engines::plan::LoadPlan;
+use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};

@@ -3,8 +3,8 @@
 use super::server_observer::ServerObservation;
 use super::{IntervalLog, Monitor, PhaseLog, RunObserver, WindowEdges, observer_thread};
 use crate::progress::RunProgress;
-use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadDemand, LoadPlan, RunStop};
+use dbtime_engines::drive::observer::LoadObserver;
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;

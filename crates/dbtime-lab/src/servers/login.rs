@@ -3,11 +3,11 @@
 
 use super::product::ServerPackage;
 use crate::error::LabError;
-use dbtime_engines::mysql::{MysqlServer, MysqlTarget};
-use dbtime_engines::postgres::{PostgresServer, PostgresTarget};
-use dbtime_engines::secret::Secret;
+use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget};
+use dbtime_engines::databases::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::Server;
-use dbtime_engines::verifier;
+use dbtime_engines::server::password_verifier;
+use dbtime_engines::server::secret::Secret;
 use dbtime_model::Product;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
@@ -43,7 +43,7 @@ impl PrivateLogin {
 
     /// What a PostgreSQL server keeps of the password.
     pub(super) fn scram_sha_256(&self) -> String {
-        verifier::scram_sha_256(&self.password, self.salt)
+        password_verifier::scram_sha_256(&self.password, self.salt)
     }
 
     /// The server behind a socket, with this login.

@@ -32,9 +32,9 @@ pub(crate) use watchdog::abandon;
 
 use crate::error::LabError;
 use crate::progress::RunProgress;
-use dbtime_engines::plan::RunStop;
-use dbtime_engines::secret::Secret;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::Server;
+use dbtime_engines::server::secret::Secret;
 use dbtime_machine::CpuList;
 use dbtime_model::Product;
 use process::ServerProcess;

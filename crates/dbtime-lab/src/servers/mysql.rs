@@ -10,8 +10,8 @@ use super::product::ServerPackage;
 use super::settings::plain;
 use super::site::ServerSite;
 use crate::error::LabError;
-use dbtime_engines::plan::RunStop;
-use dbtime_engines::verifier;
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::password_verifier;
 use dbtime_model::Product;
 use std::ffi::OsString;
 use std::fs;
@@ -113,7 +113,7 @@ pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
 pub(super) fn close(site: &ServerSite) -> String {
     let identity = &site.installed.identity;
     let user = identity.product.database_user();
-    let hash = verifier::mysql_native(site.login.password());
+    let hash = password_verifier::mysql_native(site.login.password());
     match (identity.product, identity.number) {
         (Product::Mysql, (5, 7..) | (6.., _)) => {
             let password = site.login.password().reveal();

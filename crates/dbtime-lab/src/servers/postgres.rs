@@ -4,7 +4,7 @@ use super::launch::option;
 use super::product::ServerPackage;
 use super::site::ServerSite;
 use crate::error::LabError;
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;

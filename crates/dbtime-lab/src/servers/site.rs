@@ -13,7 +13,7 @@ use super::settings;
 use super::watchdog::{ServerWatchdog, no_watchdog};
 use crate::error::LabError;
 use crate::progress::RunProgress;
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -4,10 +4,10 @@ use super::{Dataset, Facts, PreparedTarget, ProgressListener, TargetKind};
 use crate::counters::Sampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
-use dbtime_engines::null::{self, NullTarget};
-use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
-use dbtime_engines::shard::DriveError;
+use dbtime_engines::databases::null::{self, NullTarget};
+use dbtime_engines::drive::observer::LoadObserver;
+use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::shard::DriveError;
 use dbtime_model::record::TargetInfo;
 
 /// The driver itself is measured.

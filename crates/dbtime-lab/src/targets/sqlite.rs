@@ -9,16 +9,16 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::Scratch;
-use dbtime_engines::loaded::{LoadMarker, ReplaceScope};
-use dbtime_engines::observer::LoadObserver;
-use dbtime_engines::plan::{LoadPlan, LoadResult, RunStop};
-use dbtime_engines::pool::{self, PoolError};
-use dbtime_engines::server::LoadedRows;
-use dbtime_engines::sqlite::{
+use dbtime_engines::databases::sqlite::SqlitePool;
+use dbtime_engines::databases::sqlite::{
     self, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
     WorkerFigures,
 };
-use dbtime_engines::sqlite_pool::SqlitePool;
+use dbtime_engines::drive::observer::LoadObserver;
+use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::pool::{self, PoolError};
+use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
+use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_machine::switch_clock::SwitchClock;
 use dbtime_machine::thread_clock::ThreadClock;

@@ -1,6 +1,6 @@
 //! What scripts ask, on real databases: each engine does it, and says what came of it.
 
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, command, operation};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};

@@ -1,7 +1,7 @@
 //! What cannot start says why, and leaves nothing behind.
 
 use crate::live::{HERE, children, is_empty, not_tested, query, refused, start, until, with};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;

@@ -3,7 +3,7 @@
 use crate::live::{
     HERE, children, is_alive, is_empty, query, shared_memory, start, state, until, with,
 };
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;

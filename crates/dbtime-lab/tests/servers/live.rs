@@ -1,6 +1,6 @@
 //! How the tests start servers, and what they ask of them from outside.
 
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;

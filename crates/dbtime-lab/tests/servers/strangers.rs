@@ -1,7 +1,7 @@
 //! Who else is on the machine does not get in.
 
 use crate::live::{HERE, client, not_tested, query, start, with};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fs;

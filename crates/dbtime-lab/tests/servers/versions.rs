@@ -2,7 +2,7 @@
 
 use crate::live::{is_alive, query, refused, start, with};
 use crate::strangers::lets_no_stranger_in;
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::path::{Path, PathBuf};

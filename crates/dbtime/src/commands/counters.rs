@@ -4,7 +4,7 @@ use super::report::write_whole;
 use crate::cli::CountersArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
 use dbtime_lab::counters::{self, Sampler};
 use dbtime_machine::now;

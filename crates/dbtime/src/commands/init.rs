@@ -4,7 +4,7 @@ use crate::cli::InitArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{Live, ProgressAudience};
 use crate::{interrupt, screen};
-use dbtime_engines::loaded::ReplaceScope;
+use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_lab::{Dataset, Target};
 use dbtime_load::workload::Workload;
 

@@ -3,7 +3,7 @@
 use crate::cli::PsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_machine::usage::MachineSample;

@@ -4,7 +4,7 @@ use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::{MonoNanos, Nanos};

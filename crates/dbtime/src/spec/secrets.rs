@@ -2,8 +2,8 @@
 
 use crate::exit::CommandFailure;
 use crate::secrets::is_secret;
-use dbtime_engines::secret::Secret;
-use dbtime_engines::server_url::{ServerUrl, without_password};
+use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::url::{ServerUrl, without_password};
 use std::ffi::OsString;
 use std::path::Path;
 

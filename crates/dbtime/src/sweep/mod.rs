@@ -13,7 +13,7 @@ use crate::commands::run::folder;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{Live, ProgressAudience};
 use crate::{interrupt, screen, secrets};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::make_folder;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, WorkloadSpec};

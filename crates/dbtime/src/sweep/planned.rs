@@ -6,7 +6,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{Live, ProgressAudience};
 use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use crate::{screen, secrets};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{ProcessResult, RateChoice, RunOutcome, RunProcess};
 use dbtime_load::arrivals::Rate;
 use dbtime_model::record::{FactorValue, RunSpec, combination_text};

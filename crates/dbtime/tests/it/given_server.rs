@@ -1,6 +1,6 @@
 //! A server that runs while several commands use it, and can be treated badly.
 
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::socket::QueryTable;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;

@@ -3,7 +3,7 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::Product;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use std::time::Duration;
 
 fn pause(seconds: f64) {

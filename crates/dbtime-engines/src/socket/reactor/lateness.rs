@@ -9,7 +9,7 @@
 //!           └─ work ─┘                         └── wait ───┘
 //! ```
 
-use crate::shard::AnswerDelay;
+use crate::drive::shard::AnswerDelay;
 use dbtime_machine::schedstat::Schedstat;
 use dbtime_machine::switch_flag::SwitchFlag;
 use dbtime_model::{MonoNanos, Nanos};

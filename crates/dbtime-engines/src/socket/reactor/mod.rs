@@ -1,18 +1,19 @@
 //! Waits for many connections at once, and makes those that are not there.
 
+mod close;
+mod connect;
 mod lateness;
-mod leaving;
-mod opening;
-mod reading;
-mod waiting;
+mod poll;
+mod receive;
 
-use super::link::{ConnectionStage, PendingWork, Sent, SocketConnection};
+use super::connection::{ConnectionStage, PendingWork, Sent, SocketConnection};
+use super::io_failure::IoFailure;
 use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
 use super::settings::{Reconnect, SocketSettings};
 use super::tls;
-use super::trouble::IoFailure;
-use crate::failure::DatabaseFailure;
-use crate::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
+use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
+use close::ClosingSockets;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
@@ -22,13 +23,12 @@ use dbtime_machine::wait::WakeMargin;
 use dbtime_model::recorder::Connections;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use lateness::Lateness;
-use leaving::ClosingSockets;
+use poll::ReactorTicks;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use waiting::ReactorTicks;
 
 /// Sockets that are read before the shard looks at its schedule again.
 const EVENTS: usize = 64;
@@ -410,7 +410,7 @@ impl<P: Protocol> SocketReactor<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
+    use crate::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
     use crate::server::StatementProtocol;
     use crate::socket::Address;
     use std::os::unix::net::UnixListener;

@@ -13,7 +13,7 @@ mod watch;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::{interrupt, screen, secrets};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;

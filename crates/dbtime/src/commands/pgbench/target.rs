@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::foreign;
-use dbtime_engines::server_url::ServerUrl;
+use dbtime_engines::server::url::ServerUrl;
 use dbtime_model::SqlDialect;
 use dbtime_script::pgbench::options::{CommonOptions, ConnectionOptions};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 use super::fatal;
 use crate::exit::CommandFailure;
 use crate::live::tell_stuck;
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, Target, operation};
 use dbtime_load::workload::Workload;
 use dbtime_script::sysbench::{

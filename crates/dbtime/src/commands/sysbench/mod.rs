@@ -10,7 +10,7 @@ mod target;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::tell_stuck;
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::sysbench::options::{Arguments, GeneralOptions, SysbenchOptions};

@@ -1,8 +1,8 @@
 //! From sysbench's database options to the target they name.
 
 use crate::exit::CommandFailure;
-use dbtime_engines::secret::Secret;
-use dbtime_engines::server_url::ServerUrl;
+use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::url::ServerUrl;
 use dbtime_lab::{LabError, Target};
 use dbtime_script::sysbench::options::{DatabaseOptions, Mysql, Pgsql, SslMode, SysbenchOptions};
 use std::path::Path;

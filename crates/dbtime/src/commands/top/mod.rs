@@ -6,7 +6,7 @@ mod terminal;
 use crate::cli::TopArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::tracing::{HolderWatch, TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};

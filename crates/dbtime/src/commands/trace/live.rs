@@ -5,7 +5,7 @@ use super::view::TraceView;
 use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_engines::plan::RunStop;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};

@@ -1,0 +1,169 @@
+//! Loading, looking, and how MySQL and MariaDB write tables.
+
+use super::protocol::MysqlProtocol;
+use super::request::literal;
+use super::shared::MysqlShared;
+use super::target::MysqlTarget;
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Value;
+use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
+use dbtime_model::{MonoNanos, Nanos};
+use std::ops::Range;
+
+/// How MySQL and MariaDB write tables.
+#[derive(Clone, Copy, Debug)]
+pub struct MysqlDialect;
+
+/// A connection for loading and looking.
+pub struct MysqlAdmin {
+    client: SocketClient<MysqlProtocol>,
+}
+
+/// Bytes of one INSERT: MySQL 5.5 takes a packet of 1 MiB by default.
+const INSERT_BYTES: usize = 512 << 10;
+
+/// Bytes of one transaction while loading: its undo stays small, its end is worth a sync.
+const TRANSACTION_BYTES: usize = 8 << 20;
+
+impl MysqlAdmin {
+    /// Connects to the target, and waits no longer than `limit` for an answer.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or does not let us in.
+    pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
+        let shared = MysqlShared::new(target.identity.clone());
+        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        Ok(Self { client: server::client(target.to_string(), shared, sockets)? })
+    }
+
+    /// The server's version as it says it.
+    pub fn version(&self) -> &str {
+        self.client.protocol().server_version()
+    }
+}
+
+impl AdminConnection for MysqlAdmin {
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
+        self.client.query(sql)
+    }
+
+    fn encryption(&self) -> String {
+        self.client.encryption()
+    }
+
+    fn send(&mut self, sql: &str) {
+        self.client.send(sql);
+    }
+
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
+        self.client.answer_by(until)
+    }
+
+    fn load_rows(
+        &mut self,
+        table: &WorkloadTable,
+        rows: Range<u64>,
+        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Box<DatabaseFailure>> {
+        let columns: Vec<&str> =
+            table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
+        let (name, columns) =
+            (MysqlDialect.quoted(&table.name), quoted_list(&MysqlDialect, &columns));
+        let backslash = self.client.protocol().reads_backslashes();
+        let head = format!("INSERT INTO {name} ({columns}) VALUES ");
+        let mut sql = head.clone().into_bytes();
+        let (mut values, mut told, mut open) = (Vec::new(), rows.start, 0);
+        self.client.query("SET unique_checks = 0, foreign_key_checks = 0, autocommit = 0")?;
+        for row in rows.clone() {
+            fill(row, &mut values);
+            if sql.len() > head.len() {
+                sql.push(b',');
+            }
+            tuple(&values, backslash, &mut sql);
+            if sql.len() < INSERT_BYTES && row + 1 < rows.end {
+                continue;
+            }
+            open += sql.len();
+            self.client.query(&String::from_utf8_lossy(&sql))?;
+            sql.truncate(head.len());
+            if open >= TRANSACTION_BYTES {
+                self.client.query("COMMIT")?;
+                open = 0;
+            }
+            if !progress(row + 1 - told) {
+                break;
+            }
+            told = row + 1;
+        }
+        self.client.query("COMMIT").map(drop)
+    }
+}
+
+fn tuple(values: &[Value], backslash: bool, sql: &mut Vec<u8>) {
+    sql.push(b'(');
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            sql.push(b',');
+        }
+        literal(value, backslash, sql);
+    }
+    sql.push(b')');
+}
+
+impl ServerDialect for MysqlDialect {
+    fn quoted(&self, name: &str) -> String {
+        format!("`{}`", name.replace('`', "``"))
+    }
+
+    fn type_of(&self, column: &WorkloadColumn) -> String {
+        let kind = match column.kind {
+            ColumnType::Integer => "INT".to_owned(),
+            ColumnType::BigInt => "BIGINT".to_owned(),
+            ColumnType::Double => "DOUBLE".to_owned(),
+            ColumnType::Char(length @ 0..=255) => format!("CHAR({length})"),
+            ColumnType::Char(length) | ColumnType::Varchar(length) => format!("VARCHAR({length})"),
+            ColumnType::Text => "TEXT".to_owned(),
+            ColumnType::Timestamp => "DATETIME".to_owned(),
+        };
+        let key = if column.primary_key { " NOT NULL" } else { "" };
+        let auto = if column.auto { " AUTO_INCREMENT" } else { "" };
+        format!("{kind}{key}{auto}")
+    }
+
+    fn text(&self, text: &str) -> String {
+        let mut out = Vec::new();
+        literal(&Value::Text(text.to_owned()), true, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    fn table_options(&self) -> &'static str {
+        " ENGINE = InnoDB"
+    }
+
+    fn count_tables(&self, name: &str) -> String {
+        format!(
+            "COUNT(*) FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND table_name = {name}"
+        )
+    }
+
+    fn analyze(&self, table: &str) -> String {
+        format!("ANALYZE TABLE {table}")
+    }
+
+    fn version_query(&self) -> &'static str {
+        "SELECT VERSION()"
+    }
+
+    fn data_folder_query(&self) -> &'static str {
+        "SELECT @@datadir"
+    }
+
+    /// InnoDB keeps rows in the order of the key: it must be there first.
+    fn adds_key_after_loading(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,24 @@
+//! MySQL 5.5 to 9 and MariaDB 10 to 12.
+//!
+//! [`MysqlProtocol`] is one connection: it logs in ([`login`]), prepares statements when they are
+//! first needed, sends them ([`request`]) and reads where their answers end. What all connections
+//! of a run share is in [`MysqlShared`].
+
+mod adhoc;
+mod admin;
+mod error;
+mod facts;
+mod login;
+mod options_file;
+mod protocol;
+mod request;
+mod row_sink;
+mod server;
+mod shared;
+mod target;
+
+pub use admin::{MysqlAdmin, MysqlDialect};
+pub use protocol::MysqlProtocol;
+pub use server::MysqlServer;
+pub use shared::{MysqlShared, MysqlStatementKey};
+pub use target::{MysqlTarget, MysqlTargetError};

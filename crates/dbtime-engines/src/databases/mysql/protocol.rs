@@ -1,0 +1,527 @@
+//! One connection's side of the conversation.
+
+use super::adhoc::{AwaitedReply, MysqlAdHocSession};
+use super::error::{failure, malformed};
+use super::login::{self, Greeting, LoginStep, MysqlLogin};
+use super::request;
+use super::row_sink::{MysqlRowSink, RowRetention};
+use super::shared::{MysqlShared, MysqlStatementForm};
+use crate::drive::shard::StatementResult;
+use crate::socket::{
+    Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsWish, Transport,
+    service_of,
+};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Value;
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_model::StatementId;
+use dbtime_wire::ReadProgress as Reading;
+use dbtime_wire::mysql::{
+    Expect, HEADER, MysqlError, MysqlResponseReader, command, header, write_packet,
+};
+use mysql_common::constants::CapabilityFlags;
+use std::collections::VecDeque;
+
+/// One connection.
+pub struct MysqlProtocol {
+    stage: MysqlStage,
+    login: MysqlLogin,
+    greeting: Greeting,
+    reader: MysqlResponseReader,
+    /// What the server knows of each statement.
+    handles: Box<[MysqlStatementHandle]>,
+    /// Statements whose PREPARE has been sent, in the order of their answers.
+    preparing: VecDeque<StatementId>,
+    /// What is executed once they have come, in this order.
+    waiting: VecDeque<(StatementId, Vec<Value>, bool)>,
+    /// Which rows are kept of the statements under way behind the one that is being answered.
+    behind: VecDeque<RowRetention>,
+    /// Why it cannot be.
+    refused: Option<Box<DatabaseFailure>>,
+    round_trips: u32,
+    /// Whether backslashes in strings are escapes.
+    backslash: bool,
+    /// Whether the server's sessions begin without auto-commit, which workloads count on.
+    sets_autocommit: bool,
+    kept: MysqlRowSink,
+    asking: MysqlAdHocSession,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MysqlStage {
+    Greeting,
+    LoggingIn,
+    /// Waits for the answer to this setup statement.
+    SettingUp(usize),
+    Idle,
+    Preparing,
+    Executing,
+    /// Does what a script asked.
+    Asked(AwaitedReply),
+}
+
+/// What the server knows of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MysqlStatementHandle {
+    Unknown,
+    Prepared(u32),
+    /// It does not prepare such statements.
+    AsText,
+}
+
+/// Status flag: each statement is a transaction of its own.
+const AUTOCOMMIT: u16 = 0x0002;
+
+/// Status flag: backslashes are ordinary characters.
+const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+
+/// The server prepares no such statement.
+const UNSUPPORTED_PS: u16 = 1295;
+
+impl MysqlProtocol {
+    /// The server's version as it says it, without MariaDB's old disguise.
+    pub fn server_version(&self) -> &str {
+        &self.greeting.version
+    }
+
+    /// Whether backslashes in strings are escapes.
+    pub(crate) fn reads_backslashes(&self) -> bool {
+        self.backslash
+    }
+
+    #[inline]
+    fn expect(&mut self, expect: Expect, keep: RowRetention) {
+        self.kept.begin(keep);
+        self.reader.expect(expect, self.kept.is_wanted());
+    }
+
+    /// Sends a statement that needs no preparing.
+    #[inline]
+    fn send(&mut self, shared: &MysqlShared, call: ProtocolCall<'_>, out: &mut Vec<u8>) {
+        let statement = &shared.statements[call.statement.0 as usize];
+        let handle = self.handles[call.statement.0 as usize];
+        let is_binary = match (&statement.form, handle) {
+            (MysqlStatementForm::Packet(packet), _) => {
+                out.extend_from_slice(packet);
+                false
+            }
+            (MysqlStatementForm::Prepared { .. }, MysqlStatementHandle::Prepared(id)) => {
+                request::execute(id, call.parameters, out);
+                true
+            }
+            (MysqlStatementForm::Text(pieces) | MysqlStatementForm::Prepared { pieces, .. }, _) => {
+                request::text_query(pieces, call.parameters, self.backslash, out);
+                false
+            }
+        };
+        let keep = match (call.wants_row, is_binary) {
+            (false, _) => RowRetention::Nothing,
+            (true, true) => RowRetention::FirstBinary,
+            (true, false) => RowRetention::FirstText,
+        };
+        match self.stage {
+            MysqlStage::Executing => self.behind.push_back(keep),
+            _ => self.await_results(keep),
+        }
+    }
+
+    /// The answer to a statement is next.
+    #[inline]
+    fn await_results(&mut self, keep: RowRetention) {
+        self.stage = MysqlStage::Executing;
+        self.expect(Expect::Results, keep);
+    }
+
+    fn must_be_prepared(&self, shared: &MysqlShared, statement: StatementId) -> bool {
+        let index = statement.0 as usize;
+        let is_prepared =
+            matches!(shared.statements[index].form, MysqlStatementForm::Prepared { .. });
+        is_prepared && self.handles[index] == MysqlStatementHandle::Unknown
+    }
+
+    /// Sends what has waited, up to what must be prepared first; that once nothing is under way.
+    #[cold]
+    fn go_on(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
+        while let Some((statement, ..)) = self.waiting.front() {
+            if self.must_be_prepared(shared, *statement) {
+                if self.stage == MysqlStage::Idle {
+                    self.prepare(shared, *statement, out);
+                }
+                return;
+            }
+            self.send_waiting(shared, out);
+        }
+    }
+
+    fn send_waiting(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
+        if let Some((statement, parameters, wants_row)) = self.waiting.pop_front() {
+            let parameters = parameters.as_slice();
+            self.send(shared, ProtocolCall { statement, parameters, wants_row }, out);
+        }
+    }
+
+    /// Asks the server to prepare all statements of an operation at once, in one round trip.
+    fn prepare(&mut self, shared: &MysqlShared, wanted: StatementId, out: &mut Vec<u8>) {
+        let operation = shared.statements[wanted.0 as usize].operation;
+        for (index, statement) in shared.statements.iter().enumerate() {
+            let MysqlStatementForm::Prepared { sql, .. } = &statement.form else { continue };
+            if statement.operation == operation
+                && self.handles[index] == MysqlStatementHandle::Unknown
+            {
+                request::text_command(command::STMT_PREPARE, sql, out);
+                self.preparing.push_back(StatementId(index as u16));
+            }
+        }
+        self.round_trips = 2;
+        self.stage = MysqlStage::Preparing;
+        self.expect(Expect::Prepare, RowRetention::Nothing);
+    }
+
+    /// A PREPARE has been answered.
+    fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> ProtocolProgress {
+        let answer = self.reader.take();
+        let Some(statement) = self.preparing.pop_front() else { return ProtocolProgress::More };
+        let wanted = self.waiting.front().map(|(wanted, ..)| *wanted);
+        let handle = &mut self.handles[statement.0 as usize];
+        match (answer.prepared, answer.error) {
+            (Some(prepared), _) => *handle = MysqlStatementHandle::Prepared(prepared.id),
+            (_, Some(error)) if error.code == UNSUPPORTED_PS => {
+                *handle = MysqlStatementHandle::AsText
+            }
+            // Others of the operation may exist once this one has been executed.
+            (_, Some(error)) if wanted == Some(statement) => {
+                self.refused = Some(Box::new(failure(&error)));
+            }
+            _ => {}
+        }
+        if !self.preparing.is_empty() {
+            self.expect(Expect::Prepare, RowRetention::Nothing);
+            return ProtocolProgress::More;
+        }
+        self.stage = MysqlStage::Idle;
+        if let Some(refused) = self.refused.take() {
+            self.waiting.pop_front();
+            let round_trips = std::mem::replace(&mut self.round_trips, 1) - 1;
+            self.go_on(shared, out);
+            return ProtocolProgress::Answered(StatementResult {
+                rows: Err(refused),
+                round_trips,
+                ..StatementResult::of(0)
+            });
+        }
+        // Even if it could not be prepared: as text then.
+        self.send_waiting(shared, out);
+        self.go_on(shared, out);
+        ProtocolProgress::More
+    }
+
+    /// The answer to a statement is whole.
+    #[inline]
+    fn executed(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> StatementResult {
+        let answer = self.reader.answer();
+        let round_trips = std::mem::replace(&mut self.round_trips, 1);
+        let warnings = answer.warnings;
+        let rows = match &answer.error {
+            None if answer.has_result => Ok(answer.rows),
+            None => Ok(answer.affected),
+            Some(error) => Err(Box::new(failure(error))),
+        };
+        if answer.error.is_none() {
+            self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
+        }
+        self.stage = MysqlStage::Idle;
+        if let Some(keep) = self.behind.pop_front() {
+            // It went out with the one before.
+            self.round_trips = 0;
+            self.await_results(keep);
+        } else if !self.waiting.is_empty() {
+            self.go_on(shared, out);
+        }
+        StatementResult { rows, round_trips, warnings, is_sent: true }
+    }
+
+    /// The answer to what a script asked is whole.
+    #[inline]
+    fn replied(&mut self, wanted: AwaitedReply) -> StatementResult {
+        self.stage = MysqlStage::Idle;
+        let answer = self.reader.answer();
+        let warnings = answer.warnings;
+        if let Some(error) = &answer.error {
+            return StatementResult { warnings, ..StatementResult::failed(failure(error)) };
+        }
+        if !matches!(wanted, AwaitedReply::Handle(_)) {
+            self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
+        }
+        self.asking.answered(wanted, answer);
+        StatementResult { warnings, ..StatementResult::of(self.asking.results().rows()) }
+    }
+
+    /// Reads a packet of the time before statements.
+    fn log_in(
+        &mut self,
+        shared: &MysqlShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, ProtocolProgress) {
+        let Some((length, sequence)) = header(input) else { return (0, ProtocolProgress::More) };
+        if length > LONGEST_LOGIN {
+            return (0, broken(no_mysql(input)));
+        }
+        let Some(payload) = input.get(HEADER..HEADER + length) else {
+            return (0, ProtocolProgress::More);
+        };
+        let used = HEADER + length;
+        let turn = match self.stage {
+            MysqlStage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
+            MysqlStage::Greeting => self.greet(shared, payload),
+            _ => match payload.first() {
+                Some(0xff) => Err(self.login.explained(read_error(payload), &self.greeting)),
+                Some(0xfe) => self.login.switch(payload, &shared.identity),
+                Some(0x01) => self.login.more(&payload[1..], &shared.identity),
+                Some(0x00) => return (used, self.welcomed(shared, payload, out)),
+                _ => Err(unreadable()),
+            },
+        };
+        match turn {
+            Ok(LoginStep::Send(packet)) => {
+                write_packet(&packet, sequence.wrapping_add(1), out);
+                (used, ProtocolProgress::More)
+            }
+            Ok(LoginStep::Wait) => (used, ProtocolProgress::More),
+            Ok(LoginStep::Encrypt(packet)) => {
+                write_packet(&packet, sequence.wrapping_add(1), out);
+                (used, ProtocolProgress::Encrypt)
+            }
+            Err(failure) => (used, broken(failure)),
+        }
+    }
+
+    fn greet(
+        &mut self,
+        shared: &MysqlShared,
+        payload: &[u8],
+    ) -> Result<LoginStep, DatabaseFailure> {
+        self.greeting = login::greeting(payload)?;
+        let without_eof =
+            self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        self.reader = MysqlResponseReader::new(without_eof);
+        if let Some(request) = self.login.encryption(&self.greeting, &shared.identity)? {
+            return Ok(LoginStep::Encrypt(request));
+        }
+        self.stage = MysqlStage::LoggingIn;
+        Ok(LoginStep::Send(self.login.answer(&self.greeting, &shared.identity)?))
+    }
+
+    /// The server has let us in, and says in which state the session is.
+    fn welcomed(
+        &mut self,
+        shared: &MysqlShared,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> ProtocolProgress {
+        // Behind two counts that are zero here.
+        let status = payload.get(3..5).map_or(AUTOCOMMIT, |s| u16::from_le_bytes([s[0], s[1]]));
+        self.backslash = status & NO_BACKSLASH_ESCAPES == 0;
+        self.sets_autocommit = status & AUTOCOMMIT == 0;
+        self.set_up(shared, 0, out)
+    }
+
+    /// Executes the next statement of the set-up, or is done with it.
+    fn set_up(&mut self, shared: &MysqlShared, next: usize, out: &mut Vec<u8>) -> ProtocolProgress {
+        let own = if self.sets_autocommit { Some("SET autocommit = 1") } else { None };
+        let mut statements = own.into_iter().chain(shared.setup.iter().map(String::as_str));
+        match statements.nth(next) {
+            Some(sql) => {
+                request::text_command(command::QUERY, sql, out);
+                self.stage = MysqlStage::SettingUp(next);
+                self.expect(Expect::Results, RowRetention::Nothing);
+                ProtocolProgress::More
+            }
+            None => {
+                self.stage = MysqlStage::Idle;
+                ProtocolProgress::Connected
+            }
+        }
+    }
+}
+
+/// The packets of logging in are short.
+const LONGEST_LOGIN: usize = 1 << 16;
+
+fn unreadable() -> DatabaseFailure {
+    DatabaseFailure::connection(
+        "protocol",
+        "the server's greeting makes no sense: is it MySQL or MariaDB?",
+    )
+}
+
+/// What answers is something else.
+fn no_mysql(input: &[u8]) -> DatabaseFailure {
+    service_of(input).map_or_else(unreadable, |service| {
+        let text = format!("{service} answers there, not MySQL or MariaDB: check host and port");
+        DatabaseFailure::connection("protocol", text)
+    })
+}
+
+fn read_error(payload: &[u8]) -> DatabaseFailure {
+    // Before the client has said what it can do, an error comes without SQLSTATE.
+    MysqlError::read(payload).map_or_else(unreadable, |error| DatabaseFailure {
+        class: dbtime_model::ErrorClass::Connection,
+        ..failure(&error)
+    })
+}
+
+fn broken(failure: DatabaseFailure) -> ProtocolProgress {
+    ProtocolProgress::Broken(Box::new(failure))
+}
+
+impl Protocol for MysqlProtocol {
+    type Shared = MysqlShared;
+
+    fn new(shared: &MysqlShared) -> Self {
+        Self {
+            stage: MysqlStage::Greeting,
+            login: MysqlLogin::default(),
+            greeting: Greeting::default(),
+            reader: MysqlResponseReader::new(false),
+            handles: vec![MysqlStatementHandle::Unknown; shared.statements.len()]
+                .into_boxed_slice(),
+            preparing: VecDeque::new(),
+            waiting: VecDeque::new(),
+            behind: VecDeque::new(),
+            refused: None,
+            round_trips: 1,
+            backslash: true,
+            sets_autocommit: false,
+            kept: MysqlRowSink::default(),
+            asking: MysqlAdHocSession::default(),
+        }
+    }
+
+    fn open(&mut self, shared: &MysqlShared, transport: Transport, tls: TlsWish, _: &mut Vec<u8>) {
+        *self = Self { login: MysqlLogin::new(transport, tls), ..Self::new(shared) };
+    }
+
+    fn encrypted(
+        &mut self,
+        shared: &MysqlShared,
+        _: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DatabaseFailure> {
+        self.stage = MysqlStage::LoggingIn;
+        self.login.is_encrypted = true;
+        // The request for encryption was number 1.
+        write_packet(&self.login.answer(&self.greeting, &shared.identity)?, 2, out);
+        Ok(())
+    }
+
+    fn number(&self) -> Option<u32> {
+        Some(self.greeting.connection_id)
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        shared: &MysqlShared,
+        call: ProtocolCall<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DatabaseFailure> {
+        if !self.waiting.is_empty() || self.must_be_prepared(shared, call.statement) {
+            let ProtocolCall { statement, parameters, wants_row } = call;
+            self.waiting.push_back((statement, parameters.to_vec(), wants_row));
+            if self.stage == MysqlStage::Idle {
+                self.go_on(shared, out);
+            }
+        } else {
+            self.send(shared, call, out);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ask(
+        &mut self,
+        _: &MysqlShared,
+        request: ConnectionOp<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<SubmitResult, DatabaseFailure> {
+        let (asked, wanted) = self.asking.write(request, out)?;
+        if let Some(wanted) = wanted {
+            self.stage = MysqlStage::Asked(wanted);
+            let is_handle = matches!(wanted, AwaitedReply::Handle(_));
+            let expect = if is_handle { Expect::Prepare } else { Expect::Results };
+            self.reader.expect(expect, self.asking.keeps_rows());
+        }
+        Ok(asked)
+    }
+
+    fn results(&mut self) -> &mut ResultSets {
+        self.asking.results()
+    }
+
+    fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
+        request::text_command(command::QUERY, sql, out);
+        self.await_results(RowRetention::All);
+    }
+
+    fn take_table(&mut self) -> QueryTable {
+        self.kept.take_table()
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        shared: &MysqlShared,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> (usize, ProtocolProgress) {
+        if matches!(self.stage, MysqlStage::Greeting | MysqlStage::LoggingIn) {
+            return self.log_in(shared, input, out);
+        }
+        if self.stage == MysqlStage::Idle {
+            // A server that ends a connection says why where nobody asked.
+            let said = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
+            return match said {
+                Some(payload) => (input.len(), broken(read_error(payload))),
+                None => (0, ProtocolProgress::More),
+            };
+        }
+        let read = match self.stage {
+            MysqlStage::Asked(AwaitedReply::Results) => self.reader.feed(input, &mut self.asking),
+            MysqlStage::Asked(_) => self.reader.feed(input, &mut ()),
+            _ if self.kept.is_wanted() => self.reader.feed(input, &mut self.kept),
+            _ => self.reader.feed(input, &mut ()),
+        };
+        let used = match read {
+            Ok((used, Reading::Done)) => used,
+            Ok((used, Reading::More)) => return (used, ProtocolProgress::More),
+            Err(error) => return (input.len(), broken(malformed(&error))),
+        };
+        let progress = match self.stage {
+            MysqlStage::Preparing => self.prepared(shared, out),
+            MysqlStage::SettingUp(at) => match self.reader.take().error {
+                Some(error) => broken(failure(&error)),
+                None => self.set_up(shared, at + 1, out),
+            },
+            MysqlStage::Asked(wanted) => ProtocolProgress::Answered(self.replied(wanted)),
+            _ => ProtocolProgress::Answered(self.executed(shared, out)),
+        };
+        (used, progress)
+    }
+
+    fn first_row(&self) -> &[Value] {
+        self.kept.first()
+    }
+
+    fn doubt(&self) -> Option<&'static str> {
+        (self.stage == MysqlStage::Greeting).then_some(
+            "it has not greeted, as MySQL and MariaDB do at once; is it another service, such as \
+             PostgreSQL (postgres://) or HTTP?",
+        )
+    }
+
+    fn farewell(&mut self, out: &mut Vec<u8>) {
+        write_packet(&[command::QUIT], 0, out);
+    }
+}

@@ -1,0 +1,343 @@
+//! The target `mysql://user:password@host:port/database?…`, completed by what the usual files and
+//! environment variables say.
+
+use super::options_file::{self, MysqlClientOptions};
+use super::shared::{MysqlShared, MysqlStatementKey};
+use crate::percent;
+use crate::server::StatementProtocol;
+use crate::server::secret::Secret;
+use crate::server::url::{ServerUrl, UrlError, without_password};
+use crate::socket::{
+    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsFiles, TlsMode, TlsSettings,
+};
+use dbtime_load::statement::Statement;
+use dbtime_model::Nanos;
+use dbtime_model::shell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A server, who logs in there, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MysqlTarget {
+    /// As given, without its password; where it names no place, with the one that was found.
+    pub url: String,
+    /// Where it listens.
+    pub address: Address,
+    /// Who logs in.
+    pub identity: MysqlStatementKey,
+    /// How long making a connection may take.
+    pub connect_timeout: Nanos,
+    /// Whether connections are encrypted.
+    pub tls: TlsMode,
+    /// Whose certificates are believed and shown.
+    pub tls_files: TlsFiles,
+}
+
+/// Why a text is no target.
+#[derive(Debug, thiserror::Error)]
+pub enum MysqlTargetError {
+    /// The text itself.
+    #[error("{0}")]
+    Url(#[from] UrlError),
+    /// There is no such address.
+    #[error("{0}")]
+    Address(#[from] AddressError),
+    /// A file of options cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+const PARAMETERS: [&str; 7] =
+    ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"];
+
+const MODES: [(&str, TlsMode); 6] = [
+    ("disabled", TlsMode::Disabled),
+    ("preferred", TlsMode::Preferred),
+    ("required", TlsMode::Required),
+    ("verify-ca", TlsMode::VerifyCa),
+    ("verify-full", TlsMode::VerifyFull),
+    // MySQL's own name of it.
+    ("verify-identity", TlsMode::VerifyFull),
+];
+
+const PORT: u16 = 3306;
+
+impl MysqlTarget {
+    /// Reads `mysql://…` or `mariadb://…`. What it leaves out comes from `MYSQL_HOST`,
+    /// `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT` and `MYSQL_PWD`, then from the `[client]` groups of
+    /// `~/.my.cnf`; without any of them it is the local server's port and the user's own name.
+    ///
+    /// # Errors
+    /// What is wrong with the text, the file, or the address.
+    pub fn parse(
+        text: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, MysqlTargetError> {
+        let url = ServerUrl::parse(text)?;
+        if let Some((name, _)) = url.parameters.iter().find(|(n, _)| !PARAMETERS.contains(&&**n)) {
+            return Err(ServerUrl::unknown(name, &PARAMETERS).into());
+        }
+        let file = options(url.parameter("defaults-file"), &environment)?;
+        let sources = Sources { url, file, environment: &environment };
+        let (address, tls_files) = (sources.address()?, sources.tls_files()?);
+        Ok(Self {
+            url: sources.shown(text, &address),
+            identity: sources.identity(),
+            connect_timeout: sources.connect_timeout()?,
+            tls: sources.tls(&address, &tls_files)?,
+            tls_files,
+            address,
+        })
+    }
+
+    /// A server on a Unix socket.
+    pub fn local(socket: &Path, user: &str, password: Secret) -> Self {
+        Self {
+            url: format!("mysql://{user}@/?socket={}", socket.display()),
+            address: Address::Unix(socket.to_owned()),
+            identity: MysqlStatementKey { user: user.to_owned(), password, database: None },
+            connect_timeout: Nanos::from_secs(10),
+            tls: TlsMode::Disabled,
+            tls_files: TlsFiles::default(),
+        }
+    }
+
+    /// How its sockets are made and kept.
+    ///
+    /// # Errors
+    /// When they cannot be encrypted as asked for.
+    pub fn sockets(
+        &self,
+        reconnect: Reconnect,
+        statement_timeout: Option<Nanos>,
+    ) -> Result<SocketSettings, TlsError> {
+        Ok(SocketSettings {
+            tls: TlsSettings::new(self.tls, &self.tls_files, &self.address)?,
+            address: self.address.clone(),
+            connect_timeout: self.connect_timeout,
+            statement_timeout,
+            reconnect,
+        })
+    }
+
+    /// What connections that execute a workload's statements share.
+    pub fn shared(
+        &self,
+        setup: Vec<String>,
+        statements: &[Statement],
+        protocol: StatementProtocol,
+    ) -> MysqlShared {
+        MysqlShared::of_workload(self.identity.clone(), setup, statements, protocol)
+    }
+}
+
+impl fmt::Display for MysqlTarget {
+    /// As `--target` takes it in a shell, without the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shell::quoted(&self.url))
+    }
+}
+
+/// Where the pieces of a target come from.
+struct Sources<'a> {
+    url: ServerUrl,
+    file: MysqlClientOptions,
+    environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Sources<'_> {
+    /// What the environment says, then the file.
+    fn around(&self, name: &str, variable: &str) -> Option<String> {
+        let said = (self.environment)(variable).filter(|value| !value.is_empty());
+        said.or_else(|| self.file.get(name))
+    }
+
+    fn in_url_or_file(&self, parameter: &str) -> Option<String> {
+        self.url.parameter(parameter).or_else(|| self.file.get(parameter))
+    }
+
+    fn address(&self) -> Result<Address, MysqlTargetError> {
+        if let Some(path) = self.url.parameter("socket") {
+            return Ok(Address::unix(Path::new(&path))?);
+        }
+        let host = match &self.url.host {
+            Some(host) => host.clone(),
+            None => {
+                let host = self.around("host", "MYSQL_HOST");
+                if let (None, None, Some(path)) =
+                    (&host, self.url.port, self.around("socket", "MYSQL_UNIX_PORT"))
+                {
+                    return Ok(Address::unix(Path::new(&path))?);
+                }
+                host.unwrap_or_else(|| "127.0.0.1".to_owned())
+            }
+        };
+        if host.contains(',') {
+            return Err(UrlError::ManyHosts.into());
+        }
+        Ok(Address::tcp(&host, self.port()?)?)
+    }
+
+    /// The target for records and messages: as given, or with who logs in where if it names no
+    /// place.
+    fn shown(&self, text: &str, address: &Address) -> String {
+        let url = &self.url;
+        if url.host.is_some() || url.parameter("socket").is_some() {
+            return without_password(text);
+        }
+        let identity = self.identity();
+        let user = percent::encode(&identity.user);
+        let database = percent::encode(identity.database.as_deref().unwrap_or_default());
+        let mut parameters = url.parameters.clone();
+        let place = match address {
+            Address::Tcp { .. } => address.to_string(),
+            Address::Unix(path) => {
+                parameters.push(("socket".to_owned(), path.to_string_lossy().into_owned()));
+                String::new()
+            }
+        };
+        let pairs =
+            parameters.iter().map(|(name, value)| format!("{name}={}", percent::encode(value)));
+        let query = pairs.collect::<Vec<_>>().join("&");
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{}://{user}@{place}/{database}{mark}{query}", url.scheme)
+    }
+
+    fn port(&self) -> Result<u16, UrlError> {
+        match (self.url.port, self.around("port", "MYSQL_TCP_PORT")) {
+            (Some(port), _) => Ok(port),
+            (None, Some(text)) => text.parse().map_err(|_| UrlError::Port),
+            (None, None) => Ok(PORT),
+        }
+    }
+
+    fn identity(&self) -> MysqlStatementKey {
+        let user = self.url.user.clone().or_else(|| self.file.get("user"));
+        let password = self.url.password.clone();
+        let password = password.or_else(|| self.around("password", "MYSQL_PWD").map(Secret::new));
+        MysqlStatementKey {
+            user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
+            password: password.unwrap_or_default(),
+            database: self.url.database.clone().or_else(|| self.file.get("database")),
+        }
+    }
+
+    fn connect_timeout(&self) -> Result<Nanos, UrlError> {
+        let Some(value) = self.url.parameter("connect-timeout") else {
+            return Ok(Nanos::from_secs(10));
+        };
+        value.parse().map_err(|_| UrlError::Value {
+            name: "connect-timeout".to_owned(),
+            value,
+            allowed: "a duration such as 10s",
+        })
+    }
+
+    fn tls_files(&self) -> Result<TlsFiles, UrlError> {
+        let named = |name: &'static str| (name, self.in_url_or_file(name));
+        Ok(TlsFiles {
+            authorities: self.in_url_or_file("ssl-ca").map(PathBuf::from),
+            client: ServerUrl::client_files(named("ssl-cert"), named("ssl-key"))?,
+        })
+    }
+
+    fn tls(&self, address: &Address, files: &TlsFiles) -> Result<TlsMode, UrlError> {
+        match self.in_url_or_file("ssl-mode") {
+            Some(mode) => tls_mode(&mode),
+            None => Ok(TlsMode::default_for(address, files)),
+        }
+    }
+}
+
+fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
+    let lower = text.to_ascii_lowercase().replace('_', "-");
+    let found = MODES.iter().find(|(name, _)| *name == lower);
+    found.map(|(_, mode)| *mode).ok_or_else(|| UrlError::Value {
+        name: "ssl-mode".to_owned(),
+        value: text.to_owned(),
+        allowed: "disabled, preferred, required, verify-ca or verify-full",
+    })
+}
+
+fn options(
+    given: Option<String>,
+    environment: &impl Fn(&str) -> Option<String>,
+) -> Result<MysqlClientOptions, MysqlTargetError> {
+    let path = match &given {
+        Some(path) => PathBuf::from(path),
+        None => match environment("HOME") {
+            Some(home) => Path::new(&home).join(".my.cnf"),
+            None => return Ok(MysqlClientOptions::default()),
+        },
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(options_file::parse(&text)),
+        Err(error) if given.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(MysqlClientOptions::default())
+        }
+        Err(source) => Err(MysqlTargetError::File { path, source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn what_a_target_leaves_out_comes_from_the_environment_and_the_file() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let text = "[client]\nuser = filed\npassword=\"from # file\"\nport=3310\n";
+        std::fs::write(dir.path().join(".my.cnf"), text).expect("written");
+        let home = dir.path().to_string_lossy().into_owned();
+        let environment = |name: &str| match name {
+            "HOME" => Some(home.clone()),
+            "MYSQL_HOST" => Some("127.0.0.2".to_owned()),
+            _ => None,
+        };
+        let target = MysqlTarget::parse("mysql:///db", environment).expect("a target");
+        assert_eq!(target.address.to_string(), "127.0.0.2:3310");
+        assert_eq!(target.url, "mysql://filed@127.0.0.2:3310/db");
+        assert_eq!(target.identity.user, "filed");
+        assert_eq!(target.identity.password.reveal(), "from # file");
+        assert_eq!(target.identity.database.as_deref(), Some("db"));
+        let given = MysqlTarget::parse("mysql://me:pw@127.0.0.3:1", environment).expect("a target");
+        assert_eq!(given.address.to_string(), "127.0.0.3:1");
+        assert_eq!(
+            (given.identity.user.as_str(), given.url.as_str()),
+            ("me", "mysql://me:***@127.0.0.3:1")
+        );
+        assert!(!format!("{given:?}").contains("pw"));
+    }
+
+    #[test]
+    fn a_socket_is_named_by_a_parameter() {
+        let target = MysqlTarget::parse("mysql://root@/db?socket=/run/m.sock", nothing);
+        let target = target.expect("a target");
+        assert_eq!(target.address, Address::Unix("/run/m.sock".into()));
+        assert_eq!(target.to_string(), "'mysql://root@/db?socket=/run/m.sock'");
+        let found = |name: &str| (name == "MYSQL_UNIX_PORT").then(|| "/run/m.sock".to_owned());
+        for (text, url) in [
+            ("mysql://root:x@/db", "mysql://root@/db?socket=/run/m.sock"),
+            ("mysql://?ssl-mode=disabled", "mysql://root@/?ssl-mode=disabled&socket=/run/m.sock"),
+        ] {
+            assert_eq!(MysqlTarget::parse(text, found).expect("a target").url, url);
+        }
+        let quoted = MysqlTarget::parse("mysql://o'neil:pw@127.0.0.1/db", nothing);
+        let quoted = quoted.expect("a target").to_string();
+        assert_eq!(quoted, r"'mysql://o'\''neil:***@127.0.0.1/db'");
+        let error =
+            MysqlTarget::parse("mysql://127.0.0.1?ssl-cert=/x", nothing).expect_err("no key");
+        assert!(error.to_string().contains("`ssl-cert` needs `ssl-key`"), "{error}");
+        let error = MysqlTarget::parse("mysql://h?sockt=/x", nothing).expect_err("unknown");
+        assert!(error.to_string().contains("did you mean `socket`?"), "{error}");
+    }
+}

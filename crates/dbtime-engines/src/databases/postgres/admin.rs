@@ -1,0 +1,204 @@
+//! Loading, looking, and how PostgreSQL writes tables.
+
+use super::protocol::PostgresProtocol;
+use super::shared::PostgresShared;
+use super::target::PostgresTarget;
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Value;
+use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
+use dbtime_model::{MonoNanos, Nanos};
+use std::io::Write;
+use std::ops::Range;
+
+/// How PostgreSQL writes tables.
+#[derive(Clone, Copy, Debug)]
+pub struct PostgresDialect;
+
+/// A connection for loading and looking.
+pub struct PostgresAdmin {
+    client: SocketClient<PostgresProtocol>,
+}
+
+/// Bytes that are made before they are sent.
+const COPY_BYTES: usize = 256 << 10;
+
+impl PostgresAdmin {
+    /// Connects to the target, and waits no longer than `limit` for an answer.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or does not let us in.
+    pub fn connect(target: &PostgresTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
+        let shared = PostgresShared::new(target.identity.clone());
+        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        let made = server::client(target.to_string(), shared, sockets);
+        let client = made.map_err(|mut error| {
+            if let (ServerError::Connect { failure, .. }, Some(note)) =
+                (&mut error, &target.password_note)
+            {
+                failure.message += &format!("; {note}");
+            }
+            error
+        })?;
+        Ok(Self { client })
+    }
+
+    /// The server's version as it says it.
+    pub fn version(&self) -> &str {
+        self.client.protocol().server_version()
+    }
+}
+
+impl AdminConnection for PostgresAdmin {
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
+        self.client.query(sql)
+    }
+
+    fn encryption(&self) -> String {
+        self.client.encryption()
+    }
+
+    fn send(&mut self, sql: &str) {
+        self.client.send(sql);
+    }
+
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
+        self.client.answer_by(until)
+    }
+
+    fn load_rows(
+        &mut self,
+        table: &WorkloadTable,
+        rows: Range<u64>,
+        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Box<DatabaseFailure>> {
+        let columns: Vec<&str> =
+            table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
+        let name = PostgresDialect.quoted(&table.name);
+        let columns = quoted_list(&PostgresDialect, &columns);
+        let sql = format!("COPY {name} ({columns}) FROM STDIN");
+        let (mut next, mut values, mut goes_on) = (rows.start, Vec::new(), true);
+        self.client.copy(&sql, |data| {
+            let from = next;
+            while goes_on && next < rows.end && data.len() < COPY_BYTES {
+                fill(next, &mut values);
+                line(&values, data);
+                next += 1;
+            }
+            if next > from {
+                goes_on = progress(next - from);
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// A line of COPY's text format.
+fn line(values: &[Value], data: &mut Vec<u8>) {
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            data.push(b'\t');
+        }
+        // Writing to a vector does not fail.
+        let _ = match value {
+            Value::Null => data.write_all(b"\\N"),
+            Value::Integer(n) => write!(data, "{n}"),
+            Value::Real(x) => write!(data, "{x:e}"),
+            Value::Text(text) => {
+                escaped(text, data);
+                Ok(())
+            }
+        };
+    }
+    data.push(b'\n');
+}
+
+fn escaped(text: &str, data: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        match byte {
+            b'\\' => data.extend_from_slice(b"\\\\"),
+            b'\t' => data.extend_from_slice(b"\\t"),
+            b'\n' => data.extend_from_slice(b"\\n"),
+            b'\r' => data.extend_from_slice(b"\\r"),
+            other => data.push(other),
+        }
+    }
+}
+
+impl ServerDialect for PostgresDialect {
+    /// Names without anything odd stay bare, so that statements of workloads find them.
+    fn quoted(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    fn type_of(&self, column: &WorkloadColumn) -> String {
+        let kind = match (column.kind, column.auto) {
+            // SERIAL is older than IDENTITY, and every version still has it.
+            (ColumnType::Integer, true) => "SERIAL".to_owned(),
+            (ColumnType::BigInt, true) => "BIGSERIAL".to_owned(),
+            (ColumnType::Integer, _) => "INTEGER".to_owned(),
+            (ColumnType::BigInt, _) => "BIGINT".to_owned(),
+            (ColumnType::Double, _) => "DOUBLE PRECISION".to_owned(),
+            (ColumnType::Char(length), _) => format!("CHAR({length})"),
+            (ColumnType::Varchar(length), _) => format!("VARCHAR({length})"),
+            (ColumnType::Text, _) => "TEXT".to_owned(),
+            (ColumnType::Timestamp, _) => "TIMESTAMP".to_owned(),
+        };
+        let key = if column.primary_key { " NOT NULL" } else { "" };
+        format!("{kind}{key}")
+    }
+
+    fn text(&self, text: &str) -> String {
+        let quoted = text.replace('\'', "''");
+        match quoted.contains('\\') {
+            true => format!("E'{}'", quoted.replace('\\', "\\\\")),
+            false => format!("'{quoted}'"),
+        }
+    }
+
+    fn count_tables(&self, name: &str) -> String {
+        format!(
+            "COUNT(*) FROM pg_catalog.pg_class \
+             WHERE relname = {name} AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)"
+        )
+    }
+
+    /// Also sets the hint bits, which the first reader would else write.
+    fn analyze(&self, table: &str) -> String {
+        format!("VACUUM ANALYZE {table}")
+    }
+
+    fn version_query(&self) -> &'static str {
+        "SHOW server_version"
+    }
+
+    fn data_folder_query(&self) -> &'static str {
+        "SHOW data_directory"
+    }
+
+    /// An index made of what is there is smaller, and faster made.
+    fn adds_key_after_loading(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_lines_that_copy_takes() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let mut data = Vec::new();
+        line(&[Value::Integer(-5), Value::Null, text("a\tb\\\nü"), Value::Real(0.5)], &mut data);
+        assert_eq!(String::from_utf8_lossy(&data), "-5\t\\N\ta\\tb\\\\\\nü\t5e-1\n");
+    }
+
+    #[test]
+    fn texts_are_quoted() {
+        assert_eq!(PostgresDialect.text("it's"), "'it''s'");
+        assert_eq!(PostgresDialect.text("a\\b'"), "E'a\\\\b'''");
+    }
+}

@@ -1,0 +1,240 @@
+//! What is worth knowing of a PostgreSQL server before the load.
+
+use super::admin::PostgresDialect;
+use super::request::numbered;
+use crate::drive::plan::LoadPlan;
+use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::statement::{Statement, StatementKind};
+use std::collections::BTreeMap;
+
+/// Settings that change what a load measures; those a version does not know are left out.
+const SETTINGS: &[&str] = &[
+    "autovacuum",
+    "bgwriter_delay",
+    "checkpoint_completion_target",
+    "checkpoint_timeout",
+    "commit_delay",
+    "data_checksums",
+    "default_transaction_isolation",
+    "effective_cache_size",
+    "effective_io_concurrency",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "io_method",
+    "jit",
+    "lc_collate",
+    "log_min_duration_statement",
+    "log_statement",
+    "max_connections",
+    "max_parallel_workers_per_gather",
+    "max_wal_size",
+    "maintenance_work_mem",
+    "min_wal_size",
+    "random_page_cost",
+    "server_encoding",
+    "shared_buffers",
+    "shared_preload_libraries",
+    "synchronous_commit",
+    "track_io_timing",
+    "wal_buffers",
+    "wal_compression",
+    "wal_level",
+    "wal_sync_method",
+    "work_mem",
+];
+
+/// A look at a server.
+pub(super) struct PostgresFactsReader<'a> {
+    pub(super) asked: AdminSession<'a>,
+}
+
+impl PostgresFactsReader<'_> {
+    /// Everything there is to know. Each connection will prepare `prepared` statements.
+    pub(super) fn facts(
+        mut self,
+        plan: &LoadPlan,
+        prepared: u64,
+    ) -> Result<ServerFacts, ServerError> {
+        self.check_statements(&plan.workload.statements)?;
+        let version = self.asked.query("SHOW server_version")?;
+        let number = version.value().unwrap_or_default().to_owned();
+        // `15.18 (Debian 15.18-0+deb12u1)`
+        let number = number.split(' ').next().unwrap_or_default();
+        let total = prepared * u64::from(plan.concurrency);
+        Ok(ServerFacts {
+            version: format!("PostgreSQL {number}"),
+            settings: self.settings()?,
+            data_bytes: self.data_bytes(plan)?,
+            tls: self.asked.admin.encryption(),
+            prepared_statements: (total > 0).then_some(total),
+        })
+    }
+
+    fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
+        let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
+        let sql = format!(
+            "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({})",
+            names.join(", ")
+        );
+        self.asked.pairs(&sql)
+    }
+
+    /// Has the server read every statement, without executing any.
+    fn check_statements(&mut self, statements: &[Statement]) -> Result<(), ServerError> {
+        for statement in statements {
+            let StatementKind::Sql(_) = &statement.kind else { continue };
+            let sql = numbered(&statement.kind.pieces());
+            let sql = sql.trim_end_matches('\0');
+            if !can_be_prepared(sql) {
+                continue;
+            }
+            match self.asked.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
+                Ok(_) => {
+                    let counted = self.parameters()?;
+                    self.asked.query("DEALLOCATE dbtime_look")?;
+                    let given = statement.kind.pieces().len() - 1;
+                    if let Some(counted) = counted.filter(|counted| *counted != given) {
+                        let failure = DatabaseFailure::parameters("42P02", "42P02", counted, given);
+                        return Err(self.refused(&statement.name, sql, failure.into()));
+                    }
+                }
+                Err(failure) => return Err(self.refused(&statement.name, sql, failure)),
+            }
+        }
+        Ok(())
+    }
+
+    /// How many parameters the server sees in the statement that it has just read. `None`: another
+    /// one was asked, as behind a pooler of transactions.
+    fn parameters(&mut self) -> Result<Option<usize>, ServerError> {
+        let sql = "SELECT coalesce(array_length(parameter_types, 1), 0) \
+                   FROM pg_catalog.pg_prepared_statements WHERE name = 'dbtime_look'";
+        let rows = self.asked.query(sql)?;
+        Ok(rows.value().and_then(|text| text.parse().ok()))
+    }
+
+    fn refused(&self, name: &str, sql: &str, failure: Box<DatabaseFailure>) -> ServerError {
+        self.asked.refused(format!("statement `{name}` ({sql}) is refused"), failure)
+    }
+
+    fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
+        let tables = &plan.workload.tables;
+        let names: Vec<String> = tables.iter().map(|t| PostgresDialect.text(&t.name)).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
+             WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({})",
+            names.join(", ")
+        );
+        Ok(self.asked.query(&sql)?.value().and_then(|text| text.parse().ok()))
+    }
+}
+
+/// The SQL statement PREPARE only takes queries and changes of rows (manual, "PREPARE"); others are
+/// known to be wrong when they are executed.
+fn can_be_prepared(sql: &str) -> bool {
+    let other = [
+        "alter",
+        "analyze",
+        "begin",
+        "call",
+        "checkpoint",
+        "cluster",
+        "commit",
+        "copy",
+        "create",
+        "deallocate",
+        "discard",
+        "do",
+        "drop",
+        "end",
+        "execute",
+        "explain",
+        "fetch",
+        "grant",
+        "listen",
+        "load",
+        "lock",
+        "move",
+        "notify",
+        "prepare",
+        "reindex",
+        "reset",
+        "revoke",
+        "rollback",
+        "savepoint",
+        "set",
+        "show",
+        "truncate",
+        "unlisten",
+        "vacuum",
+    ];
+    let word = sql.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    !other.contains(&word.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::AdminConnection;
+    use crate::socket::QueryTable as Rows;
+    use dbtime_load::program::Value;
+    use dbtime_load::workload::WorkloadTable;
+    use dbtime_model::{MonoNanos, OperationId};
+    use std::ops::Range;
+
+    /// A server that counts parameters so, and takes everything.
+    struct Counting(Option<&'static str>);
+
+    impl AdminConnection for Counting {
+        fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
+            let counted = self.0.filter(|_| sql.contains("pg_prepared_statements"));
+            let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
+            Ok((Rows { rows, ..Rows::default() }, 1))
+        }
+
+        fn encryption(&self) -> String {
+            String::new()
+        }
+
+        fn send(&mut self, _sql: &str) {}
+
+        fn answer_by(
+            &mut self,
+            _until: MonoNanos,
+        ) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
+            None
+        }
+
+        fn load_rows(
+            &mut self,
+            _table: &WorkloadTable,
+            _rows: Range<u64>,
+            _fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+            _progress: &mut dyn FnMut(u64) -> bool,
+        ) -> Result<(), Box<DatabaseFailure>> {
+            Ok(())
+        }
+    }
+
+    /// What comes of a look at a statement with one parameter.
+    fn looked(counted: Option<&'static str>) -> Result<(), String> {
+        let kind = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
+        let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
+        let mut look = PostgresFactsReader {
+            asked: AdminSession { target: "postgres://h", admin: &mut Counting(counted) },
+        };
+        look.check_statements(&[statement]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn parameters_that_nobody_could_count_are_no_error() {
+        assert_eq!([looked(Some("1")), looked(None)], [Ok(()), Ok(())]);
+        let error = looked(Some("2")).expect_err("one more than are given");
+        assert!(error.contains("sees in it: 2; that are given a value: 1"), "{error}");
+    }
+}

@@ -1,0 +1,239 @@
+//! What an SQLSTATE means for a client, and what to do about it.
+//!
+//! Source: PostgreSQL manual, appendix "PostgreSQL Error Codes".
+
+use crate::socket::Address;
+use dbtime_load::excerpt::excerpt;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::ErrorClass;
+use dbtime_wire::Malformed;
+use dbtime_wire::postgres::PostgresError;
+
+/// The class of an SQLSTATE. `is_fatal`: the connection does not go on.
+fn class(code: &str, is_fatal: bool) -> ErrorClass {
+    match code {
+        "40001" | "40P01" => ErrorClass::Conflict,
+        "55P03" => ErrorClass::Busy,
+        "53100" => ErrorClass::Full,
+        "25006" => ErrorClass::ReadOnly,
+        "57014" | "25P04" => ErrorClass::Timeout,
+        "53300" | "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" => {
+            ErrorClass::Connection
+        }
+        "XX001" | "XX002" => ErrorClass::Corrupt,
+        _ => match code.get(..2) {
+            Some("23") => ErrorClass::Constraint,
+            Some("58") => ErrorClass::Io,
+            _ if is_fatal => ErrorClass::Connection,
+            // Words about connections, of one that goes on: of a Bind without values, for instance.
+            Some("08" | "28" | "3D") => ErrorClass::Statement,
+            Some("0A" | "21" | "22" | "25" | "26" | "34" | "3F" | "42" | "54") => {
+                ErrorClass::Statement
+            }
+            _ => ErrorClass::Other,
+        },
+    }
+}
+
+/// What to do about an error, where its own words do not say.
+fn remedy(error: &PostgresError) -> Option<&'static str> {
+    let is_plain = ["no encryption", "SSL off"].iter().any(|words| error.message.contains(words));
+    Some(match error.code.as_str() {
+        "28000" if is_plain => {
+            "check user and host, and the server's pg_hba.conf: one that it lets in \
+             encrypted alone (hostssl) needs sslmode=require"
+        }
+        "28000" if error.message.contains("client certificate") => {
+            "name the certificate with sslcert and sslkey"
+        }
+        "28P01" => "check user and password, also in PGPASSWORD and ~/.pgpass",
+        "28000" => "check user and host, and the server's pg_hba.conf",
+        "3D000" => "create the database, or name another one",
+        "53300" => "raise max_connections, or use fewer connections",
+        "57P01" => "the server shuts down, or somebody ended this connection",
+        "57P02" => "another process of the server crashed: see its log",
+        "57P03" => "the server is starting, stopping or recovering: try again in a moment",
+        "25006" => "the server or session only reads: use a primary, or a workload that only reads",
+        "26000" | "42P05" => "a pooler mixes connections up: use --protocol text",
+        "42501" => "let the user do that with GRANT, or name another user",
+        "53100" => "free space on the server's file system",
+        _ => return None,
+    })
+}
+
+/// The failure of a statement. `undone`: the server has no transaction open any more.
+pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
+    let mut message = error.message.clone();
+    for more in [error.detail.as_str(), error.hint.as_str()] {
+        if !more.is_empty() {
+            message = format!("{message}; {more}");
+        }
+    }
+    if let Some(remedy) = remedy(error) {
+        message = format!("{message} ({remedy})");
+    }
+    let class = class(&error.code, error.is_fatal());
+    let undone = undone || error.is_fatal();
+    let (code, state) = (error.code.clone(), error.code.clone());
+    let own_length = DatabaseFailure::length_of(&error.message);
+    let (report, position) = (report(error).into(), error.position);
+    DatabaseFailure { class, code, state, message, own_length, report, position, undone }
+}
+
+/// An error as PostgreSQL's own client shows it, but for the place in the statement, whose text is
+/// the caller's.
+fn report(error: &PostgresError) -> String {
+    let mut report = format!("{}:  {}", error.severity, error.message);
+    if let Some(lines) = excerpt(&error.internal_query, error.internal_position as usize) {
+        report = format!("{report}\n{lines}");
+    }
+    let more = [
+        ("DETAIL", &error.detail),
+        ("HINT", &error.hint),
+        ("QUERY", &error.internal_query),
+        ("CONTEXT", &error.context),
+    ];
+    for (label, text) in more.into_iter().filter(|(_, text)| !text.is_empty()) {
+        report += &format!("\n{label}:  {text}");
+    }
+    report
+}
+
+/// Why the server does not let us in, or on.
+pub(super) fn refusal(error: &PostgresError) -> DatabaseFailure {
+    DatabaseFailure { class: ErrorClass::Connection, ..failure(error, true) }
+}
+
+/// Begins what is told of a server that lets nobody in as PostgreSQL's own client does: with the
+/// place, and with the address where a name was given.
+///
+/// Source: `emitHostIdentityInfo` of libpq 15 (fe-connect.c).
+pub(super) fn name_server(failure: &mut DatabaseFailure, address: &Address, nth: usize) {
+    if failure.report.is_empty() {
+        return;
+    }
+    let place = match address {
+        Address::Unix(path) => format!("on socket \"{}\"", path.display()),
+        Address::Tcp { host, port, resolved } => {
+            let found = resolved.get(nth).map(|at| at.ip().to_string());
+            let found = found.filter(|found| found != host);
+            let found = found.map_or(String::new(), |found| format!(" ({found})"));
+            format!("at \"{host}\"{found}, port {port}")
+        }
+    };
+    failure.report = format!("connection to server {place} failed: {}", failure.report).into();
+}
+
+/// What answers is something else.
+pub(super) fn no_postgres(service: &str) -> DatabaseFailure {
+    let text = format!("{service} answers there, not PostgreSQL: check host, port and scheme");
+    DatabaseFailure::connection("protocol", text)
+}
+
+/// Something came that makes no sense.
+pub(super) fn malformed(error: &Malformed) -> DatabaseFailure {
+    DatabaseFailure::connection("protocol", format!("{error}: is it a PostgreSQL server?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_classes() {
+        let cases = [
+            ("40001", ErrorClass::Conflict),
+            ("40P01", ErrorClass::Conflict),
+            ("55P03", ErrorClass::Busy),
+            ("23505", ErrorClass::Constraint),
+            ("53100", ErrorClass::Full),
+            ("25006", ErrorClass::ReadOnly),
+            ("57P01", ErrorClass::Connection),
+            ("53300", ErrorClass::Connection),
+            ("57014", ErrorClass::Timeout),
+            ("42P01", ErrorClass::Statement),
+            ("22012", ErrorClass::Statement),
+            ("58030", ErrorClass::Io),
+            ("XX001", ErrorClass::Corrupt),
+            ("XX000", ErrorClass::Other),
+            ("", ErrorClass::Other),
+        ];
+        for (code, wanted) in cases {
+            assert_eq!(class(code, false), wanted, "{code}");
+        }
+        for code in ["08006", "28P01", "3D000", "42P01", "XX000", "53300"] {
+            assert_eq!(class(code, true), ErrorClass::Connection, "{code}");
+        }
+        for code in ["40001", "53100", "58030", "23505", "57014"] {
+            assert_eq!(class(code, true), class(code, false), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_must_come_in_encrypted_learns_how() {
+        let told = |message: &str| {
+            let (code, message) = ("28000".to_owned(), message.to_owned());
+            failure(&PostgresError { code, message, ..PostgresError::default() }, true).message
+        };
+        let entry = "no pg_hba.conf entry for host \"10.0.0.1\", user \"u\", database \"d\", ";
+        assert!(told(&format!("{entry}no encryption")).contains("sslmode=require"));
+        assert!(told(&format!("{entry}SSL off")).contains("sslmode=require"));
+        assert!(!told(&format!("{entry}SSL encryption")).contains("sslmode"));
+        assert!(told("connection requires a valid client certificate").contains("sslcert"));
+    }
+
+    #[test]
+    fn servers_are_named_as_their_own_client_names_them() {
+        let named = |address: &Address, nth| {
+            let mut failure =
+                DatabaseFailure { report: "FATAL:  no".into(), ..no_postgres("HTTP") };
+            name_server(&mut failure, address, nth);
+            failure.report
+        };
+        let resolved = vec![([10, 0, 0, 1], 5432).into(), ([10, 0, 0, 2], 5432).into()];
+        let host = |host: &str| Address::Tcp {
+            host: host.to_owned(),
+            port: 5432,
+            resolved: resolved.clone(),
+        };
+        let [by_name, by_address] = [host("db"), host("10.0.0.1")];
+        let socket = Address::Unix("/run/.s.PGSQL.5432".into());
+        for (address, nth, place) in [
+            (&by_name, 1, "at \"db\" (10.0.0.2), port 5432"),
+            (&by_address, 0, "at \"10.0.0.1\", port 5432"),
+            (&socket, 0, "on socket \"/run/.s.PGSQL.5432\""),
+        ] {
+            let wanted = format!("connection to server {place} failed: FATAL:  no");
+            assert_eq!(&*named(address, nth), wanted);
+        }
+        let mut plain = no_postgres("HTTP");
+        name_server(&mut plain, &socket, 0);
+        assert_eq!(plain, no_postgres("HTTP"), "there are no words of a server's");
+    }
+
+    #[test]
+    fn failures_say_what_to_do() {
+        let error = |severity: &str, code: &str| PostgresError {
+            severity: severity.to_owned(),
+            code: code.to_owned(),
+            message: "no".to_owned(),
+            hint: "ask".to_owned(),
+            ..PostgresError::default()
+        };
+        let full = failure(&error("FATAL", "53300"), false);
+        assert_eq!(full.message, "no; ask (raise max_connections, or use fewer connections)");
+        assert_eq!(&*full.report, "FATAL:  no\nHINT:  ask");
+        assert_eq!(full.own_words(), "no");
+        assert!(full.undone, "nothing outlives its connection");
+        let fatal = failure(&error("FATAL", "XX000"), false);
+        assert_eq!(fatal.class, ErrorClass::Connection);
+        for code in ["08P01", "28000", "3D000"] {
+            let living = failure(&error("ERROR", code), false);
+            assert_eq!((living.class, living.undone), (ErrorClass::Statement, false), "{code}");
+            assert_eq!(failure(&error("FATAL", code), false).class, ErrorClass::Connection);
+            assert_eq!(refusal(&error("ERROR", code)).class, ErrorClass::Connection);
+        }
+        let deadlock = failure(&error("ERROR", "40P01"), false);
+        assert_eq!((deadlock.class, deadlock.undone), (ErrorClass::Conflict, false));
+    }
+}

@@ -1,0 +1,187 @@
+//! Logging in: what the server asks before it lets anybody in, and what is answered.
+
+use super::failure::malformed;
+use super::shared::PostgresStatementKey;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
+
+/// How far logging in is.
+#[derive(Default)]
+pub(super) struct PostgresLogin {
+    scram: Option<Box<ScramSha256>>,
+    /// Hash of the server's certificate, where the connection is encrypted.
+    pub(super) certificate_hash: Option<Vec<u8>>,
+    /// Whether the server has proved that it knows the password too.
+    is_proved: bool,
+}
+
+impl PostgresLogin {
+    /// Answers a request for authentication.
+    ///
+    /// # Errors
+    /// When it cannot be answered, with what to do.
+    pub(super) fn answer(
+        &mut self,
+        payload: &[u8],
+        identity: &PostgresStatementKey,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DatabaseFailure> {
+        match Authentication::read(payload).map_err(|error| malformed(&error))? {
+            Authentication::Ok if self.scram.is_some() && !self.is_proved => {
+                Err(refused("the server let us in without proving that it knows the password"))
+            }
+            Authentication::Ok => Ok(()),
+            Authentication::Cleartext => {
+                send(password(identity)?.as_bytes(), out);
+                Ok(())
+            }
+            Authentication::Md5(salt) => {
+                let (user, password) = (identity.user.as_bytes(), password(identity)?.as_bytes());
+                send(md5_hash(user, password, salt).as_bytes(), out);
+                Ok(())
+            }
+            Authentication::Sasl(mechanisms) => self.begin(&mechanisms, identity, out),
+            Authentication::SaslContinue(message) => {
+                let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
+                scram.update(message).map_err(|error| refused(&format!("SCRAM: {error}")))?;
+                let begun = begin_message(frontend::PASSWORD, out);
+                out.extend_from_slice(scram.message());
+                end_message(begun, out);
+                Ok(())
+            }
+            Authentication::SaslFinal(message) => {
+                let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
+                scram.finish(message).map_err(|error| {
+                    refused(&format!("the server does not know the password itself: {error}"))
+                })?;
+                self.is_proved = true;
+                Ok(())
+            }
+            Authentication::Other(method) => Err(refused(&format!(
+                "the server asks for {method}, which dbtime does not speak: let this user in by \
+                 scram-sha-256, md5 or password in pg_hba.conf"
+            ))),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        mechanisms: &[&str],
+        identity: &PostgresStatementKey,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DatabaseFailure> {
+        let (mechanism, binding) = self.channel_binding(mechanisms);
+        if !mechanisms.contains(&mechanism) {
+            let offered = mechanisms.join(", ");
+            return Err(refused(&format!(
+                "the server only offers {offered}: let this user in by scram-sha-256 in pg_hba.conf"
+            )));
+        }
+        let scram = ScramSha256::new(password(identity)?.as_bytes(), binding);
+        let begun = begin_message(frontend::PASSWORD, out);
+        out.extend_from_slice(mechanism.as_bytes());
+        out.push(0);
+        out.extend_from_slice(&(scram.message().len() as u32).to_be_bytes());
+        out.extend_from_slice(scram.message());
+        end_message(begun, out);
+        self.scram = Some(Box::new(scram));
+        Ok(())
+    }
+
+    /// What ties the password's proof to the channel: the hash of the server's certificate, where
+    /// the channel is encrypted (RFC 5929, tls-server-end-point).
+    fn channel_binding(&self, offered: &[&str]) -> (&'static str, ChannelBinding) {
+        match &self.certificate_hash {
+            Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
+                (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash.clone()))
+            }
+            // The server must hear that we could have, so that nobody can hide that it offers it.
+            Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+            None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        }
+    }
+}
+
+fn send(password: &[u8], out: &mut Vec<u8>) {
+    let begun = begin_message(frontend::PASSWORD, out);
+    out.extend_from_slice(password);
+    out.push(0);
+    end_message(begun, out);
+}
+
+fn password(identity: &PostgresStatementKey) -> Result<&str, DatabaseFailure> {
+    match identity.password.reveal() {
+        "" => Err(refused(&format!(
+            "the server wants a password for {}: put it into PGPASSWORD, ~/.pgpass or the target",
+            identity.user
+        ))),
+        password => Ok(password),
+    }
+}
+
+fn refused(text: &str) -> DatabaseFailure {
+    DatabaseFailure::connection("authentication", text)
+}
+
+fn out_of_turn() -> DatabaseFailure {
+    refused("the server continues what it has not begun")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::secret::Secret;
+
+    fn identity(password: &str) -> PostgresStatementKey {
+        PostgresStatementKey {
+            user: "md5_user".to_owned(),
+            password: Secret::new(password),
+            ..PostgresStatementKey::default()
+        }
+    }
+
+    fn ask(
+        login: &mut PostgresLogin,
+        payload: &[u8],
+        password: &str,
+    ) -> Result<Vec<u8>, DatabaseFailure> {
+        let mut out = Vec::new();
+        login.answer(payload, &identity(password), &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn each_method_has_its_answer() {
+        let answer = |payload: &[u8]| ask(&mut PostgresLogin::default(), payload, "password");
+        assert_eq!(answer(b"\0\0\0\0").expect("in"), b"");
+        assert_eq!(answer(b"\0\0\0\x03").expect("sent"), b"p\0\0\0\x0dpassword\0");
+        let hashed = b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0";
+        assert_eq!(answer(b"\0\0\0\x05\x2a\x3d\x8f\xe0").expect("sent"), hashed);
+        let first = answer(b"\0\0\0\x0aSCRAM-SHA-256\0\0").expect("sent");
+        assert!(first[5..].starts_with(b"SCRAM-SHA-256\0\0\0\0\x20n,,n=,r="), "{first:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_answered_says_what_to_do() {
+        let told = |payload: &[u8], password: &str| {
+            ask(&mut PostgresLogin::default(), payload, password).expect_err("refused").message
+        };
+        assert!(told(b"\0\0\0\x07", "x").contains("GSSAPI"));
+        assert!(told(b"\0\0\0\x09", "x").contains("SSPI"));
+        assert!(told(b"\0\0\0\x03", "").contains("PGPASSWORD"));
+        assert!(told(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
+        assert!(told(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_the_password_is_not_believed() {
+        let mut login = PostgresLogin::default();
+        ask(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
+        assert!(ask(&mut login, b"\0\0\0\0", "x").expect_err("no proof").message.contains("prov"));
+        let wrong = b"\0\0\0\x0br=somebodyelses,s=eA==,i=4096";
+        assert!(ask(&mut login, wrong, "x").expect_err("nonce").message.contains("nonce"));
+    }
+}

@@ -1,0 +1,22 @@
+//! `postgres`: PostgreSQL 9.6 to 18 over its own protocol.
+
+mod adhoc;
+mod admin;
+mod certificate;
+mod facts;
+mod failure;
+mod login;
+mod password_file;
+mod protocol;
+mod request;
+mod row_sink;
+mod server;
+mod service_file;
+mod shared;
+mod target;
+
+pub use admin::{PostgresAdmin, PostgresDialect};
+pub use protocol::PostgresProtocol;
+pub use server::PostgresServer;
+pub use shared::{PostgresShared, PostgresStatementKey};
+pub use target::{PostgresTarget, PostgresTargetError};

@@ -1,0 +1,135 @@
+//! What is given of a target: by its text, by a connection service, by the environment.
+
+use super::{PostgresTargetError, malformed};
+use crate::databases::postgres::service_file;
+use crate::server::url::{ServerUrl, UrlError};
+use std::collections::BTreeMap;
+
+/// Parameters, and the variables they come from where a target leaves them out; empty: from none.
+const PARAMETERS: [(&str, &str); 16] = [
+    ("host", "PGHOST"),
+    ("port", "PGPORT"),
+    ("dbname", "PGDATABASE"),
+    ("user", "PGUSER"),
+    ("password", "PGPASSWORD"),
+    ("passfile", "PGPASSFILE"),
+    ("sslmode", "PGSSLMODE"),
+    ("sslrootcert", "PGSSLROOTCERT"),
+    ("sslcert", "PGSSLCERT"),
+    ("sslkey", "PGSSLKEY"),
+    ("connect_timeout", "PGCONNECT_TIMEOUT"),
+    ("application_name", "PGAPPNAME"),
+    ("options", "PGOPTIONS"),
+    ("client_encoding", "PGCLIENTENCODING"),
+    ("service", "PGSERVICE"),
+    ("fallback_application_name", ""),
+];
+
+/// The schemes that name a PostgreSQL server.
+const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
+
+/// Values by the name of their parameter; an empty one is none.
+pub(super) struct UrlValues {
+    values: BTreeMap<&'static str, String>,
+    /// Those that the environment has added.
+    from_environment: Vec<&'static str>,
+}
+
+impl UrlValues {
+    /// What the text itself says.
+    pub(super) fn read(text: &str) -> Result<Self, PostgresTargetError> {
+        let scheme = text.split([':', '/']).next().unwrap_or_default();
+        if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
+            return Err(PostgresTargetError::Scheme(scheme.to_owned()));
+        }
+        let url = ServerUrl::parse(text).map_err(unreadable)?;
+        let mut values = BTreeMap::from([
+            ("user", url.user.unwrap_or_default()),
+            ("password", url.password.unwrap_or_default().reveal().to_owned()),
+            ("host", url.host.unwrap_or_default()),
+            ("port", url.port.map_or(String::new(), |port| port.to_string())),
+            ("dbname", url.database.unwrap_or_default()),
+        ]);
+        for (name, value) in url.parameters {
+            let name = known(&name).map_err(PostgresTargetError::Parameter)?;
+            if !value.is_empty() {
+                values.insert(name, value);
+            }
+        }
+        values.retain(|_, value| !value.is_empty());
+        Ok(Self { values, from_environment: Vec::new() })
+    }
+
+    /// What the text says and a URL that is made of the target would otherwise lack: no password.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, String)> {
+        let elsewhere = ["host", "port", "dbname", "user", "password"];
+        let kept = PARAMETERS.into_iter().filter(|(name, _)| !elsewhere.contains(name));
+        kept.filter_map(|(name, _)| Some((name, self.values.get(name)?.clone()))).collect()
+    }
+
+    /// Adds what a connection service, and then the environment, say of parameters that are not
+    /// given.
+    pub(super) fn complete(
+        &mut self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), PostgresTargetError> {
+        self.serve(variable)?;
+        for (name, from) in PARAMETERS {
+            if let (false, Some(value)) = (self.values.contains_key(name), variable(from))
+                && !value.is_empty()
+            {
+                self.values.insert(name, value);
+                self.from_environment.push(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn serve(
+        &mut self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), PostgresTargetError> {
+        let named = self.values.get("service").cloned().or_else(|| variable("PGSERVICE"));
+        let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
+        let found =
+            service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
+        for (name, value) in found {
+            let known = known(&name).map_err(|unknown| {
+                PostgresTargetError::Service(format!("service \"{service}\": {unknown}"))
+            })?;
+            self.values.entry(known).or_insert(value);
+        }
+        self.values.retain(|_, value| !value.is_empty());
+        Ok(())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        self.values.remove(name)
+    }
+
+    /// Whether a parameter has its value from a variable.
+    pub(super) fn is_from_environment(&self, name: &str) -> bool {
+        self.from_environment.contains(&name)
+    }
+}
+
+/// The parameter of that name.
+fn known(name: &str) -> Result<&'static str, UrlError> {
+    let names = PARAMETERS.map(|(name, _)| name);
+    let found = names.into_iter().find(|known| *known == name);
+    found.ok_or_else(|| ServerUrl::unknown(name, &names))
+}
+
+/// What cannot be read is not shown: a port may be a password whose user was forgotten.
+fn unreadable(error: UrlError) -> PostgresTargetError {
+    match error {
+        UrlError::Login => malformed("user and password"),
+        UrlError::Port => malformed("port"),
+        UrlError::Escape { piece } => PostgresTargetError::Malformed(piece),
+        other => PostgresTargetError::Parameter(other),
+    }
+}

@@ -1,0 +1,47 @@
+//! The embedded engine: SQLite, in the process of the driver.
+//!
+//! In the order of use: a [`SqliteTarget`] says which file and how; [`SqliteAdmin`] creates, loads
+//! and checks its data; a [`SqliteDatabase`] is what the workers of a run share; each worker opens
+//! a [`SqliteConnection`] on its own thread and executes statements, some of them sampled: split
+//! into parts by the clocks of its thread ([`dbtime_machine`]) and a VFS that times calls on files.
+//! What was counted over the window becomes [`WorkerFigures`], and from them the records of files,
+//! layers and lock holders.
+//!
+//! Threads, schedules and transactions are not its affair: it executes one statement at a time.
+
+mod adhoc;
+mod admin;
+mod busy;
+mod connection;
+mod context;
+mod database;
+mod error;
+mod facts;
+mod failure;
+mod ffi;
+mod figures;
+mod interrupt;
+mod layer;
+mod lock;
+mod mutex;
+mod outside;
+mod pool;
+mod schema;
+mod settings;
+mod target;
+mod vfs;
+mod vfs_file;
+
+pub use admin::{LoadProgress, SqliteAdmin, check};
+pub use connection::{SqliteConnection, StatementRows, StatementTiming};
+pub use database::{MeasureLevel, SqliteDatabase};
+pub use error::SqliteError;
+pub use facts::SqliteFacts;
+pub use failure::DatabaseFailure;
+pub use figures::{CacheFigures, CallFigures, IoFigures, SqliteFileKind, VfsCall, WorkerFigures};
+pub use layer::layers;
+pub use lock::{Attribution, Holder, lock_holders};
+pub use mutex::time_mutexes;
+pub use pool::SqlitePool;
+pub use settings::{Allowed, SETTINGS, SqliteSetting, SqliteSettings};
+pub use target::{SqliteTarget, SqliteTargetError};

@@ -1,0 +1,84 @@
+//! What a worker's session does before the load and after it.
+
+use super::{PoolConnection, PoolDatabase, PoolError};
+use crate::drive::plan::{LoadPlan, RunStop};
+use crate::drive::shard::{Completion, ConnectionMap, Reactor, StatementResult, go_through};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::{ProgramPhase, Value};
+use dbtime_load::request::ConnectionOp;
+use dbtime_load::results::ResultSets;
+use dbtime_load::session::Session;
+use dbtime_machine::now;
+use dbtime_machine::wait::wait_until;
+use dbtime_model::{MonoNanos, Nanos, StatementId};
+
+/// Makes a worker's connection and its session, and lets that do what it does before the load.
+pub(super) fn set_up<D: PoolDatabase>(
+    plan: &LoadPlan,
+    id: u32,
+    database: &D,
+    stop: &RunStop,
+) -> Result<(D::Connection, Session), PoolError<D::Error>> {
+    let mut connection = database.connect(id).map_err(PoolError::Connect)?;
+    let mut sessions = plan.sessions(id, plan.concurrency).map_err(PoolError::Script)?;
+    let mut blocking = Blocking(&mut connection);
+    let around = (&mut blocking, &mut ConnectionMap::new(1));
+    let is_ready = go_through(&mut sessions, around, ProgramPhase::Open, || stop.is_set());
+    match (plan.script_trouble(), sessions.pop()) {
+        (Some(trouble), _) => Err(PoolError::Script(trouble)),
+        (None, Some(session)) if is_ready => Ok((connection, session)),
+        (None, _) => Err(PoolError::Stopped),
+    }
+}
+
+/// Lets a session do what it does after the load.
+pub(super) fn say_goodbye<C: PoolConnection>(session: Session, connection: &mut C) {
+    let around = (&mut Blocking(connection), &mut ConnectionMap::new(1));
+    go_through(&mut [session], around, ProgramPhase::Close, || false);
+}
+
+/// A connection that answers at once, for what happens outside of the load.
+struct Blocking<'a, C>(&'a mut C);
+
+impl<C: PoolConnection> Reactor for Blocking<'_, C> {
+    fn now(&self) -> MonoNanos {
+        now()
+    }
+
+    fn submit(
+        &mut self,
+        _: u32,
+        statement: StatementId,
+        parameters: &[Value],
+        wants_row: bool,
+    ) -> Option<StatementResult> {
+        Some(answer(self.0.execute(statement, parameters, wants_row)))
+    }
+
+    fn ask(&mut self, _: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
+        Some(answer(self.0.ask(request, None)))
+    }
+
+    fn results(&mut self, _: u32) -> &mut ResultSets {
+        self.0.results()
+    }
+
+    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Completion>) {
+        wait_until(until, |_| false);
+    }
+
+    fn first_row(&self, _: u32) -> &[Value] {
+        self.0.first_row()
+    }
+
+    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
+        (Nanos::ZERO, None)
+    }
+}
+
+fn answer(result: Result<u64, DatabaseFailure>) -> StatementResult {
+    match result {
+        Ok(rows) => StatementResult::of(rows),
+        Err(failure) => StatementResult::failed(failure),
+    }
+}

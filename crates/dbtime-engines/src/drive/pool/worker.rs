@@ -1,0 +1,312 @@
+//! A worker: claims transactions of its clients and has its connection execute them.
+
+use super::call::PoolCall;
+use super::{Active, GRACE, LoadStart, PoolConnection, PoolQueue, PoolShared};
+use crate::drive::gate::lock;
+use crate::drive::observer::SecondSink;
+use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
+use crate::drive::timing::{ThreadRecorder, TransactionTiming};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Ticket;
+use dbtime_load::queue::{ClaimResult, ClosedQueue};
+use dbtime_load::session::{Session, SessionAction};
+use dbtime_machine::now;
+use dbtime_machine::wait::{PreciseWaiter, wait_until};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome};
+use std::sync::atomic::Ordering;
+
+/// One worker: a thread with its session, its ledger, and its own clients if it has any.
+pub(super) struct PoolWorker<'a> {
+    plan: &'a LoadPlan,
+    stop: &'a RunStop,
+    shared: Option<&'a PoolShared>,
+    own: Option<ClosedQueue>,
+    session: Session,
+    ledger: ThreadRecorder,
+    waiter: PreciseWaiter,
+    /// Workers that neither sleep nor wait for a client.
+    active: &'a Active,
+    end: MonoNanos,
+    /// When nobody waits for a transaction any more.
+    last: MonoNanos,
+}
+
+/// What a worker does next.
+enum WorkerTurn {
+    Run(Ticket, MonoNanos),
+    Again,
+    Over,
+}
+
+impl<'a> PoolWorker<'a> {
+    pub(super) fn new(
+        id: u32,
+        (plan, start, stop): (&'a LoadPlan, &'a LoadStart, &'a RunStop),
+        session: Session,
+        sink: Box<dyn SecondSink>,
+    ) -> Self {
+        let LoadStart { at: start, shared, active } = start;
+        let (start, shared) = (*start, shared.as_ref());
+        let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
+        let ledger = ThreadRecorder::new(plan.recorder(start, id), plan.sampling(), start, sink);
+        let end = plan.window(start).end;
+        let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
+        let waiter = PreciseWaiter::new(plan.concurrency);
+        Self { plan, stop, shared, own, session, ledger, waiter, active, end, last }
+    }
+
+    pub(super) fn run<C: PoolConnection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
+        let window = self.ledger.recorder.window();
+        let mut in_window = false;
+        let mut used = None;
+        let mut freed = now();
+        let mut left_by = None;
+        loop {
+            match self.claim(freed, connection) {
+                WorkerTurn::Run(ticket, ready) => {
+                    // What the connection counts belongs to the same transactions as the record.
+                    if !in_window && ticket.due >= window.start {
+                        connection.window_begins();
+                        in_window = true;
+                    }
+                    if used.is_none() && ticket.due >= window.end {
+                        used = Some(connection.window_ended());
+                    }
+                    let ticket = self.session.claimed(ticket);
+                    self.ledger.offered(&ticket);
+                    let goes_on = self.transaction(connection, ticket, ready);
+                    freed = self.served(&ticket);
+                    if !goes_on {
+                        left_by = Some(ticket);
+                        break;
+                    }
+                }
+                WorkerTurn::Again => {}
+                WorkerTurn::Over => break,
+            }
+        }
+        if !in_window {
+            connection.window_begins();
+        }
+        let (cpu, runq) = used.unwrap_or_else(|| connection.window_ended());
+        let has_quit = left_by.is_some();
+        match left_by {
+            Some(ticket) => self.leave(&ticket),
+            None => self.drain(self.stop.instant().min(self.end)),
+        }
+        let (recorder, driver, ended) = self.ledger.finish();
+        (ThreadResult { recorder, cpu, runq, driver, ended, has_quit }, self.session)
+    }
+
+    /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
+    /// due.
+    #[inline]
+    fn claim<C: PoolConnection>(&mut self, freed: MonoNanos, connection: &mut C) -> WorkerTurn {
+        if self.stop.is_set() {
+            return WorkerTurn::Over;
+        }
+        let claim = match (&mut self.own, self.shared) {
+            (Some(own), _) => own.claim(freed, freed, true),
+            (None, Some(shared)) => shared.claim(freed, self.stop),
+            (None, None) => ClaimResult::Over,
+        };
+        match claim {
+            ClaimResult::Run { ticket, ready, think } => {
+                self.accept(ticket, ready, think, connection)
+            }
+            ClaimResult::Dropped(ticket) => {
+                let dropped = self.ledger.dropped(&ticket, now());
+                self.session.ended(&dropped);
+                WorkerTurn::Again
+            }
+            ClaimResult::Wait(_) => WorkerTurn::Again,
+            ClaimResult::Over => WorkerTurn::Over,
+        }
+    }
+
+    #[inline]
+    fn accept<C: PoolConnection>(
+        &mut self,
+        ticket: Ticket,
+        ready: MonoNanos,
+        think: Option<(OperationId, Nanos)>,
+        connection: &mut C,
+    ) -> WorkerTurn {
+        if ready > self.ledger.ended && !self.wait_for(ready, connection) {
+            return WorkerTurn::Over; // ended early, before it was due
+        }
+        if let Some((operation, wanted)) = think {
+            let taken = wanted + (now() - ready);
+            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+        }
+        let begins = ready.max(self.ledger.ended);
+        if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
+            self.ledger.not_sent(&ticket, Outcome::Unfinished, begins);
+            self.given_up();
+            return WorkerTurn::Again;
+        }
+        WorkerTurn::Run(ticket, ready)
+    }
+
+    /// Waits until a transaction is ready. Returns whether it came to that.
+    fn wait_for<C: PoolConnection>(&mut self, ready: MonoNanos, connection: &mut C) -> bool {
+        let Self { waiter, active, stop, .. } = self;
+        active.leave();
+        // It takes a CPU itself while it spins.
+        let may_spin = || active.has_room();
+        let near = || {
+            active.enter();
+            connection.settle();
+        };
+        let woken = waiter.wait_until(ready, may_spin, near, |at| at >= stop.instant());
+        self.ledger.woken(ready, woken);
+        woken >= ready
+    }
+
+    /// Tells a closed loop that its client was served. Returns the moment the worker is free, or
+    /// would have been had the driver never been late.
+    #[inline]
+    fn served(&mut self, ticket: &Ticket) -> MonoNanos {
+        let done = self.ledger.ended;
+        match (&mut self.own, self.shared) {
+            (Some(own), _) => own.served(ticket, done),
+            (None, Some(shared)) => {
+                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
+                    queue.served(ticket, done);
+                    shared.asked.notify_one();
+                }
+            }
+            (None, None) => {}
+        }
+        self.ledger.freed
+    }
+
+    /// Tells a closed loop that its client was not served any more.
+    fn given_up(&mut self) {
+        match (&mut self.own, self.shared) {
+            (Some(own), _) => own.given_up(),
+            (None, Some(shared)) => {
+                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
+                    queue.given_up();
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Runs a transaction. Returns whether its client asks for another one.
+    fn transaction<C: PoolConnection>(
+        &mut self,
+        connection: &mut C,
+        ticket: Ticket,
+        ready: MonoNanos,
+    ) -> bool {
+        let mut goes_on = true;
+        let sampled = self.plan.sampling().includes(ticket.index);
+        let mut timing = TransactionTiming::new(ready, sampled);
+        timing.parts.measure(connection.measured());
+        let ledger = &mut self.ledger;
+        let session = &mut self.session;
+        let mut action = session.start(ticket);
+        let outcome = loop {
+            action = match action {
+                SessionAction::Execute { statement, parameters, wants_row } => {
+                    let call = PoolCall::Execute { statement, parameters, wants_row };
+                    match call.make(connection, &ticket, &mut timing, ledger) {
+                        Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
+                        Ok(rows) => session.answered(rows, &[]),
+                        Err(failure) if failure.class == ErrorClass::Interrupted => {
+                            // Only the end of the run interrupts.
+                            break Outcome::Unfinished;
+                        }
+                        Err(failure) => {
+                            ledger.error(&ticket, &failure, timing.done());
+                            session.failed(failure.class, failure.undone)
+                        }
+                    }
+                }
+                SessionAction::Pause { part, length } => {
+                    let from = now();
+                    let until = (from + length).min(self.last);
+                    let to = wait_until(until, |at| at >= self.stop.instant());
+                    timing.pause(part, from, to);
+                    if to >= self.last || to >= self.stop.instant() + GRACE {
+                        break Outcome::Unfinished;
+                    }
+                    session.resumed(part)
+                }
+                SessionAction::Ask { connection: 1.., .. } => {
+                    let failure = one_connection();
+                    ledger.error(&ticket, &failure, timing.done());
+                    session.replied(Err(&failure))
+                }
+                SessionAction::Ask { request, statement, .. } => {
+                    let call = PoolCall::Ask { request, statement };
+                    match call.make(connection, &ticket, &mut timing, ledger) {
+                        Ok(_) => session.replied(Ok(connection.results())),
+                        Err(failure) if failure.class == ErrorClass::Interrupted => {
+                            break Outcome::Unfinished;
+                        }
+                        Err(failure) => {
+                            ledger.error(&ticket, &failure, timing.done());
+                            session.replied(Err(&failure))
+                        }
+                    }
+                }
+                SessionAction::Wait => unreachable!("a thread has one statement under way"),
+                SessionAction::End(outcome) => break outcome,
+                SessionAction::Quit { outcome, all } => {
+                    goes_on = false;
+                    if all {
+                        self.stop.at(now());
+                    }
+                    break outcome;
+                }
+            };
+        };
+        if self.plan.workload.script.is_some() {
+            timing.ends(now());
+        }
+        let sample = timing.sample(&ticket, outcome, session.retries());
+        session.ended(&sample);
+        ledger.ended(&timing, &sample);
+        goes_on
+    }
+
+    /// The client has quit with this transaction: others go on, unless nobody is left.
+    #[cold]
+    fn leave(&mut self, ticket: &Ticket) {
+        let Some(shared) = self.shared else { return };
+        if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
+            queue.leave(ticket);
+        }
+        if shared.workers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.drain(now().min(self.end));
+        }
+    }
+
+    /// Counts what was due before `stopped` and will not be served any more.
+    fn drain(&mut self, stopped: MonoNanos) {
+        let Some(shared) = self.shared else { return };
+        let present = now();
+        let mut unfinished = |ticket| {
+            self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        };
+        match &mut *lock(&shared.queue) {
+            PoolQueue::Open(queue) => {
+                queue.by_ref().take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
+            }
+            PoolQueue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
+        }
+    }
+}
+
+/// A worker's connection is all that its client gets.
+#[cold]
+fn one_connection() -> DatabaseFailure {
+    DatabaseFailure::statement(
+        "connections",
+        "",
+        "a script's client has one connection to an embedded database",
+    )
+}

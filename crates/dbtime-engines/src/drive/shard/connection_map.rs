@@ -1,0 +1,74 @@
+//! Which connections belong to which session: each has one from the start, with its own number, and
+//! a script may ask for others.
+
+use super::Reactor;
+use dbtime_load::failure::DatabaseFailure;
+use std::collections::HashMap;
+
+/// Connections that one client may have.
+const MOST: u16 = 64;
+
+/// The connections of a shard's sessions.
+#[derive(Debug, Default)]
+pub struct ConnectionMap {
+    /// Connections below this number belong to the session of the same number.
+    sessions: u32,
+    /// Whose the others are.
+    owners: Vec<u32>,
+    others: HashMap<(u32, u16), u32>,
+}
+
+impl ConnectionMap {
+    /// For so many sessions, each with one connection.
+    pub fn new(sessions: usize) -> Self {
+        Self { sessions: sessions as u32, ..Self::default() }
+    }
+
+    /// The session that a connection belongs to.
+    #[inline]
+    pub fn session(&self, connection: u32) -> u32 {
+        match connection.checked_sub(self.sessions) {
+            None => connection,
+            Some(other) => self.owners[other as usize],
+        }
+    }
+
+    /// A session's `nth` connection.
+    ///
+    /// # Errors
+    /// When it has too many, or the database takes one for each client only.
+    #[inline]
+    pub fn connection<R: Reactor>(
+        &mut self,
+        reactor: &mut R,
+        session: u32,
+        nth: u16,
+    ) -> Result<u32, DatabaseFailure> {
+        if nth == 0 { Ok(session) } else { self.other(reactor, session, nth) }
+    }
+
+    #[cold]
+    fn other<R: Reactor>(
+        &mut self,
+        reactor: &mut R,
+        session: u32,
+        nth: u16,
+    ) -> Result<u32, DatabaseFailure> {
+        if let Some(&connection) = self.others.get(&(session, nth)) {
+            return Ok(connection);
+        }
+        let added = if nth < MOST { reactor.add_connection() } else { None };
+        let connection = added.ok_or_else(too_many)?;
+        self.owners.push(session);
+        self.others.insert((session, nth), connection);
+        Ok(connection)
+    }
+}
+
+fn too_many() -> DatabaseFailure {
+    DatabaseFailure::statement(
+        "connections",
+        "",
+        format!("a script's client has at most {MOST} connections to a server, and one to SQLite"),
+    )
+}

@@ -1,0 +1,145 @@
+//! What of a transaction is under way on a connection, and booking the answers.
+
+use super::{AnswerDelay, Reactor, StatementResult};
+use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
+use dbtime_load::program::Ticket;
+use dbtime_load::session::{Session, SessionAction};
+use dbtime_model::{MonoNanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
+use std::collections::VecDeque;
+
+/// What of a transaction is under way.
+pub(super) struct InFlight {
+    pub(super) timing: TransactionTiming,
+    /// When its statement was sent, or its pause began.
+    pub(super) sent: MonoNanos,
+    /// The statement; `None`: something was asked that is none.
+    pub(super) executing: Option<StatementId>,
+    /// The connection that a script has asked; `None`: a statement of the workload is executed.
+    pub(super) asked: Option<u32>,
+    /// Statements under way behind that, and when they were sent.
+    behind: VecDeque<(StatementId, MonoNanos)>,
+}
+
+impl InFlight {
+    pub(super) fn new(present: MonoNanos) -> Self {
+        Self {
+            timing: TransactionTiming::new(present, false),
+            sent: present,
+            executing: None,
+            asked: None,
+            behind: VecDeque::new(),
+        }
+    }
+
+    /// Begins the timing of a transaction that was ready at that instant.
+    pub(super) fn begin(&mut self, ready: MonoNanos, is_sampled: bool) {
+        self.timing = TransactionTiming::new(ready, is_sampled);
+        self.timing.parts.measure(PartSet::of(&[Part::ServerAndWire]));
+    }
+
+    /// Its statement had to wait for a connection: since `since` one was made, which was there, and
+    /// the statement on its way, at `at`.
+    pub(super) fn connected(&mut self, since: MonoNanos, at: MonoNanos) {
+        if since > self.sent {
+            self.timing.pause(Part::Backoff, self.sent, since);
+        }
+        self.timing.connecting(since.max(self.sent), at);
+        self.sent = at;
+    }
+
+    /// Ends a transaction; nothing is under way any more.
+    pub(super) fn end(&mut self, ticket: &Ticket, outcome: Outcome, retries: u32) -> Sample {
+        self.behind.clear();
+        self.timing.sample(ticket, outcome, retries)
+    }
+
+    /// Sends whatever may go out with the statement that was just handed over.
+    pub(super) fn send_ahead<R: Reactor>(
+        &mut self,
+        session: &mut Session,
+        reactor: &mut R,
+        id: u32,
+    ) {
+        // A statement that cannot be sent takes its connection with it, and all behind it wait.
+        while reactor.hold(id)
+            && let Some(SessionAction::Execute { statement, parameters, wants_row }) =
+                session.next_ahead()
+        {
+            self.behind.push_back((statement, self.sent));
+            reactor.submit(id, statement, parameters, wants_row);
+        }
+    }
+
+    /// Books an answered statement; the one behind it is the server's next.
+    #[inline]
+    pub(super) fn answered(
+        &mut self,
+        session: &Session,
+        ledger: &mut ThreadRecorder,
+        answer: &StatementResult,
+        (done, late): (MonoNanos, AnswerDelay),
+    ) {
+        self.account(session, ledger, answer, (done, late));
+        if let Some((next, sent)) = self.behind.pop_front() {
+            (self.executing, self.sent) = (Some(next), sent.max(done));
+        }
+    }
+
+    #[inline]
+    fn account(
+        &mut self,
+        session: &Session,
+        ledger: &mut ThreadRecorder,
+        answer: &StatementResult,
+        (done, late): (MonoNanos, AnswerDelay),
+    ) {
+        let Self { timing, executing, sent, .. } = self;
+        let ticket = session.ticket();
+        // Behind a failure the others only repeat that there was one.
+        if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
+            ledger.error(ticket, failure, done);
+        }
+        if !answer.is_sent {
+            // It never left: the driver waited before it tried to connect again.
+            return timing.pause(Part::Backoff, *sent, done);
+        }
+        timing.statement(*sent, done);
+        let late = ledger.delay_of(late.between(*sent, done), done - *sent);
+        timing.late(late);
+        let took = (done - *sent) - late;
+        let rows = *answer.rows.as_ref().unwrap_or(&0);
+        let round_trips = answer.round_trips;
+        let parts = Parts::only(Part::ServerAndWire, took.0.cast_signed());
+        if timing.sampled {
+            timing.parts.add_all(&parts);
+        }
+        if let Some(statement) = *executing {
+            let executed = StatementExecution { statement, took, rows, round_trips };
+            ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
+        }
+        if answer.warnings > 0 {
+            ledger.recorder.warnings(ticket.due, answer.warnings);
+        }
+    }
+}
+
+/// Tells the session of an answer and asks what is next.
+#[inline]
+pub(super) fn next<'s, R: Reactor>(
+    flight: &InFlight,
+    session: &'s mut Session,
+    reactor: &mut R,
+    connection: u32,
+    answer: StatementResult,
+) -> SessionAction<'s> {
+    if let Some(asked) = flight.asked {
+        return session.replied(match &answer.rows {
+            Ok(_) => Ok(reactor.results(asked)),
+            Err(failure) => Err(failure),
+        });
+    }
+    match answer.rows {
+        Ok(rows) => session.answered(rows, reactor.first_row(connection)),
+        Err(failure) => session.failed(failure.class, failure.undone),
+    }
+}

@@ -1,0 +1,497 @@
+//! One shard of the event loop: many connections on one thread, nothing shared.
+//!
+//! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
+//! a reactor whose clock only moves when the shard waits.
+
+mod connection_map;
+mod in_flight;
+mod phase;
+mod reactor;
+mod shard_threads;
+mod usage;
+
+pub use connection_map::ConnectionMap;
+pub(crate) use phase::go_through;
+pub use reactor::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
+pub use shard_threads::{ConnectedShard, DriveError, drive};
+
+use crate::drive::observer::SecondSink;
+use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
+use crate::drive::timing::ThreadRecorder;
+use dbtime_load::pipelining::Pipelining;
+use dbtime_load::program::Ticket;
+use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
+use dbtime_load::session::{Session, SessionAction};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
+use in_flight::{InFlight, next};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use usage::{Pace, Usage};
+
+/// How often a waiting shard looks at the stop flag.
+const NAP: Nanos = Nanos::from_millis(10);
+
+/// How long answers are still waited for when the run was ended from outside.
+const GRACE: Nanos = Nanos::from_secs(1);
+
+/// One shard of a run.
+pub struct Shard<'a, R> {
+    plan: &'a LoadPlan,
+    stop: &'a RunStop,
+    reactor: R,
+    queue: ShardQueue,
+    /// When the next client of a closed loop will ask, as far as is known.
+    asks_at: Option<MonoNanos>,
+    /// The next transaction, claimed ahead of its due instant.
+    next: Option<Claimed>,
+    connections: Vec<ShardConnection>,
+    lines: ConnectionMap,
+    /// Connections without a transaction, longest first, and since when they would have been
+    /// without one had the driver never been late.
+    idle: VecDeque<(u32, MonoNanos)>,
+    /// How many clients have quit: their connections are idle no more.
+    quit: usize,
+    /// Pauses inside transactions, soonest first.
+    pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    ledger: ThreadRecorder,
+    end: MonoNanos,
+    usage: Usage,
+    pace: Pace,
+    /// Whether each client has a connection of its own, and a state that goes with it.
+    is_tied: bool,
+    /// Whether the programs are a script's, which takes time after its last answer.
+    is_scripted: bool,
+}
+
+enum ShardQueue {
+    Open(OpenQueue),
+    Closed(ClosedQueue),
+    Over,
+}
+
+struct ShardConnection {
+    session: Session,
+    flight: InFlight,
+    pause: Part,
+    /// What it waits for: the end of this pause; `None`: an answer.
+    pausing: Option<Part>,
+    /// Whether it has a transaction.
+    is_busy: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Claimed {
+    ticket: Ticket,
+    ready: MonoNanos,
+    think: Option<(OperationId, Nanos)>,
+}
+
+impl<'a, R: Reactor> Shard<'a, R> {
+    /// Shard number `shard` of the plan's, with a session for each of its connections, for a load
+    /// that starts at `start`.
+    pub fn new(
+        plan: &'a LoadPlan,
+        (shard, start): (u32, MonoNanos),
+        (reactor, sessions, lines): (R, Vec<Session>, ConnectionMap),
+        sink: Box<dyn SecondSink>,
+        stop: &'a RunStop,
+    ) -> Self {
+        let mine = |total: u32| (shard..total).step_by(plan.shards as usize);
+        let queue = match plan.open_queue(start, shard, plan.shards) {
+            Some(queue) => ShardQueue::Open(queue),
+            None => {
+                let clients = match plan.demand {
+                    crate::drive::plan::LoadDemand::Closed { clients, .. } => clients,
+                    crate::drive::plan::LoadDemand::Open { .. } => 0,
+                };
+                plan.closed_queue(start, mine(clients)).map_or(ShardQueue::Over, ShardQueue::Closed)
+            }
+        };
+        let connection = |session| ShardConnection {
+            session,
+            flight: InFlight::new(start),
+            pause: Part::Think,
+            pausing: None,
+            is_busy: false,
+        };
+        let connections: Vec<ShardConnection> = sessions.into_iter().map(connection).collect();
+        let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
+        let ledger = ThreadRecorder::new(plan.recorder(start, shard), plan.sampling(), start, sink);
+        let window = plan.window(start);
+        Self {
+            plan,
+            stop,
+            reactor,
+            queue,
+            asks_at: None,
+            next: None,
+            connections,
+            lines,
+            idle,
+            quit: 0,
+            pauses: BinaryHeap::new(),
+            ledger,
+            end: window.end,
+            usage: Usage::over(window),
+            pace: Pace::default(),
+            is_tied: plan.workload.script.is_some() && !plan.is_pooled(),
+            is_scripted: plan.workload.script.is_some(),
+        }
+    }
+
+    /// Runs until nothing is due any more and everything sent has ended. The connections and
+    /// sessions come back as they are.
+    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
+        let mut events = Vec::with_capacity(self.connections.len());
+        let mut present = self.reactor.now();
+        let mut woken = present;
+        loop {
+            // In this order: whose transaction ends with a pause may have the next one at once.
+            present = self.resume_paused(present);
+            present = self.send_due(present);
+            let Some((until, is_due)) = self.wake_at(present) else { break };
+            self.pace.worked(present - woken);
+            self.reactor.wait(until, is_due, &mut events);
+            woken = self.reactor.now();
+            self.ledger.woken(until, woken);
+            self.usage.waited += woken - present;
+            present = woken;
+            for Completion { connection, at, late, kind } in events.drain(..) {
+                let id = self.lines.session(connection);
+                match kind {
+                    CompletionKind::Answered(answer) => {
+                        present = self.advance(id, SessionInput::Answer(answer, (at, late)));
+                    }
+                    CompletionKind::Connected { since } => {
+                        self.connections[id as usize].flight.connected(since, at);
+                    }
+                }
+            }
+            if self.is_over(present) {
+                self.abandon_all(present);
+            }
+        }
+        self.finish()
+    }
+
+    /// Whether nobody waits for answers any more.
+    fn is_over(&self, present: MonoNanos) -> bool {
+        let late = self.plan.measure.is_some() && present >= self.end + self.plan.rundown;
+        late || self.stop.is_set() && present >= self.stop.instant() + GRACE
+    }
+
+    /// Counts whatever is still under way as unfinished.
+    #[cold]
+    fn abandon_all(&mut self, present: MonoNanos) {
+        self.pauses.clear();
+        for id in 0..self.connections.len() as u32 {
+            let connection = &mut self.connections[id as usize];
+            if !connection.is_busy {
+                continue;
+            }
+            let ticket = *connection.session.ticket();
+            let ShardConnection { flight, pausing, .. } = connection;
+            flight.timing.broken_off(*pausing, flight.sent, present);
+            // Before the connection says goodbye: what it leaves behind is noted.
+            self.reactor.abandon(flight.asked.unwrap_or(id));
+            self.end_transaction(id, &ticket, Outcome::Unfinished);
+        }
+    }
+
+    /// Starts what is due, as long as connections are idle. Returns the present instant.
+    #[inline]
+    fn send_due(&mut self, mut present: MonoNanos) -> MonoNanos {
+        let stopped = self.stop.instant();
+        if present >= stopped && self.next.is_some_and(|next| next.ticket.due >= stopped) {
+            // Claimed ahead and not due before the run was ended: it was never offered.
+            self.next = None;
+            if let ShardQueue::Closed(queue) = &mut self.queue {
+                queue.given_up();
+            }
+        }
+        while let Some(&(id, freed)) = self.idle.front() {
+            if self.next.is_none() {
+                self.next = self.claim(freed, present);
+            }
+            let Some(claimed) = self.next else { break };
+            if claimed.ready > present {
+                present = self.reactor.now();
+                if claimed.ready > present {
+                    break;
+                }
+            }
+            self.next = None;
+            if self.is_too_late(&claimed, present) {
+                self.ledger.not_sent(&claimed.ticket, Outcome::Unfinished, present);
+                if let ShardQueue::Closed(queue) = &mut self.queue {
+                    queue.given_up();
+                }
+                continue;
+            }
+            self.usage.starting(claimed.ticket.due, &self.reactor);
+            let id = self.take_idle(&claimed.ticket).unwrap_or(id);
+            present = self.start(id, claimed, present);
+        }
+        present
+    }
+
+    /// Takes the connection that runs a transaction: the one that is idle longest, unless its
+    /// client has one of its own.
+    #[inline]
+    fn take_idle(&mut self, ticket: &Ticket) -> Option<u32> {
+        let own = ticket.client / self.plan.shards;
+        let at = match self.is_tied {
+            true => self.idle.iter().position(|&(id, _)| id == own).unwrap_or(0),
+            false => 0,
+        };
+        self.idle.remove(at).map(|(id, _)| id)
+    }
+
+    fn is_too_late(&self, claimed: &Claimed, present: MonoNanos) -> bool {
+        self.plan.measure.is_some() && present >= self.end + self.plan.late_start
+            || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
+    }
+
+    fn start(&mut self, id: u32, claimed: Claimed, present: MonoNanos) -> MonoNanos {
+        let Claimed { ticket, ready, think } = claimed;
+        let ticket = self.connections[id as usize].session.claimed(ticket);
+        if let Some((operation, wanted)) = think {
+            let taken = wanted + (present - ready);
+            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+        }
+        self.ledger.offered(&ticket);
+        let sampled = self.plan.sampling().includes(ticket.index);
+        let connection = &mut self.connections[id as usize];
+        connection.flight.begin(ready, sampled);
+        connection.is_busy = true;
+        self.advance(id, SessionInput::Start(ticket))
+    }
+
+    /// Claims the next transaction; `None` when there is none to wait for yet.
+    #[inline]
+    fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<Claimed> {
+        loop {
+            if present >= self.stop.instant() {
+                return self.give_up(present);
+            }
+            let claim = match &mut self.queue {
+                ShardQueue::Open(queue) => queue.claim(freed),
+                ShardQueue::Closed(queue) => queue.claim(freed, present, false),
+                ShardQueue::Over => return None,
+            };
+            match claim {
+                ClaimResult::Run { ticket, ready, think } => {
+                    return Some(Claimed { ticket, ready, think });
+                }
+                ClaimResult::Dropped(ticket) => {
+                    let dropped = self.ledger.dropped(&ticket, present);
+                    // Whoever was free for it hears that it came too late.
+                    if let Some(&(id, _)) = self.idle.front() {
+                        self.connections[id as usize].session.ended(&dropped);
+                    }
+                }
+                ClaimResult::Wait(until) => {
+                    self.asks_at = until;
+                    return None;
+                }
+                ClaimResult::Over => self.queue = ShardQueue::Over,
+            }
+        }
+    }
+
+    /// The run was ended from outside: counts what was due before that and claims no more.
+    #[cold]
+    fn give_up(&mut self, present: MonoNanos) -> Option<Claimed> {
+        let stopped = self.stop.instant().min(self.end);
+        let ledger = &mut self.ledger;
+        let mut unfinished = |ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        match std::mem::replace(&mut self.queue, ShardQueue::Over) {
+            ShardQueue::Open(queue) => {
+                queue.take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
+            }
+            // A client with a connection of its own asks when it sends.
+            ShardQueue::Closed(mut queue) if self.plan.is_pooled() => {
+                queue.waiting(stopped).for_each(&mut unfinished);
+            }
+            ShardQueue::Closed(_) | ShardQueue::Over => {}
+        }
+        None
+    }
+
+    fn resume_paused(&mut self, mut present: MonoNanos) -> MonoNanos {
+        // Who pauses again at once waits for the next round: others have their turn between.
+        for _ in 0..self.pauses.len() {
+            let Some(&Reverse((at, id))) = self.pauses.peek() else { break };
+            if at > present && present < self.stop.instant() {
+                break;
+            }
+            self.pauses.pop();
+            present = self.advance(id, SessionInput::Resumed);
+        }
+        present
+    }
+
+    /// When the shard has something to do even if nothing answers, and whether a transaction is due
+    /// then; `None` when all has ended.
+    fn wake_at(&self, present: MonoNanos) -> Option<(MonoNanos, bool)> {
+        let busy = self.idle.len() + self.quit < self.connections.len();
+        let over = matches!(self.queue, ShardQueue::Over) && self.next.is_none();
+        if over && !busy {
+            return None;
+        }
+        let mut due = MonoNanos(u64::MAX);
+        if let Some(claimed) = &self.next {
+            // Claimed ahead by a connection that is idle; a busy shard waits for its answers.
+            if !self.idle.is_empty() {
+                due = claimed.ready;
+            }
+        } else if let (false, Some(asks)) = (self.idle.is_empty(), self.asks_at) {
+            due = asks;
+        }
+        if let Some(Reverse((resumes, _))) = self.pauses.peek() {
+            due = due.min(*resumes);
+        }
+        let nap = present + NAP;
+        Some((due.min(nap), due <= nap))
+    }
+
+    /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
+    /// the present instant.
+    #[inline]
+    fn advance(&mut self, id: u32, input: SessionInput) -> MonoNanos {
+        let Self { plan, reactor, connections, ledger, lines, .. } = self;
+        let ShardConnection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
+        *pausing = None;
+        let mut action = match input {
+            SessionInput::Start(ticket) => session.start(ticket),
+            SessionInput::Answer(answer, at) => {
+                flight.answered(session, ledger, &answer, at);
+                next(flight, session, reactor, id, answer)
+            }
+            SessionInput::Resumed => {
+                flight.timing.pause(*pause, flight.sent, reactor.now());
+                session.resumed(*pause)
+            }
+        };
+        let outcome = loop {
+            action = match action {
+                SessionAction::Execute { statement, parameters, wants_row } => {
+                    (flight.executing, flight.sent) = (Some(statement), reactor.now());
+                    flight.asked = None;
+                    let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
+                    let answer = reactor.submit(id, statement, parameters, wants_row);
+                    if pipelines {
+                        if answer.is_none() {
+                            flight.send_ahead(session, reactor, id);
+                        }
+                        reactor.release(id);
+                    }
+                    let Some(answer) = answer else { return flight.sent };
+                    let at = (reactor.now(), AnswerDelay::default());
+                    flight.answered(session, ledger, &answer, at);
+                    next(flight, session, reactor, id, answer)
+                }
+                SessionAction::Ask { request, statement, connection } => {
+                    (flight.executing, flight.sent) = (statement, reactor.now());
+                    let answer = match lines.connection(reactor, id, connection) {
+                        Ok(line) => {
+                            flight.asked = Some(line);
+                            reactor.ask(line, request)
+                        }
+                        Err(failure) => Some(StatementResult::unsent(failure)),
+                    };
+                    let Some(answer) = answer else { return flight.sent };
+                    let at = (reactor.now(), AnswerDelay::default());
+                    flight.answered(session, ledger, &answer, at);
+                    next(flight, session, reactor, id, answer)
+                }
+                SessionAction::Pause { part, length } => {
+                    let present = reactor.now();
+                    (*pause, *pausing, flight.sent) = (part, Some(part), present);
+                    if part == Part::Backoff {
+                        reactor.transaction_restarts(id);
+                    }
+                    self.pauses.push(Reverse((present + length, id)));
+                    return present;
+                }
+                SessionAction::Wait => return reactor.now(),
+                SessionAction::End(outcome) => break outcome,
+                SessionAction::Quit { outcome, all } => return self.quit(id, outcome, all),
+            };
+        };
+        let ticket = *session.ticket();
+        self.end_transaction(id, &ticket, outcome)
+    }
+
+    /// A client ends with its transaction, and with `all` the run does.
+    #[cold]
+    fn quit(&mut self, id: u32, outcome: Outcome, all: bool) -> MonoNanos {
+        let ticket = *self.connections[id as usize].session.ticket();
+        let present = self.end_transaction(id, &ticket, outcome);
+        self.idle.pop_back();
+        self.quit += 1;
+        if let ShardQueue::Closed(queue) = &mut self.queue {
+            queue.leave(&ticket);
+        }
+        if all {
+            self.stop.at(present);
+        }
+        if self.quit == self.connections.len() {
+            // Nobody is left who could take what comes.
+            if let ShardQueue::Open(queue) = std::mem::replace(&mut self.queue, ShardQueue::Over) {
+                let ledger = &mut self.ledger;
+                let due = queue.take_while(|ticket| ticket.due < present);
+                due.for_each(|ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present));
+            }
+            self.next = None;
+        }
+        present
+    }
+
+    /// Books a transaction that has ended; its connection is free again. Returns when it ended.
+    #[inline]
+    fn end_transaction(&mut self, id: u32, ticket: &Ticket, outcome: Outcome) -> MonoNanos {
+        let connection = &mut self.connections[id as usize];
+        connection.is_busy = false;
+        if self.is_scripted && outcome != Outcome::Unfinished {
+            connection.flight.timing.ends(self.reactor.now());
+        }
+        let sample = connection.flight.end(ticket, outcome, connection.session.retries());
+        connection.session.ended(&sample);
+        self.ledger.ended(&connection.flight.timing, &sample);
+        if let ShardQueue::Closed(queue) = &mut self.queue {
+            queue.served(ticket, sample.done);
+        }
+        self.reactor.transaction_ended(id);
+        // It shares the thread with all that are busy.
+        let busy = self.connections.len() - self.idle.len() - self.quit;
+        self.idle.push_back((id, sample.freed(self.pace.own_work(busy))));
+        self.pace.ended += 1;
+        sample.done
+    }
+
+    fn finish(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
+        let spent = self.usage.spent(&self.reactor);
+        let connections = self.reactor.connections();
+        self.ledger.recorder.connections.merge(&connections);
+        let (recorder, _, ended) = self.ledger.finish();
+        let result = ThreadResult {
+            recorder,
+            cpu: spent.cpu,
+            runq: spent.runq,
+            driver: spent.driver,
+            ended,
+            has_quit: self.quit > 0 && self.quit == self.connections.len(),
+        };
+        let sessions = self.connections.into_iter().map(|connection| connection.session);
+        (result, self.reactor, sessions.collect(), self.lines)
+    }
+}
+
+/// What moves a transaction on.
+enum SessionInput {
+    Start(Ticket),
+    /// When it was read, and how long it had waited for that.
+    Answer(StatementResult, (MonoNanos, AnswerDelay)),
+    Resumed,
+}

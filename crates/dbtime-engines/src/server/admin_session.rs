@@ -1,0 +1,63 @@
+//! Asking a server over a connection that blocks, with its name in whatever it refuses.
+
+use super::admin::AdminConnection;
+use super::error::ServerError;
+use crate::socket::{Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError};
+use dbtime_load::failure::DatabaseFailure;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A server that is asked.
+pub struct AdminSession<'a> {
+    /// As `--target` takes it, without password.
+    pub target: &'a str,
+    /// The connection.
+    pub admin: &'a mut dyn AdminConnection,
+}
+
+impl AdminSession<'_> {
+    /// Executes a statement and returns its rows.
+    ///
+    /// # Errors
+    /// [`ServerError::Refused`], with the statement.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        match self.admin.query(sql) {
+            Ok((rows, _)) => Ok(rows),
+            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+        }
+    }
+
+    /// The first two columns of a statement's rows: the value of each name.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, ServerError> {
+        let pair = |row: Vec<Option<String>>| {
+            let mut values = row.into_iter().map(Option::unwrap_or_default);
+            Some((values.next()?, values.next()?))
+        };
+        Ok(self.query(sql)?.rows.into_iter().filter_map(pair).collect())
+    }
+
+    /// That the server refuses what was attempted.
+    pub fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
+        ServerError::Refused { target: self.target.to_owned(), what, failure }
+    }
+}
+
+/// Makes a connection for loading and looking.
+///
+/// # Errors
+/// When it cannot be encrypted as asked for, and when the server cannot be reached or does not let
+/// us in.
+pub(crate) fn client<P: Protocol>(
+    target: String,
+    shared: P::Shared,
+    sockets: Result<SocketSettings, TlsError>,
+) -> Result<SocketClient<P>, ServerError> {
+    match sockets {
+        Ok(sockets) => SocketClient::connect(Arc::new(shared), Arc::new(sockets))
+            .map_err(|failure| ServerError::Connect { target, failure }),
+        Err(source) => Err(ServerError::Tls { target, source }),
+    }
+}

@@ -1,0 +1,342 @@
+//! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
+//! by.
+
+use crate::percent;
+use crate::server::secret::Secret;
+use std::path::PathBuf;
+
+/// What such a text says; what it leaves out is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerUrl {
+    /// Before the colon.
+    pub scheme: String,
+    /// The user.
+    pub user: Option<String>,
+    /// The password.
+    pub password: Option<Secret>,
+    /// The host; an IPv6 address without its brackets.
+    pub host: Option<String>,
+    /// The port.
+    pub port: Option<u16>,
+    /// The database.
+    pub database: Option<String>,
+    /// Parameters in their order.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// Why a text names no server. None of the texts repeats a password.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// No `://`.
+    #[error("the target has no `://`: write {0}://user@host:port/database")]
+    Form(String),
+    /// What ends user and password stands behind something that ended them before.
+    #[error("in user and password write : / ? % @ as %3A %2F %3F %25 %40")]
+    Login,
+    /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
+    #[error("the port is no number from 1 to 65535; write user:password@host:port")]
+    Port,
+    /// Several hosts.
+    #[error("the target names several hosts; dbtime drives one server: name one")]
+    ManyHosts,
+    /// An IPv6 address that does not end.
+    #[error("the target has a [ and no ] behind it: write an IPv6 address as in [::1]:5432")]
+    Bracket,
+    /// `%` without two hexadecimal digits, or what they make is no text.
+    #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
+    Escape {
+        /// Which piece has it: `user`, `password`, `host`, `dbname`, or a parameter by its name.
+        piece: String,
+    },
+    /// A parameter without `=`.
+    #[error("parameter `{0}` has no value: write {0}=VALUE")]
+    NoValue(String),
+    /// One of two parameters that only serve together, or of two variables.
+    #[error("`{0}` needs `{1}` beside it: a certificate and its key go together")]
+    Alone(&'static str, &'static str),
+    /// No such parameter.
+    #[error("there is no parameter `{name}`{hint} ({known})")]
+    Unknown {
+        /// What was written.
+        name: String,
+        /// The nearest there is.
+        hint: String,
+        /// All there are.
+        known: String,
+    },
+    /// A value that the parameter does not take.
+    #[error("`{value}` is no value for {name}: write {allowed}")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// What was written.
+        value: String,
+        /// What could have been.
+        allowed: &'static str,
+    },
+}
+
+impl ServerUrl {
+    /// Writes it as [`Self::parse`] reads it, the password included: not for anybody's eyes.
+    pub fn written(&self) -> String {
+        let piece = |text: &str| percent::encode(text).replace('/', "%2F");
+        let mut text = format!("{}://", self.scheme);
+        if let Some(user) = &self.user {
+            text += &piece(user);
+            if let Some(password) = &self.password {
+                text += &format!(":{}", piece(password.reveal()));
+            }
+            text.push('@');
+        }
+        text += &match &self.host {
+            Some(host) if host.contains(':') => format!("[{host}]"),
+            Some(host) => piece(host),
+            None => String::new(),
+        };
+        if let Some(port) = self.port {
+            text += &format!(":{port}");
+        }
+        text += &format!("/{}", self.database.as_deref().map(piece).unwrap_or_default());
+        for (index, (name, value)) in self.parameters.iter().enumerate() {
+            let mark = if index == 0 { '?' } else { '&' };
+            text += &format!("{mark}{name}={}", percent::encode(value));
+        }
+        text
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| UrlError::Form(text.split(':').next().unwrap_or_default().to_owned()))?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        if database.contains('@') || query.split('&').any(is_torn) {
+            return Err(UrlError::Login);
+        }
+        // The last @ ends the password, which may contain others.
+        let (login, place) = match authority.rsplit_once('@') {
+            Some((login, place)) => (Some(login), place),
+            None => (None, authority),
+        };
+        let (user, password) = match login.map(|l| l.split_once(':').map_or((l, None), split)) {
+            Some((user, password)) => (Some(user), password),
+            None => (None, None),
+        };
+        let (host, port) = host_and_port(place)?;
+        let parameters = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) =
+                pair.split_once('=').ok_or_else(|| UrlError::NoValue(pair.to_owned()))?;
+            Ok((decode("parameter", name)?, decode(name, value)?))
+        });
+        let given = |piece: &str, text: Option<&str>| {
+            text.filter(|text| !text.is_empty()).map(|text| decode(piece, text)).transpose()
+        };
+        Ok(Self {
+            scheme: scheme.to_owned(),
+            user: given("user", user)?,
+            password: password.map(|text| decode("password", text)).transpose()?.map(Secret::new),
+            host: given("host", Some(host))?,
+            port,
+            database: given("dbname", Some(database))?,
+            parameters: parameters.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let found = self.parameters.iter().find(|(given, _)| given == name);
+        found.map(|(_, value)| value.clone())
+    }
+
+    /// The files of a client's certificate and its key, by the names of their parameters.
+    ///
+    /// # Errors
+    /// [`UrlError::Alone`] where one is named without the other.
+    pub(crate) fn client_files(
+        certificate: (&'static str, Option<String>),
+        key: (&'static str, Option<String>),
+    ) -> Result<Option<(PathBuf, PathBuf)>, UrlError> {
+        match (certificate, key) {
+            ((_, Some(certificate)), (_, Some(key))) => Ok(Some((certificate.into(), key.into()))),
+            ((_, None), (_, None)) => Ok(None),
+            ((given, Some(_)), (missing, None)) | ((missing, None), (given, Some(_))) => {
+                Err(UrlError::Alone(given, missing))
+            }
+        }
+    }
+
+    /// That a parameter is not among `known`.
+    pub fn unknown(name: &str, known: &[&str]) -> UrlError {
+        let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+        let near = near.filter(|near| strsim::damerau_levenshtein(near, name) <= 3);
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        UrlError::Unknown { name: name.to_owned(), hint, known: known.join(", ") }
+    }
+}
+
+/// Whether a name of a parameter has the end of user and password in it.
+fn is_torn(pair: &str) -> bool {
+    pair.split('=').next().is_some_and(|name| name.contains('@'))
+}
+
+/// A text with its password, if it has one, replaced: for records and messages.
+pub fn without_password(text: &str) -> String {
+    let shown = without_login(text);
+    let Some((place, query)) = shown.split_once('?') else { return shown };
+    let hide = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if name.contains("password") => format!("{name}=***"),
+        _ => pair.to_owned(),
+    };
+    let pairs: Vec<String> = query.split('&').map(hide).collect();
+    format!("{place}?{}", pairs.join("&"))
+}
+
+fn without_login(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        // No target, but perhaps meant as one.
+        return match (text.split_once(':'), text.rsplit_once('@')) {
+            (Some((scheme, rest)), Some((_, place))) if !is_path(scheme, rest) => {
+                format!("{scheme}:***@{place}")
+            }
+            _ => text.to_owned(),
+        };
+    };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    // A password may itself contain / or ?: then the last @ of all ends it, but for those in the
+    // values of parameters.
+    let last = match rest.split_once('?') {
+        Some((before, query)) if !query.split('&').any(is_torn) => before.rfind('@'),
+        _ => rest.rfind('@'),
+    };
+    let (authority, after) = rest.split_at(last.map_or(end, |at| at.max(end)));
+    let (login, place) = match (authority.rsplit_once('@'), after.strip_prefix('@')) {
+        (_, Some(after)) => (authority, after.to_owned()),
+        (Some((login, place)), None) => (login, format!("{place}{after}")),
+        (None, None) => return text.to_owned(),
+    };
+    match login.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether what stands behind a scheme names a file or a folder: an SQLite database, or the prefix
+/// of an installation.
+fn is_path(scheme: &str, rest: &str) -> bool {
+    scheme == "sqlite" || rest.starts_with('/') && !rest.contains(':')
+}
+
+fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>) {
+    (user, Some(password))
+}
+
+fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
+    if place.contains(',') {
+        return Err(UrlError::ManyHosts);
+    }
+    let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((host, after))) => (host, Some(after.strip_prefix(':').unwrap_or(after))),
+        Some(None) => return Err(UrlError::Bracket),
+        None => place.split_once(':').map_or((place, None), split),
+    };
+    let number = |text: &str| match text.parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(UrlError::Port),
+    };
+    Ok((host, port.filter(|port| !port.is_empty()).map(number).transpose()?))
+}
+
+/// Undoes the percent-encoding of a piece.
+fn decode(piece: &str, text: &str) -> Result<String, UrlError> {
+    let decoded = percent::decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.ok_or_else(|| UrlError::Escape { piece: piece.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_cannot_be_are_told_apart() {
+        for place in ["h1,h2", "h1:1,h2:2", "u@h1,h2"] {
+            let error = ServerUrl::parse(&format!("mysql://{place}/d"));
+            assert_eq!(error, Err(UrlError::ManyHosts), "{place}");
+        }
+        assert_eq!(ServerUrl::parse("postgres://u@[::1/x"), Err(UrlError::Bracket));
+    }
+
+    #[test]
+    fn every_piece_is_read() {
+        let url = ServerUrl::parse("mysql://a%40b:p%3Aw@[::1]:3307/db?ssl-mode=required&x=%2F");
+        let url = url.expect("a server");
+        assert_eq!(url.user.as_deref(), Some("a@b"));
+        assert_eq!(url.password.as_ref().map(Secret::reveal), Some("p:w"));
+        assert_eq!((url.host.as_deref(), url.port), (Some("::1"), Some(3307)));
+        assert_eq!(url.database.as_deref(), Some("db"));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(url.parameters, [pair("ssl-mode", "required"), pair("x", "/")]);
+        let least = ServerUrl::parse("postgres://").expect("a server");
+        let scheme = "postgres".to_owned();
+        assert_eq!(least, ServerUrl { scheme, ..ServerUrl::default() });
+        for (text, port) in [("h:/", None), ("[::1]/", None), ("[::1]3307/", Some(3307))] {
+            assert_eq!(ServerUrl::parse(&format!("mysql://{text}")).map(|url| url.port), Ok(port));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_password() {
+        let bad = [
+            "mysql:secret@h",
+            "mysql://u:secret@h:x/",
+            "mysql://u:secret@h:0",
+            "mysql://u:secret%4@h",
+            "mysql://u:secret@h/d?x",
+            "mysql://u:se/secret@h",
+            "mysql://u:se?secret@h",
+        ];
+        for text in bad {
+            let error = ServerUrl::parse(text).expect_err(text).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+        assert!(ServerUrl::unknown("ssl-mod", &["ssl-mode"]).to_string().contains("`ssl-mode`?"));
+    }
+
+    #[test]
+    fn passwords_are_taken_out() {
+        let cases = [
+            ("mysql://u:p@h/d", "mysql://u:***@h/d"),
+            ("mysql://u@h/d", "mysql://u@h/d"),
+            ("mysql://h/d", "mysql://h/d"),
+            ("mysql://u:p@q@h/d?x=y", "mysql://u:***@h/d?x=y"),
+            ("mysql://u:p/q@h/d", "mysql://u:***@h/d"),
+            ("sqlite:x.db", "sqlite:x.db"),
+            ("postgres://h/d?password=x&port=1", "postgres://h/d?password=***&port=1"),
+            ("mysql:u:p@h", "mysql:***@h"),
+            ("mysql:/u:p@h", "mysql:***@h"),
+            ("postgres:/opt/postgresql@16", "postgres:/opt/postgresql@16"),
+            ("sqlite:/srv/a@b/x.db", "sqlite:/srv/a@b/x.db"),
+            ("postgres://u:p@h/d?options=a@b", "postgres://u:***@h/d?options=a@b"),
+            ("postgres://h:5433/d?options=a@b", "postgres://h:5433/d?options=a@b"),
+            ("mysql://u:p@a?q@h/d", "mysql://u:***@h/d"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(without_password(text), shown);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for text in [
+            "mysql://o%27ne%20il:p%2Fw%40@%2Fx/d%3Fb?socket=/run/m.sock&ssl-mode=required",
+            "postgres://me@[::1]:5433/",
+            "mysql:///db",
+        ] {
+            let url = ServerUrl::parse(text).expect("a URL");
+            assert_eq!(ServerUrl::parse(&url.written()).expect("still"), url, "{text}");
+        }
+    }
+}

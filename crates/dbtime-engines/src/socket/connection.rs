@@ -1,0 +1,246 @@
+//! One connection: its socket, what is still to be sent, and what has arrived but is no whole yet.
+
+use super::io_failure::IoFailure;
+use super::protocol::Protocol;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Value;
+use dbtime_load::request::OwnedRequest;
+use dbtime_model::{MonoNanos, Nanos, StatementId};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustls::ClientConnection;
+use std::io::{self, ErrorKind, Read, Write};
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionStage {
+    /// There is none.
+    Down,
+    /// One is to be made as soon as few enough others are being made, or a pause is over.
+    Waiting,
+    /// The socket is being connected.
+    Opening,
+    /// The conversation has begun, the server has not let us in yet.
+    Talking,
+    /// Statements may be executed.
+    Up,
+}
+
+/// What waits for its connection.
+#[derive(Debug)]
+pub(super) enum PendingWork {
+    /// A statement of the workload.
+    Execute { statement: StatementId, parameters: Vec<Value>, wants_row: bool },
+    /// What a script asks.
+    Ask(OwnedRequest),
+}
+
+/// One connection.
+pub(super) struct SocketConnection<P> {
+    pub(super) stage: ConnectionStage,
+    pub(super) protocol: P,
+    pub(super) socket: Option<OwnedFd>,
+    /// What encrypts it, from the moment it is asked for.
+    pub(super) tls: Option<Box<ClientConnection>>,
+    /// Whether encryption is being negotiated.
+    pub(super) is_negotiating: bool,
+    /// Which of the host's addresses it was opened to.
+    pub(super) tried: usize,
+    /// Bytes to be sent, of which `sent` have been.
+    pub(super) out: Vec<u8>,
+    sent: usize,
+    /// Arrived bytes that are no whole yet.
+    pub(super) held: Vec<u8>,
+    /// Whether the reactor waits until more can be sent.
+    pub(super) is_blocked: bool,
+    /// When the attempt to connect began; `None` before its turn.
+    pub(super) since: Option<MonoNanos>,
+    /// When it goes on, where it has to wait.
+    pub(super) retry_at: MonoNanos,
+    /// Attempts that failed in a row.
+    pub(super) failures: u32,
+    pub(super) pending: Option<PendingWork>,
+    /// Statements under way.
+    pub(super) unanswered: u32,
+    /// Whether a script has asked something of it: it is told of a loss, whenever that happens.
+    pub(super) is_asked: bool,
+    /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
+    pub(super) is_used: bool,
+    /// Why the socket was lost between two statements of a transaction.
+    pub(super) lost: Option<DatabaseFailure>,
+    /// By when the statement must have been answered.
+    pub(super) deadline: Option<MonoNanos>,
+}
+
+/// What became of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// Everything.
+    All,
+    /// The socket takes no more for now.
+    Blocked,
+}
+
+impl<P: Protocol> SocketConnection<P> {
+    pub(super) fn new(protocol: P) -> Self {
+        Self {
+            stage: ConnectionStage::Down,
+            protocol,
+            socket: None,
+            tls: None,
+            is_negotiating: false,
+            tried: 0,
+            out: Vec::new(),
+            sent: 0,
+            held: Vec::new(),
+            is_blocked: false,
+            since: None,
+            retry_at: MonoNanos(0),
+            failures: 0,
+            pending: None,
+            unanswered: 0,
+            is_asked: false,
+            is_used: false,
+            lost: None,
+            deadline: None,
+        }
+    }
+
+    /// Sends what is to be sent.
+    #[inline]
+    pub(super) fn send(&mut self) -> Result<Sent, IoFailure> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
+        if let Some(tls) = &mut self.tls {
+            return send_encrypted(tls, socket, &mut self.out);
+        }
+        while self.sent < self.out.len() {
+            match send(socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(count) => self.sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(Sent::Blocked),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(Sent::All)
+    }
+
+    /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
+    #[inline]
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, IoFailure> {
+        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
+        if let Some(tls) = &mut self.tls {
+            return receive_encrypted(tls, socket, buffer);
+        }
+        loop {
+            match recv(socket, &mut *buffer, RecvFlags::empty()) {
+                Ok((count, _)) => return Ok(Some(count)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Whether the negotiation of encryption has just ended.
+    pub(super) fn has_negotiated(&mut self) -> bool {
+        let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+        let just = self.is_negotiating && is_done;
+        self.is_negotiating &= !just;
+        just
+    }
+
+    /// Whether there is something to send.
+    #[inline]
+    pub(super) fn wants_to_send(&self) -> bool {
+        !self.out.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    /// Closes the socket and forgets what was on its way.
+    pub(super) fn close(&mut self) {
+        self.socket = None;
+        self.tls = None;
+        self.is_negotiating = false;
+        self.stage = ConnectionStage::Down;
+        self.out.clear();
+        self.held.clear();
+        self.sent = 0;
+        (self.is_blocked, self.unanswered, self.deadline) = (false, 0, None);
+    }
+
+    /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long
+    /// each time, up to 200 ms.
+    pub(super) fn pause(&self) -> Nanos {
+        match self.failures {
+            0 => Nanos::ZERO,
+            n => Nanos::from_millis((10u64 << (n - 1).min(5)).min(200)),
+        }
+    }
+}
+
+/// A socket as rustls reads and writes it.
+struct Raw<'a>(&'a OwnedFd);
+
+impl Read for Raw<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(recv(self.0, buffer, RecvFlags::empty()).map(|(count, _)| count)?)
+    }
+}
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(self.0, bytes, SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn send_encrypted(
+    tls: &mut ClientConnection,
+    socket: &OwnedFd,
+    out: &mut Vec<u8>,
+) -> Result<Sent, IoFailure> {
+    loop {
+        if !out.is_empty() && !tls.is_handshaking() {
+            // It takes no more than a buffer's full at once; the rest stays where it is.
+            let taken = tls.writer().write(out).map_err(|error| IoFailure::of(&error))?;
+            out.drain(..taken);
+        }
+        if !tls.wants_write() {
+            return Ok(Sent::All);
+        }
+        match tls.write_tls(&mut Raw(socket)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(IoFailure::of(&error)),
+        }
+    }
+}
+
+fn receive_encrypted(
+    tls: &mut ClientConnection,
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+) -> Result<Option<usize>, IoFailure> {
+    loop {
+        match tls.reader().read(buffer) {
+            Ok(count) => return Ok(Some(count)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(IoFailure::of(&error)),
+        }
+        match tls.read_tls(&mut Raw(socket)) {
+            Ok(0) => return Ok(Some(0)),
+            Ok(_) => {
+                tls.process_new_packets().map_err(IoFailure::Tls)?;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(IoFailure::of(&error)),
+        }
+    }
+}

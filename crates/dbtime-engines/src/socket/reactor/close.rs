@@ -1,0 +1,116 @@
+//! Connections are ended, and at the end of a load it is waited until the server has ended them
+//! too: only then has it booked what their sessions did.
+
+use super::SocketReactor;
+use crate::socket::connection::ConnectionStage;
+use crate::socket::protocol::Protocol;
+use dbtime_machine::clock::{now, timespec};
+use dbtime_model::{MonoNanos, Nanos};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+
+/// How long a server has to end all sessions.
+const GOODBYE: Nanos = Nanos::from_millis(50);
+
+/// The sockets of connections that have been said goodbye to.
+#[derive(Debug, Default)]
+pub(super) struct ClosingSockets(Vec<OwnedFd>);
+
+impl ClosingSockets {
+    /// Waits until the server has closed all of them, or until then.
+    fn wait(&self, until: MonoNanos) {
+        for socket in &self.0 {
+            loop {
+                let left = until - now();
+                let limit = timespec(left);
+                let mut waited = [PollFd::new(socket, PollFlags::RDHUP)];
+                let closed = poll(&mut waited, Some(&limit));
+                // A signal that ends a wait ends no session.
+                if closed.is_ok() || left == Nanos::ZERO {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// Says goodbye and closes a connection that nobody waits for.
+    pub(super) fn hang_up(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        if link.stage != ConnectionStage::Up {
+            return;
+        }
+        link.protocol.farewell(&mut link.out);
+        // Whoever does not listen to a goodbye finds the connection closed.
+        let _ = link.send();
+        let kept = self.leaving.as_mut().zip(link.socket.as_ref());
+        if let Some((leaving, socket)) = kept {
+            leaving.0.extend(socket.try_clone());
+        }
+        self.close(id);
+    }
+}
+
+impl<P: Protocol> Drop for SocketReactor<P> {
+    fn drop(&mut self) {
+        for id in 0..self.links.len() as u32 {
+            self.hang_up(id);
+        }
+        if let Some(leaving) = &self.leaving {
+            leaving.wait(now() + GOODBYE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::reactor_at;
+    use crate::drive::shard::Reactor;
+    use crate::socket::connection::ConnectionStage;
+    use dbtime_machine::now;
+    use dbtime_model::Nanos;
+    use std::io::Read;
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::path::Path;
+    use std::time::Duration;
+
+    /// How long a reactor takes to go, whose server ends a session so long after the goodbye.
+    fn goes_in(ends: bool, server_takes: Duration) -> Nanos {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).expect("a free name");
+        let mut reactor = reactor_at(Path::new("/nowhere"));
+        let link = &mut reactor.links[0];
+        link.socket = Some(UnixStream::connect(&path).expect("a listener").into());
+        link.stage = ConnectionStage::Up;
+        let (mut session, _) = listener.accept().expect("a client");
+        let server = std::thread::spawn(move || {
+            session.read_exact(&mut [0; 5]).expect("a goodbye");
+            std::thread::sleep(server_takes);
+        });
+        if ends {
+            reactor.ends();
+        }
+        let begun = now();
+        drop(reactor);
+        let took = now() - begun;
+        server.join().expect("said goodbye to");
+        took
+    }
+
+    #[test]
+    fn at_the_end_the_server_is_waited_for_and_not_before() {
+        let server_takes = Duration::from_millis(20);
+        assert!(goes_in(true, server_takes) >= Nanos::from_millis(20));
+        let tries = (0..5).map(|_| goes_in(false, server_takes));
+        assert!(tries.min() < Some(Nanos::from_millis(20)));
+    }
+
+    #[test]
+    fn a_server_that_does_not_end_sessions_is_not_waited_for_long() {
+        let tries = (0..5).map(|_| goes_in(true, Duration::from_millis(200)));
+        let least = tries.min().expect("five tries");
+        assert!((Nanos::from_millis(50)..Nanos::from_millis(150)).contains(&least), "{least}");
+    }
+}

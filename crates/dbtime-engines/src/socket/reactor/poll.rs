@@ -1,0 +1,160 @@
+//! Waiting for sockets, and what ends a wait without them.
+//!
+//! A time-out costs a timer for each wait, which few connections on the CPUs of their server
+//! notice. So where nothing is due a wait has none: it ends with an answer or with the next tick.
+
+use super::SocketReactor;
+use crate::drive::shard::Completion;
+use crate::socket::connection::ConnectionStage;
+use crate::socket::protocol::Protocol;
+use dbtime_machine::clock::{now, timespec};
+use dbtime_machine::timer::PeriodicTimer;
+use dbtime_model::{MonoNanos, Nanos};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+
+/// How often a wait ends by itself, so that the end of a run is noticed.
+const TICK: Nanos = Nanos::from_millis(10);
+
+/// A wait that may last so long lasts until the next tick.
+const TICK_AT_LEAST: Nanos = Nanos::from_millis(9);
+
+/// What epoll calls the ticks.
+const TICK_ID: u64 = u64::MAX;
+
+/// Ends the waits of one epoll instance from time to time.
+pub(super) struct ReactorTicks {
+    timer: PeriodicTimer,
+}
+
+impl ReactorTicks {
+    /// # Errors
+    /// Those of [`PeriodicTimer::new`] and epoll_ctl(2).
+    pub(super) fn new(epoll: &OwnedFd) -> Result<Self, Errno> {
+        let timer = PeriodicTimer::new(TICK)?;
+        epoll::add(epoll, &timer, EventData::new_u64(TICK_ID), EventFlags::IN)?;
+        Ok(Self { timer })
+    }
+
+    /// Takes a tick; the next one comes only after that.
+    #[cold]
+    fn take(&self) {
+        self.timer.take();
+    }
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// As [`Reactor::wait`](crate::drive::shard::Reactor::wait).
+    #[inline]
+    pub(super) fn wait_until(
+        &mut self,
+        until: MonoNanos,
+        is_due: bool,
+        events: &mut Vec<Completion>,
+    ) {
+        while !self.wait_once(until, is_due) {}
+        events.append(&mut self.happened);
+    }
+
+    /// Waits for sockets once, also for those of which nothing comes that would be an event: they
+    /// are connected, let in, or take more. Returns whether that is all: something has happened, or
+    /// it is past `until`.
+    #[inline]
+    pub(in crate::socket) fn wait_once(&mut self, until: MonoNanos, is_due: bool) -> bool {
+        if !self.queued.is_empty() {
+            self.open_queued();
+        }
+        let present = now();
+        // However much there is to do: time-outs and pauses must not starve.
+        if self.sweep_at.is_some_and(|at| at <= present) {
+            self.sweep(present);
+        }
+        let by = self.sweep_at.map_or(until, |at| at.min(until));
+        let left = by - present;
+        if self.is_probably_answered() && self.read_answered(present) {
+            return true;
+        }
+        let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
+        let is_wanted = !self.happened.is_empty() || left <= margin;
+        let longest = if is_wanted { Nanos::ZERO } else { left - margin };
+        let (found, over) = self.poll(present, longest, is_due);
+        if is_due && found == 0 && !is_wanted {
+            self.margin.learn(over);
+        }
+        !self.happened.is_empty() || present >= until
+    }
+
+    /// Whether the answer of the only connection has probably come: where driver and server share
+    /// a CPU, the server often takes it as soon as the statement is sent, and has answered when the
+    /// driver goes on.
+    #[inline]
+    fn is_probably_answered(&self) -> bool {
+        let [link] = &*self.links else { return false };
+        let is_awaited = link.stage == ConnectionStage::Up && link.unanswered > 0;
+        is_awaited && self.lateness.lost_cpu()
+    }
+
+    /// What has happened so far.
+    pub(in crate::socket) fn take_happened(&mut self) -> Vec<Completion> {
+        std::mem::take(&mut self.happened)
+    }
+
+    /// Reads the only connection without a word to epoll. Returns whether anything has happened.
+    #[inline]
+    fn read_answered(&mut self, present: MonoNanos) -> bool {
+        self.lateness.waits(present);
+        self.lateness.woken(present, Nanos::ZERO, present);
+        self.late = self.lateness.of(0, 1);
+        self.readable(0);
+        !self.happened.is_empty()
+    }
+
+    /// Waits for sockets for at most so long from `present` on, or where nothing `is_due` until the
+    /// next tick, and reads those that have something. Returns how many, and how much longer the
+    /// wait was.
+    #[inline]
+    fn poll(&mut self, present: MonoNanos, longest: Nanos, is_due: bool) -> (usize, Nanos) {
+        let until_tick = !is_due && longest >= TICK_AT_LEAST && self.ticks.is_some();
+        let timeout = (!until_tick).then(|| timespec(longest));
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        self.lateness.waits(present);
+        // Interrupted: whoever waits comes again.
+        let _ =
+            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), timeout.as_ref());
+        let woken = now();
+        self.lateness.woken(present, longest, woken);
+        ready.retain(|event| !self.is_tick(event));
+        for (nth, event) in ready.iter().enumerate() {
+            self.late = self.lateness.of(nth, ready.len());
+            let id = event.data.u64() as u32;
+            let flags = event.flags;
+            if self.links[id as usize].stage == ConnectionStage::Opening {
+                self.opened(id);
+                continue;
+            }
+            if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
+                self.flush(id);
+            }
+            // Sending may have found it broken.
+            let is_there = self.links[id as usize].socket.is_some();
+            if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+                self.readable(id);
+            }
+        }
+        let found = ready.len();
+        self.ready = ready;
+        (found, (woken - present) - longest)
+    }
+
+    /// Whether that is a tick, which is taken.
+    #[inline]
+    fn is_tick(&self, event: &epoll::Event) -> bool {
+        let is_tick = event.data.u64() == TICK_ID;
+        if is_tick && let Some(ticks) = &self.ticks {
+            ticks.take();
+        }
+        is_tick
+    }
+}
