@@ -7,7 +7,7 @@
  *   └── executed[0] ──┘    └── executed[1] ──┘             └── executed[0] ──┘ └── executed[1]
  *
  * The server makes a portal for each Bind, which a probe sees as long as such requests come
- * (`src/trace/portals.rs`).
+ * (`src/trace/probes/portals.rs`).
  */
 #ifndef DBTIME_BATCHES_H
 #define DBTIME_BATCHES_H

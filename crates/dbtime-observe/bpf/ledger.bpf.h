@@ -111,7 +111,7 @@ int name(struct pt_regs *context)                                         \
 static __always_inline void name##_does(struct pt_regs *context)
 
 /* What a trap takes by itself is found out with this one, which is hit in dbtime alone
- * (`src/trace/trap.rs`). */
+ * (`src/trace/probes/trap.rs`). */
 SEC("uprobe.multi")
 int on_nothing(struct pt_regs *context)
 {

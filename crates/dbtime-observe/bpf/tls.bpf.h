@@ -6,7 +6,7 @@
  *   SSL_write: what the server says ──► send: an end, so far
  *
  * Times are those of the socket, as they are of other connections, so that encryption is part of the
- * response. `src/trace/tls.rs` finds the library.
+ * response. `src/trace/probes/tls.rs` finds the library.
  */
 #ifndef DBTIME_TLS_H
 #define DBTIME_TLS_H

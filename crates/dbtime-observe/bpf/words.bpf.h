@@ -10,7 +10,7 @@
 /*
  * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
  * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *). These are attached to calls of them
- * (`src/trace/waits.rs`): the arguments are there already.
+ * (`src/trace/probes/waits.rs`): the arguments are there already.
  */
 ON_PROBE(on_wait_begin)
 {
@@ -28,7 +28,7 @@ ON_PROBE(on_wait_end)
 		thread->wait = 0;
 }
 
-/* The same of waits that they say nothing of: the cookie is what they would (`src/trace/commits.rs`). */
+/* The same of waits that they say nothing of: the cookie is what they would (`src/trace/probes/commits.rs`). */
 ON_PROBE(on_silent_wait)
 {
 	struct thread *thread = present();
@@ -38,7 +38,7 @@ ON_PROBE(on_silent_wait)
 }
 
 /*
- * MariaDB looks into its query cache for a statement's answer, where it is on (`src/trace/cache.rs`).
+ * MariaDB looks into its query cache for a statement's answer, where it is on (`src/trace/probes/cache.rs`).
  */
 ON_PROBE(on_cache_search)
 {
@@ -84,7 +84,7 @@ ON_PROBE(on_pool_end)
 }
 
 /* PostgreSQL: CreatePortal(name, may_replace, …). A Bind without a portal's name replaces the one before,
- * which cursors do not. Attached while requests with several statements come (`src/trace/portals.rs`). */
+ * which cursors do not. Attached while requests with several statements come (`src/trace/probes/portals.rs`). */
 ON_PROBE(on_portal)
 {
 	struct thread *thread = present();
@@ -98,7 +98,7 @@ ON_PROBE(on_portal)
 
 /*
  * What servers execute was prepared before it could be seen, at times: they know its text. These
- * programs are attached only while such statements come (`src/trace/texts.rs`).
+ * programs are attached only while such statements come (`src/trace/probes/texts.rs`).
  */
 struct told {
 	__u32 length;

@@ -2,25 +2,25 @@
 //! are clients', and of program files and catalogs, which are whoever's. And what tests of the
 //! kernel's programs need to tell them how to work, and to read what they have counted.
 
-use super::cache::cache_places;
-use super::commits::commit_places;
-use super::constants::Constants;
-use super::imports::Imports;
-use super::inbox::RequestDecoder;
-use super::layout::server;
-use super::naming::ServerNaming;
-use super::portals::portal_teller;
-use super::program::ServerProgram;
-use super::relations::{databases, relations, shared_relations};
-use super::sessions::TracedSessions;
-use super::stream::CaptureConfig;
-use super::sum_layout::{add_counts, row, totals};
-use super::texts::text_teller;
-use super::tls::{has_tls, tls_library};
-use super::tranches::tranches;
-use super::wait_event::wait_variable;
-use super::waits::wait_places;
-use super::walks;
+use super::decode::inbox::RequestDecoder;
+use super::decode::naming::ServerNaming;
+use super::decode::sessions::TracedSessions;
+use super::decode::walks;
+use super::kernel::layout::server;
+use super::kernel::stream::CaptureConfig;
+use super::kernel::sum_layout::{add_counts, row, totals};
+use super::postgres_files::relations::{databases, relations, shared_relations};
+use super::probes::cache::cache_places;
+use super::probes::commits::commit_places;
+use super::probes::constants::Constants;
+use super::probes::imports::Imports;
+use super::probes::portals::portal_teller;
+use super::probes::program::ServerProgram;
+use super::probes::texts::text_teller;
+use super::probes::tls::{has_tls, tls_library};
+use super::probes::tranches::tranches;
+use super::probes::wait_event::wait_variable;
+use super::probes::waits::wait_places;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::TraceLedger;

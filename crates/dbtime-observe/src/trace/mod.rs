@@ -14,86 +14,44 @@
 //!
 //! The kernel's side is C (`bpf/`); it counts everything and loses nothing silently. All that comes
 //! from clients is understood here, and treated as hostile.
+//!
+//! From the ground up: `privilege` (rights, and the process that keeps them), `kernel` (programs,
+//! tables and records of the kernel's side), `postgres_files` and `probes` (what servers' files
+//! say), `decode` (from records to requests). `servers` finds processes, `capture` holds it all.
 
-mod blockers;
-mod budget;
-mod cache;
 mod capture;
-mod catalogs;
-mod commits;
-mod constants;
-mod demand;
-mod dispatch;
-mod executed;
-mod file_names;
-mod fingerprint_cache;
+mod decode;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod grace;
-mod heap;
-mod heavy_rows;
-mod helper;
-mod imports;
-mod inbox;
-mod kernel_tables;
-mod layout;
-mod links;
-mod listed;
-mod listener;
-mod literals;
-mod loading;
-mod lock_sums;
-mod locks;
-mod logins;
-mod lost_weights;
-mod meaning;
-mod naming;
-mod origins;
-mod portals;
+mod kernel;
+mod postgres_files;
+mod privilege;
 mod probes;
-mod program;
-mod refusal;
-mod relations;
-mod returning_texts;
-mod rights;
-mod sandbox;
 mod servers;
-mod sessions;
-mod signals;
-mod stream;
-mod sum_layout;
-mod sums;
-mod terminal;
-mod texts;
-mod tls;
-mod tranches;
-mod transactions;
-mod trap;
-mod wait_event;
-mod waits;
-mod walks;
 
-pub(crate) use loading::{attach, map};
-pub(crate) use refusal::{kernel, listen, refused};
+pub(crate) use kernel::loading::{attach, map};
+pub(crate) use kernel::refusal::{kernel, listen, refused};
 
 pub use capture::{AttachedPrograms, Capture, CaptureResult};
-pub use fingerprint_cache::FingerprintCache;
-pub use helper::{COMMAND as HELPER, serve as help};
-pub use literals::LiteralFilter;
+pub use decode::fingerprint_cache::FingerprintCache;
+pub use decode::literals::LiteralFilter;
+pub use kernel::stream::{CaptureConfig, CaptureDepth};
+pub use privilege::helper::{COMMAND as HELPER, serve as help};
+pub use privilege::signals::HeldSignals;
+pub use privilege::terminal::BorrowedTerminal;
 pub use servers::{ServerFilter, TracedServer, servers};
-pub use signals::HeldSignals;
-pub use stream::{CaptureConfig, CaptureDepth};
-pub use terminal::BorrowedTerminal;
 
 use crate::process::ProcessError;
 use dbtime_model::WireProtocol;
+use postgres_files::catalogs::open_catalog;
+use postgres_files::file_names::FileNames;
 use serde::{Deserialize, Serialize};
 
 /// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process
 /// itself may read what says so. For tests.
 #[doc(hidden)]
 pub fn file_name(server: u32, file: &str) -> Option<String> {
-    file_names::FileNames::default().name(file, &[server], &mut catalogs::open_catalog)
+    FileNames::default().name(file, &[server], &mut open_catalog)
 }
 
 /// What a command of a protocol is called.

@@ -1,7 +1,7 @@
 //! The servers on this machine: which processes they are, and where they listen.
 
 use super::TraceError;
-use super::rights::{self, OTHERS};
+use super::privilege::rights::{self, OTHERS};
 use crate::process::{ProcessSelector, all, find, ports, sockets};
 use dbtime_model::WireProtocol;
 use procfs::ProcError;

@@ -1,0 +1,303 @@
+//! Which statement it was that let a lock go, and what its transaction had done before. The request
+//! that did so is mostly over a moment before the one that waited, and sometimes a moment after it:
+//! that one is held back for so long.
+//!
+//! Waits are added up as their ends are known. Where requests are not handed on one by one, those
+//! alone come here that have waited for a lock for a millisecond or more, or have let one go.
+
+use super::lock_sums::{LockStatement, LockSums};
+use super::sessions::TracedSessions;
+use super::transactions::Transactions;
+use crate::kernel_layout::numbers::REQUEST_LOCKS;
+use crate::trace::kernel::layout::RawRequest;
+use dbtime_model::WireProtocol;
+use dbtime_model::traced::{BlockingTransaction, ErrorCode, TracedRequest};
+use dbtime_model::traced_totals::LockWaitTotals;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Requests that are remembered: those of a tenth of a second, where there are very many. More
+/// would not be in the processor's cache.
+const MOST: usize = 4096;
+
+/// How often requests are taken before one goes without its blocker's statement.
+const ROUNDS: u8 = 3;
+
+/// Errors by which a statement ends that waited in vain: whoever woke it for that held nothing that
+/// it waited for. MySQL: a lock wait's time-out, a deadlock, a killed statement or one out of time.
+const IN_VAIN_MYSQL: [u16; 6] = [1205, 1213, 1317, 1927, 1969, 3024];
+/// PostgreSQL: a deadlock, a lock that is not available, a canceled statement, an ended server.
+const IN_VAIN_POSTGRES: [&str; 4] = ["40P01", "55P03", "57014", "57P01"];
+
+/// A request by its connection and its beginning.
+type WaiterKey = (u64, u64);
+
+/// What was seen lately, and what waits for more.
+#[derive(Debug, Default)]
+pub(crate) struct Blockers {
+    transactions: Transactions,
+    recent: FxHashMap<WaiterKey, RecentRequest>,
+    order: VecDeque<WaiterKey>,
+    waiting: Vec<WaitingRequest>,
+    sums: LockSums,
+}
+
+#[derive(Clone, Debug)]
+struct RecentRequest {
+    text: Arc<str>,
+    statement: LockStatement,
+    /// What the server calls its connection.
+    server_id: Option<u64>,
+    /// What it has ended.
+    transaction: Option<Arc<BlockingTransaction>>,
+}
+
+#[derive(Debug)]
+struct WaitingRequest {
+    request: TracedRequest,
+    statement: LockStatement,
+    is_for_sums: bool,
+    /// The request that let the lock go, where one is known.
+    blocker: Option<WaiterKey>,
+    rounds: u8,
+}
+
+impl Blockers {
+    /// Takes a request in; what can go on goes to `out`.
+    pub(crate) fn take(
+        &mut self,
+        raw: &RawRequest<'_>,
+        mut request: TracedRequest,
+        out: &mut Vec<TracedRequest>,
+    ) {
+        let is_for_sums = raw.has(REQUEST_LOCKS);
+        self.remember(raw, &request, is_for_sums);
+        let Some(blocker) = &mut request.blocker else {
+            if !is_for_sums {
+                out.push(request);
+            }
+            return;
+        };
+        if request.error.as_ref().is_some_and(is_in_vain) {
+            (blocker.thread, blocker.connection, blocker.has_left) = (None, None, false);
+        }
+        let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
+        let statement = LockStatement::of(raw, &request);
+        let one = WaitingRequest { request, statement, is_for_sums, blocker, rounds: 0 };
+        match one.blocker {
+            Some(_) => self.waiting.push(one),
+            None => self.release(one, LockStatement::Unknown, out),
+        }
+    }
+
+    /// All that was there has been taken: who waited for what is known now goes on, and who has
+    /// waited for long enough. At the end nobody waits any more.
+    pub(super) fn settle(
+        &mut self,
+        is_end: bool,
+        sessions: &TracedSessions,
+        out: &mut Vec<TracedRequest>,
+    ) {
+        for mut one in std::mem::take(&mut self.waiting) {
+            let holder = one.blocker.and_then(|key| self.recent.get(&key));
+            one.rounds += 1;
+            if holder.is_none() && one.rounds < ROUNDS && !is_end {
+                self.waiting.push(one);
+                continue;
+            }
+            describe(&mut one.request, holder, &self.transactions, sessions);
+            let let_go = holder.map_or(LockStatement::Unknown, |holder| holder.statement.clone());
+            self.release(one, let_go, out);
+        }
+    }
+
+    /// What waits for locks came to so far, longest first; `texts` knows what the kernel's numbers
+    /// of statements stand for.
+    pub(crate) fn totals(&self, texts: impl Fn(u64) -> Option<Arc<str>>) -> Vec<LockWaitTotals> {
+        self.sums.totals(texts)
+    }
+
+    fn release(
+        &mut self,
+        one: WaitingRequest,
+        let_go: LockStatement,
+        out: &mut Vec<TracedRequest>,
+    ) {
+        if let Some(blocker) = &one.request.blocker {
+            self.sums.add(&one.statement, blocker, let_go);
+        }
+        if !one.is_for_sums {
+            out.push(one.request);
+        }
+    }
+
+    fn remember(&mut self, raw: &RawRequest<'_>, request: &TracedRequest, is_for_sums: bool) {
+        // Where most requests are not seen, nothing is known of transactions.
+        let transaction = if is_for_sums { None } else { self.transactions.take(raw, request) };
+        if self.order.len() >= MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.recent.remove(&oldest);
+        }
+        let (text, statement) = (Arc::clone(&request.text), LockStatement::of(raw, request));
+        let server_id = request.server_id();
+        let key = (request.connection, request.start.0);
+        self.order.push_back(key);
+        self.recent.insert(key, RecentRequest { text, statement, server_id, transaction });
+    }
+}
+
+/// Whether a statement with this error had waited in vain.
+fn is_in_vain(error: &ErrorCode) -> bool {
+    match error {
+        ErrorCode::Number(number) => IN_VAIN_MYSQL.contains(number),
+        ErrorCode::SqlState(state) => IN_VAIN_POSTGRES.contains(&state.as_str()),
+    }
+}
+
+/// Adds who the holder was, and what it had done.
+fn describe(
+    request: &mut TracedRequest,
+    holder: Option<&RecentRequest>,
+    transactions: &Transactions,
+    sessions: &TracedSessions,
+) {
+    let Some(blocker) = &mut request.blocker else { return };
+    let ended = holder.and_then(|holder| holder.transaction.clone());
+    // The wait was over by the request's end.
+    let open = || transactions.open(blocker.connection?, request.end);
+    blocker.transaction = ended.or_else(open);
+    blocker.statement = holder.map(|holder| Arc::clone(&holder.text));
+    let of_session = || match request.protocol {
+        // Its processes have one thread each.
+        WireProtocol::Postgres => blocker.thread.map(u64::from),
+        WireProtocol::Mysql => sessions.server_id(blocker.connection?),
+    };
+    blocker.server_id = holder.and_then(|holder| holder.server_id).or_else(of_session);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
+    use crate::trace::kernel::layout::tests::{blocked_by, written};
+    use dbtime_model::traced_totals::StatementName;
+
+    /// A millisecond and more, which is added up.
+    const LONG: u64 = 2_000_000;
+
+    /// Takes a request that a connection had blocked; `says` are its flags, `error` its error.
+    fn take_with(
+        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (connection, text): (u64, &str),
+        blocker: Option<u64>,
+        (says, error): (u16, u16),
+    ) {
+        let waits = blocker.map_or(vec![], |blocker| blocked_by(LONG, blocker, 1));
+        let request = written(connection, 3, text.as_bytes(), |record| {
+            (record.error, record.flags) = (error.into(), says);
+        });
+        let bytes = [waits, request].concat();
+        let raw = RawRequest::read(&bytes).expect("a request");
+        seen.take(&raw, TracedSessions::default().take(&raw), out);
+    }
+
+    fn take(
+        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (connection, text): (u64, &str),
+        blocker: Option<u64>,
+    ) {
+        take_with((seen, out), (connection, text), blocker, (0, 0));
+    }
+
+    /// The statements that blocked those that went on.
+    fn blockers(out: &[TracedRequest]) -> Vec<Option<&str>> {
+        let statement = |request: &TracedRequest| {
+            request.blocker.as_ref().and_then(|blocker| blocker.statement.as_deref().map(str::len))
+        };
+        assert!(out.iter().all(|request| statement(request).is_none_or(|length| length > 0)));
+        out.iter()
+            .map(|request| request.blocker.as_ref().and_then(|b| b.statement.as_deref()))
+            .collect()
+    }
+
+    #[test]
+    fn a_blockers_statement_is_found_before_and_after() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        assert!(out.is_empty(), "it waits");
+        take((&mut seen, &mut out), (1, "COMMIT"), None);
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        assert_eq!(blockers(&out), [None, Some("COMMIT")]);
+        out.clear();
+        take((&mut seen, &mut out), (3, "DELETE"), Some(1));
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        assert_eq!(blockers(&out), [Some("COMMIT")]);
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        for is_end in [false, true] {
+            take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
+            (0..ROUNDS).for_each(|_| seen.settle(is_end, &TracedSessions::default(), &mut out));
+            assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
+        }
+        for index in 0..2 * MOST as u64 {
+            take((&mut seen, &mut out), (index + 1, "x"), None);
+        }
+        assert_eq!((seen.order.len(), seen.recent.len()), (MOST, MOST));
+    }
+
+    #[test]
+    fn waits_of_statements_that_are_added_up_wait_for_whoever_let_go() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let flags = (REQUEST_LOCKS, 0);
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        assert_eq!(seen.totals(|_| None), []);
+        take_with((&mut seen, &mut out), (1, "COMMIT"), None, flags);
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        assert_eq!(out, [], "nothing of it is handed on");
+        let totals = seen.totals(|_| None);
+        let [total] = &totals[..] else { panic!("{totals:?}") };
+        let statements = (&total.statement, total.holder.as_ref().map(|holder| &holder.statement));
+        let text = |text: &str| StatementName::Text(text.into());
+        assert_eq!(statements, (&text("UPDATE t"), Some(&text("COMMIT"))));
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (REQUEST_LOCKS, 1213));
+        let holders = seen.totals(|_| None).iter().filter(|total| total.holder.is_some()).count();
+        assert_eq!((holders, seen.totals(|_| None).len()), (1, 2), "it waited in vain");
+    }
+
+    #[test]
+    fn whoever_ends_a_wait_in_vain_is_no_blocker() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
+        take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
+        seen.settle(true, &TracedSessions::default(), &mut out);
+        let found = |request: &TracedRequest| {
+            let blocker = request.blocker.as_ref().expect("it has waited");
+            (blocker.connection, blocker.thread.is_some())
+        };
+        assert_eq!(out.iter().map(found).collect::<Vec<_>>(), [(None, false), (Some(1), true)]);
+    }
+
+    #[test]
+    fn beside_a_commit_stands_what_its_transaction_did() {
+        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        for (text, says) in
+            [("BEGIN", REQUEST_WITHIN), ("UPDATE a", REQUEST_WITHIN), ("COMMIT", REQUEST_OUTSIDE)]
+        {
+            take_with((&mut seen, &mut out), (1, text), None, (says, 0));
+        }
+        // All three have begun at the same instant: the last is the one that is known by it.
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
+        seen.settle(false, &TracedSessions::default(), &mut out);
+        let blocker = out.pop().and_then(|request| request.blocker).expect("it has waited");
+        let did = blocker.transaction.expect("it is known");
+        assert_eq!((did.statements, did.latest.len()), (3, 2));
+        assert_eq!(blocker.statement.as_deref(), Some("COMMIT"));
+    }
+}

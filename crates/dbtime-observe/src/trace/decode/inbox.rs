@@ -1,0 +1,76 @@
+//! What the kernel's side hands over, put together into requests.
+
+use super::blockers::Blockers;
+use super::naming::ServerNaming;
+use super::sessions::TracedSessions;
+use crate::kernel_layout::numbers::REQUEST_LOCKS;
+use crate::trace::TraceError;
+use crate::trace::kernel::layout::RawRequest;
+use crate::trace::kernel::loading::map;
+use crate::trace::kernel::logins::login;
+use crate::trace::kernel::refusal::kernel;
+use dbtime_model::traced::TracedRequest;
+use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Where the ring puts what it hands over.
+#[derive(Default)]
+pub(crate) struct RequestDecoder {
+    pub(crate) sessions: TracedSessions,
+    pub(crate) blockers: Blockers,
+    pub(crate) naming: ServerNaming,
+    /// What nobody has taken yet.
+    pub(crate) requests: Vec<TracedRequest>,
+    /// Records of the kernel's side that are no request of this version.
+    pub(crate) strange: u64,
+}
+
+impl RequestDecoder {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        if let Some((connection, login)) = login(bytes) {
+            return self.sessions.logged_in(connection, login);
+        }
+        let Some(mut raw) = RawRequest::read(bytes) else {
+            self.strange += 1;
+            return;
+        };
+        self.naming.name(&mut raw);
+        self.sessions.identify(&raw, false);
+        let request = if raw.has(REQUEST_LOCKS) {
+            self.sessions.glimpse(&raw)
+        } else {
+            self.sessions.take(&raw)
+        };
+        self.blockers.take(&raw, request, &mut self.requests);
+    }
+
+    /// What has come to an end, in the order of that; at the end of all everything.
+    pub(crate) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
+        self.blockers.settle(is_end, &self.sessions, &mut self.requests);
+        // They are long: each is moved once.
+        self.requests.sort_by_cached_key(|request| request.end);
+        // The next time brings about as many: a list that grows moves all of them again and again.
+        let next = Vec::with_capacity(self.requests.len());
+        std::mem::replace(&mut self.requests, next)
+    }
+}
+
+/// The stream of the kernel's side, which goes to `inbox` whenever it is consumed.
+///
+/// # Errors
+/// The stream cannot be mapped.
+pub(crate) fn ring(
+    object: &Object,
+    inbox: &Rc<RefCell<RequestDecoder>>,
+) -> Result<RingBuffer<'static>, TraceError> {
+    let inbox = Rc::clone(inbox);
+    let stream = map(object, "stream")?;
+    let mut builder = RingBufferBuilder::new();
+    let added = builder.add(&stream, move |bytes| {
+        inbox.borrow_mut().put(bytes);
+        0
+    });
+    added.map_err(kernel)?;
+    builder.build().map_err(kernel)
+}

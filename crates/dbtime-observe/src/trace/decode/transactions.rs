@@ -1,0 +1,158 @@
+//! What transactions did that others had to wait for: their latest statements, and how long their
+//! clients said nothing in between. Whether one is open the server's answers say.
+
+use super::meaning::{RequestMeaning, meaning};
+use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
+use crate::trace::is_statement;
+use crate::trace::kernel::layout::RawRequest;
+use dbtime_model::traced::{BlockingTransaction, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Statements of one that are kept.
+const LATEST: usize = 4;
+
+/// Connections of which an open one is kept. Those that ended without a word leave theirs behind:
+/// where there is no room, all go.
+const MOST: usize = 65_536;
+
+/// The transactions that are open, by their connections.
+#[derive(Debug, Default)]
+pub(crate) struct Transactions {
+    open: FxHashMap<u64, OpenTransaction>,
+}
+
+#[derive(Debug)]
+struct OpenTransaction {
+    statements: u64,
+    latest: VecDeque<Arc<str>>,
+    start: MonoNanos,
+    idle: Nanos,
+    /// The end of its last statement.
+    end: MonoNanos,
+}
+
+impl Transactions {
+    /// Takes a request in. Returns what the transaction had done that it has ended, where there was
+    /// more than this one.
+    pub(crate) fn take(
+        &mut self,
+        raw: &RawRequest<'_>,
+        request: &TracedRequest,
+    ) -> Option<Arc<BlockingTransaction>> {
+        let connection = request.connection;
+        if matches!(meaning(raw), RequestMeaning::Leaves) {
+            let ended = self.open.remove(&connection)?;
+            return Some(Arc::new(ended.until(request.start, request.start, 0)));
+        }
+        if !is_statement(request.protocol, request.command) {
+            return None;
+        }
+        if raw.has(REQUEST_OUTSIDE) {
+            let ended = self.open.remove(&connection)?;
+            return Some(Arc::new(ended.until(request.start, request.end, 1)));
+        }
+        match self.open.get_mut(&connection) {
+            Some(open) => open.add(request),
+            None if raw.has(REQUEST_WITHIN) => {
+                if self.open.len() >= MOST {
+                    self.open.clear();
+                }
+                self.open.insert(connection, OpenTransaction::new(request));
+            }
+            None => {}
+        }
+        None
+    }
+
+    /// What a connection's open transaction had done up to `at`.
+    pub(crate) fn open(&self, connection: u64, at: MonoNanos) -> Option<Arc<BlockingTransaction>> {
+        self.open.get(&connection).map(|open| Arc::new(open.until(at, at, 0)))
+    }
+}
+
+impl OpenTransaction {
+    fn new(request: &TracedRequest) -> Self {
+        let mut open = Self {
+            statements: 0,
+            latest: VecDeque::new(),
+            start: request.start,
+            idle: Nanos::ZERO,
+            end: request.start,
+        };
+        open.add(request);
+        open
+    }
+
+    fn add(&mut self, request: &TracedRequest) {
+        self.statements += u64::from(request.executes.max(1));
+        self.idle += request.start - self.end;
+        self.end = request.end;
+        self.latest.truncate(LATEST - 1);
+        self.latest.push_front(Arc::clone(&request.text));
+    }
+
+    /// Up to `end`; its client was silent until `next`, and asked for so many more statements then.
+    fn until(&self, next: MonoNanos, end: MonoNanos, more: u64) -> BlockingTransaction {
+        BlockingTransaction {
+            statements: self.statements + more,
+            latest: self.latest.iter().rev().cloned().collect(),
+            length: end - self.start,
+            idle: self.idle + (next - self.end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sessions::TracedSessions;
+    use super::*;
+    use crate::trace::kernel::layout::tests::written;
+
+    /// A statement from one instant to another, and what its answer says.
+    fn take(
+        transactions: &mut Transactions,
+        text: &str,
+        (start, end): (u64, u64),
+        says: u16,
+    ) -> Option<Arc<BlockingTransaction>> {
+        let bytes = written(7, 3, text.as_bytes(), |record| {
+            (record.start, record.end, record.flags) = (start, end, says);
+        });
+        let raw = RawRequest::read(&bytes).expect("a request");
+        transactions.take(&raw, &TracedSessions::default().take(&raw))
+    }
+
+    #[test]
+    fn one_that_ends_tells_what_it_did_and_how_long_it_idled() {
+        let mut transactions = Transactions::default();
+        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), REQUEST_OUTSIDE), None);
+        assert_eq!(take(&mut transactions, "SELECT 0", (3, 4), 0), None);
+        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN), None);
+        for start in [20, 30, 40, 50] {
+            let says = if start == 30 { 0 } else { REQUEST_WITHIN };
+            assert_eq!(take(&mut transactions, "UPDATE t", (start, start + 1), says), None);
+        }
+        let open = transactions.open(7, MonoNanos(60)).expect("it is open");
+        assert_eq!((open.statements, open.length, open.idle), (5, Nanos(50), Nanos(45)));
+        let ended =
+            take(&mut transactions, "COMMIT", (60, 62), REQUEST_OUTSIDE).expect("it was open");
+        assert_eq!((ended.statements, ended.length, ended.idle), (6, Nanos(52), Nanos(45)));
+        assert_eq!(ended.latest, ["UPDATE t", "UPDATE t", "UPDATE t", "UPDATE t"].map(Arc::from));
+        assert_eq!(transactions.open(7, MonoNanos(70)), None);
+    }
+
+    #[test]
+    fn one_whose_client_leaves_is_over() {
+        let mut transactions = Transactions::default();
+        take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN);
+        let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
+        let raw = RawRequest::read(&quit).expect("a request");
+        let ended =
+            transactions.take(&raw, &TracedSessions::default().take(&raw)).expect("it was open");
+        assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
+        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_OUTSIDE), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! What a walk over all connections has said of them.
+
+use super::naming::ServerNaming;
+use super::sessions::TracedSessions;
+use crate::trace::kernel::layout::{RawRequest, RequestSnapshot, kernel_part};
+use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::{MonoNanos, Part};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// What `look` has said: glances, each followed by its request. A connection that several processes
+/// have open is spoken of several times, and counts once.
+pub(crate) fn connections(
+    mut said: &[u8],
+    sessions: &mut TracedSessions,
+    naming: &mut ServerNaming,
+) -> Vec<LiveConnection> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    while let Some((glance, rest)) = RequestSnapshot::read(said) {
+        let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
+        said = rest;
+        if !seen.insert(raw.record.connection) {
+            continue;
+        }
+        naming.name(&mut raw);
+        sessions.identify(&raw, true);
+        found.push(LiveConnection {
+            at: MonoNanos(glance.now),
+            activity: activity(&glance, || naming.lock(&raw, glance.wait)),
+            request: sessions.glimpse(&raw),
+        });
+    }
+    found
+}
+
+fn activity(
+    glance: &RequestSnapshot,
+    lock: impl FnOnce() -> Option<Cow<'static, str>>,
+) -> Activity {
+    match kernel_part(glance.part) {
+        _ if !glance.is_at_work => Activity::Idle,
+        None => Activity::AtWork,
+        Some(Part::Lock) => lock().map_or(Activity::In(Part::Lock), Activity::Waiting),
+        Some(part) => Activity::In(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel_layout::capture::GlanceRecord;
+    use crate::kernel_layout::numbers::{PART_CPU, PART_LOCK, PARTS, WAIT_ROW_LOCK};
+    use crate::trace::kernel::layout::tests::written;
+    use proptest::prelude::*;
+    use zerocopy::IntoBytes;
+
+    fn glance(is_at_work: u32, part: usize, wait: u32) -> Vec<u8> {
+        let part = part as u32;
+        let glance = GlanceRecord { now: 99, is_at_work, part, wait, reserved: 0 };
+        glance.as_bytes().to_vec()
+    }
+
+    #[test]
+    fn every_connection_is_told_of() {
+        let request = |number, text: &[u8]| written(number, 3, text, |_| {});
+        let said = [
+            [glance(1, PART_CPU, 0), request(1, b"SELECT 1")].concat(),
+            [glance(0, PARTS, 0), request(2, b"")].concat(),
+            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
+            [glance(1, PART_LOCK, 0), request(4, b"")].concat(),
+            [glance(1, PARTS, 0), request(5, b"")].concat(),
+            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
+        ]
+        .concat();
+        let found =
+            connections(&said, &mut TracedSessions::default(), &mut ServerNaming::default());
+        let activities: Vec<&Activity> = found.iter().map(|one| &one.activity).collect();
+        let expected = [
+            Activity::In(Part::Cpu),
+            Activity::Idle,
+            Activity::Waiting("row lock".into()),
+            Activity::In(Part::Lock),
+            Activity::AtWork,
+        ];
+        assert_eq!(activities, expected.iter().collect::<Vec<_>>());
+        assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
+        let last = size_of::<GlanceRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
+        let cut = said.len() - last - 1;
+        assert_eq!(
+            connections(&said[..cut], &mut TracedSessions::default(), &mut ServerNaming::default())
+                .len(),
+            4
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+            connections(&bytes, &mut TracedSessions::default(), &mut ServerNaming::default());
+        }
+    }
+}

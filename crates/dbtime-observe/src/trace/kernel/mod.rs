@@ -1,0 +1,18 @@
+//! The kernel's side as this process has it: its programs loaded, its tables read and written, and
+//! its records read field by field.
+//!
+//! - `loading`, `refusal`, `links`, `grace`, `dispatch`: programs, from loading to detaching;
+//! - `stream`, `kernel_tables`: settings that the programs read;
+//! - `layout`, `executed`, `logins`, `sum_layout`: records that the programs write.
+
+pub(super) mod dispatch;
+pub(super) mod executed;
+pub(super) mod grace;
+pub(super) mod kernel_tables;
+pub(super) mod layout;
+pub(super) mod links;
+pub(super) mod loading;
+pub(super) mod logins;
+pub(super) mod refusal;
+pub(super) mod stream;
+pub(super) mod sum_layout;

@@ -1,0 +1,92 @@
+//! Why a kernel refuses: a right that is missing, or what it says itself.
+
+use crate::trace::TraceError;
+use crate::trace::privilege::rights::{self, KERNEL};
+use libbpf_rs::{PrintLevel, set_print};
+use std::sync::{Mutex, PoisonError};
+
+/// What the loader has said since it was listened to.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// More of the verifier's log tells nobody more.
+const MOST: usize = 64 << 10;
+
+/// Listens to the loader, and forgets what it said before.
+pub(crate) fn listen() {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    set_print(Some((PrintLevel::Warn, |_, text| {
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = text.len().saturating_sub(MOST);
+        if let Some(end) = (from..=text.len()).find_map(|from| text.get(from..)) {
+            said.push_str(end);
+        }
+        if said.len() > 2 * MOST {
+            said.clear();
+        }
+    })));
+}
+
+/// The program that was refused, and why; `None`: it was not about one.
+pub(crate) fn program() -> Option<(String, String)> {
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((program_of_log(&said)?, of_log(&said)))
+}
+
+fn program_of_log(log: &str) -> Option<String> {
+    let (_, named) = log.lines().rev().find_map(|line| line.split_once("prog '"))?;
+    let (name, what) = named.split_once('\'')?;
+    what.contains("failed to load").then(|| name.to_owned())
+}
+
+/// Its last words, on one line: which program it was, and what is wrong with it.
+fn reason() -> String {
+    of_log(&SAID.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(crate) fn kernel(error: impl std::fmt::Display) -> TraceError {
+    TraceError::Kernel(error.to_string())
+}
+
+/// Why the kernel says no: most often for want of a right.
+pub(crate) fn refused(error: libbpf_rs::Error) -> TraceError {
+    match rights::missing(&KERNEL).as_slice() {
+        [] => kernel(format!("{error}; {}", reason())),
+        missing => TraceError::Refused(format!(
+            "watching from the kernel takes {}",
+            rights::remedy(missing)
+        )),
+    }
+}
+
+fn of_log(log: &str) -> String {
+    let program = log.lines().rev().find(|line| line.contains("prog '"));
+    let before = log.lines().rev().skip_while(|line| !line.starts_with("processed "));
+    let verdict = before.skip(1).find(|line| !line.trim().is_empty());
+    let words = [program, verdict].map(|line| line.unwrap_or_default().trim());
+    let words: Vec<&str> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_before_the_count_is_what_is_wrong() {
+        let log = [
+            "0: R1=ctx()",
+            "19: (4f) r1 |= r0",
+            "R1 pointer |= pointer prohibited",
+            "processed 18 insns (limit 1000000)",
+            "-- END PROG LOAD LOG --",
+            "libbpf: prog 'on_switch': failed to load: -EACCES",
+            "libbpf: failed to load object 'x'",
+        ];
+        let program = "libbpf: prog 'on_switch': failed to load: -EACCES";
+        assert_eq!(of_log(&log.join("\n")), format!("{program}; R1 pointer |= pointer prohibited"));
+        assert_eq!(program_of_log(&log.join("\n")).as_deref(), Some("on_switch"));
+        assert_eq!(program_of_log("libbpf: failed to load object"), None);
+        assert_eq!(of_log(""), "");
+        assert_eq!(of_log("libbpf: Error in bpf_object__probe_loading()\n"), "");
+    }
+}

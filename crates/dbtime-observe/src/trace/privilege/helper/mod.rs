@@ -1,0 +1,288 @@
+//! The helper: a process of its own that keeps the right to load and to attach, and does little
+//! else. Whoever reads what comes from clients has given that right up; it asks, the helper does.
+//!
+//! ```text
+//!   reader (no rights, few calls)                   helper (as it was started)
+//!     understands requests, program files             searches for servers
+//!     reads tables and the stream      ── words ──►   opens their files
+//!                                      ◄─ files ───   loads, attaches, walks
+//! ```
+//!
+//! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, and
+//! all that is attached goes with it. A terminal that the reader leaves behind it restores first.
+
+mod channel;
+mod serve;
+mod words;
+
+pub use serve::serve;
+pub(crate) use words::{ProbeGroup, ProbeSites};
+
+use super::terminal::BorrowedTerminal;
+use crate::trace::TraceError;
+use crate::trace::kernel::loading::LoadRefusal;
+use crate::trace::kernel::stream::CaptureConfig;
+use crate::trace::postgres_files::catalogs::Catalog;
+use crate::trace::servers::{ServerFilter, TracedServer};
+use channel::Channel;
+use dbtime_model::Nanos;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use words::HelperRequest;
+
+/// The word that makes this program a helper.
+pub const COMMAND: &str = "trace-helper";
+
+/// The reader's side.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    /// `None` once it has been told to go.
+    channel: Option<Channel>,
+    child: Child,
+}
+
+/// Why something cannot be had, for people; or that there is no helper.
+type HelperError<T> = Result<Result<T, String>, TraceError>;
+
+impl Helper {
+    /// Starts the helper, with the rights that this process has.
+    ///
+    /// # Errors
+    /// The system does not start a process.
+    pub(crate) fn start() -> Result<Self, TraceError> {
+        let failed = |error: std::io::Error| TraceError::Helper(format!("is not there: {error}"));
+        let (channel, other) = Channel::pair().map_err(failed)?;
+        let child = Command::new("/proc/self/exe")
+            .arg0("dbtime")
+            .arg(COMMAND)
+            .stdin(Stdio::from(other.into_file()))
+            .stdout(Stdio::null())
+            .spawn();
+        Ok(Self { channel: Some(channel), child: child.map_err(failed)? })
+    }
+
+    /// CPU time that it has used.
+    pub(crate) fn cpu(&self) -> Nanos {
+        crate::process::cpu_time(self.child.id()).unwrap_or_default()
+    }
+
+    /// Whether it is still there.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(crate) fn check(&mut self) -> Result<(), TraceError> {
+        match &self.channel {
+            Some(channel) if !channel.is_over() => Ok(()),
+            _ => Err(self.ended()),
+        }
+    }
+
+    /// Loads the kernel's side; its tables, in the order of the object file, and the programs that
+    /// the kernel refuses.
+    ///
+    /// # Errors
+    /// The kernel refuses what is needed.
+    pub(crate) fn load(
+        &mut self,
+        wanted: &CaptureConfig,
+    ) -> Result<(Vec<OwnedFd>, LoadRefusal), TraceError> {
+        let (refused, tables) =
+            self.ask::<Result<LoadRefusal, TraceError>>(&HelperRequest::Load(wanted.clone()), &[])?;
+        Ok((tables, refused?))
+    }
+
+    /// Attaches what is told of what goes on in the kernel. Returns what the kernel takes to run a
+    /// program that does nothing.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn watch(&mut self) -> Result<Nanos, TraceError> {
+        self.ask::<Result<Nanos, TraceError>>(&HelperRequest::Watch, &[])?.0
+    }
+
+    /// Takes some of it away again.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn unwatch(&mut self, programs: &[&str]) -> Result<(), TraceError> {
+        let programs = programs.iter().map(|&program| program.to_owned()).collect();
+        self.ask(&HelperRequest::Unwatch(programs), &[]).map(|((), _)| ())
+    }
+
+    /// Attaches a program to places in a file, in every process that runs it: which of them are
+    /// watched is looked up there.
+    ///
+    /// # Errors
+    /// The kernel refuses, for people.
+    pub(crate) fn attach(&mut self, places: ProbeSites, file: &File) -> Result<(), String> {
+        let asked = self.ask::<Result<(), String>>(&HelperRequest::Attach(places), &[file.as_fd()]);
+        asked.map_err(|error| error.to_string())?.0
+    }
+
+    /// Takes the probes of a group away.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn cease(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
+        self.ask(&HelperRequest::Cease(group), &[]).map(|((), _)| ())
+    }
+
+    /// Walks over all connections; returns what there is to say of them.
+    ///
+    /// # Errors
+    /// The kernel does not let it.
+    pub(crate) fn walk(&mut self, program: &str) -> Result<Vec<u8>, TraceError> {
+        let asked = HelperRequest::Walk(program.to_owned());
+        let (done, files) = self.ask::<Result<(), TraceError>>(&asked, &[])?;
+        done?;
+        let mut said = Vec::new();
+        for file in files {
+            let read = File::from(file).read_to_end(&mut said);
+            read.map_err(|error| TraceError::Kernel(error.to_string()))?;
+        }
+        Ok(said)
+    }
+
+    /// Has a terminal restored when this process ends before it has given it back.
+    ///
+    /// # Errors
+    /// It is none, or the helper has ended.
+    pub(crate) fn lend(
+        &mut self,
+        input: BorrowedFd<'_>,
+        output: BorrowedFd<'_>,
+    ) -> Result<BorrowedTerminal, TraceError> {
+        let failed =
+            |why: String| TraceError::Helper(format!("cannot look after the terminal: {why}"));
+        let (given_back, pipe) = std::io::pipe().map_err(|error| failed(error.to_string()))?;
+        let files = [input, output, given_back.as_fd()];
+        self.ask::<Result<(), String>>(&HelperRequest::Lend, &files)?.0.map_err(failed)?;
+        Ok(BorrowedTerminal::new(pipe))
+    }
+
+    /// What a trap takes on this machine.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
+        self.ask(&HelperRequest::TrapTime, &[]).map(|(time, _)| Nanos(time))
+    }
+
+    /// The servers that are meant, at least one.
+    ///
+    /// # Errors
+    /// As [`servers`](crate::trace::servers()).
+    pub(crate) fn servers(
+        &mut self,
+        wanted: &ServerFilter,
+    ) -> Result<Vec<TracedServer>, TraceError> {
+        self.ask::<Result<_, TraceError>>(&HelperRequest::Servers(wanted.clone()), &[])?.0
+    }
+
+    /// What a process is that has just started, if it is meant.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn started(
+        &mut self,
+        process: u32,
+        wanted: &ServerFilter,
+    ) -> Result<Option<TracedServer>, TraceError> {
+        self.ask(&HelperRequest::Started(process, wanted.clone()), &[]).map(|(server, _)| server)
+    }
+
+    /// Whether somebody is connected to one of them, as far as can be seen.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
+        self.ask(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
+    }
+
+    /// The program file of a process.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(crate) fn program(&mut self, process: u32) -> Result<File, String> {
+        let file = self.file(&HelperRequest::Program(process))?;
+        file.ok_or_else(|| format!("process {process} has no program"))
+    }
+
+    /// The library that a process speaks TLS with, where it has one.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(crate) fn tls_library(&mut self, process: u32) -> Result<Option<File>, String> {
+        self.file(&HelperRequest::TlsLibrary(process))
+    }
+
+    /// Where a process has its program.
+    ///
+    /// # Errors
+    /// Why it is not known, for people.
+    pub(crate) fn program_base(&mut self, process: u32) -> Result<u64, String> {
+        let asked: HelperError<u64> =
+            self.ask(&HelperRequest::ProgramBase(process), &[]).map(|(base, _)| base);
+        asked.map_err(|error| error.to_string())?
+    }
+
+    /// A catalog of a server's.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for people.
+    pub(crate) fn catalog(&mut self, server: u32, catalog: Catalog) -> Result<File, String> {
+        let file = self.file(&HelperRequest::Catalog(server, catalog))?;
+        file.ok_or_else(|| "it is not there".to_owned())
+    }
+
+    /// Which processes started these, as far as that can be seen, in their order.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
+        self.ask(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
+    }
+
+    fn file(&mut self, ask: &HelperRequest) -> Result<Option<File>, String> {
+        let asked = self.ask::<Result<(), String>>(ask, &[]);
+        let (opened, mut files) = asked.map_err(|error| error.to_string())?;
+        opened.map(|()| files.pop().map(File::from))
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &mut self,
+        ask: &HelperRequest,
+        files: &[BorrowedFd<'_>],
+    ) -> Result<(T, Vec<OwnedFd>), TraceError> {
+        let Some(channel) = &self.channel else { return Err(self.ended()) };
+        let answer = channel.send(ask, files).and_then(|()| channel.receive());
+        match answer {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Err(self.ended()),
+            Err(_) if channel.is_over() => Err(self.ended()),
+            Err(error) => Err(TraceError::Helper(format!("does not answer: {error}"))),
+        }
+    }
+
+    /// What to say of a helper that is not there any more.
+    #[cold]
+    fn ended(&mut self) -> TraceError {
+        self.channel = None;
+        let how = self.child.wait().ok().and_then(|status| status.signal());
+        let how = how.map_or_else(String::new, |signal| format!(" by signal {signal}"));
+        TraceError::Helper(format!("(process {}) was ended{how}", self.child.id()))
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        // It ends when nobody is there to ask.
+        self.channel = None;
+        // One that is not waited for is only not taken out of the system's list.
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,185 @@
+//! The helper's side: does what it is asked, until nobody is there to ask.
+
+use super::super::signals::HeldSignals;
+use super::super::terminal::LentTerminal;
+use super::channel::Channel;
+use super::words::{HelperRequest, ProbeGroup};
+use crate::trace::TraceError;
+use crate::trace::kernel::dispatch::call_time;
+use crate::trace::kernel::links::{detach_all, detach_aside};
+use crate::trace::kernel::loading::{attach, attach_places, load, walk};
+use crate::trace::postgres_files::catalogs::open_catalog;
+use crate::trace::probes::tls::open_library;
+use crate::trace::probes::trap::trap_time;
+use crate::trace::probes::wait_event::program_base;
+use crate::trace::servers::{has_clients, open_program, parent, servers};
+use dbtime_model::Nanos;
+use libbpf_rs::{Link, Object};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Is the helper of the process that has started this one; returns when that has ended.
+///
+/// # Errors
+/// It was not started by dbtime, or what it is asked makes no sense.
+pub fn serve() -> Result<(), TraceError> {
+    let failed = |error: io::Error| TraceError::Helper(format!("is not asked by dbtime: {error}"));
+    let channel = Channel::inherited().map_err(failed)?;
+    // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
+    let _held = HeldSignals::hold();
+    // Instead of that of the link it was started by.
+    rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
+    let mut helper = HelperState::default();
+    while let Some((ask, files)) = channel.receive().map_err(failed)? {
+        let answer = helper.answer(ask, files);
+        let files: Vec<BorrowedFd<'_>> = answer.files.iter().map(AsFd::as_fd).collect();
+        if channel.send(&answer.words, &files).is_err() {
+            break; // nobody waits for it
+        }
+    }
+    // Before what is attached goes, which takes longer: a shell may be about to use it.
+    if let Some(terminal) = helper.terminal.take() {
+        terminal.take_back();
+    }
+    let watching = helper.watching.drain(..).map(|(_, link)| link);
+    detach_all(watching.chain(helper.probes.into_values().flatten()));
+    Ok(())
+}
+
+/// What is there so far.
+#[derive(Default)]
+struct HelperState {
+    object: Option<Object>,
+    /// Of the programs that the kernel itself runs, by their names.
+    watching: Vec<(String, Link)>,
+    probes: BTreeMap<ProbeGroup, Vec<Link>>,
+    refused: super::LoadRefusal,
+    /// What the reader has to itself.
+    terminal: Option<LentTerminal>,
+}
+
+/// What is said to a question.
+struct HelperResponse {
+    words: serde_json::Value,
+    files: Vec<OwnedFd>,
+}
+
+impl HelperResponse {
+    fn new(words: impl Serialize) -> Self {
+        // Only maps with odd keys cannot be written.
+        Self { words: serde_json::to_value(words).unwrap_or_default(), files: Vec::new() }
+    }
+
+    fn done() -> Self {
+        Self::new(serde_json::Value::Null)
+    }
+
+    /// A file, or why there is none.
+    fn file(opened: Result<Option<File>, String>) -> Self {
+        match opened {
+            Ok(file) => Self {
+                files: file.map(OwnedFd::from).into_iter().collect(),
+                ..Self::new(Ok::<(), String>(()))
+            },
+            Err(why) => Self::new(Err::<(), String>(why)),
+        }
+    }
+}
+
+impl HelperState {
+    fn answer(&mut self, ask: HelperRequest, mut files: Vec<OwnedFd>) -> HelperResponse {
+        match ask {
+            HelperRequest::Load(stream) => self.load(&stream),
+            HelperRequest::Watch => HelperResponse::new(self.watch()),
+            HelperRequest::Unwatch(programs) => {
+                let gone = self.watching.extract_if(.., |(name, _)| programs.contains(name));
+                detach_aside(gone.map(|(_, link)| link).collect());
+                HelperResponse::done()
+            }
+            HelperRequest::Attach(places) => {
+                HelperResponse::new(self.attach(&places, files.pop().map(File::from)))
+            }
+            HelperRequest::Cease(group) => {
+                detach_aside(self.probes.remove(&group).unwrap_or_default());
+                HelperResponse::done()
+            }
+            HelperRequest::Walk(program) => self.walk(&program),
+            HelperRequest::TrapTime => {
+                HelperResponse::new(self.object.as_mut().map_or(0, |one| trap_time(one).0))
+            }
+            HelperRequest::Lend => {
+                HelperResponse::new(self.lend(files).map_err(|error| error.to_string()))
+            }
+            HelperRequest::Servers(wanted) => HelperResponse::new(servers(&wanted)),
+            HelperRequest::Started(process, wanted) => HelperResponse::new(wanted.started(process)),
+            HelperRequest::HasClients(servers) => HelperResponse::new(has_clients(&servers)),
+            HelperRequest::Program(process) => {
+                HelperResponse::file(open_program(process).map(Some))
+            }
+            HelperRequest::TlsLibrary(process) => HelperResponse::file(open_library(process)),
+            HelperRequest::ProgramBase(process) => HelperResponse::new(program_base(process)),
+            HelperRequest::Catalog(server, catalog) => {
+                HelperResponse::file(open_catalog(server, catalog).map(Some))
+            }
+            HelperRequest::Parents(processes) => {
+                HelperResponse::new(processes.into_iter().map(parent).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn load(&mut self, stream: &super::CaptureConfig) -> HelperResponse {
+        let loaded = load(stream, |_| {}).and_then(|(object, refused)| {
+            let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
+            let tables: io::Result<Vec<OwnedFd>> = tables.collect();
+            Ok((object, refused, tables.map_err(|error| TraceError::Kernel(error.to_string()))?))
+        });
+        match loaded {
+            Ok((object, refused, files)) => {
+                self.object = Some(object);
+                self.refused.clone_from(&refused);
+                HelperResponse { files, ..HelperResponse::new(Ok::<_, TraceError>(refused)) }
+            }
+            Err(error) => HelperResponse::new(Err::<(), _>(error)),
+        }
+    }
+
+    /// Nothing is followed yet: what a call of this process takes longer then is what the kernel
+    /// takes to run a program that does nothing.
+    fn watch(&mut self) -> Result<Nanos, TraceError> {
+        let without = call_time();
+        self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
+        let compared = without.zip(call_time()).map(|(without, with)| with - without);
+        Ok(compared.unwrap_or_default())
+    }
+
+    fn attach(&mut self, places: &super::ProbeSites, file: Option<File>) -> Result<(), String> {
+        let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
+        let file = file.ok_or("there is no file to attach to")?;
+        let link = attach_places(object, places, &file)?;
+        self.probes.entry(places.group).or_default().push(link);
+        Ok(())
+    }
+
+    fn lend(&mut self, files: Vec<OwnedFd>) -> io::Result<()> {
+        self.terminal = Some(LentTerminal::new(files)?);
+        Ok(())
+    }
+
+    fn walk(&mut self, program: &str) -> HelperResponse {
+        let object = self.object.as_mut().ok_or_else(nothing_loaded);
+        match object.and_then(|object| walk(object, program)) {
+            Ok(said) => HelperResponse {
+                files: said.map(OwnedFd::from).into_iter().collect(),
+                ..HelperResponse::new(Ok::<(), TraceError>(()))
+            },
+            Err(error) => HelperResponse::new(Err::<(), _>(error)),
+        }
+    }
+}
+
+fn nothing_loaded() -> TraceError {
+    TraceError::Kernel("nothing has been loaded".to_owned())
+}

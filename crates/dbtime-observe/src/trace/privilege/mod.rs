@@ -1,0 +1,11 @@
+//! Rights: which process has them, and how the reader of hostile bytes goes without.
+//!
+//! - `helper`: the process that keeps the rights;
+//! - `rights`, `sandbox`: how the reader gives them up;
+//! - `signals`, `terminal`: what the reader cannot do for itself after that.
+
+pub(super) mod helper;
+pub(super) mod rights;
+pub(super) mod sandbox;
+pub(super) mod signals;
+pub(super) mod terminal;

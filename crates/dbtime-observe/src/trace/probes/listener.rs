@@ -1,0 +1,34 @@
+//! Programs of the kernel's side, attached to places in a program file or a library.
+
+use crate::trace::kernel::loading::LoadRefusal;
+use crate::trace::privilege::helper::{Helper, ProbeSites};
+use std::fs::File;
+
+/// Attaches programs to places in a file, in every process that runs it: which of them are watched
+/// is looked up there.
+pub(crate) struct ProbeAttacher<'a> {
+    pub(crate) helper: &'a mut Helper,
+    pub(crate) file: &'a File,
+    pub(crate) refused: &'a LoadRefusal,
+}
+
+impl ProbeAttacher<'_> {
+    /// Attaches the program of this name to places: offsets in the file.
+    ///
+    /// # Errors
+    /// The kernel refuses, for people.
+    pub(crate) fn listen(&mut self, program: &str, offsets: Vec<usize>) -> Result<(), String> {
+        self.attach(program, ProbeSites { offsets, ..ProbeSites::default() })
+    }
+
+    /// The same, with what else there is to say.
+    ///
+    /// # Errors
+    /// As [`listen`](Self::listen).
+    pub(crate) fn attach(&mut self, program: &str, places: ProbeSites) -> Result<(), String> {
+        if let Some(why) = self.refused.get(program) {
+            return Err(format!("the kernel refuses what would listen: {why}"));
+        }
+        self.helper.attach(ProbeSites { program: program.to_owned(), ..places }, self.file)
+    }
+}

@@ -1,0 +1,265 @@
+//! What servers say themselves: probes on calls in their program files, and places in their memory.
+
+use super::cache::{cache_places, has_cache};
+use super::commits::{commit_places, has_commits};
+use super::constants::Constants;
+use super::demand::TextProbeSite;
+use super::imports::Imports;
+use super::listener::ProbeAttacher;
+use super::portals::portal_teller;
+use super::program::ServerProgram;
+use super::texts::text_teller;
+use super::tls::{TlsLibrary, has_tls, tls_library};
+use super::tranches::{Tranches, tranches};
+use super::wait_event::{wait_event, wait_variable};
+use super::waits::wait_places;
+use crate::trace::kernel::loading::{LeftOut, LoadRefusal, lost};
+use crate::trace::privilege::helper::{Helper, ProbeSites};
+use crate::trace::servers::TracedServer;
+use dbtime_model::WireProtocol;
+use rustix::fs::fstat;
+use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
+
+/// What the kernel's side has to know of a server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProgramFacts {
+    /// Where it has the address of what it waits for; 0: nowhere.
+    pub(crate) wait_event: u64,
+    /// Whether its TLS library is listened to.
+    pub(crate) hears_tls: bool,
+    /// What it calls lightweight locks (PostgreSQL).
+    pub(crate) tranches: Option<Arc<Tranches>>,
+}
+
+/// A file, by its device and number.
+type FileId = Option<(u64, u64)>;
+
+/// What was found out of a program file; or why not.
+#[derive(Clone)]
+struct ProgramInspection {
+    wait_variable: Result<u64, String>,
+    /// Whether it speaks TLS itself, and that is listened to.
+    has_tls: Result<bool, String>,
+    tranches: Result<Arc<Tranches>, String>,
+}
+
+/// What is listened to, and what was found out of files: those of a server that starts again are
+/// known.
+#[derive(Default)]
+pub(crate) struct Probes {
+    programs: HashMap<FileId, ProgramInspection>,
+    libraries: HashMap<FileId, Result<(), String>>,
+    /// Where servers tell of texts, of those that were looked at last.
+    pub(crate) tellers: Vec<TextProbeSite>,
+    /// The same of portals.
+    pub(crate) portal_tellers: Vec<TextProbeSite>,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// Programs that are not there.
+    pub(crate) refused: LoadRefusal,
+}
+
+impl Probes {
+    /// None yet; these programs are not there.
+    pub(crate) fn new(refused: LoadRefusal) -> Self {
+        Self { left_out: lost(&refused), refused, ..Self::default() }
+    }
+
+    /// Servers are not asked for texts.
+    pub(crate) fn miss_texts(&mut self, why: String) {
+        self.given::<()>(TEXTS, Err(why));
+    }
+
+    /// Nobody sees them turn to the next of several statements.
+    pub(crate) fn miss_portals(&mut self, why: String) {
+        self.given::<()>(PORTALS, Err(why));
+    }
+
+    /// Attaches all probes that stay, where another server with the same files has not got them.
+    pub(crate) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> ProgramFacts {
+        let told = self.left_out.len();
+        let known = match helper.program(server.process) {
+            Ok(file) => self.look_at(helper, server, &file),
+            Err(_) => ProgramFacts::default(),
+        };
+        if helper.program(server.process).is_err() {
+            // It has ended meanwhile, and had nothing to say.
+            self.left_out.truncate(told);
+        }
+        known
+    }
+
+    fn look_at(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> ProgramFacts {
+        let found = match self.programs.get(&id(file)) {
+            Some(found) => found.clone(),
+            None => self.read(helper, server, file),
+        };
+        let event = match server.protocol {
+            WireProtocol::Mysql => Ok(0),
+            WireProtocol::Postgres => found.wait_variable.clone().and_then(|variable| {
+                helper.program_base(server.process).map(|base| wait_event(base, variable))
+            }),
+        };
+        let has_events = server.protocol == WireProtocol::Postgres && found.wait_variable.is_ok();
+        let tranches = has_events.then_some(found.tranches).transpose();
+        let hears_tls = match found.has_tls {
+            Ok(false) => self.hear_library(helper, server.process),
+            inside => inside,
+        };
+        ProgramFacts {
+            wait_event: self.given(EVENTS, event),
+            hears_tls: self.given(TLS, hears_tls),
+            tranches: self.given(TRANCHES, tranches),
+        }
+    }
+
+    /// A program that was not there before.
+    fn read(
+        &mut self,
+        helper: &mut Helper,
+        server: &TracedServer,
+        file: &File,
+    ) -> ProgramInspection {
+        let program = ServerProgram::read(file);
+        let refused = self.refused.clone();
+        let mut listener = ProbeAttacher { helper, file, refused: &refused };
+        self.look_into(server, &program, &mut listener);
+        let program = program.as_ref().map_err(Clone::clone);
+        let found = ProgramInspection {
+            wait_variable: program.clone().and_then(wait_variable),
+            tranches: program.clone().and_then(|program| match server.protocol {
+                WireProtocol::Mysql => Err("it has none".to_owned()),
+                WireProtocol::Postgres => tranches(program, &Constants::read(file)?).map(Arc::new),
+            }),
+            has_tls: program.and_then(|program| match has_tls(program) {
+                true => tls(&mut listener, &tls_library(program)?).map(|()| true),
+                false => Ok(false),
+            }),
+        };
+        let id = id(file);
+        if id.is_some() {
+            self.programs.insert(id, found.clone());
+        }
+        found
+    }
+
+    /// Listens to the library that a process speaks TLS with; whether it has one.
+    fn hear_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
+        let Some(file) = helper.tls_library(process)? else { return Ok(false) };
+        let id = id(&file);
+        let known = self.libraries.get(&id).filter(|_| id.is_some()).cloned();
+        let heard = known.unwrap_or_else(|| {
+            let library = tls_library(&ServerProgram::read(&file)?)?;
+            tls(&mut ProbeAttacher { helper, file: &file, refused: &self.refused }, &library)
+        });
+        self.libraries.insert(id, heard.clone());
+        heard.map(|()| true)
+    }
+
+    fn look_into(
+        &mut self,
+        server: &TracedServer,
+        program: &Result<ServerProgram, String>,
+        listener: &mut ProbeAttacher<'_>,
+    ) {
+        let program = program.as_ref().map_err(Clone::clone);
+        let teller = program.clone().and_then(|p| text_teller(server.protocol, listener.file, p));
+        let teller = self.given(TEXTS, teller.map(Some));
+        self.tellers.extend(teller);
+        if server.protocol == WireProtocol::Postgres {
+            let teller = program.clone().and_then(|p| portal_teller(listener.file, p));
+            let teller = self.given(PORTALS, teller.map(Some));
+            self.portal_tellers.extend(teller);
+        }
+        if server.protocol == WireProtocol::Mysql {
+            let waits = program.clone().and_then(|program| waits(listener, program));
+            self.given(WAITS, waits);
+        }
+        if program.as_ref().is_ok_and(|program| has_commits(program)) {
+            let commits = program.clone().and_then(|program| commits(listener, program));
+            self.given(COMMITS, commits);
+        }
+        // MariaDB's older versions are called as MySQL's are.
+        let is_mariadb = server.program == "mariadbd";
+        let has = |what: fn(&ServerProgram) -> bool| {
+            is_mariadb || program.as_ref().is_ok_and(|program| what(program))
+        };
+        if has(has_cache) {
+            let cache = program.clone().and_then(|program| cache(listener, program));
+            self.given(CACHE, cache);
+        }
+        if has(|program| program.function(POOL_CALL).is_ok()) {
+            let pool = program.clone().and_then(|program| pool(listener, program));
+            self.given(POOL, pool);
+        }
+    }
+
+    /// What there is, or nothing, and a word on why.
+    fn given<T: Default>(&mut self, what: &'static str, found: Result<T, String>) -> T {
+        found.unwrap_or_else(|why| {
+            if !self.left_out.iter().any(|left_out| *left_out == (what, why.clone())) {
+                self.left_out.push((what, why));
+            }
+            T::default()
+        })
+    }
+}
+
+/// Which file it is; also in the sandbox, where the standard library's way is shut.
+fn id(file: &File) -> FileId {
+    fstat(file).map(|file| (file.st_dev, file.st_ino)).ok()
+}
+
+const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
+const COMMITS: &str = "names of waits for other commits";
+const EVENTS: &str = "locks apart from other waits, and their names";
+const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
+const PORTALS: &str = "how long each of several statements took before a Sync";
+const TEXTS: &str = "statements that were prepared before dbtime looked";
+const TLS: &str = "connections that are encrypted";
+const CACHE: &str = "what came from the query cache";
+const POOL: &str = "requests of a pool of threads before their connections' next";
+
+/// What MariaDB's pool calls for each connection with something to do.
+const POOL_CALL: &str = "_Z11tp_callbackP13TP_connection";
+
+fn waits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+    let waits = wait_places(program)?;
+    listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
+    listener.listen("on_wait_end", program.in_file(&waits.ends))
+}
+
+fn commits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+    let places = commit_places(program, &Imports::read(listener.file)?)?;
+    let begins = ProbeSites {
+        offsets: program.in_file(&places.begins),
+        cookies: places.waits,
+        ..ProbeSites::default()
+    };
+    listener.attach("on_silent_wait", begins)?;
+    listener.listen("on_wait_end", program.in_file(&places.ends))
+}
+
+fn cache(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+    let places = cache_places(program)?;
+    listener.listen("on_cache_search", program.in_file(&places.searches))?;
+    listener.listen("on_cache_hit", program.in_file(&places.hits))
+}
+
+fn pool(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+    let offsets = vec![program.entry(program.place(POOL_CALL)?)];
+    let ends = ProbeSites { offsets, at_return: true, ..ProbeSites::default() };
+    listener.attach("on_pool_end", ends)
+}
+
+fn tls(listener: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<(), String> {
+    let at_read = || ProbeSites {
+        offsets: vec![library.read],
+        cookies: vec![library.read_stores_length.into()],
+        ..ProbeSites::default()
+    };
+    listener.attach("on_tls_read", at_read())?;
+    listener.attach("on_tls_read_end", ProbeSites { at_return: true, ..at_read() })?;
+    listener.listen("on_tls_write", vec![library.write])
+}
