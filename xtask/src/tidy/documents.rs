@@ -1,4 +1,5 @@
-//! Rules for documents: links and paths lead somewhere, and long documents stay readable.
+//! Rules for documents: links, with their anchors, and paths lead somewhere, and long documents
+//! stay readable.
 
 use crate::tree::{SourceFile, SourceTree, TidyProblem};
 use std::path::Path;
@@ -28,7 +29,7 @@ fn of_document(root: &Path, file: &SourceFile) -> Vec<TidyProblem> {
         if is_fenced {
             continue;
         }
-        for target in links(text).filter(|target| !folder.join(target).exists()) {
+        for target in links(text).filter(|target| !leads(folder, file, target)) {
             problems.push(TidyProblem::at(&file.path, line, format!("`{target}` leads nowhere")));
         }
         for path in paths(text).filter(|path| !root.join(path).exists()) {
@@ -38,12 +39,37 @@ fn of_document(root: &Path, file: &SourceFile) -> Vec<TidyProblem> {
     problems
 }
 
-/// Targets of relative links, without their anchors.
+/// Whether a link leads to a file, and to a heading of it where it has an anchor.
+fn leads(folder: &Path, file: &SourceFile, target: &str) -> bool {
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let document = folder.join(path);
+    match (path.is_empty(), anchor.is_empty()) {
+        (true, _) => has_heading(&file.text, anchor),
+        (_, true) => document.exists(),
+        _ => std::fs::read_to_string(document).is_ok_and(|text| has_heading(&text, anchor)),
+    }
+}
+
+/// Whether a heading of a document has this anchor.
+fn has_heading(text: &str, anchor: &str) -> bool {
+    let mut is_fenced = false;
+    let mut headings = text.lines().filter(move |line| {
+        is_fenced ^= line.starts_with("```");
+        !is_fenced && line.starts_with('#')
+    });
+    headings.any(|line| anchor_of(line.trim_start_matches('#').trim()) == anchor)
+}
+
+/// The anchor of a heading: small letters, hyphens for blanks, no punctuation.
+fn anchor_of(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Targets of relative links.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let relative =
-        targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:"));
-    relative.filter_map(|target| target.split('#').next()).filter(|target| !target.is_empty())
+    targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:"))
 }
 
 /// Paths of the workspace between backticks; patterns with a placeholder are none.
@@ -66,7 +92,7 @@ mod tests {
     fn links_and_paths_are_found() {
         let text = "see [a](docs/a.md#x), [b](#here), [c](https://example.org) and `crates/x/y.rs`, \
                     `crates/<name>.rs`, `workloads/NAME.toml`";
-        assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md"]);
+        assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md#x", "#here"]);
         assert_eq!(paths(text).collect::<Vec<_>>(), ["crates/x/y.rs"]);
     }
 
@@ -74,6 +100,15 @@ mod tests {
     fn a_dead_link_is_found_outside_of_fences() {
         let text = "[a](gone.md)\n```\n[b](gone.md)\n```\n";
         let file = SourceFile { path: "a.md".into(), text: text.into() };
+        assert_eq!(of_document(Path::new("nowhere"), &file).len(), 1);
+    }
+
+    #[test]
+    fn an_anchor_is_that_of_a_heading() {
+        let text = "# A\n## What `sync`, it takes\n```\n# no heading\n```\n";
+        assert!(has_heading(text, "what-sync-it-takes") && has_heading(text, "a"));
+        assert!(!has_heading(text, "no-heading") && !has_heading(text, "b"));
+        let file = SourceFile { path: "a.md".into(), text: format!("{text}[a](#a) [b](#b)\n") };
         assert_eq!(of_document(Path::new("nowhere"), &file).len(), 1);
     }
 }
