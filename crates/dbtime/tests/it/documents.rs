@@ -40,7 +40,7 @@ fn documents() -> Vec<PathBuf> {
 
 /// The arguments of a command. What a shell would do with the output is not dbtime's affair.
 fn arguments(command: &str) -> Vec<String> {
-    let is_shell = |word: &String| ["|", ">", "&&", "#"].contains(&word.as_str());
+    let is_shell = |word: &String| ["|", ">", "&", "&&", "#"].contains(&word.as_str());
     words(command).into_iter().skip(1).take_while(|word| !is_shell(word)).collect()
 }
 
@@ -232,7 +232,7 @@ fn commands_of_the_documents_are_taken() {
 fn commands_are_found_in_texts() {
     let text = "Use `dbtime report`, `dbtime workloads atm` or `dbtime run NAME`:\n\n    $ dbtime run atm \\\n  --seed 2\n";
     assert_eq!(commands(text), ["dbtime run atm    --seed 2", "dbtime workloads atm"]);
-    assert_eq!(words(r"a 'b c' d\ e"), ["a", "b c", "d e"]);
+    assert_eq!(words(r#"a 'b "c"' d\ e "f 'g'""#), ["a", "b \"c\"", "d e", "f 'g'"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod driver_faults;
 mod given_server;
 mod help;
 mod interrupt;
+mod jobs;
 mod json;
 mod left_behind;
 mod limits;

@@ -150,20 +150,20 @@ fn find(folder: &Path, parts: &[&str]) -> bool {
     found.into_iter().any(|name| find(&folder.join(name), rest))
 }
 
-/// Splits a command line as a shell does: at blanks, single quotes and a backslash hold.
+/// Splits a command line as a shell does: at blanks, quotes and a backslash hold.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = vec![];
     let mut word: Option<String> = None;
     let mut chars = line.chars();
-    let mut is_quoted = false;
+    let mut quote: Option<char> = None;
     while let Some(c) = chars.next() {
         match c {
-            '\'' => {
-                is_quoted = !is_quoted;
+            '\'' | '"' if quote.is_none_or(|quote| quote == c) => {
+                quote = if quote.is_none() { Some(c) } else { None };
                 word.get_or_insert_default();
             }
-            '\\' if !is_quoted => word.get_or_insert_default().extend(chars.next()),
-            c if c.is_whitespace() && !is_quoted => words.extend(word.take()),
+            '\\' if quote.is_none() => word.get_or_insert_default().extend(chars.next()),
+            c if c.is_whitespace() && quote.is_none() => words.extend(word.take()),
             c => word.get_or_insert_default().push(c),
         }
     }
