@@ -27,12 +27,12 @@ use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0   fine; warnings stand in the report where a figure may be wrong
-  1   a limit or a comparison failed, and would have without the driver's lateness
+  0   fine; the report warns where a figure may be wrong
+  1   a limit or a comparison failed, even without the driver's own lateness
   2   wrong usage or configuration
-  3   target, permission or environment; also where most of what was asked did
-      not happen, or the output could not be written
-  4   undecided: a limit that only the driver's own lateness may have failed;
+  3   target, permission or environment; also most transactions failed, or the
+      output could not be written
+  4   undecided: a limit failed, perhaps by the driver's own lateness alone;
       with --strict any measurement that is not valid
   70  a bug";
 
@@ -49,8 +49,8 @@ pub(crate) struct Cli {
 pub(crate) enum CliCommand {
     /// Drive a database and show where the time of its transactions went.
     ///
-    /// With nothing named: workload atm on an embedded SQLite database in a temporary folder, at
-    /// half of the rate it carries flat out.
+    /// Without arguments: the workload atm on an embedded SQLite database in a temporary folder,
+    /// at half of its flat-out rate.
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
@@ -78,34 +78,36 @@ pub(crate) enum CliCommand {
     Runs(RunsArgs),
     /// Show a database's status counters as differences and rates.
     ///
-    /// Of two samples in files, or of a target over an interval. Files may be saved by --save, or
-    /// printed by mysql, mysqladmin (show global status) or psql (select * from pg_stat_...).
+    /// Compares two samples in files, or samples a target over an interval. A file is the output
+    /// of --save, of mysql or mysqladmin (show global status), or of psql (select * from
+    /// pg_stat_...).
     Counters(CountersArgs),
-    /// Exact CPU time of processes over an interval.
+    /// Measure the exact CPU time of processes over an interval.
     Ps(PsArgs),
-    /// Watch running servers from the kernel: a line for each request, as it ends.
+    /// Watch running servers from the kernel: one line for each request, at its end.
     ///
-    /// Without a restart, a setting or a login. From the read that brought a request to the write
-    /// that ended its answer. It takes root, or CAP_BPF and CAP_PERFMON, and for other users'
-    /// servers CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH; a helper alone keeps them.
+    /// The server needs no restart, no setting and no login. The response is measured inside the
+    /// server, from the read of the request to the write of the end of its answer. Rights: root, or
+    /// CAP_BPF and CAP_PERFMON, and for servers of other users CAP_SYS_PTRACE and
+    /// CAP_DAC_READ_SEARCH; only a helper process keeps them.
     #[cfg(feature = "trace")]
     Trace(Box<TraceArgs>),
-    /// The same, live, full screen: statements, connections, blockers and pre-emptors.
+    /// Watch running servers live, full screen: statements, connections, blockers, pre-emptors.
     ///
-    /// Statements by the time they take, with where it goes as bars; what every connection is at;
-    /// who waited for whose locks; who had the CPU. `?` explains the keys.
+    /// Shows statements by their total time, with its parts as bars; the present request of every
+    /// connection; chains of lock waits; the processes that had the CPU. `?` explains the keys.
     #[cfg(feature = "trace")]
     Top(TopArgs),
     /// What `trace` and `top` start to keep the right to attach.
     #[cfg(feature = "trace")]
     #[command(name = dbtime_observe::trace::HELPER, hide = true)]
     TraceHelper,
-    /// Print what completes dbtime's command lines in a shell.
+    /// Print shell completions.
     Completions(CompletionsArgs),
     /// Write the manual pages into a folder.
     #[command(hide = true)]
     Manual(ManualArgs),
-    /// What a command, a process or a server uses: CPU, waiting, memory, faults, reads and writes.
+    /// Measure a command, a process or a server: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
 }
 
@@ -125,16 +127,15 @@ pub(crate) struct InitArgs {
     /// A shipped workload or the path of a workload file.
     pub(crate) workload: String,
 
-    /// Where to create and load it: sqlite:PATH, mysql://USER@HOST/DATABASE,
-    /// postgres://USER@HOST/DATABASE.
+    /// Database to load: sqlite:PATH, mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE.
     #[arg(long, value_name = "URL")]
     pub(crate) target: String,
 
-    /// How many times the workload's base size.
+    /// Size of the data: N times the workload's base size.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) scale: u64,
 
-    /// Seed of the data.
+    /// Seed of the random data.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
@@ -142,8 +143,7 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
 
-    /// Also replace the workload's data of another scale, and drop tables of its names that
-    /// something else has made.
+    /// Also replace data of another scale, and drop tables of the same names from other sources.
     #[arg(long)]
     pub(crate) replace: bool,
 }
@@ -151,10 +151,10 @@ pub(crate) struct InitArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  dbtime workloads\n  dbtime workloads atm --scale 10")]
 pub(crate) struct WorkloadsArgs {
-    /// Show this one.
+    /// Workload to show: a shipped one or the path of a workload file.
     pub(crate) workload: Option<String>,
 
-    /// Size at this scale.
+    /// Scale of the size shown.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) scale: u64,
 }
@@ -162,15 +162,15 @@ pub(crate) struct WorkloadsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
 pub(crate) struct ReportArgs {
-    /// The folder of a run or a sweep, or its run.json or sweep.json.
+    /// Folder of a run or a sweep, or its run.json or sweep.json.
     #[arg(value_name = "RUN|SWEEP")]
     pub(crate) run: PathBuf,
 
-    /// Where the HTML goes [default: report.html in that folder].
+    /// File for the HTML [default: report.html in that folder].
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Print the text report instead.
+    /// Print the report as text instead.
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
@@ -178,7 +178,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, requires = "text")]
     pub(crate) histogram: bool,
 
-    /// Add what the server used by name of thread to the text report.
+    /// Add the server's CPU time by thread name to the text report.
     #[arg(long, requires = "text")]
     pub(crate) server_threads: bool,
 }
@@ -188,9 +188,9 @@ pub(crate) struct ReportArgs {
     after_help = "Examples:\n  dbtime compare before after\n  dbtime compare before after --html compared.html"
 )]
 pub(crate) struct CompareArgs {
-    /// The folder of a run or a sweep, or its run.json or sweep.json.
+    /// Folder of the first run or sweep, or its run.json or sweep.json.
     pub(crate) a: PathBuf,
-    /// Another of the same kind.
+    /// The second, of the same kind.
     pub(crate) b: PathBuf,
 
     /// Write an HTML file instead of text.
@@ -205,7 +205,7 @@ pub(crate) struct CompareArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  dbtime runs\n  dbtime runs --json")]
 pub(crate) struct RunsArgs {
-    /// A folder with records, or that of a sweep [default: dbtime-runs].
+    /// Folder of records, or of a sweep [default: dbtime-runs].
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 
@@ -217,50 +217,50 @@ pub(crate) struct RunsArgs {
 const COUNTERS_EXAMPLES: &str = "\
 Examples:
   dbtime counters sample1 sample2
-      what changed between two outputs of mysql -B -e 'show global status'
+      differences between two outputs of mysql -B -e 'show global status'
   dbtime counters --target sqlite:/var/tmp/atm.db --interval 10s --count 6 --per-transaction
-      what changes in a target, six times
+      differences of a target over 10 s, six times
   dbtime counters --target mysql://root@db1 --interval 10s
-      what a server counts in ten seconds
+      counts of a server in ten seconds
   dbtime counters --target sqlite:/var/tmp/atm.db --save before.json
   dbtime counters --target sqlite:/var/tmp/atm.db before.json
-      what changed since
+      differences since that sample
   dbtime counters dbtime-runs/20261121-101500-atm/counters.json
-      everything that the server counted during a run";
+      all counts of the server during a run";
 
 #[derive(Args, Debug)]
 #[command(after_help = COUNTERS_EXAMPLES)]
 pub(crate) struct CountersArgs {
-    /// The earlier sample, and the later one; without it the present state of --target.
+    /// Earlier and later sample; the later one may be the present state of --target instead.
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// What to sample: sqlite:PATH, mysql://USER@HOST, postgres://USER@HOST/DATABASE.
+    /// Database to sample: sqlite:PATH, mysql://USER@HOST, postgres://USER@HOST/DATABASE.
     #[arg(long, value_name = "URL")]
     pub(crate) target: Option<String>,
 
-    /// Time from one sample of --target to the next [default: 10s].
+    /// Time between two samples of --target [default: 10s].
     #[arg(long, value_name = "TIME", requires = "target", conflicts_with_all = ["files", "save"])]
     pub(crate) interval: Option<Nanos>,
 
-    /// How many intervals to show.
+    /// Number of intervals.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target",
           conflicts_with_all = ["files", "save"], value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: u64,
 
-    /// Show rates per transaction too, by what the database counts as one.
+    /// Add rates per transaction, as the database counts transactions.
     #[arg(long)]
     pub(crate) per_transaction: bool,
 
-    /// Show values that did not change too.
+    /// Add values that did not change.
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Take one sample of --target and write it to this file.
+    /// Write one sample of --target to FILE, and end.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) save: Option<PathBuf>,
 
-    /// Print one JSON document (a line per interval with --count) and nothing else.
+    /// Print JSON and nothing else: one document, with --count a line for each interval.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -272,7 +272,7 @@ pub(crate) struct CountersArgs {
       with ~/.zfunc in fpath
   dbtime completions fish > ~/.config/fish/completions/dbtime.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to complete for.
     pub(crate) shell: clap_complete::Shell,
 }
 

@@ -7,7 +7,7 @@ pub(super) const GENERAL: &str = "General";
 type FlagGroup = (&'static str, &'static [&'static str]);
 
 const RUN: [FlagGroup; 8] = [
-    ("What is run", &["query", "script", "script_set", "scale", "seed", "spec", "print_spec"]),
+    ("Workload", &["query", "script", "script_set", "scale", "seed", "spec", "print_spec"]),
     (
         "Target",
         &["target", "password_file", "protocol", "pipeline", "reconnect", "statement_timeout"],

@@ -16,13 +16,13 @@ fn patience(text: &str) -> Result<Nanos, String> {
 /// Who is asked who holds locks, and when.
 #[derive(Args, Debug)]
 pub(crate) struct LoginArgs {
-    /// Logs in to this server, and shows who holds what others wait for:
+    /// Log in to this server and show the holders of locks that others wait for:
     /// mysql://USER@HOST/, mariadb://... or postgres://... (passwords: ~/.my.cnf, MYSQL_PWD,
-    /// ~/.pgpass, PGPASSWORD). It is asked only while somebody waits.
+    /// ~/.pgpass, PGPASSWORD). Queries it only during lock waits.
     #[arg(long, value_name = "URL")]
     pub(crate) login: Option<String>,
 
-    /// The server of --login is asked once somebody has waited for a lock for so long.
+    /// Query the server of --login when a lock wait has lasted this long.
     #[arg(long, value_name = "TIME", value_parser = patience, default_value = "1s")]
     pub(crate) login_after: Nanos,
 }

@@ -10,13 +10,13 @@ Examples:
   dbtime ps 10
       every process over ten seconds, most CPU time first
   dbtime ps 10 mariadbd sysbench
-      those of these names
+      processes with these names
   dbtime ps 500ms :3306 --all --of cpu
-      whoever listens on port 3306: run-queue delay, switches, faults, reads and writes too
+      the process that listens on port 3306, with run-queue delay, switches, faults and I/O
   dbtime ps 1 4711 -t --count 60
       a process with its threads, sixty times
   dbtime ps 10 --exact
-      every process that ran at all, and what each waited for a CPU (as root)";
+      every process that ran at all, with its waits for a CPU (as root)";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -25,34 +25,34 @@ pub(crate) struct PsArgs {
     #[arg(value_name = "SECONDS", value_parser = interval)]
     pub(crate) interval: Nanos,
 
-    /// Processes by number, name, :PORT they listen on or path of their Unix socket [default: all].
+    /// Processes by number, name, listening :PORT or path of a Unix socket [default: all].
     #[arg(value_name = "PID|NAME")]
     pub(crate) which: Vec<ProcessSelector>,
 
-    /// What a percentage is a share of: system (all CPUs) or cpu (one).
+    /// Base of percentages: system (all CPUs) or cpu (one CPU).
     #[arg(long, value_name = "WHAT", default_value = "system", value_parser = share_of)]
     pub(crate) of: ShareOf,
 
-    /// CPU seconds instead of percent.
+    /// Print CPU seconds instead of percentages.
     #[arg(long, conflicts_with = "of")]
     pub(crate) seconds: bool,
 
-    /// Run-queue delay, context switches, page faults, reads and writes, and memory too: wider than
-    /// a hundred columns.
+    /// Add run-queue delay, context switches, page faults, reads, writes and memory; needs more
+    /// than 100 columns.
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// By the scheduler's own events: also those that come and go between two looks, and what each
-    /// waited for a CPU, woken or pre-empted. It takes root, or CAP_BPF and CAP_PERFMON.
+    /// Count every switch in the kernel: adds processes that live only for a moment, and waits for
+    /// a CPU, woken or pre-empted. Rights: root, or CAP_BPF and CAP_PERFMON.
     #[cfg(feature = "trace")]
     #[arg(long)]
     pub(crate) exact: bool,
 
-    /// A line for every thread.
+    /// Print a line for each thread.
     #[arg(short, long)]
     pub(crate) threads: bool,
 
-    /// So many intervals, one behind the other.
+    /// Number of intervals, one after the other.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: u64,
 

@@ -19,9 +19,9 @@ Examples:
   dbtime top
       every MariaDB, MySQL and PostgreSQL on this machine
   dbtime top -p mariadbd --every 1s
-      one server, counted anew every second
+      one server, updated every second
   dbtime top --login mysql://root@/?socket=/run/mysqld/mysqld.sock
-      with who holds the locks that others wait for, in the third view";
+      with the holders of locks that others wait for, in the third view";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -32,12 +32,11 @@ pub(crate) struct TopArgs {
     #[command(flatten)]
     pub(crate) login: LoginArgs,
 
-    /// How often the screen is drawn anew, and how long the time is that it shows.
+    /// Interval between two screens; each shows the figures of one interval.
     #[arg(long, value_name = "TIME", value_parser = interval, default_value = "2s")]
     pub(crate) every: Nanos,
 
-    /// Show statements of connections and of lock waits as they are. Without it their literals,
-    /// which may be anybody's secrets, are shown as ?.
+    /// Show the literals of statements, which may be secrets [default: ? in place of literals].
     #[arg(long)]
     pub(crate) raw_sql: bool,
 }

@@ -47,22 +47,22 @@ fn power_of_two(text: &str) -> Result<u32, String> {
 const EXAMPLES: &str = "\
 Examples:
   dbtime trace
-      every request of every MariaDB, MySQL and PostgreSQL on this machine, as it ends
+      every request of every MariaDB, MySQL and PostgreSQL on this machine
   dbtime trace -p mariadbd --slow 5ms --raw-sql
-      those of 5 ms and more, with what stands in their literals
+      requests of 5 ms and more, with their literals
   dbtime trace --user app --db shop --summary
-      what one application asks of one database, added up
+      totals of one application in one database
   dbtime trace --time 10s --errors --json
-      ten seconds of failed requests, a JSON line each
+      failed requests of ten seconds, a JSON line each
   dbtime trace --summary
-      throughput every 3 s; at the end averages, parts, the distribution and who had the CPU
+      throughput every 3 s; at the end averages, parts, the distribution and pre-emptors
   dbtime trace --histogram --step 500us --time 1m
-      how responses are distributed over steps of half a millisecond
+      the distribution of responses in steps of half a millisecond
   dbtime trace --record monday.trace --time 10m
   dbtime trace monday.trace --summary
-      ten minutes of everything, looked at later
+      ten minutes of everything, shown later
   dbtime trace --slow 1s --login postgres://postgres@/
-      who waits for a lock for more than a second, and whoever holds it, on stderr
+      requests of a second and more; lock waits and their holders on stderr
   dbtime trace --port 3307 --command PREPARE,EXECUTE --match sbtest";
 
 /// What a server speaks.
@@ -85,20 +85,20 @@ impl From<ServerKind> for WireProtocol {
 /// Which servers are watched.
 #[derive(Args, Debug)]
 pub(crate) struct ServersArgs {
-    /// Only these servers, by number, name, :PORT they listen on or path of their socket.
+    /// Watch only these servers, by process number, name, listening :PORT or path of a socket.
     /// Repeatable.
     #[arg(short, long = "process", value_name = "PID|NAME")]
     pub(crate) processes: Vec<ProcessSelector>,
 
-    /// What a process speaks whose name does not say.
+    /// Protocol of processes whose name does not tell it.
     #[arg(long, value_name = "KIND")]
     pub(crate) server_kind: Option<ServerKind>,
 
-    /// Only servers that listen on this port, and their clients by TCP. Repeatable.
+    /// Watch only servers that listen on this port, and their TCP clients. Repeatable.
     #[arg(long = "port", value_name = "PORT")]
     pub(crate) ports: Vec<u16>,
 
-    /// Only servers in this control group or below it: a path as in /proc/PID/cgroup, or of its
+    /// Watch only servers in this control group or below it: a path as in /proc/PID/cgroup, or a
     /// folder in /sys/fs/cgroup.
     #[arg(long, value_name = "PATH")]
     pub(crate) cgroup: Option<String>,
@@ -118,15 +118,15 @@ impl From<&ServersArgs> for ServerFilter {
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TraceArgs {
-    /// Shows what was recorded in this file, in any view, and watches nothing.
+    /// Show this recording, in any view, and watch nothing.
     #[arg(conflicts_with_all = [
         "processes", "server_kind", "ports", "cgroup", "record", "time", "buffer", "max_cost",
         "login",
     ])]
     pub(crate) file: Option<PathBuf>,
 
-    /// Records everything in a new file, and shows no single requests; --raw-sql says whether with
-    /// literals.
+    /// Record every request to a new FILE instead of printing it. Literals are removed unless
+    /// --raw-sql is given.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "json", "requests", "user", "database", "slow", "commands", "matching", "errors",
     ])]
@@ -138,75 +138,73 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) login: LoginArgs,
 
-    /// Instead of a line for each request: throughput as it goes, and at the end averages, parts,
-    /// the distribution, and who had the CPU. It is added up in the kernel, where nothing is lost.
+    /// Print throughput periodically, and averages, parts, the distribution and pre-emptors at the
+    /// end, instead of single requests. The kernel adds them up, so that nothing is lost.
     #[arg(long, group = "sums", conflicts_with = "requests")]
     pub(crate) summary: bool,
 
-    /// The same, but of the end only the distribution.
+    /// As --summary, but print only the distribution at the end.
     #[arg(long, group = "sums", conflicts_with_all = ["json", "requests"])]
     pub(crate) histogram: bool,
 
-    /// The distributions go by equal steps of so long, 40 of them, and not by powers of two.
+    /// Divide distributions into 40 equal steps of this width instead of powers of two.
     #[arg(long, value_name = "TIME", value_parser = step, requires = "sums")]
     pub(crate) step: Option<Nanos>,
 
-    /// How often --summary tells of throughput.
+    /// Interval between two lines of throughput with --summary.
     #[arg(long, value_name = "TIME", value_parser = length, default_value = "3s")]
     pub(crate) every: Nanos,
 
-    /// Ends after so long [default: with Ctrl-C].
+    /// End after this time [default: with Ctrl-C].
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) time: Option<Nanos>,
 
-    /// Ends after so many requests that were shown.
+    /// End after N printed requests.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) requests: Option<u64>,
 
-    /// Only requests of this user, as the client named it when it logged in.
+    /// Select requests of this user, the name in the client's login.
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) user: Option<String>,
 
-    /// Only requests in this database: that of the login, or of a USE since then.
+    /// Select requests in this database: that of the login or of the latest USE.
     #[arg(long = "db", value_name = "NAME", value_parser = name)]
     pub(crate) database: Option<String>,
 
-    /// Only requests whose response took so long or longer.
+    /// Print only requests with a response of at least this time.
     #[arg(long, conflicts_with = "sums", value_name = "TIME", value_parser = length)]
     pub(crate) slow: Option<Nanos>,
 
-    /// Only requests with these commands: QUERY, EXECUTE, PREPARE, ….
+    /// Print only requests with these commands: QUERY, EXECUTE, PREPARE, ….
     #[arg(long = "command", conflicts_with = "sums", value_name = "NAME", value_delimiter = ',')]
     pub(crate) commands: Vec<String>,
 
-    /// Only requests whose statement contains this, in any case.
+    /// Print only requests whose statement contains TEXT, upper or lower case.
     #[arg(long = "match", conflicts_with = "sums", value_name = "TEXT")]
     pub(crate) matching: Option<String>,
 
-    /// Only requests that failed.
+    /// Print only failed requests.
     #[arg(long, conflicts_with = "sums")]
     pub(crate) errors: bool,
 
-    /// Show statements as they are. Without it their literals, which may be anybody's secrets, are
-    /// shown as ?.
+    /// Show the literals of statements, which may be secrets [default: ? in place of literals].
     #[arg(long)]
     pub(crate) raw_sql: bool,
 
-    /// A JSON line for each request, and one for the ledger at the end; of --summary one document.
+    /// Print a JSON line for each request, and the ledger in the last; with --summary one document.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Requests wait in a buffer of so many KiB until they are printed: a power of two from 4 to
-    /// 1048576.
+    /// Size of the buffer between kernel and dbtime in KiB, a power of two from 4 to 1048576.
     #[arg(long, value_name = "KIB", default_value_t = 8192, value_parser = power_of_two)]
     pub(crate) buffer: u32,
 
-    /// Where watching takes more of one CPU than this, such as 2%, requests are added up and not
-    /// handed on; where that takes too much, only counted. Judged each second; not taken back.
+    /// Limit tracing overhead to this share of one CPU, such as 2%. Checked every second; above it
+    /// dbtime stops reporting single requests, then stops aggregating. It does not go back.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) max_cost: Option<f64>,
 
-    /// Exit code 4 if anything was lost.
+    /// Exit with 4 if any request was lost.
     #[arg(long)]
     pub(crate) strict: bool,
 }
