@@ -3,7 +3,7 @@
 
 use dbtime_load::workload::{Metric, Operation, WorkloadLimit};
 use dbtime_model::Histogram;
-use dbtime_model::record::{Check, CheckOrigin, CheckUnit, OperationSummary};
+use dbtime_model::record::{Check, CheckMetric, CheckOrigin, CheckUnit, OperationSummary};
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
@@ -42,7 +42,7 @@ pub(crate) fn of_operation(
     checks.extend(summary.think.filter(|think| think.count >= ENOUGH).map(|think| {
         let deviation = 100.0 * (think.taken_us / think.wanted_us.max(1e-9) - 1.0);
         Check {
-            metric: "think".to_owned(),
+            metric: CheckMetric::Think,
             text: format!("mean within ± {THINK_DEVIATION} % of {:.3} ms", think.wanted_us / 1e3),
             unit: CheckUnit::Percent,
             origin: CheckOrigin::Dbtime,
@@ -59,7 +59,7 @@ pub(crate) fn of_operation(
 fn of_mix(summary: &OperationSummary) -> Check {
     let (wanted, measured) = (100.0 * summary.share_wanted, 100.0 * summary.share);
     Check {
-        metric: "share".to_owned(),
+        metric: CheckMetric::Share,
         text: format!("{wanted:.1} % ± {MIX_DEVIATION}"),
         unit: CheckUnit::Percent,
         origin: CheckOrigin::Dbtime,
@@ -98,6 +98,18 @@ fn is_of_run(limit: &WorkloadLimit) -> bool {
     limit.metric == Metric::Throughput
 }
 
+/// The metric of a limit, as the record has it.
+fn recorded_metric(metric: Metric) -> CheckMetric {
+    match metric {
+        Metric::Percentile(percentile) => CheckMetric::Percentile(percentile),
+        Metric::Mean => CheckMetric::Mean,
+        Metric::Max => CheckMetric::Max,
+        Metric::Share => CheckMetric::Share,
+        Metric::Errors => CheckMetric::Errors,
+        Metric::Throughput => CheckMetric::Throughput,
+    }
+}
+
 /// What limits are held against.
 struct LimitInputs<'a> {
     latencies: &'a Latencies<u64>,
@@ -133,7 +145,7 @@ impl LimitInputs<'_> {
         };
         let passed = shown && limit.passed(measured);
         Check {
-            metric: limit.metric.to_string(),
+            metric: recorded_metric(limit.metric),
             text: limit.required_text(),
             unit,
             origin,

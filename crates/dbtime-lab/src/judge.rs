@@ -8,7 +8,10 @@ mod lateness;
 mod service;
 
 use dbtime_model::Nanos;
-use dbtime_model::record::{BudgetMethod, Check, RunRecord, Validity, Warning, WarningKind};
+use dbtime_model::record::{
+    ArrivalProcess, BudgetMethod, Check, CheckMetric, LoadMode, RunRecord, Validity, Warning,
+    WarningKind,
+};
 use dbtime_model::units::{count, human_ns};
 use service::{stall, unserved, without_service};
 
@@ -117,7 +120,7 @@ fn lag(record: &RunRecord) -> Option<Warning> {
 
 /// A driver that is busy all the time sets the pace of a closed loop.
 fn busy(record: &RunRecord) -> Option<Warning> {
-    if record.load.mode == "open" || record.client.busy <= BUSY {
+    if record.load.mode == LoadMode::Open || record.client.busy <= BUSY {
         return None;
     }
     warning(
@@ -175,7 +178,7 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
     let slack = 0.02 * c.offered as f64 + f64::from(servers);
     let carried = record.throughput_tps * window;
     let is_short = c.offered as f64 - carried > slack || c.unfinished > 0;
-    if !is_short || record.load.arrivals == "at-once" || window <= 0.0 {
+    if !is_short || record.load.arrivals == ArrivalProcess::AtOnce || window <= 0.0 {
         return None;
     }
     warning(
@@ -267,7 +270,7 @@ fn steal(record: &RunRecord) -> Option<Warning> {
 
 fn timer(record: &RunRecord) -> Option<Warning> {
     let late = Nanos::from_secs_f64(record.environment.timer_late_p50_us / 1e6);
-    if late <= TIMER || record.load.mode != "open" {
+    if late <= TIMER || record.load.mode != LoadMode::Open {
         return None;
     }
     warning(
@@ -280,7 +283,7 @@ fn timer(record: &RunRecord) -> Option<Warning> {
 }
 
 fn mix(record: &RunRecord) -> Option<Warning> {
-    let text = off(record, "share")?;
+    let text = off(record, &CheckMetric::Share)?;
     warning(
         WarningKind::Mix,
         format!("the mix is off: {text}"),
@@ -289,7 +292,7 @@ fn mix(record: &RunRecord) -> Option<Warning> {
 }
 
 fn think(record: &RunRecord) -> Option<Warning> {
-    let text = off(record, "think")?;
+    let text = off(record, &CheckMetric::Think)?;
     warning(
         WarningKind::Think,
         format!("think times are off: {text}"),
@@ -298,8 +301,8 @@ fn think(record: &RunRecord) -> Option<Warning> {
 }
 
 /// The first operation whose check on this metric failed, in words.
-fn off(record: &RunRecord, metric: &str) -> Option<String> {
-    let failed = |check: &&Check| check.metric == metric && !check.passed;
+fn off(record: &RunRecord, metric: &CheckMetric) -> Option<String> {
+    let failed = |check: &&Check| check.metric == *metric && !check.passed;
     record.operations.iter().find_map(|operation| {
         let check = operation.limits.iter().find(failed)?;
         let (name, text, measured) = (&operation.name, &check.text, check.measured);
@@ -353,7 +356,7 @@ mod tests {
         record.latency_us.response.p50 = 1000.0;
         record.latency_us.response.p99 = 4000.0;
         record.latency_us.without_lag = record.latency_us.response;
-        record.load.mode = "open".into();
+        record.load.mode = LoadMode::Open;
         record.load.rate_tps = Some(500.0);
         record.throughput_tps = 500.0;
         record.window.measure_s = 10.0;
@@ -386,7 +389,7 @@ mod tests {
         let mut record = quiet();
         record.client.busy = 0.95;
         assert_eq!(kinds(&record), []);
-        record.load.mode = "closed".into();
+        record.load.mode = LoadMode::Closed;
         assert!(judge(&record).client_limited);
     }
 

@@ -10,13 +10,14 @@ use crate::targets::{Facts, PreparedTarget};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::queue::Backlog;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    AutoRate, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment, LoadInfo, MeasuringCost,
-    PhaseTime, Run, RunRecord, SCHEMA, SeriesRow, ServerInfo, ServerThreads, WindowInfo,
-    WorkloadInfo,
+    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment,
+    LoadInfo, LoadMode, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA, SamplingOrigin,
+    SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -120,12 +121,16 @@ impl Measurement<'_> {
         let mean_all = record.latency_us.response.mean;
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
         let is_known = sum.count > 0 && mean_all > 0.0;
-        let chosen = if self.request.budget == BudgetChoice::Auto { "auto" } else { "given" };
+        let chosen = if self.request.budget == BudgetChoice::Auto {
+            SamplingOrigin::Auto
+        } else {
+            SamplingOrigin::Given
+        };
         record.budget = Some(BudgetInfo {
             every: self.plan.budget_every,
             sampled: sum.count,
             of: counts.completed + counts.failed + counts.unfinished,
-            chosen: chosen.to_owned(),
+            chosen,
             method: self.prepared.budget_method(),
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,
@@ -199,8 +204,10 @@ impl Measurement<'_> {
     fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {
         let (load, server) = (&self.request.load, &self.request.server);
         let (mode, rate, arrivals) = match &self.plan.demand {
-            LoadDemand::Closed { .. } => ("closed", None, "closed".to_owned()),
-            LoadDemand::Open { rate, arrivals } => ("open", Some(rate), arrivals.to_string()),
+            LoadDemand::Closed { .. } => (LoadMode::Closed, None, ArrivalProcess::Closed),
+            LoadDemand::Open { rate, arrivals } => {
+                (LoadMode::Open, Some(rate), recorded_arrivals(*arrivals))
+            }
         };
         let at_once = load.arrivals == Arrivals::AtOnce;
         let (from, to) =
@@ -211,7 +218,7 @@ impl Measurement<'_> {
             _ => None,
         };
         LoadInfo {
-            mode: mode.to_owned(),
+            mode,
             rate_tps: rate.filter(|_| !at_once).map(|rate| rate.mean(from, to)),
             rate: rate.filter(|_| !at_once).map(|rate| match &auto {
                 Some(auto) => format!("auto:{}%", auto.share_pct),
@@ -225,7 +232,7 @@ impl Measurement<'_> {
             shards: self.prepared.is_sharded().then_some(self.plan.shards),
             think_us: load.think.map(|think| think.mean().as_micros()),
             think: load.think.map(|think| think.to_string()),
-            on_backlog: self.plan.backlog.to_string(),
+            on_backlog: recorded_backlog(self.plan.backlog),
             reconnect: (server.reconnect == Reconnect::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
@@ -325,4 +332,24 @@ fn timestamp(at: SystemTime) -> String {
 /// The folder that relative paths of the command line are relative to.
 fn directory() -> String {
     std::env::current_dir().map_or(String::new(), |path| path.to_string_lossy().into_owned())
+}
+
+/// An arrival process, as the record has it.
+fn recorded_arrivals(arrivals: Arrivals) -> ArrivalProcess {
+    match arrivals {
+        Arrivals::Steady { .. } => ArrivalProcess::Steady,
+        Arrivals::Poisson => ArrivalProcess::Poisson,
+        Arrivals::Uniform => ArrivalProcess::Uniform,
+        Arrivals::Burst(size) => ArrivalProcess::Burst(size),
+        Arrivals::AtOnce => ArrivalProcess::AtOnce,
+    }
+}
+
+/// A backlog policy, as the record has it.
+fn recorded_backlog(backlog: Backlog) -> BacklogPolicy {
+    match backlog {
+        Backlog::Wait => BacklogPolicy::Wait,
+        Backlog::Drop => BacklogPolicy::Drop,
+        Backlog::Deadline(limit) => BacklogPolicy::Deadline(limit),
+    }
 }

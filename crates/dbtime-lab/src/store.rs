@@ -173,7 +173,7 @@ mod tests {
         run.record.schema = dbtime_model::record::SCHEMA;
         run.record.throughput_tps = 12.5;
         run.series.push(dbtime_model::record::SeriesRow {
-            phase: "measure".into(),
+            phase: dbtime_model::record::SeriesPhase::Measure,
             ..Default::default()
         });
         let sample = CounterSample::new(CounterSource {

@@ -4,9 +4,9 @@ use dbtime_engines::drive::plan::LoadResult;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
 use dbtime_model::record::{
-    BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
-    OperationSummary, OutageInfo, PercentilePoint, SeriesRow, SpanInfo, StatementSummary,
-    ThinkSummary, TransactionRow,
+    BudgetBucket, BudgetUs, ConnectionsInfo, ExemplarKind, HistogramBucket, LatencySet, LatencyUs,
+    OperationSummary, OutageInfo, PercentilePoint, SeriesPhase, SeriesRow, SpanInfo,
+    StatementSummary, ThinkSummary, TransactionRow,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
 use dbtime_model::spans::{intersection, union};
@@ -175,16 +175,18 @@ fn transactions(
 ) -> Vec<TransactionRow> {
     let mut rows = Vec::new();
     for (recorded, operation) in recorder.operations.iter().zip(&workload.operations) {
-        let row = |kept: &str, trace: &Exemplar| TransactionRow {
-            kept: kept.to_owned(),
+        let row = |kept: ExemplarKind, trace: &Exemplar| TransactionRow {
+            kept,
             operation: operation.name.clone(),
             outcome: outcome(trace.sample.outcome).to_owned(),
             due_us: (trace.sample.due - start).as_micros(),
             retries: trace.sample.retries,
             budget: BudgetUs::from_parts(&trace.parts),
         };
-        rows.extend(recorded.gallery.slowest().iter().map(|trace| row("slowest", trace)));
-        rows.extend(recorded.gallery.random().iter().map(|trace| row("random", trace)));
+        rows.extend(
+            recorded.gallery.slowest().iter().map(|trace| row(ExemplarKind::Slowest, trace)),
+        );
+        rows.extend(recorded.gallery.random().iter().map(|trace| row(ExemplarKind::Random, trace)));
     }
     rows
 }
@@ -245,7 +247,7 @@ const STALL: Nanos = Nanos::from_millis(100);
 /// The 99th percentile of the response in an ordinary second: the median over all seconds in which
 /// anything was completed, so that a stall does not set its own measure.
 fn ordinary_p99(series: &[SeriesRow]) -> Option<Nanos> {
-    let busy = series.iter().filter(|row| row.completed > 0 && row.phase == "measure");
+    let busy = series.iter().filter(|row| row.completed > 0 && row.phase == SeriesPhase::Measure);
     let mut p99: Vec<f64> = busy.map(|row| row.response_p99_us).collect();
     p99.sort_by(f64::total_cmp);
     let median = p99.get(p99.len().checked_sub(1)? / 2)?;

@@ -4,8 +4,8 @@ use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
 use dbtime_model::record::{
-    BudgetLayer, BudgetMethod, Check, CheckOutcome, CheckUnit, FileIo, LoadInfo, RunRecord,
-    ServerInfo, TargetInfo,
+    BudgetLayer, BudgetMethod, Check, CheckOutcome, CheckUnit, ConnectionCipher, FileIo, LoadInfo,
+    LoadMode, RunRecord, ServerInfo, TargetInfo,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -184,7 +184,7 @@ fn server_sentence(server: &ServerInfo, load: &LoadInfo) -> String {
 /// or does other work, and where the number is not known.
 fn connections_that_can_keep_busy(server: &ServerInfo, load: &LoadInfo) -> Option<u32> {
     // A closed loop leaves workers idle that have no client.
-    let most = if load.mode == "closed" { load.connections } else { u32::MAX };
+    let most = if load.mode == LoadMode::Closed { load.connections } else { u32::MAX };
     let connections = load.workers.unwrap_or(load.connections).min(most);
     let busy_cpus = server.cpu_s / server.wall_s.max(1e-9);
     (connections > 0 && busy_cpus < 1.5 * f64::from(connections)).then_some(connections)
@@ -271,10 +271,10 @@ fn protocol(target: &TargetInfo) -> String {
 
 /// `, not encrypted`, or by what; nothing where there is no connection.
 fn tls(target: &TargetInfo) -> String {
-    match target.tls.as_deref() {
+    match &target.tls {
         None => String::new(),
-        Some("off") => ", not encrypted".to_owned(),
-        Some(tls) => format!(", encrypted ({})", clean(tls)),
+        Some(ConnectionCipher::Off) => ", not encrypted".to_owned(),
+        Some(tls) => format!(", encrypted ({})", clean(&tls.to_string())),
     }
 }
 

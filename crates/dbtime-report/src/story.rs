@@ -5,8 +5,9 @@ use crate::means::PartMeans;
 use crate::tail::{Tail, TailSlice};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    Basis, BudgetMethod, CheckOrigin, CheckOutcome, LoadInfo, OperationSummary, RunRecord,
-    ThinkSummary, Warning, WarningKind,
+    ArrivalProcess, BacklogPolicy, Basis, BudgetMethod, CheckMetric, CheckOrigin, CheckOutcome,
+    LoadInfo, LoadMode, OperationSummary, RunRecord, SamplingOrigin, ThinkSummary, Warning,
+    WarningKind,
 };
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
@@ -36,7 +37,7 @@ pub(crate) fn load(load: &LoadInfo) -> String {
     let many = u64::from(load.connections);
     if is_open(load) {
         words.push(format!("open loop: {}", offered(load)));
-        words.push(format!("{} arrivals", clean(or(&load.arrivals, "unnamed"))));
+        words.push(format!("{} arrivals", clean(or(&load.arrivals.to_string(), "unnamed"))));
         words.push(counted(many, "connection"));
     } else {
         words.push(format!("closed loop: {}", counted(many, "client")));
@@ -49,8 +50,8 @@ pub(crate) fn load(load: &LoadInfo) -> String {
     if let Some(jitter) = load.jitter_us.filter(|jitter| *jitter > 0.0) {
         words.push(format!("jitter {}", us(jitter)));
     }
-    if !load.on_backlog.is_empty() && load.on_backlog != "wait" {
-        words.push(format!("on backlog {}", clean(&load.on_backlog)));
+    if !load.on_backlog.is_missing() && load.on_backlog != BacklogPolicy::Wait {
+        words.push(format!("on backlog {}", clean(&load.on_backlog.to_string())));
     }
     words.join(", ")
 }
@@ -64,7 +65,7 @@ fn offered(load: &LoadInfo) -> String {
         }
         (Some(mean), _) => mean,
         (None, Some(given)) => given,
-        (None, None) if load.arrivals == "at-once" => "no delay".to_owned(),
+        (None, None) if load.arrivals == ArrivalProcess::AtOnce => "no delay".to_owned(),
         (None, None) => "rate not recorded".to_owned(),
     }
 }
@@ -76,7 +77,7 @@ fn think(load: &LoadInfo) -> Option<String> {
 
 /// Whether transactions were due at instants of their own.
 pub(crate) fn is_open(load: &LoadInfo) -> bool {
-    load.mode == "open" || (load.mode.is_empty() && load.rate_tps.is_some())
+    load.mode == LoadMode::Open || (load.mode.is_missing() && load.rate_tps.is_some())
 }
 
 /// How `--rate auto` found its rate.
@@ -298,11 +299,11 @@ fn whose(record: &RunRecord) -> Option<String> {
 
 /// What dbtime looks at by itself, where there is enough to look at and it is as wanted.
 fn as_wanted(record: &RunRecord) -> &'static str {
-    let own = |metric: &str| {
+    let own = |metric: CheckMetric| {
         let mut own = record.checks().filter(|(_, check)| !check.is_limit() && check.passed);
         own.any(|(_, check)| check.metric == metric)
     };
-    match (own("share"), own("think")) {
+    match (own(CheckMetric::Share), own(CheckMetric::Think)) {
         (true, true) => "; mix of operations and think times are as wanted",
         (true, false) => "; the mix of operations is as wanted",
         (false, true) => "; think times are as wanted",
@@ -376,8 +377,8 @@ pub(crate) fn outside(record: &RunRecord) -> String {
 /// How many transactions the budget stands on.
 pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
     let info = record.budget.as_ref()?;
-    let chosen = match info.chosen.as_str() {
-        "auto" => ", chosen automatically",
+    let chosen = match info.chosen {
+        SamplingOrigin::Auto => ", chosen automatically",
         _ => "",
     };
     let how = match info.method {
@@ -468,7 +469,9 @@ pub(crate) fn think_times(record: &RunRecord) -> Vec<String> {
 pub(crate) fn offered_rate(record: &RunRecord) -> String {
     match (is_open(&record.load), record.load.rate_tps) {
         (true, Some(tps)) => format!("{}/s offered", rate(tps)),
-        (true, None) if record.load.arrivals == "at-once" => "offered at once".to_owned(),
+        (true, None) if record.load.arrivals == ArrivalProcess::AtOnce => {
+            "offered at once".to_owned()
+        }
         (true, None) => "offered rate not recorded".to_owned(),
         (false, _) => match think(&record.load) {
             Some(think) => format!("in a closed loop with think time {think}"),

@@ -229,7 +229,7 @@ fn the_layer_table_has_the_columns_of_the_talk() {
 fn the_sweep_table_is_the_classic_one_and_more() {
     let row = |arrivals: &str, rate: Option<f64>, workers: u32, latency_s: f64, tps: f64| {
         let mut record = fixtures::open().record;
-        record.load.arrivals = arrivals.to_owned();
+        record.load.arrivals = arrivals.to_owned().into();
         record.load.rate_tps = rate;
         record.load.workers = Some(workers);
         record.counts.completed = 80;
@@ -393,17 +393,17 @@ fn without_utf8_everything_is_ascii_and_stands_where_it_stood() {
 
 #[test]
 fn a_missed_mix_is_no_missed_limit() {
-    use dbtime_model::record::{Check, CheckOrigin};
+    use dbtime_model::record::{Check, CheckMetric, CheckOrigin};
     let mut run = fixtures::open();
     run.record.operations.iter_mut().for_each(|operation| operation.limits.clear());
     let met = Check {
-        metric: "p90".to_owned(),
+        metric: CheckMetric::Percentile(90.0),
         origin: CheckOrigin::Workload,
         passed: true,
         ..Check::default()
     };
-    let missed = Check { metric: "p99".to_owned(), passed: false, ..met.clone() };
-    let mix = Check { metric: "share".to_owned(), origin: CheckOrigin::Dbtime, ..missed.clone() };
+    let missed = Check { metric: CheckMetric::Percentile(99.0), passed: false, ..met.clone() };
+    let mix = Check { metric: CheckMetric::Share, origin: CheckOrigin::Dbtime, ..missed.clone() };
     let said = |checks: [&Check; 3], long: &str, short: &str| {
         let mut run = run.clone();
         run.record.operations[0].limits = checks.map(Check::clone).into();
@@ -437,11 +437,11 @@ fn a_missed_mix_is_no_missed_limit() {
 
 #[test]
 fn limits_that_nobody_set_are_not_counted() {
-    use dbtime_model::record::{Check, CheckOrigin};
+    use dbtime_model::record::{Check, CheckMetric, CheckOrigin};
     let mut run = fixtures::open();
     run.record.operations.iter_mut().for_each(|operation| operation.limits.clear());
     let own = Check {
-        metric: "share".to_owned(),
+        metric: CheckMetric::Share,
         origin: CheckOrigin::Dbtime,
         passed: true,
         ..Check::default()
@@ -450,7 +450,8 @@ fn limits_that_nobody_set_are_not_counted() {
     let text = plain(&run);
     assert!(text.contains("none set") && text.contains("as wanted"), "{text}");
     assert!(!text.contains("1 limit met"), "{text}");
-    let given = Check { metric: "p99".to_owned(), origin: CheckOrigin::Given, ..own.clone() };
+    let given =
+        Check { metric: CheckMetric::Percentile(99.0), origin: CheckOrigin::Given, ..own.clone() };
     let of_workload = Check { origin: CheckOrigin::Workload, ..given.clone() };
     run.record.operations[0].limits.extend([given, of_workload]);
     let text = plain(&run);

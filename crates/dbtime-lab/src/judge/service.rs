@@ -68,7 +68,7 @@ pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::SpanInfo;
+    use dbtime_model::record::{LoadMode, SpanInfo};
 
     /// A window from 1 s to 11 s, and a rundown of 5 s.
     fn stalled(from_s: f64, until_s: f64) -> RunRecord {
@@ -76,7 +76,7 @@ mod tests {
         record.counts.offered = 5000;
         record.counts.completed = 3000;
         record.counts.unfinished = 2000;
-        record.load.mode = "open".into();
+        record.load.mode = LoadMode::Open;
         record.load.rate_tps = Some(500.0);
         record.throughput_tps = 300.0;
         let window = &mut record.window;

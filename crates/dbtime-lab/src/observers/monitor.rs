@@ -6,7 +6,7 @@ use super::{IntervalLog, RunObservation, RunObserver, WindowEdges};
 use crate::progress::{RunProgress, SecondSeen};
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::usage::MachineSample;
-use dbtime_model::record::SeriesRow;
+use dbtime_model::record::{SeriesPhase, SeriesRow};
 use dbtime_model::recorder::Window;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{Histogram, MonoNanos, Nanos, PhaseInstant, RunPhase};
@@ -206,7 +206,7 @@ impl<'a> Monitor<'a> {
     fn row(&mut self, index: u32, start: MonoNanos, glances: &[Option<ServerGlance>]) -> SeriesRow {
         let mut row = self.rows.remove(&index).unwrap_or_default();
         row.second = index;
-        row.phase = self.phase_of(start + Nanos::from_secs(index.into())).to_owned();
+        row.phase = self.phase_of(start + Nanos::from_secs(index.into()));
         let index = index as usize;
         if let (Some(mut from), Some(to)) = (self.samples.get(index), self.samples.get(index + 1)) {
             // The counters tick a hundred times a second: a stub of a second at the end borrows
@@ -233,11 +233,11 @@ impl<'a> Monitor<'a> {
     }
 
     /// What most of a second that begins at `at` belongs to.
-    fn phase_of(&self, at: MonoNanos) -> &'static str {
+    fn phase_of(&self, at: MonoNanos) -> SeriesPhase {
         match at + Nanos::from_millis(500) {
-            middle if middle < self.window.start => "warmup",
-            middle if middle >= self.window.end => "rundown",
-            _ => "measure",
+            middle if middle < self.window.start => SeriesPhase::Warmup,
+            middle if middle >= self.window.end => SeriesPhase::Rundown,
+            _ => SeriesPhase::Measure,
         }
     }
 }

@@ -94,12 +94,9 @@ fn seconds_of_all_threads_meet_in_one_series() {
         }
     });
     let observation = monitor.into_observation(start, Vec::new(), no_server());
-    let rows: Vec<(u32, u64, &str)> = observation
-        .series
-        .iter()
-        .map(|row| (row.second, row.completed, row.phase.as_str()))
-        .collect();
-    assert_eq!(rows, [(0, 2, "measure"), (1, 2, "measure")]);
+    let rows: Vec<(u32, u64, &SeriesPhase)> =
+        observation.series.iter().map(|row| (row.second, row.completed, &row.phase)).collect();
+    assert_eq!(rows, [(0, 2, &SeriesPhase::Measure), (1, 2, &SeriesPhase::Measure)]);
     assert!((observation.series[1].service_mean_us - 20_500.0).abs() < 1.0);
 }
 

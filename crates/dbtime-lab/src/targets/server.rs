@@ -216,7 +216,7 @@ impl PreparedTarget for ReadyServer {
             version: facts.version,
             settings: facts.settings,
             data_bytes: facts.data_bytes,
-            tls: Some(facts.tls),
+            tls: Some(facts.tls.into()),
             prepared_statements: facts.prepared_statements,
             ..unread
         };

@@ -1,5 +1,6 @@
 //! The time budget of a run in `run.json`, and what stands beside it: layers, files, lock holders.
 
+use super::values::SamplingOrigin;
 use crate::{Budget, Part, PartSet, Parts};
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +106,7 @@ pub struct BudgetInfo {
     /// Transactions of the window they stand for.
     pub of: u64,
     /// How `every` was chosen: `given` or `auto`.
-    pub chosen: String,
+    pub chosen: SamplingOrigin,
     /// How the parts inside statements were told apart.
     pub method: BudgetMethod,
     /// By how much the mean response of the measured ones is above that of all, in percent; `null`

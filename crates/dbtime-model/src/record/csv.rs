@@ -1,5 +1,6 @@
 //! The comma-separated files of a run folder, as text in and out.
 
+use super::SeriesPhase;
 use super::folder::{ReadError, SeriesRow, TransactionRow};
 use crate::Part;
 use serde::Serialize;
@@ -27,7 +28,7 @@ pub fn transactions_text(rows: &[TransactionRow]) -> String {
     writer.write_record(TRANSACTION_COLUMNS.iter().chain(&parts)).expect("writing to memory");
     for row in rows {
         let head = [
-            row.kept.clone(),
+            row.kept.to_string(),
             row.operation.clone(),
             row.outcome.clone(),
             format!("{:.3}", row.due_us),
@@ -76,7 +77,7 @@ fn transaction(
         budget.set(part, number(part.name())?);
     }
     Ok(TransactionRow {
-        kept: column("kept").to_owned(),
+        kept: column("kept").to_owned().into(),
         operation: column("operation").to_owned(),
         outcome: column("outcome").to_owned(),
         due_us: number("due_us")?.unwrap_or(0.0),
@@ -125,7 +126,7 @@ const SERIES_COLUMNS: [&str; 18] = [
 #[derive(Serialize)]
 struct RoundedRow<'a>(
     u32,
-    &'a str,
+    &'a SeriesPhase,
     Option<u64>,
     u64,
     u64,

@@ -1,6 +1,6 @@
 //! Reading a run folder. Writing one is the lab's business alone.
 
-use super::{RunRecord, SCHEMA, file, is_sweep};
+use super::{ExemplarKind, RunRecord, SCHEMA, SeriesPhase, file, is_sweep};
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct SeriesRow {
     /// Seconds since the start of the load.
     pub second: u32,
     /// `warmup`, `measure` or `rundown`.
-    pub phase: String,
+    pub phase: SeriesPhase,
     /// Transactions due in this second; `null` in a closed loop.
     pub offered: Option<u64>,
     /// Completed in this second.
@@ -95,7 +95,7 @@ impl SeriesRow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactionRow {
     /// `slowest` or `random`.
-    pub kept: String,
+    pub kept: ExemplarKind,
     /// Its operation.
     pub operation: String,
     /// How it ended.

@@ -17,6 +17,7 @@ mod summary;
 mod sweep;
 mod sweep_csv;
 mod validity;
+mod values;
 
 pub use budget::{
     BudgetBucket, BudgetInfo, BudgetLayer, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo,
@@ -39,6 +40,10 @@ pub use sweep::{
 };
 pub use sweep_csv::sweep_text;
 pub use validity::{Validity, Warning, WarningKind};
+pub use values::{
+    ArrivalProcess, BacklogPolicy, CheckMetric, ConnectionCipher, ExemplarKind, LoadMode,
+    SamplingOrigin, SeriesPhase,
+};
 
 use crate::RunPhase;
 use serde::{Deserialize, Serialize};
@@ -231,7 +236,7 @@ pub struct TargetInfo {
     pub protocol: Option<String>,
     /// What connections to a server are encrypted by: `off`, or the version of TLS and the cipher
     /// suite, such as `TLS 1.3, TLS_AES_256_GCM_SHA384`; `null` on an embedded engine.
-    pub tls: Option<String>,
+    pub tls: Option<ConnectionCipher>,
     /// Statements that all connections together have prepared; `null` where the server does not
     /// limit them, or none is prepared.
     pub prepared_statements: Option<u64>,
@@ -253,7 +258,7 @@ impl TargetInfo {
 #[serde(default)]
 pub struct LoadInfo {
     /// `closed` or `open`.
-    pub mode: String,
+    pub mode: LoadMode,
     /// Offered rate of an open loop, per second (its mean where it changes); `null` closed.
     pub rate_tps: Option<f64>,
     /// The rate as given: `500/s`, `ramp:100/s..2000/s`, `auto:50%`.
@@ -263,7 +268,7 @@ pub struct LoadInfo {
     /// Width of the jitter around each due instant; `null` when arrivals are not steady.
     pub jitter_us: Option<f64>,
     /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `closed` in a closed loop.
-    pub arrivals: String,
+    pub arrivals: ArrivalProcess,
     /// Clients of a closed loop, connections of an open one.
     pub connections: u32,
     /// Size of the worker pool; `null` when every connection has its own.
@@ -275,7 +280,7 @@ pub struct LoadInfo {
     /// The think time as given.
     pub think: Option<String>,
     /// `wait`, `drop` or `deadline:50ms`.
-    pub on_backlog: String,
+    pub on_backlog: BacklogPolicy,
     /// `every-transaction` where each has a connection of its own; `null` where connections stay.
     pub reconnect: Option<String>,
     /// How long a statement may take; `null` without such a limit.

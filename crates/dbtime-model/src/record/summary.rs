@@ -1,6 +1,7 @@
 //! Latencies, operations and statements of a run, summarised for `run.json`.
 
 use super::budget::{BudgetBucket, BudgetUs};
+use super::values::CheckMetric;
 use crate::histogram::Histogram;
 use crate::recorder::Latencies;
 use hdrhistogram::Counter;
@@ -160,7 +161,7 @@ pub enum CheckUnit {
 #[serde(default)]
 pub struct Check {
     /// `p90`, `avg`, `max`, `share`, `think`, `errors`, …
-    pub metric: String,
+    pub metric: CheckMetric,
     /// The requirement as text: `<= 5ms`, `20 % ± 2`.
     pub text: String,
     /// The unit of the two values.
@@ -202,7 +203,7 @@ impl Check {
             CheckOrigin::Workload | CheckOrigin::Given => true,
             CheckOrigin::Dbtime => false,
             // These two were nearly always dbtime's own.
-            CheckOrigin::Unknown => !matches!(self.metric.as_str(), "share" | "think"),
+            CheckOrigin::Unknown => !matches!(self.metric, CheckMetric::Share | CheckMetric::Think),
         }
     }
 

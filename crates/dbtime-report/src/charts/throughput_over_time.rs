@@ -4,7 +4,7 @@ use super::Chart;
 use super::axis::{AxisScale, plain_tick};
 use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
 use crate::format::rate;
-use dbtime_model::record::Run;
+use dbtime_model::record::{Run, SeriesPhase};
 
 /// See the file.
 pub(super) const CHART: Chart = Chart {
@@ -41,7 +41,7 @@ fn draw(run: &Run) -> Option<String> {
 
 /// The last second of the window stands for the ends of the lines: the run-down goes to zero.
 fn labels(run: &Run, any_failed: bool) -> Vec<(&'static str, &'static str, f64)> {
-    let measured = run.series.iter().rev().find(|row| row.phase == "measure");
+    let measured = run.series.iter().rev().find(|row| row.phase == SeriesPhase::Measure);
     let Some(row) = measured.or(run.series.last()) else {
         return Vec::new();
     };

@@ -2,7 +2,7 @@
 
 use super::axis::AxisScale;
 use super::svg::{Anchor, Svg};
-use dbtime_model::record::{Run, SeriesRow, SpanInfo};
+use dbtime_model::record::{Run, SeriesPhase, SeriesRow, SpanInfo};
 
 /// The size of a chart over time.
 pub(super) const SIZE: (f64, f64) = (520.0, 250.0);
@@ -53,7 +53,8 @@ impl Bin<'_> {
     /// Its seconds in words.
     pub(super) fn name(&self) -> String {
         let phase = &self.rows[0].phase;
-        let phase = if phase == "measure" { String::new() } else { format!(" ({phase})") };
+        let phase =
+            if *phase == SeriesPhase::Measure { String::new() } else { format!(" ({phase})") };
         match self.rows.len() {
             1 => format!("second {}{phase}", self.rows[0].second),
             _ => format!("seconds {}–{}{phase}", self.start(), self.end()),
@@ -185,9 +186,9 @@ impl<'a> Timeline<'a> {
 
     fn shades(&mut self, run: &Run) {
         for phase in run.series.chunk_by(|a, b| a.phase == b.phase) {
-            let name = match phase[0].phase.as_str() {
-                "warmup" => "warm-up",
-                "rundown" => "run-down",
+            let name = match phase[0].phase {
+                SeriesPhase::Warmup => "warm-up",
+                SeriesPhase::Rundown => "run-down",
                 _ => continue,
             };
             let whole = Bin { rows: phase };

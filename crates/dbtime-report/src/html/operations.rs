@@ -5,7 +5,7 @@ use crate::charts::escape;
 use crate::facts::{self, check_value, instant};
 use crate::format::{clean, count, percent, us};
 use crate::story;
-use dbtime_model::record::{Check, OperationSummary, Run, RunRecord};
+use dbtime_model::record::{Check, CheckMetric, OperationSummary, Run, RunRecord};
 use std::fmt::Write;
 
 pub(super) fn section(run: &Run, out: &mut String) {
@@ -48,7 +48,8 @@ fn table(operations: &[OperationSummary]) -> String {
         let response = &operation.latency_us.response;
         let ended = operation.count > 0 || operation.failed > 0;
         let time = |value| if ended { HtmlCell::text(us(value)) } else { HtmlCell::none() };
-        let required = operation.limits.iter().find(|check| check.metric == "p90");
+        let required =
+            operation.limits.iter().find(|check| check.metric == CheckMetric::Percentile(90.0));
         let required = required.map(|check| HtmlCell::text(check_value(check, check.required)));
         let verdict = match operation.limits.as_slice() {
             [] => HtmlCell::none(),
@@ -87,7 +88,7 @@ fn limits(record: &RunRecord, out: &mut String) {
     for (name, check) in record.checks() {
         table.row(vec![
             HtmlCell::text(name),
-            HtmlCell::text(&check.metric),
+            HtmlCell::text(check.metric.to_string()),
             HtmlCell::text(required(check)),
             HtmlCell::text(facts::check_measured(check)),
             HtmlCell::verdict(check.outcome()),

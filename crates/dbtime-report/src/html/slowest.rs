@@ -4,14 +4,15 @@ use super::detail::small_bar;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::format::{count, seconds, us};
 use crate::means::PartMeans;
-use dbtime_model::record::{Run, TransactionRow};
+use dbtime_model::record::{ExemplarKind, Run, TransactionRow};
 use std::fmt::Write;
 
 /// How many are shown at once; the others are a click away.
 const SHOWN: usize = 20;
 
 pub(super) fn section(run: &Run, out: &mut String) {
-    let mut slowest: Vec<_> = run.transactions.iter().filter(|t| t.kept == "slowest").collect();
+    let mut slowest: Vec<_> =
+        run.transactions.iter().filter(|t| t.kept == ExemplarKind::Slowest).collect();
     if slowest.is_empty() {
         return;
     }

@@ -5,7 +5,7 @@ use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts::{check_measured, check_value, instant, overall as overall_of, verdict};
 use crate::format::{NONE, clean, count, percent, us};
 use crate::story::{self, LimitResults};
-use dbtime_model::record::{Check, CheckOutcome, OperationSummary, Run, RunRecord};
+use dbtime_model::record::{Check, CheckMetric, CheckOutcome, OperationSummary, Run, RunRecord};
 
 pub(super) fn section(run: &Run, page: &mut Page) {
     let record = &run.record;
@@ -92,7 +92,7 @@ fn verdict_cell(outcome: CheckOutcome) -> TextCell {
 }
 
 fn p90(operation: &OperationSummary) -> Option<&Check> {
-    operation.limits.iter().find(|check| check.metric == "p90")
+    operation.limits.iter().find(|check| check.metric == CheckMetric::Percentile(90.0))
 }
 
 fn result(operation: &OperationSummary) -> TextCell {
@@ -118,7 +118,7 @@ fn other_limits(record: &RunRecord, page: &mut Page) {
         any = true;
         table.row(vec![
             clean(name).into(),
-            clean(&check.metric).into(),
+            clean(&check.metric.to_string()).into(),
             required(check).into(),
             check_measured(check).into(),
             verdict_cell(check.outcome()),

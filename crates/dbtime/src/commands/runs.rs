@@ -4,8 +4,8 @@ use crate::cli::RunsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{
-    ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record, read_sweep_record,
-    record_folder,
+    LoadMode, ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record,
+    read_sweep_record, record_folder,
 };
 use dbtime_report::one_line;
 use dbtime_report::terminal::{RecordLine, records_table};
@@ -85,7 +85,7 @@ fn of_run(record: &RunRecord) -> RecordLine {
         started_at: record.started_at.clone(),
         workload: record.workload.name.clone(),
         target: record.target.identity(),
-        rate: record.load.rate.clone().filter(|_| record.load.mode != "closed"),
+        rate: record.load.rate.clone().filter(|_| record.load.mode != LoadMode::Closed),
         throughput_tps: Some(record.throughput_tps),
         p99_us: is_measured.then_some(record.latency_us.response.p99),
         valid: record.validity.valid,

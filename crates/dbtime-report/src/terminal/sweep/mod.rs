@@ -9,7 +9,7 @@ use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
 use crate::sweep_story;
-use dbtime_model::record::{RunRecord, Sweep, SweepRecord, SweepRun};
+use dbtime_model::record::{ArrivalProcess, RunRecord, Sweep, SweepRecord, SweepRun};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +95,7 @@ impl SweepRow {
 fn arrivals(record: &RunRecord) -> String {
     let load = &record.load;
     match load.rate_tps {
-        _ if load.arrivals == "at-once" => "no delay".to_owned(),
+        _ if load.arrivals == ArrivalProcess::AtOnce => "no delay".to_owned(),
         Some(tps) => rate(tps),
         None if story::is_open(load) => NONE.to_owned(),
         None => "closed loop".to_owned(),
