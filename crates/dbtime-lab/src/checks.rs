@@ -8,13 +8,13 @@ use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
 /// otherwise (Faban's default).
-const MIX_DEVIATION: f64 = 2.0;
+const MAX_MIX_DEVIATION_PCT: f64 = 2.0;
 
 /// How far the mean think time may be off what was asked for, in percent (Faban's default).
-const THINK_DEVIATION: f64 = 2.0;
+const MAX_THINK_DEVIATION_PCT: f64 = 2.0;
 
 /// Fewer transactions than this say nothing about a mix or a mean.
-const ENOUGH: u64 = 1000;
+const MIN_TRANSACTIONS: u64 = 1000;
 
 /// Every check of one operation.
 ///
@@ -36,19 +36,22 @@ pub(crate) fn of_operation(
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == Metric::Share);
-    if !has_share && summary.share_wanted < 1.0 && offered >= ENOUGH {
+    if !has_share && summary.share_expected < 1.0 && offered >= MIN_TRANSACTIONS {
         checks.push(of_mix(summary));
     }
-    checks.extend(summary.think.filter(|think| think.count >= ENOUGH).map(|think| {
-        let deviation = 100.0 * (think.taken_us / think.wanted_us.max(1e-9) - 1.0);
+    checks.extend(summary.think.filter(|think| think.count >= MIN_TRANSACTIONS).map(|think| {
+        let deviation = 100.0 * (think.taken_us / think.requested_us.max(1e-9) - 1.0);
         Check {
             metric: CheckMetric::Think,
-            text: format!("mean within ± {THINK_DEVIATION} % of {:.3} ms", think.wanted_us / 1e3),
+            text: format!(
+                "mean within ± {MAX_THINK_DEVIATION_PCT} % of {:.3} ms",
+                think.requested_us / 1e3
+            ),
             unit: CheckUnit::Percent,
             origin: CheckOrigin::Dbtime,
-            required: THINK_DEVIATION,
+            required: MAX_THINK_DEVIATION_PCT,
             measured: deviation,
-            passed: deviation.abs() <= THINK_DEVIATION,
+            passed: deviation.abs() <= MAX_THINK_DEVIATION_PCT,
             ..Check::default()
         }
     }));
@@ -57,15 +60,15 @@ pub(crate) fn of_operation(
 
 /// The share that the weight asks for, kept within Faban's deviation.
 fn of_mix(summary: &OperationSummary) -> Check {
-    let (wanted, measured) = (100.0 * summary.share_wanted, 100.0 * summary.share);
+    let (expected, measured) = (100.0 * summary.share_expected, 100.0 * summary.share);
     Check {
         metric: CheckMetric::Share,
-        text: format!("{wanted:.1} % ± {MIX_DEVIATION}"),
+        text: format!("{expected:.1} % ± {MAX_MIX_DEVIATION_PCT}"),
         unit: CheckUnit::Percent,
         origin: CheckOrigin::Dbtime,
-        required: wanted,
+        required: expected,
         measured,
-        passed: (measured - wanted).abs() <= MIX_DEVIATION,
+        passed: (measured - expected).abs() <= MAX_MIX_DEVIATION_PCT,
         ..Check::default()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn Sampler>, LabE
 /// Errors: [`LabError::Target`] when it cannot be reached, or its version cannot be read.
 pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabError> {
     let mut login =
-        AdminLogin { admin: server.connect(Some(PATIENCE))?, target: server.to_string() };
+        AdminLogin { admin: server.connect(Some(SAMPLE_TIMEOUT))?, target: server.to_string() };
     let version = login.query(server.dialect().version_query())?;
     let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
     let version = version.unwrap_or_default();
@@ -55,7 +55,7 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabErro
 }
 
 /// How long a server is waited for: one that does not answer must not hold a run up.
-const PATIENCE: Nanos = Nanos::from_secs(2);
+const SAMPLE_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// A connection for looking, as a login.
 struct AdminLogin {
@@ -65,8 +65,8 @@ struct AdminLogin {
 
 impl CounterLogin for AdminLogin {
     fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
-        let mut asked = AdminSession { target: &self.target, admin: &mut *self.admin };
-        let table = asked.query(sql)?;
+        let mut session = AdminSession { target: &self.target, admin: &mut *self.admin };
+        let table = session.query(sql)?;
         Ok(CounterRows { columns: table.columns, rows: table.rows })
     }
 }
@@ -224,7 +224,7 @@ pub fn recorded(
     let info = CountersInfo {
         interval_s: report.interval_s,
         transactions,
-        telling: telling(&report),
+        key_counters: telling(&report),
         notes,
     };
     Ok((info, report))
@@ -253,8 +253,8 @@ mod tests {
 
     impl CounterLogin for CounterScript {
         fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
-            let (wanted, answer) = self.0.pop_front().expect("no further statement");
-            assert!(sql.contains(wanted), "{sql} has no {wanted}");
+            let (expected, answer) = self.0.pop_front().expect("no further statement");
+            assert!(sql.contains(expected), "{sql} has no {expected}");
             answer.ok_or_else(|| LabError::Target("does not exist".to_owned()))
         }
     }
@@ -322,16 +322,19 @@ mod tests {
         };
         let (info, report) = recorded(&sample(100, 50), &sample(700, 60), 150).expect("one server");
         assert_eq!((info.interval_s, info.transactions), (Some(10.0), 150));
-        assert_eq!(info.telling.len(), 1);
-        let told = &info.telling[0];
-        assert_eq!((told.name.as_str(), told.difference), ("Questions", 600.0));
-        assert_eq!(told.per_transaction, Some(4.0));
+        assert_eq!(info.key_counters.len(), 1);
+        let counter = &info.key_counters[0];
+        assert_eq!((counter.name.as_str(), counter.difference), ("Questions", 600.0));
+        assert_eq!(counter.per_transaction, Some(4.0));
         assert_eq!(report.counters.len(), 2);
         let (idle, _) = recorded(&sample(100, 50), &sample(700, 60), 0).expect("one server");
-        assert_eq!(idle.telling[0].per_transaction, None);
+        assert_eq!(idle.key_counters[0].per_transaction, None);
         // What was set to zero is no counter that counted nothing.
         assert!(info.notes.is_empty(), "{info:?}");
         let (reset, _) = recorded(&sample(700, 50), &sample(100, 60), 150).expect("one server");
-        assert!(reset.telling.is_empty() && reset.notes[0].ends_with("samples: 1"), "{reset:?}");
+        assert!(
+            reset.key_counters.is_empty() && reset.notes[0].ends_with("samples: 1"),
+            "{reset:?}"
+        );
     }
 }

@@ -90,11 +90,11 @@ pub(crate) fn shards(load: &LoadRequest, demand: &LoadDemand, servers: u32) -> u
     }
     let cpus = usable_cpus();
     let is_tied = matches!(demand, LoadDemand::Closed { clients, .. } if *clients == servers);
-    if is_tied && servers <= FEW { servers.min(cpus).max(1) } else { 1 }
+    if is_tied && servers <= MAX_AUTO_CONNECTIONS { servers.min(cpus).max(1) } else { 1 }
 }
 
 /// So few clients are divided among the CPUs.
-const FEW: u32 = 8;
+const MAX_AUTO_CONNECTIONS: u32 = 8;
 
 /// The system refuses a thread.
 pub(crate) fn no_thread(error: io::Error) -> LabError {

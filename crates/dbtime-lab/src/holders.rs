@@ -18,7 +18,7 @@ use dbtime_observe::lock_waits::{
 };
 
 /// How long a server may take for each of the first words, before the watching begins.
-const PATIENCE: Nanos = Nanos::from_secs(5);
+const LIST_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// How long the caller waits at most: most answers come within, and nobody notices on a screen.
 const MOMENT: Nanos = Nanos::from_millis(10);
@@ -199,13 +199,13 @@ fn first_words(
     sql: &str,
 ) -> Result<Result<(QueryTable, u64), Box<DatabaseFailure>>, LabError> {
     admin.send(sql);
-    let until = now() + PATIENCE;
+    let until = now() + LIST_TIMEOUT;
     while now() < until {
         if let Some(answer) = admin.answer_by(until) {
             return Ok(answer);
         }
     }
-    let text = format!("{target} has not answered `{sql}` for {PATIENCE}: leave out --login");
+    let text = format!("{target} has not answered `{sql}` for {LIST_TIMEOUT}: leave out --login");
     Err(LabError::Target(text))
 }
 

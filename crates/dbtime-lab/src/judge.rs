@@ -19,30 +19,30 @@ use service::{stall, unserved, without_service};
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
 
 /// The largest share of a percentile that may be the driver's lateness.
-const LAG_SHARE: f64 = 0.10;
+const MAX_LAG_SHARE: f64 = 0.10;
 
 /// A 99th percentile of fewer is the maximum, or nearly so.
-const ENOUGH_FOR_P99: u64 = 300;
+const MIN_SAMPLES_FOR_P99: u64 = 300;
 
 /// Busy share of a driver thread above which it sets the pace of a closed loop.
-const BUSY: f64 = 0.80;
+const MAX_BUSY_SHARE: f64 = 0.80;
 
 /// The largest share of transactions that may fail before the latencies are those of failures.
-const MOSTLY_FAILED: f64 = 0.10;
+const MAX_FAILED_SHARE: f64 = 0.10;
 
 /// The largest share of all response that may stay unexplained.
-const BUDGET_ERROR: f64 = 0.03;
+const MAX_BUDGET_ERROR: f64 = 0.03;
 
 /// How far the mean of the measured transactions may be off that of all, in percent: a reader is
 /// told, and beyond the second the parts are those of other transactions.
-const MEAN_OFF_PCT: f64 = 3.0;
-const MEAN_WRONG_PCT: f64 = 10.0;
+const MAX_MEAN_OFF_PCT: f64 = 3.0;
+const MAX_MEAN_WRONG_PCT: f64 = 10.0;
 
 /// Median lateness of a woken sleeper above which due instants are missed as a rule.
-const TIMER: Nanos = Nanos::from_micros(100);
+const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
 /// Foreign CPU and steal above which a repeat elsewhere or later would differ.
-const FOREIGN_PCT: f64 = 3.0;
+const MAX_FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
@@ -100,11 +100,11 @@ fn lag(record: &RunRecord) -> Option<Warning> {
     let figures = [("median", with.p50, without.p50), ("99th percentile", with.p99, without.p99)];
     // Of few transactions the tail is a single one, such as the first.
     let ended = record.counts.completed + record.counts.failed;
-    let known = if ended < ENOUGH_FOR_P99 { 1 } else { 2 };
-    let (name, response_us, without_us) = figures
-        .into_iter()
-        .take(known)
-        .find(|(_, with, without)| with - without > LAG_FLOOR.as_micros().max(LAG_SHARE * with))?;
+    let known = if ended < MIN_SAMPLES_FOR_P99 { 1 } else { 2 };
+    let (name, response_us, without_us) =
+        figures.into_iter().take(known).find(|(_, with, without)| {
+            with - without > LAG_FLOOR.as_micros().max(MAX_LAG_SHARE * with)
+        })?;
     let us = |us: f64| human_ns(us * 1e3);
     let (cause, remedy) = lateness::cause(record);
     warning(
@@ -120,7 +120,7 @@ fn lag(record: &RunRecord) -> Option<Warning> {
 
 /// A driver that is busy all the time sets the pace of a closed loop.
 fn busy(record: &RunRecord) -> Option<Warning> {
-    if record.load.mode == LoadMode::Open || record.client.busy <= BUSY {
+    if record.load.mode == LoadMode::Open || record.client.busy <= MAX_BUSY_SHARE {
         return None;
     }
     warning(
@@ -128,20 +128,20 @@ fn busy(record: &RunRecord) -> Option<Warning> {
         format!(
             "a driver thread was busy {:.0} % of the time with its own work (limit {:.0} %)",
             100.0 * record.client.busy,
-            100.0 * BUSY
+            100.0 * MAX_BUSY_SHARE
         ),
         "add --shards or --workers on free CPUs; what is measured is the driver's own pace",
     )
 }
 
 fn budget_error(record: &RunRecord) -> Option<Warning> {
-    let error = record.budget_error.filter(|error| *error > BUDGET_ERROR)?;
+    let error = record.budget_error.filter(|error| *error > MAX_BUDGET_ERROR)?;
     warning(
         WarningKind::BudgetError,
         format!(
             "{:.1} % of the response is unexplained (limit {:.0} %)",
             100.0 * error,
-            100.0 * BUDGET_ERROR
+            100.0 * MAX_BUDGET_ERROR
         ),
         "look for steal, page faults or mmap reads; a quieter machine explains more",
     )
@@ -151,8 +151,8 @@ fn budget_error(record: &RunRecord) -> Option<Warning> {
 /// are like them.
 fn budget_mean(record: &RunRecord) -> Option<Warning> {
     let budget = record.budget.as_ref()?;
-    let off_pct = budget.mean_off_pct.filter(|pct| pct.abs() > MEAN_OFF_PCT)?;
-    let kind = match off_pct.abs() > MEAN_WRONG_PCT {
+    let off_pct = budget.mean_off_pct.filter(|pct| pct.abs() > MAX_MEAN_OFF_PCT)?;
+    let kind = match off_pct.abs() > MAX_MEAN_WRONG_PCT {
         true => WarningKind::BudgetMeanWrong,
         false => WarningKind::BudgetMean,
     };
@@ -223,7 +223,7 @@ fn causes(record: &RunRecord) -> String {
 /// Latencies of failures say nothing, not even that the driver was late.
 fn mostly_failed(record: &RunRecord) -> Option<Warning> {
     let share = failed_share(record);
-    if share <= MOSTLY_FAILED {
+    if share <= MAX_FAILED_SHARE {
         return None;
     }
     warning(
@@ -234,7 +234,7 @@ fn mostly_failed(record: &RunRecord) -> Option<Warning> {
 }
 
 fn errors(record: &RunRecord) -> Option<Warning> {
-    if record.counts.failed == 0 || failed_share(record) > MOSTLY_FAILED {
+    if record.counts.failed == 0 || failed_share(record) > MAX_FAILED_SHARE {
         return None;
     }
     warning(
@@ -246,7 +246,7 @@ fn errors(record: &RunRecord) -> Option<Warning> {
 
 fn foreign(record: &RunRecord) -> Option<Warning> {
     let pct = record.environment.foreign_cpu_pct;
-    if pct <= FOREIGN_PCT {
+    if pct <= MAX_FOREIGN_PCT {
         return None;
     }
     warning(
@@ -258,7 +258,7 @@ fn foreign(record: &RunRecord) -> Option<Warning> {
 
 fn steal(record: &RunRecord) -> Option<Warning> {
     let pct = record.environment.steal_pct;
-    if pct <= FOREIGN_PCT {
+    if pct <= MAX_FOREIGN_PCT {
         return None;
     }
     warning(
@@ -270,13 +270,13 @@ fn steal(record: &RunRecord) -> Option<Warning> {
 
 fn timer(record: &RunRecord) -> Option<Warning> {
     let late = Nanos::from_secs_f64(record.environment.timer_late_p50_us / 1e6);
-    if late <= TIMER || record.load.mode != LoadMode::Open {
+    if late <= MAX_TIMER_LATENESS || record.load.mode != LoadMode::Open {
         return None;
     }
     warning(
         WarningKind::Timer,
         format!(
-            "before the run this machine woke sleepers {late} late in the median (limit {TIMER})"
+            "before the run this machine woke sleepers {late} late in the median (limit {MAX_TIMER_LATENESS})"
         ),
         "free a CPU; in a virtual machine look for halt polling or a coarse clock source",
     )

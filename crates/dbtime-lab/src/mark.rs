@@ -63,7 +63,7 @@ impl FolderMark {
         }
         let mut found = String::new();
         file.read_to_string(&mut found).ok()?;
-        let is_dead = tells_of_the_dead(&found, folder) && file.try_lock().is_ok();
+        let is_dead = names_ended_process(&found, folder) && file.try_lock().is_ok();
         (is_dead && !is_inhabited(folder)).then_some(Self(file))
     }
 }
@@ -95,7 +95,7 @@ fn text(folder: &Path, pid: u32, started: u64) -> String {
 }
 
 /// Whether a text is the mark of this very folder, made by a process that is not there any more.
-fn tells_of_the_dead(text: &str, folder: &Path) -> bool {
+fn names_ended_process(text: &str, folder: &Path) -> bool {
     let mut lines = text.lines();
     let is_ours = lines.next() == Some(HEAD);
     let mut field = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');

@@ -48,7 +48,7 @@ pub enum RunProgress {
     /// The run came to a phase.
     Phase(PhaseInstant),
     /// A client's script has not come back for so long: it computes, loops or blocks.
-    Stuck {
+    ScriptOverdue {
         /// The client's number.
         client: u32,
         /// For how long.

@@ -22,7 +22,7 @@ struct InUse {
 }
 
 /// How long whoever still writes into a folder may take to end.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Between two attempts to remove it.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -170,7 +170,7 @@ fn remove(path: &Path) {
         let may_go =
             matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound);
         // Nothing more can be done about a folder that cannot be removed.
-        if is_gone || !may_go || begun.elapsed() > PATIENCE {
+        if is_gone || !may_go || begun.elapsed() > REMOVAL_TIMEOUT {
             break;
         }
         std::thread::sleep(PAUSE);
@@ -232,7 +232,7 @@ mod tests {
             // many files that is follows from the disk.
             let begun = Instant::now();
             scope.spawn(move || {
-                (100..).find(|n| write(*n).is_err() || begun.elapsed() > PATIENCE / 2)
+                (100..).find(|n| write(*n).is_err() || begun.elapsed() > REMOVAL_TIMEOUT / 2)
             });
             drop(scratch);
         });

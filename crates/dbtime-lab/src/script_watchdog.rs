@@ -13,7 +13,7 @@ use std::time::Duration;
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A script that has not come back for so long is reported, and again each time that has doubled.
-const STUCK_AFTER: Nanos = Nanos::from_secs(3);
+const REPORT_AFTER: Nanos = Nanos::from_secs(3);
 
 /// Does something with a plan, and meanwhile tells of clients whose script does not come back.
 pub(crate) fn with_watchdog<T>(
@@ -27,8 +27,8 @@ pub(crate) fn with_watchdog<T>(
         let watch = move || {
             let mut seen = HashMap::new();
             while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                for (client, stuck) in look(&mut seen, &script.inside(), now()) {
-                    progress(RunProgress::Stuck { client, length: stuck });
+                for (client, overdue) in overdue_scripts(&mut seen, &script.inside(), now()) {
+                    progress(RunProgress::ScriptOverdue { client, length: overdue });
                 }
             }
         };
@@ -45,22 +45,22 @@ pub(crate) fn with_watchdog<T>(
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
 type ClientVisit = (MonoNanos, u64, Nanos);
 
-fn look(
+fn overdue_scripts(
     seen: &mut HashMap<u32, ClientVisit>,
     inside: &[(u32, u64)],
     present: MonoNanos,
 ) -> Vec<(u32, Nanos)> {
     seen.retain(|client, (_, number, _)| inside.contains(&(*client, *number)));
-    let mut stuck = Vec::new();
+    let mut overdue = Vec::new();
     for &(client, number) in inside {
-        let (since, _, tell_at) = seen.entry(client).or_insert((present, number, STUCK_AFTER));
+        let (since, _, report_at) = seen.entry(client).or_insert((present, number, REPORT_AFTER));
         let length = present - *since;
-        if length >= *tell_at {
-            *tell_at = Nanos(tell_at.0 * 2);
-            stuck.push((client, length));
+        if length >= *report_at {
+            *report_at = Nanos(report_at.0 * 2);
+            overdue.push((client, length));
         }
     }
-    stuck
+    overdue
 }
 
 #[cfg(test)]
@@ -72,11 +72,14 @@ mod tests {
         let mut seen = HashMap::new();
         let at = |s: u64| MonoNanos(s * 1_000_000_000);
         let secs = Nanos::from_secs;
-        assert_eq!(look(&mut seen, &[(0, 1), (1, 1)], at(1)), []);
-        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(4)), [(0, secs(3))]);
-        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(5)), [], "told before");
-        assert_eq!(look(&mut seen, &[(0, 1), (1, 2)], at(7)), [(0, secs(6)), (1, secs(3))]);
-        assert_eq!(look(&mut seen, &[], at(8)), []);
-        assert_eq!(look(&mut seen, &[(0, 1)], at(99)), [], "went in anew");
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 1)], at(1)), []);
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(4)), [(0, secs(3))]);
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(5)), [], "told before");
+        assert_eq!(
+            overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(7)),
+            [(0, secs(6)), (1, secs(3))]
+        );
+        assert_eq!(overdue_scripts(&mut seen, &[], at(8)), []);
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1)], at(99)), [], "went in anew");
     }
 }

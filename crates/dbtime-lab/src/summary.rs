@@ -3,6 +3,7 @@
 use dbtime_engines::drive::plan::LoadResult;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
+use dbtime_model::exemplar::Exemplar;
 use dbtime_model::record::{
     BudgetBucket, BudgetUs, ConnectionsInfo, ExemplarKind, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, OutageInfo, PercentilePoint, SeriesPhase, SeriesRow, SpanInfo,
@@ -10,7 +11,6 @@ use dbtime_model::record::{
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
 use dbtime_model::spans::{intersection, union};
-use dbtime_model::trace::Exemplar;
 use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
 
 /// Everything the record says about what was measured, apart from the machine and the target.
@@ -103,7 +103,7 @@ fn operations(recorder: &Recorder<u64>, workload: &Workload) -> Vec<OperationSum
             failed: recorded.counts.failed,
             retries: recorded.counts.retries,
             share: recorded.counts.offered as f64 / offered,
-            share_wanted: operation.weight / weights,
+            share_expected: operation.weight / weights,
             latency_us: (&recorded.latencies).into(),
             budget_us,
             budget_error,
@@ -131,7 +131,7 @@ fn think(recorded: &OperationRecorder<u64>) -> Option<ThinkSummary> {
     let mean = |ns: u64| ns as f64 / 1e3 / think.count as f64;
     (think.count > 0).then(|| ThinkSummary {
         count: think.count,
-        wanted_us: mean(think.wanted_ns),
+        requested_us: mean(think.requested_ns),
         taken_us: mean(think.taken_ns),
     })
 }
@@ -184,9 +184,11 @@ fn transactions(
             budget: BudgetUs::from_parts(&trace.parts),
         };
         rows.extend(
-            recorded.gallery.slowest().iter().map(|trace| row(ExemplarKind::Slowest, trace)),
+            recorded.exemplars.slowest().iter().map(|trace| row(ExemplarKind::Slowest, trace)),
         );
-        rows.extend(recorded.gallery.random().iter().map(|trace| row(ExemplarKind::Random, trace)));
+        rows.extend(
+            recorded.exemplars.random().iter().map(|trace| row(ExemplarKind::Random, trace)),
+        );
     }
     rows
 }
@@ -201,7 +203,7 @@ pub(crate) fn connections(driven: &LoadResult) -> ConnectionsInfo {
         .collect();
     let length = |o: &OutageInfo| o.until_s.map_or(f64::INFINITY, |until| until - o.from_s);
     outages.sort_by(|a, b| length(b).total_cmp(&length(a)));
-    outages.truncate(OUTAGES);
+    outages.truncate(MAX_OUTAGES);
     ConnectionsInfo {
         made: found.times.count(),
         failed: found.failed,
@@ -230,7 +232,7 @@ pub(crate) fn stalls(driven: &LoadResult, series: &[SeriesRow]) -> Vec<TimeSpan>
     let medians = recorder.operations.iter().map(|op| op.latencies.service.quantile(0.5));
     let median = medians.max().unwrap_or_default();
     let ordinary = ordinary_p99(series).unwrap_or(median);
-    let least = STALL.max(Nanos(10 * ordinary.0));
+    let least = MIN_STALL.max(Nanos(10 * ordinary.0));
     let explained = |span: &TimeSpan| -> u64 {
         intersection(&[*span], &others).iter().map(|common| common.length().0).sum()
     };
@@ -242,7 +244,7 @@ pub(crate) fn stalls(driven: &LoadResult, series: &[SeriesRow]) -> Vec<TimeSpan>
 }
 
 /// A shorter time without service is no stall.
-const STALL: Nanos = Nanos::from_millis(100);
+const MIN_STALL: Nanos = Nanos::from_millis(100);
 
 /// The 99th percentile of the response in an ordinary second: the median over all seconds in which
 /// anything was completed, so that a stall does not set its own measure.
@@ -255,7 +257,7 @@ fn ordinary_p99(series: &[SeriesRow]) -> Option<Nanos> {
 }
 
 /// Outages that are recorded.
-const OUTAGES: usize = 20;
+const MAX_OUTAGES: usize = 20;
 
 /// One that several threads saw is one: from the first failure any saw to the first success.
 fn together(mut outages: Vec<Outage>) -> Vec<Outage> {
@@ -314,7 +316,12 @@ mod tests {
 
     fn second(p99_ms: f64) -> SeriesRow {
         let response_p99_us = p99_ms * 1e3;
-        SeriesRow { completed: 9, response_p99_us, phase: "measure".into(), ..SeriesRow::default() }
+        SeriesRow {
+            completed: 9,
+            response_p99_us,
+            phase: SeriesPhase::Measure,
+            ..SeriesRow::default()
+        }
     }
 
     #[test]

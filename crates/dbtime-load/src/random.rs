@@ -24,7 +24,7 @@ pub enum RandomStream {
     /// The rows a table is filled with.
     Data = 7,
     /// Which transactions are kept whole.
-    Gallery = 8,
+    Exemplars = 8,
 }
 
 /// One draw of 64 bits: a pure function of its arguments. Cost: about 2 ns.

@@ -75,11 +75,11 @@ impl Distribution for LogHistogram {
     }
 
     fn quantile(&self, q: f64) -> Nanos {
-        let wanted = (self.count() as f64 * q).ceil().max(1.0) as u64;
+        let rank = (self.count() as f64 * q).ceil().max(1.0) as u64;
         let mut seen = 0;
         let at = self.0.iter().find(|(_, count)| {
             seen += count;
-            seen >= wanted
+            seen >= rank
         });
         at.map_or(Nanos::ZERO, |(bucket, _)| Nanos(last_of(bucket)))
     }

@@ -9,6 +9,7 @@
 mod budget;
 pub mod counters;
 mod distribution;
+pub mod exemplar;
 mod histogram;
 pub mod lock_picture;
 mod outcome;
@@ -24,7 +25,6 @@ pub mod series;
 pub mod shell;
 pub mod spans;
 mod sparse_counts;
-pub mod trace;
 pub mod traced;
 pub mod traced_file;
 pub mod traced_files;

@@ -2,11 +2,11 @@
 //!
 //! Nothing here is shared or locked, and nothing is allocated per transaction.
 
+use crate::exemplar::{Exemplar, Exemplars};
 use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::sample::{OperationId, Sample, StatementId};
 use crate::spans::{TimeSpan, intersection};
-use crate::trace::{Exemplar, Exemplars};
 use crate::units::{MonoNanos, Nanos};
 use crate::{Budget, BudgetCells, Parts};
 use hdrhistogram::Counter;
@@ -147,7 +147,7 @@ pub struct OperationRecorder<C: Counter = u32> {
     /// Their budgets by response bucket; only transactions whose parts were measured.
     pub cells: BudgetCells,
     /// Single transactions kept whole.
-    pub gallery: Exemplars,
+    pub exemplars: Exemplars,
     /// Think time wanted and taken, of the window, to check the deviation.
     pub think: ThinkCheck,
 }
@@ -158,7 +158,7 @@ pub struct ThinkCheck {
     /// How many pauses.
     pub count: u64,
     /// The sum of what was asked for. Unit: nanoseconds.
-    pub wanted_ns: u64,
+    pub requested_ns: u64,
     /// The sum of what it came to. Unit: nanoseconds.
     pub taken_ns: u64,
 }
@@ -282,7 +282,7 @@ impl<C: Counter> Recorder<C> {
             completed_within: 0,
             latencies: Latencies::default(),
             cells: BudgetCells::default(),
-            gallery: Exemplars::new(seed ^ (index as u64) << 48),
+            exemplars: Exemplars::new(seed ^ (index as u64) << 48),
             think: ThinkCheck::default(),
         };
         Self {
@@ -350,7 +350,7 @@ impl<C: Counter> Recorder<C> {
         }
         let operation = &mut self.operations[sample.operation.0 as usize];
         operation.cells.add(sample.response(), parts);
-        operation.gallery.add(&Exemplar { sample: *sample, parts: *parts });
+        operation.exemplars.add(&Exemplar { sample: *sample, parts: *parts });
     }
 
     /// Counts one executed statement of a transaction that belongs to the window.
@@ -404,11 +404,11 @@ impl<C: Counter> Recorder<C> {
 
     /// Counts one think-time pause.
     #[inline]
-    pub fn think(&mut self, operation: OperationId, at: MonoNanos, wanted: Nanos, taken: Nanos) {
+    pub fn think(&mut self, operation: OperationId, at: MonoNanos, requested: Nanos, taken: Nanos) {
         if self.window.contains(at) {
             let think = &mut self.operations[operation.0 as usize].think;
             think.count += 1;
-            think.wanted_ns += wanted.0;
+            think.requested_ns += requested.0;
             think.taken_ns += taken.0;
         }
     }
@@ -434,9 +434,9 @@ impl Recorder<u64> {
             mine.completed_within += theirs.completed_within;
             mine.latencies.merge(&theirs.latencies);
             mine.cells.merge(&theirs.cells);
-            mine.gallery.merge(&theirs.gallery);
+            mine.exemplars.merge(&theirs.exemplars);
             mine.think.count += theirs.think.count;
-            mine.think.wanted_ns += theirs.think.wanted_ns;
+            mine.think.requested_ns += theirs.think.requested_ns;
             mine.think.taken_ns += theirs.think.taken_ns;
         }
         let most = self.statements.len().max(other.statements.len());

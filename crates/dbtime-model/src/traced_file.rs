@@ -26,7 +26,7 @@ pub const VERSION: u32 = 3;
 const OLDEST: u32 = 1;
 
 /// Longer lines are none of ours. The longest by far is the end, of some megabytes.
-const LONGEST: u64 = 64 << 20;
+const MAX_RECORD_BYTES: u64 = 64 << 20;
 
 /// What stands at the beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,7 +233,7 @@ impl<R: BufRead> TraceReader<R> {
 
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, TraceFileError> {
         let mut line = Vec::new();
-        self.from.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+        self.from.by_ref().take(MAX_RECORD_BYTES).read_until(b'\n', &mut line)?;
         self.number += 1;
         self.is_cut = !line.is_empty() && !line.ends_with(b"\n");
         // One that was cut is none.

@@ -58,8 +58,8 @@ pub(crate) fn files_since(now: &[FileWait], before: &[FileWait]) -> Vec<FileWait
     waits
 }
 
-fn like<'a>(waits: &'a mut [FileWait], wanted: &FileWait) -> Option<&'a mut FileWait> {
-    waits.iter_mut().find(|wait| wait.file == wanted.file && wait.part == wanted.part)
+fn like<'a>(waits: &'a mut [FileWait], key: &FileWait) -> Option<&'a mut FileWait> {
+    waits.iter_mut().find(|wait| wait.file == key.file && wait.part == key.part)
 }
 
 #[cfg(test)]

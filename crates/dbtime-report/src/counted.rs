@@ -1,7 +1,7 @@
 //! What a server counted during a run, as both reports tell it.
 
 use crate::format::{NONE, bytes, clean, count, counted, rate, seconds, us};
-use dbtime_model::record::{CounterUnit, CountersInfo, TellingCounter};
+use dbtime_model::record::{CounterUnit, CountersInfo, KeyCounterDelta};
 
 /// What stands above it.
 pub(crate) const TITLE: &str = "What the server counted, per transaction";
@@ -22,16 +22,17 @@ fn figure(value: f64, unit: CounterUnit) -> String {
 }
 
 /// Name, figure per transaction, figure in all, meaning.
-pub(crate) fn row(told: &TellingCounter) -> [String; 4] {
-    let each = told.per_transaction.map_or(NONE.to_owned(), |each| figure(each, told.unit));
-    let all = figure(told.difference, told.unit);
-    [clean(&told.name), each, all, clean(&told.meaning)]
+pub(crate) fn row(counter: &KeyCounterDelta) -> [String; 4] {
+    let each = counter.per_transaction.map_or(NONE.to_owned(), |each| figure(each, counter.unit));
+    let all = figure(counter.difference, counter.unit);
+    [clean(&counter.name), each, all, clean(&counter.meaning)]
 }
 
 /// What the figures are of, and what must be known of them.
 pub(crate) fn sentences(info: &CountersInfo) -> Vec<String> {
     let interval = info.interval_s.map_or(String::new(), |s| format!(", {} apart", seconds(s)));
-    let mut sources: Vec<&str> = info.telling.iter().map(|told| told.source.as_str()).collect();
+    let mut sources: Vec<&str> =
+        info.key_counters.iter().map(|counter| counter.source.as_str()).collect();
     sources.sort_unstable();
     sources.dedup();
     let mut sentences = vec![format!(

@@ -5,7 +5,7 @@ use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_totals::TraceTotals;
 
 /// Files below a statement.
-const MOST_FILES: usize = 3;
+const MAX_FILES: usize = 3;
 
 /// What a file is called.
 pub(crate) fn file_name(wait: &FileWait) -> String {
@@ -31,5 +31,5 @@ pub(crate) fn files_of(totals: &TraceTotals) -> Vec<String> {
         (share >= 1.0)
             .then(|| format!("{part} of {name} {}, {} times", percent(share), count(wait.count)))
     };
-    longest(totals).into_iter().take(MOST_FILES).filter_map(line).collect()
+    longest(totals).into_iter().take(MAX_FILES).filter_map(line).collect()
 }

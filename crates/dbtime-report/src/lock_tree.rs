@@ -39,7 +39,7 @@ pub fn lock_tree(picture: &LockPicture, most: usize) -> Vec<String> {
         tree.below(first);
     }
     // What is left waits in a circle, or behind one.
-    while let Some(next) = tree.most_wanted() {
+    while let Some(next) = tree.most_waited_for() {
         tree.root(Some(next), " (waits in a circle)");
         tree.placed.insert(next);
         tree.expanded.insert(next);
@@ -97,7 +97,7 @@ impl<'a> LockTree<'a> {
     }
 
     /// Of those without a line the one for whom most wait.
-    fn most_wanted(&self) -> Option<u64> {
+    fn most_waited_for(&self) -> Option<u64> {
         let left = self.waiting().filter(|waiter| !self.placed.contains(waiter));
         left.max_by_key(|waiter| self.waiters.get(&Some(*waiter)).map_or(0, Vec::len))
     }

@@ -218,10 +218,10 @@ pub(crate) fn stall(record: &RunRecord) -> Option<&Warning> {
 /// The warnings beside these two.
 pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warning> {
     let shown = [culprit(record), stall(record)];
-    let told = move |warning: &Warning| {
-        shown.into_iter().flatten().any(|told| std::ptr::eq(told, warning))
+    let is_shown = move |warning: &Warning| {
+        shown.into_iter().flatten().any(|other| std::ptr::eq(other, warning))
     };
-    record.validity.warnings.iter().filter(move |warning| !told(warning))
+    record.validity.warnings.iter().filter(move |warning| !is_shown(warning))
 }
 
 /// How the limits came out.
@@ -256,9 +256,9 @@ impl MissedLimits {
         let own = counted(self.own as u64, "check");
         let own = format!("{own} on mix and think times{behind}");
         let kinds = [(self.limits, limits), (self.own, own)];
-        let told: Vec<String> =
+        let texts: Vec<String> =
             kinds.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
-        told.join(", ")
+        texts.join(", ")
     }
 }
 
@@ -297,16 +297,16 @@ fn whose(record: &RunRecord) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// What dbtime looks at by itself, where there is enough to look at and it is as wanted.
-fn as_wanted(record: &RunRecord) -> &'static str {
+/// What dbtime looks at by itself, where there is enough to look at and it is as required.
+fn own_checks(record: &RunRecord) -> &'static str {
     let own = |metric: CheckMetric| {
         let mut own = record.checks().filter(|(_, check)| !check.is_limit() && check.passed);
         own.any(|(_, check)| check.metric == metric)
     };
     match (own(CheckMetric::Share), own(CheckMetric::Think)) {
-        (true, true) => "; mix of operations and think times are as wanted",
-        (true, false) => "; the mix of operations is as wanted",
-        (false, true) => "; think times are as wanted",
+        (true, true) => "; mix of operations and think times are as required",
+        (true, false) => "; the mix of operations is as required",
+        (false, true) => "; think times are as required",
         (false, false) => "",
     }
 }
@@ -316,11 +316,11 @@ pub(crate) fn limits_text(record: &RunRecord) -> String {
     let whose = whose(record).map_or(String::new(), |whose| format!(" ({whose})"));
     match limits(record) {
         LimitResults::None => {
-            format!("none set (require one with --limit 'p90<=5ms'){}", as_wanted(record))
+            format!("none set (require one with --limit 'p90<=5ms'){}", own_checks(record))
         }
         LimitResults::Passed => {
             let set = counted(set(record) as u64, "limit");
-            format!("PASSED: {set} met{whose}{}", as_wanted(record))
+            format!("PASSED: {set} met{whose}{}", own_checks(record))
         }
         LimitResults::Failed(missed) => format!("FAILED: {}", missed.text(&whose, " missed")),
         LimitResults::Undecided(missed) => format!(
@@ -455,10 +455,10 @@ pub(crate) fn think_times(record: &RunRecord) -> Vec<String> {
     let operations = record.operations.iter().filter_map(|o| Some((o, o.think.as_ref()?)));
     let sentence = |(operation, think): (&OperationSummary, &ThinkSummary)| {
         format!(
-            "{}: {} on average, {} wanted ({})",
+            "{}: {} on average, {} requested ({})",
             clean(&operation.name),
             us(think.taken_us),
-            us(think.wanted_us),
+            us(think.requested_us),
             counted(think.count, "pause")
         )
     };
@@ -484,7 +484,7 @@ pub(crate) fn offered_rate(record: &RunRecord) -> String {
 /// Whether the workload itself has its clients pause, between transactions or within.
 fn pauses(record: &RunRecord) -> bool {
     let between = |operation: &OperationSummary| {
-        operation.think.is_some_and(|think| think.wanted_us > 0.0 || think.taken_us > 0.0)
+        operation.think.is_some_and(|think| think.requested_us > 0.0 || think.taken_us > 0.0)
     };
     let within = record.budget_us.as_ref().and_then(|budget| budget.think);
     record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)

@@ -155,7 +155,7 @@ fn pages_are_quiet_and_complete_with_and_without_scripts() {
         ("hostile", fixtures::hostile(), &["&lt;script&gt;alert(1)"]),
         ("empty", Run::default(), &["not measured", "unnamed workload"]),
     ];
-    for (name, run, wanted) in cases {
+    for (name, run, expected) in cases {
         let page = html::report(&run);
         let with = browser.visit(&page, &[]);
         // Without scripts Chromium dumps no DOM, but it draws.
@@ -164,7 +164,7 @@ fn pages_are_quiet_and_complete_with_and_without_scripts() {
         assert_eq!(drawn, scriptless, "{name}: scripts change the page");
         assert_eq!(with.console, Vec::<String>::new(), "{name}");
         assert_eq!(with.requests, Vec::<String>::new(), "{name}");
-        for text in wanted {
+        for text in expected {
             assert!(with.dom.contains(text), "{name}: no {text}");
         }
         assert_eq!(with.dom.matches("<script").count(), 0, "{name}");

@@ -33,7 +33,8 @@ fn different_workloads_are_named_before_any_figure() {
     let text = compare::runs_text(&compared, PageStyle::default());
     let second = text.lines().nth(1).expect("a second line");
     assert!(second.contains("DIFFERENT WORKLOADS"), "{text}");
-    let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("no {wanted} in {text}"));
+    let at =
+        |expected: &str| text.find(expected).unwrap_or_else(|| panic!("no {expected} in {text}"));
     assert!(
         at("DIFFERENT TARGETS") < at("DIFFERENT LOADS") && at("DIFFERENT LOADS") < at("Figures")
     );
@@ -55,9 +56,10 @@ fn statements_of_one_name_with_other_texts_are_other_work() {
 #[test]
 fn counters_are_compared_per_transaction() {
     let (a, mut b) = (fixtures::closed(), fixtures::closed());
-    let told = b.record.counters.as_mut().expect("counters").telling.last_mut().expect("some");
-    told.per_transaction = told.per_transaction.map(|each| each * 40.0);
-    let name = told.name.clone();
+    let counter =
+        b.record.counters.as_mut().expect("counters").key_counters.last_mut().expect("some");
+    counter.per_transaction = counter.per_transaction.map(|each| each * 40.0);
+    let name = counter.name.clone();
     let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
     assert_eq!(compared.counters[0].name, name);
     assert!(compared.counters[0].ratio.is_some_and(|ratio| (ratio - 40.0).abs() < 1e-6));
@@ -69,9 +71,10 @@ fn a_counter_that_one_side_did_not_count_is_zero_there() {
     let of = |record: &mut RunRecord| record.counters.take().expect("counters");
     let (mut in_a, mut in_b) = (of(&mut a), of(&mut b));
     in_a.notes.clear();
-    let gone = in_a.telling.remove(0);
-    in_b.telling[1].per_transaction = in_b.telling[1].per_transaction.map(|each| each * 2.0);
-    let grown = in_b.telling[1].name.clone();
+    let gone = in_a.key_counters.remove(0);
+    in_b.key_counters[1].per_transaction =
+        in_b.key_counters[1].per_transaction.map(|each| each * 2.0);
+    let grown = in_b.key_counters[1].name.clone();
     (a.counters, b.counters) = (Some(in_a), Some(in_b));
     let compared = |a: &RunRecord, b: &RunRecord| RunComparison::of([("a", a), ("b", b)]).counters;
     let first = &compared(&a, &b)[0];

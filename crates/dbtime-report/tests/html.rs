@@ -110,9 +110,9 @@ fn drawings_and_tables_can_be_read_aloud() {
     let outer = |e: &Node<'_, '_>| e.has_tag_name("svg") && e.attribute("class").is_some();
     for svg in elements(&document).filter(outer) {
         assert_eq!(svg.attribute("role"), Some("img"));
-        for wanted in ["title", "desc"] {
-            let found = svg.children().find(|child| child.has_tag_name(wanted));
-            assert!(found.and_then(|child| child.text()).is_some(), "a drawing without {wanted}");
+        for expected in ["title", "desc"] {
+            let found = svg.children().find(|child| child.has_tag_name(expected));
+            assert!(found.and_then(|child| child.text()).is_some(), "a drawing without {expected}");
         }
     }
     for table in elements(&document).filter(|e| e.has_tag_name("table")) {
@@ -139,7 +139,7 @@ fn every_chart_is_drawn_from_a_full_run_and_none_from_an_empty_one() {
 #[test]
 fn the_page_says_what_the_terminal_says() {
     let page = html::report(&fixtures::client_limited());
-    for wanted in [
+    for expected in [
         "NOT VALID",
         "client-limited",
         "sync",
@@ -153,7 +153,7 @@ fn the_page_says_what_the_terminal_says() {
         "withdraw: commit",
         "dbtime run atm --target sqlite:/tmp/atm.db",
     ] {
-        assert!(page.contains(wanted), "no {wanted}");
+        assert!(page.contains(expected), "no {expected}");
     }
     let closed = html::report(&fixtures::closed());
     assert!(closed.contains("closed loop: measured from the instant the client was ready"));
@@ -198,8 +198,8 @@ fn pages_of_sweeps_and_comparisons_are_well_formed_and_take_any_text() {
     }
     // A run that is valid says nothing of it.
     assert!(!pages[1].contains("<strong class=\"bad\"></strong>"));
-    for wanted in ["sweep-throughput-title", "sweep-mean-title", "sweep-p99-title", "13 of 99"] {
-        assert!(pages[0].contains(wanted), "no {wanted}");
+    for expected in ["sweep-throughput-title", "sweep-mean-title", "sweep-p99-title", "13 of 99"] {
+        assert!(pages[0].contains(expected), "no {expected}");
     }
     assert!(!pages[2].contains("<svg"));
 }

@@ -100,10 +100,10 @@ fn the_answer_comes_first() {
     let text = plain(&fixtures::open());
     let top: Vec<_> = text.lines().take(10).collect();
     let top = top.join("\n");
-    for wanted in
+    for expected in
         ["atm", "sqlite", "8,226/s", "p50 1.00 ms", "p99 5.43 ms", "is sync (blocked in fsync)"]
     {
-        assert!(top.contains(wanted), "no {wanted} in\n{top}");
+        assert!(top.contains(expected), "no {expected} in\n{top}");
     }
 }
 
@@ -196,8 +196,8 @@ fn what_nothing_was_completed_for_costs_nothing_each() {
     run.record.round_trips_per_tx = None;
     run.record.server.as_mut().expect("a server").cpu_us_per_tx = None;
     let text = plain(&run);
-    for wanted in ["round trips   – per", "client CPU    – per", "server CPU    – per"] {
-        assert!(text.contains(wanted), "no `{wanted}` in {text}");
+    for expected in ["round trips   – per", "client CPU    – per", "server CPU    – per"] {
+        assert!(text.contains(expected), "no `{expected}` in {text}");
     }
     let compared = side_by_side(&run, &fixtures::closed());
     let row = |name| compared.lines().find(|line| line.contains(name)).expect("a row");
@@ -221,8 +221,9 @@ fn the_layer_table_has_the_columns_of_the_talk() {
     let heading =
         text.lines().find(|line| line.trim_start().starts_with("Layer ")).expect("a table");
     let columns: Vec<_> = heading.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
-    let wanted = ["Layer", "Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
-    assert_eq!(columns, wanted);
+    let expected =
+        ["Layer", "Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
+    assert_eq!(columns, expected);
 }
 
 #[test]
@@ -448,15 +449,15 @@ fn limits_that_nobody_set_are_not_counted() {
     };
     run.record.operations[0].limits = vec![own.clone()];
     let text = plain(&run);
-    assert!(text.contains("none set") && text.contains("as wanted"), "{text}");
+    assert!(text.contains("none set") && text.contains("as required"), "{text}");
     assert!(!text.contains("1 limit met"), "{text}");
     let given =
         Check { metric: CheckMetric::Percentile(99.0), origin: CheckOrigin::Given, ..own.clone() };
     let of_workload = Check { origin: CheckOrigin::Workload, ..given.clone() };
     run.record.operations[0].limits.extend([given, of_workload]);
     let text = plain(&run);
-    let wanted = "PASSED: 2 limits met (1 of the workload, 1 of the command line)";
-    assert!(text.contains(wanted), "{text}");
+    let expected = "PASSED: 2 limits met (1 of the workload, 1 of the command line)";
+    assert!(text.contains(expected), "{text}");
     run.record.operations[0].limits = vec![Check { passed: false, ..own }];
     assert!(plain(&run).contains("FAILED: 1 check on mix and think times missed"));
 }
@@ -483,7 +484,7 @@ fn clients_that_think_are_not_flat_out() {
         budget.think = None;
     }
     assert!(plain(&run).contains("flat out"));
-    let think = ThinkSummary { count: 5, wanted_us: 10.0, taken_us: 11.0 };
+    let think = ThinkSummary { count: 5, requested_us: 10.0, taken_us: 11.0 };
     run.record.operations[0].think = Some(think);
     assert!(plain(&run).contains("in a closed loop with the workload's think times"));
     assert!(!plain(&run).contains("flat out") && !html::report(&run).contains("flat out"));

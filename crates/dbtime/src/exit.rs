@@ -95,7 +95,7 @@ impl CommandFailure {
     }
 
     /// Prints it and gives the exit code.
-    pub(crate) fn tell(self) -> ProcessExit {
+    pub(crate) fn report(self) -> ProcessExit {
         let exit = self.exit();
         let (Self::Usage(error) | Self::Environment(error)) = self;
         match error.downcast_ref::<clap::Error>() {

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How long the other tools wait at the end of a run for what is under way: as long as it takes.
-pub(crate) const PATIENCE: Nanos = Nanos::from_secs(365 * 24 * 3600);
+pub(crate) const NO_TIMEOUT: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
 /// Whether nobody reads the record of a run of the other tools' own commands: with `--classic`
 /// their reports are all that is shown.
@@ -121,7 +121,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
     words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
     let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
     let arguments = Arguments::read(&words, refuse).map_err(CommandFailure::usage)?;
-    let output = Output::new(screen::beside);
+    let output = Output::new(screen::to_stderr);
     let declared = declared_options(&script, Some("run"), CompatMode::default(), output.clone());
     let declared = declared.map_err(CommandFailure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(CommandFailure::usage)?;
@@ -172,9 +172,9 @@ pub(crate) fn driver(target: &str) -> SqlDialect {
 
 /// What makes pgbench's tables on a target that is made for the run.
 fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, CommandFailure> {
-    let wanted = Initialization { dialect, scale, ..Initialization::default() };
-    let steps = steps(DEFAULT_STEPS, &wanted).map_err(CommandFailure::usage)?;
-    Ok(Arc::new(LoadingScript::new(steps, &wanted, |_| ())))
+    let tables = Initialization { dialect, scale, ..Initialization::default() };
+    let steps = steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
+    Ok(Arc::new(LoadingScript::new(steps, &tables, |_| ())))
 }
 
 /// How many programs of a script a load needs: one for each connection.

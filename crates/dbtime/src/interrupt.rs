@@ -95,9 +95,9 @@ fn end(code: u8) {
 #[cfg(feature = "trace")]
 pub(crate) fn quietly() -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
-    let told = Arc::clone(&stop);
+    let signalled = Arc::clone(&stop);
     // Without it a signal would leave the screen as it is.
-    let set = ctrlc::set_handler(move || told.at(now()));
+    let set = ctrlc::set_handler(move || signalled.at(now()));
     if let Err(error) = set {
         crate::screen::note(&format!("dbtime: signals will leave the screen as it is: {error}"));
     }

@@ -77,8 +77,8 @@ impl Live {
 
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &RunProgress) {
-        if let RunProgress::Stuck { client, length } = progress {
-            screen::note(&stuck(*client, *length));
+        if let RunProgress::ScriptOverdue { client, length } = progress {
+            screen::note(&overdue_script(*client, *length));
             return;
         }
         let mut course = locked(&self.course);
@@ -189,13 +189,13 @@ pub(crate) fn rough(length: Nanos) -> String {
 }
 
 /// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
-pub(crate) fn tell_stuck(progress: RunProgress) {
-    if let RunProgress::Stuck { client, length } = progress {
-        screen::note(&stuck(client, length));
+pub(crate) fn report_overdue_script(progress: RunProgress) {
+    if let RunProgress::ScriptOverdue { client, length } = progress {
+        screen::note(&overdue_script(client, length));
     }
 }
 
-fn stuck(client: u32, length: Nanos) -> String {
+fn overdue_script(client: u32, length: Nanos) -> String {
     format!(
         "dbtime: no progress: the script of client {client} has not come back for {}; it computes, \
          loops for ever or blocks, and holds up all clients of its thread (Ctrl-C twice ends dbtime)",

@@ -80,7 +80,7 @@ impl ProgressPhase {
                 three_digits(*offered_tps)
             ),
             Some(RunProgress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
-            Some(RunProgress::Phase(_) | RunProgress::Stuck { .. }) => {
+            Some(RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. }) => {
                 format!("driving, {}", seconds(elapsed))
             }
             Some(RunProgress::Second(seen)) => self.second(seen, with_bar, elapsed),
@@ -134,9 +134,9 @@ fn left(elapsed: Nanos, done: f64, total: f64) -> String {
     format!(", {} left", rough(Nanos::from_secs_f64(left)))
 }
 
-fn bar(is_wanted: bool, done: f64, total: f64) -> String {
+fn bar(has_bar: bool, done: f64, total: f64) -> String {
     const WIDTH: usize = 20;
-    if !is_wanted {
+    if !has_bar {
         return String::new();
     }
     let share = if total > 0.0 { (done / total).clamp(0.0, 1.0) } else { 0.0 };

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     });
     let exit = match outcome {
         Ok(Ok(exit)) => exit,
-        Ok(Err(failure)) => failure.tell(),
+        Ok(Err(failure)) => failure.report(),
         Err(_) => {
             screen::error("this is a bug in dbtime: please report the lines above");
             ProcessExit::Bug

@@ -87,7 +87,7 @@ pub(crate) fn progress(text: &str) {
 }
 
 /// Prints a report beside the output of a command, which has stdout to itself.
-pub(crate) fn beside(text: &str) {
+pub(crate) fn to_stderr(text: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
@@ -159,6 +159,6 @@ pub(crate) fn is_terminal() -> bool {
 
 /// Whether results go to a terminal and colour is welcome.
 #[cfg(feature = "trace")]
-pub(crate) fn wants_color() -> bool {
+pub(crate) fn has_color() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }

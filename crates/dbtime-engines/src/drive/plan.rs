@@ -179,7 +179,7 @@ impl LoadPlan {
 
     /// An empty recorder for thread number `thread`.
     pub fn recorder(&self, start: MonoNanos, thread: u32) -> Recorder {
-        let seed = draw(self.seed, RandomStream::Gallery, thread.into());
+        let seed = draw(self.seed, RandomStream::Exemplars, thread.into());
         let (operations, statements) =
             (self.workload.operations.len(), self.workload.statements.len());
         Recorder::new(self.window(start), operations, statements, seed)

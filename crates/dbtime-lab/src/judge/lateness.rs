@@ -1,13 +1,13 @@
 //! Why the driver was late, as far as the figures of a run tell, and what helps against that.
 
-use super::{FOREIGN_PCT, TIMER};
+use super::{MAX_FOREIGN_PCT, MAX_TIMER_LATENESS};
 use dbtime_model::record::RunRecord;
 
 /// A cause explains lateness when it comes to this share of it.
-const EXPLAINS: f64 = 0.5;
+const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
 /// A driver thread that is busy for more than this share of the time sends late for that alone.
-const BUSY: f64 = 0.6;
+const MIN_BUSY_SHARE: f64 = 0.6;
 
 /// A cause in words, and what helps against it.
 pub(super) type LatenessCause = (String, &'static str);
@@ -38,7 +38,7 @@ fn standstill(record: &RunRecord) -> Option<LatenessCause> {
         .collect();
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
     let expected_s: f64 = lengths.iter().map(|length| length * length / 2.0 * rate).sum();
-    if lengths.is_empty() || expected_s < EXPLAINS * lag_s(record) {
+    if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
         return None;
     }
     Some((
@@ -54,7 +54,7 @@ fn standstill(record: &RunRecord) -> Option<LatenessCause> {
 fn steal(record: &RunRecord) -> Option<LatenessCause> {
     let pct = record.environment.steal_pct;
     // Of two causes the larger is named.
-    (pct > FOREIGN_PCT && pct >= record.environment.foreign_cpu_pct).then(|| {
+    (pct > MAX_FOREIGN_PCT && pct >= record.environment.foreign_cpu_pct).then(|| {
         let text = format!("for the hypervisor took {pct:.0} % of the machine's CPU");
         (text, "repeat the run on a host with fewer neighbours")
     })
@@ -62,7 +62,7 @@ fn steal(record: &RunRecord) -> Option<LatenessCause> {
 
 fn foreign(record: &RunRecord) -> Option<LatenessCause> {
     let pct = record.environment.foreign_cpu_pct;
-    (pct > FOREIGN_PCT).then(|| {
+    (pct > MAX_FOREIGN_PCT).then(|| {
         let text = format!("for other processes used {pct:.0} % of the machine's CPU");
         (text, "stop them, or keep the driver to a CPU that nothing else uses (--client-cpus)")
     })
@@ -70,7 +70,7 @@ fn foreign(record: &RunRecord) -> Option<LatenessCause> {
 
 fn busy(record: &RunRecord) -> Option<LatenessCause> {
     let busy = record.client.busy;
-    (busy > BUSY).then(|| {
+    (busy > MIN_BUSY_SHARE).then(|| {
         let text = format!("for a thread of it was busy {:.0} % of the time", 100.0 * busy);
         (text, "it cannot send faster: add --shards or --workers on free CPUs, or lower the rate")
     })
@@ -83,7 +83,7 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.client.threads_runq_s?;
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
     let due_meanwhile = (rate * record.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
-    (waited_s * due_meanwhile >= EXPLAINS * lag_s(record)).then(|| {
+    (waited_s * due_meanwhile >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
         let text = format!(
             "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
              database's, or the kernel's for its disk and network"
@@ -98,7 +98,7 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
 
 fn timer(record: &RunRecord) -> Option<LatenessCause> {
     let late_us = record.environment.timer_late_p99_us;
-    (late_us > TIMER.as_micros()).then(|| {
+    (late_us > MAX_TIMER_LATENESS.as_micros()).then(|| {
         let text = format!(
             "for this machine wakes sleepers late ({late_us:.0} µs at the 99th percentile before \
              the run)"
@@ -119,34 +119,34 @@ mod tests {
         record.latency_us.lag.mean = 1e3;
         record.load.rate_tps = Some(100.0);
         record.window.measure_s = 10.0;
-        let says = |record: &RunRecord, words: &str| {
+        let assert_cause = |record: &RunRecord, words: &str| {
             let (cause, remedy) = cause(record);
             assert!(cause.contains(words), "{cause}; {remedy}");
         };
-        says(&record, "no reason");
+        assert_cause(&record, "no reason");
         record.environment.timer_late_p99_us = 300.0;
-        says(&record, "wakes sleepers late");
+        assert_cause(&record, "wakes sleepers late");
         record.client.threads_runq_s = Some(0.6);
-        says(&record, "waited 0.60 s for a CPU");
+        assert_cause(&record, "waited 0.60 s for a CPU");
         // Twice as much, but five were due in each of these waits.
         record.latency_us.lag.mean = 2e3;
-        says(&record, "wakes sleepers late");
+        assert_cause(&record, "wakes sleepers late");
         record.latency_us.lag.p999 = 1e5;
-        says(&record, "waited 0.60 s for a CPU");
+        assert_cause(&record, "waited 0.60 s for a CPU");
         record.latency_us.lag.mean = 1e3;
         record.client.busy = 0.7;
-        says(&record, "busy 70 %");
+        assert_cause(&record, "busy 70 %");
         record.environment.foreign_cpu_pct = 71.0;
-        says(&record, "other processes used 71 %");
+        assert_cause(&record, "other processes used 71 %");
         record.environment.steal_pct = 12.0;
-        says(&record, "other processes used 71 %");
+        assert_cause(&record, "other processes used 71 %");
         record.environment.steal_pct = 72.0;
-        says(&record, "hypervisor took 72 %");
+        assert_cause(&record, "hypervisor took 72 %");
         // 100/s over 0.3 s, half of it each: 4.5 s of lag.
         record.latency_us.lag.mean = 5e3;
         record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 1.3 }];
-        says(&record, "stood still once");
+        assert_cause(&record, "stood still once");
         record.client.standstills = vec![SpanInfo { from_s: 11.0, until_s: 12.0 }];
-        says(&record, "hypervisor took 72 %");
+        assert_cause(&record, "hypervisor took 72 %");
     }
 }

@@ -57,10 +57,10 @@ pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
             "see its log; figures cover what was measured until then",
         );
     }
-    let (info, wanted) = (info?, record.load.workers.unwrap_or(record.load.connections).into());
-    (info.made < u64::div_ceil(wanted, 2)).then(|| Warning {
+    let (info, expected) = (info?, record.load.workers.unwrap_or(record.load.connections).into());
+    (info.made < u64::div_ceil(expected, 2)).then(|| Warning {
         kind: WarningKind::MostlyFailed,
-        text: format!("only {} of {wanted} connections could be made", info.made),
+        text: format!("only {} of {expected} connections could be made", info.made),
         remedy: "let the server admit more, or use fewer connections".to_owned(),
     })
 }

@@ -10,6 +10,7 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
+use dbtime_model::record::SeriesPhase;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, RunPhase, Sample};
 use std::io;

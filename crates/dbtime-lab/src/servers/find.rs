@@ -49,7 +49,7 @@ const LIBRARIES: &str = "libs";
 pub(super) const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// How long a binary may take to say what it is.
-const PATIENCE: Duration = Duration::from_secs(20);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server that is installed here.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ type OtherBinary = (PathBuf, Result<ServerIdentity, String>);
 /// What to say when it is not there.
 fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[OtherBinary]) -> LabError {
     let (product, word) = (request.product, request.product.name());
-    let told = |(binary, other): &OtherBinary| match other {
+    let described = |(binary, other): &OtherBinary| match other {
         Ok(identity) => format!("{} is {identity}", binary.display()),
         Err(why) => format!("{} {why}", binary.display()),
     };
@@ -115,7 +115,7 @@ fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[OtherBinary
             }
         }
     } else {
-        listed(others.iter().map(told))
+        listed(others.iter().map(described))
     };
     let instead = others.iter().find_map(|(_, other)| Some(other.as_ref().ok()?.product.name()));
     let remedy = match (&request.prefix, instead) {
@@ -231,10 +231,10 @@ fn identify(binary: &Path, environment: &[(String, String)]) -> Result<ServerIde
     let mut command = launch.command();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("does not start ({error})"))?;
-    let (out, err) = read_within(child, PATIENCE).ok_or("does not say what it is")?;
+    let (out, err) = read_within(child, VERSION_TIMEOUT).ok_or("does not say what it is")?;
     ServerIdentity::read(&out).ok_or_else(|| {
-        let said = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
-        format!("says `{}` of itself", said.unwrap_or("nothing").trim())
+        let first_line = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
+        format!("says `{}` of itself", first_line.unwrap_or("nothing").trim())
     })
 }
 

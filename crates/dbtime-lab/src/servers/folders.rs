@@ -20,7 +20,7 @@ const SOCKET_PATH: usize = 107;
 const SOCKET_NAME: &str = "/.s.PGSQL.65535";
 
 /// Where a server's folder goes when the usual place is too long or closed to the server's user.
-const SHORT: &str = "/tmp";
+const SHORT_ROOT: &str = "/tmp";
 
 /// The folders of one server. Dropping it removes them.
 pub(super) struct Folders {
@@ -34,10 +34,10 @@ impl Folders {
     /// Errors: nowhere to make them; each names the folder and what to set.
     pub(super) fn make(data: Option<&Path>, account: Option<&Account>) -> Result<Self, LabError> {
         let temporary = std::env::temp_dir();
-        let places = [temporary.as_path(), Path::new(SHORT)];
+        let places = [temporary.as_path(), Path::new(SHORT_ROOT)];
         let place = places.into_iter().find(|place| fits(place, account)).ok_or_else(|| {
             LabError::Target(format!(
-                "neither {} nor {SHORT} can hold a server's socket: set TMPDIR to a folder with a \
+                "neither {} nor {SHORT_ROOT} can hold a server's socket: set TMPDIR to a folder with a \
                  short path{}",
                 temporary.display(),
                 account.map_or(String::new(), |who| format!(" that user {} may enter", who.name)),

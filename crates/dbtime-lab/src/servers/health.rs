@@ -4,7 +4,7 @@ use dbtime_engines::server::{Server, ServerError};
 use dbtime_model::Nanos;
 
 /// How long one answer may take; a server that is still starting is tried again.
-const PATIENCE: Nanos = Nanos::from_secs(2);
+const PROBE_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Codes of failures that a server has while it starts: nothing listens yet, or it says so itself.
 const STARTING: [&str; 8] = [
@@ -32,7 +32,7 @@ pub(super) enum HealthStatus {
 
 /// Logs in to a server, and out again.
 pub(super) fn probe(server: &dyn Server) -> HealthStatus {
-    match server.connect(Some(PATIENCE)) {
+    match server.connect(Some(PROBE_TIMEOUT)) {
         Ok(_) => HealthStatus::Ready,
         Err(ServerError::Connect { failure, .. }) => {
             match STARTING.contains(&failure.code.as_str()) {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 /// How many lines of a log are quoted.
-const QUOTED: usize = 8;
+const MAX_QUOTED_LINES: usize = 8;
 
 /// Words that mark a line as trouble, in all the servers' logs.
-const TROUBLE: [&str; 9] = [
+const FAILURE_WORDS: [&str; 9] = [
     "[error]",
     "error:",
     "fatal:",
@@ -44,7 +44,7 @@ impl<'a> LogFrom<'a> {
     /// The lines that say what is wrong, indented, after a heading; that there are none, if so.
     pub(super) fn quote(&self) -> String {
         let text = self.text();
-        let lines = telling(&text);
+        let lines = key_lines(&text);
         if lines.is_empty() {
             return "it printed nothing".to_owned();
         }
@@ -53,15 +53,15 @@ impl<'a> LogFrom<'a> {
 }
 
 /// The last lines that tell of trouble, else the last lines.
-fn telling(text: &str) -> Vec<&str> {
+fn key_lines(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
     let is_trouble = |line: &&str| {
         let line = line.to_lowercase();
-        TROUBLE.iter().any(|word| line.contains(word))
+        FAILURE_WORDS.iter().any(|word| line.contains(word))
     };
     let trouble: Vec<&str> = lines.iter().copied().filter(is_trouble).collect();
-    let told = if trouble.is_empty() { lines } else { trouble };
-    told[told.len().saturating_sub(QUOTED)..].to_vec()
+    let chosen = if trouble.is_empty() { lines } else { trouble };
+    chosen[chosen.len().saturating_sub(MAX_QUOTED_LINES)..].to_vec()
 }
 
 #[cfg(test)]
@@ -72,17 +72,17 @@ mod tests {
     fn trouble_is_told_rather_than_the_end() {
         let text =
             "[Note] a\n[ERROR] unknown variable 'x=1'\n[Note] b\n[ERROR] Aborting\n\n[Note] c";
-        assert_eq!(telling(text), ["[ERROR] unknown variable 'x=1'", "[ERROR] Aborting"]);
+        assert_eq!(key_lines(text), ["[ERROR] unknown variable 'x=1'", "[ERROR] Aborting"]);
         let text = "LOG:  a\nFATAL:  could not map\nHINT:  lower it\nLOG:  down\n";
-        assert_eq!(telling(text), ["FATAL:  could not map", "HINT:  lower it"]);
+        assert_eq!(key_lines(text), ["FATAL:  could not map", "HINT:  lower it"]);
     }
 
     #[test]
     fn without_trouble_the_end_is_told() {
         let many: String = (0..20).map(|n| format!("line {n}\n")).collect();
-        let lines = telling(&many);
+        let lines = key_lines(&many);
         assert_eq!((lines.len(), lines[0], lines[7]), (8, "line 12", "line 19"));
-        assert!(telling("").is_empty());
+        assert!(key_lines("").is_empty());
     }
 
     #[test]

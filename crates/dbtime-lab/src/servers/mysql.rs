@@ -277,13 +277,13 @@ mod tests {
         ]);
         let files = system_tables(&found.expect("messages")).expect("files");
         let names: Vec<&str> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
-        let wanted = [
+        let expected = [
             "mariadb_system_tables.sql",
             "mysql_system_tables_data.sql",
             "fill_help_tables.sql",
             "mysql_sys_schema.sql",
         ];
-        assert_eq!(names, wanted);
+        assert_eq!(names, expected);
         let (_dir, found) = installation(&[messages, "share/mysql_system_tables.sql"]);
         assert!(system_tables(&found.expect("messages")).is_none());
     }

@@ -17,10 +17,10 @@ pub(super) fn libraries(value: &str) -> impl Iterator<Item = &str> {
 ///
 /// Errors: one that is not there, or the memory cannot be looked at.
 pub(super) fn verify(pid: u32, value: &str, log: &str) -> Result<(), LabError> {
-    let wanted = format!("--server-env {VARIABLE}={value}");
+    let setting = format!("--server-env {VARIABLE}={value}");
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| {
         LabError::Target(format!(
-            "{wanted}: cannot see whether it took effect: /proc/{pid}/maps: {error}; run dbtime \
+            "{setting}: cannot see whether it took effect: /proc/{pid}/maps: {error}; run dbtime \
              as the server's user or as root"
         ))
     })?;
@@ -28,10 +28,12 @@ pub(super) fn verify(pid: u32, value: &str, log: &str) -> Result<(), LabError> {
     match libraries(value).find(|library| !is_mapped(library, &mapped)) {
         None => Ok(()),
         Some(library) => {
-            let said = log.lines().find(|line| line.contains(library) && line.contains("ld.so"));
-            let said = said.map_or(String::new(), |line| format!(" ({})", line.trim()));
+            let loader_line =
+                log.lines().find(|line| line.contains(library) && line.contains("ld.so"));
+            let loader_line =
+                loader_line.map_or(String::new(), |line| format!(" ({})", line.trim()));
             Err(LabError::Target(format!(
-                "{wanted}: {library} is not in the memory of the server{said}; name a library for \
+                "{setting}: {library} is not in the memory of the server{loader_line}; name a library for \
                  this machine by its whole path"
             )))
         }

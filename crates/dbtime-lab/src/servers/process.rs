@@ -15,7 +15,7 @@ const GENTLE: Duration = Duration::from_secs(20);
 const HARD: Duration = Duration::from_secs(5);
 
 /// Between two looks at a process.
-pub(super) const LOOK: Duration = Duration::from_millis(5);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A server's main process, which is this process's child, and those it started itself.
 pub(super) struct ServerProcess {
@@ -109,7 +109,7 @@ impl ServerProcess {
             if begun.elapsed() > limit {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         true
     }
@@ -124,7 +124,7 @@ impl ServerProcess {
                 break;
             }
             left.iter().for_each(|pid| signal(*pid, Signal::KILL));
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -136,7 +136,7 @@ impl ServerProcess {
             if status_line(self.pid(), "State").is_some_and(|state| state.starts_with('T')) {
                 break;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -70,8 +70,8 @@ fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
 
 /// The value of a setting; `name` is written with `_` and small letters.
 pub(super) fn value<'a>(settings: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    let wanted = settings.iter().rev().find(|(found, _)| plain(found) == name);
-    wanted.map(|(_, value)| value.as_str())
+    let last = settings.iter().rev().find(|(found, _)| plain(found) == name);
+    last.map(|(_, value)| value.as_str())
 }
 
 /// The port among the settings, if the user wants a certain one.
@@ -87,7 +87,7 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
 }
 
 /// The settings as the user wrote them, for a sentence; `None` without any.
-pub(super) fn told(request: &ServerRequest) -> Option<String> {
+pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
     let settings = request.settings.iter().map(|(n, v)| format!("--server-set {n}={v}"));
     let variables = request.environment.iter().map(|(n, v)| format!("--server-env {n}={v}"));
     let all: Vec<String> = settings.chain(variables).collect();

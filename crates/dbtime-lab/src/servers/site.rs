@@ -7,7 +7,7 @@ use super::folders::Folders;
 use super::launch::ProgramLaunch;
 use super::log::LogFrom;
 use super::login::{PrivateLogin, write_secret};
-use super::process::LOOK;
+use super::process::POLL_INTERVAL;
 use super::processes::{SharedProcesses, is_group, is_still, living_in, signal_group};
 use super::settings;
 use super::watchdog::{ServerWatchdog, no_watchdog};
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// How long a program and those it started may take to end when they are killed.
-const MERCY: Duration = Duration::from_secs(2);
+const TERM_GRACE: Duration = Duration::from_secs(2);
 
 /// What Ctrl-C ends while a server is being made.
 pub(super) const INTERRUPTED: LabError =
@@ -60,7 +60,7 @@ pub(super) struct ServerAudience<'a> {
 
 impl ServerAudience<'_> {
     /// Tells what is done now.
-    pub(super) fn tell(&self, what: String) {
+    pub(super) fn report(&self, what: String) {
         (self.progress)(RunProgress::Server { step: what });
     }
 }
@@ -157,7 +157,7 @@ impl ServerSite {
             if stop.is_set() {
                 return Err(INTERRUPTED);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(None)
     }
@@ -170,16 +170,16 @@ impl ServerSite {
         let places = [self.folders.data(), self.folders.run().to_owned()];
         let found = || places.iter().flat_map(|place| living_in(place, &self.installed.binary));
         // What is under way in the kernel goes on until then.
-        while !found().all(is_still) && begun.elapsed() < MERCY {
-            std::thread::sleep(LOOK);
+        while !found().all(is_still) && begun.elapsed() < TERM_GRACE {
+            std::thread::sleep(POLL_INTERVAL);
         }
         let mut shared = SharedProcesses::default();
         found().for_each(|pid| shared.note(pid));
         signal_group(leader, Signal::KILL);
         // Once buried, the leader does not count as one of the group.
         let _ = child.wait();
-        while is_group(leader) && begun.elapsed() < MERCY {
-            std::thread::sleep(LOOK);
+        while is_group(leader) && begun.elapsed() < TERM_GRACE {
+            std::thread::sleep(POLL_INTERVAL);
         }
         shared.remove();
     }
@@ -202,7 +202,8 @@ impl ServerSite {
              this server in its usual folders: see the kernel's log, or use an unpacked server"
                 .to_owned()
         } else {
-            settings::told(&self.request).map_or(String::new(), |told| format!("\ncheck {told}"))
+            settings::as_written(&self.request)
+                .map_or(String::new(), |written| format!("\ncheck {written}"))
         };
         let data = data.display();
         LabError::Target(format!("{identity} cannot make its data folder {data}: {why}{remedy}"))

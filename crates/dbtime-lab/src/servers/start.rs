@@ -8,7 +8,7 @@ use super::mysql;
 use super::port;
 use super::postgres;
 use super::preload;
-use super::process::{LOOK, ServerProcess};
+use super::process::{POLL_INTERVAL, ServerProcess};
 use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
 use crate::error::LabError;
@@ -25,7 +25,7 @@ const START: Duration = Duration::from_secs(60);
 const RECOVERY: Duration = Duration::from_secs(600);
 
 /// Attempts at a port, should others take it between choosing and binding it.
-const PORTS: u32 = 5;
+const MAX_PORT_ATTEMPTS: u32 = 5;
 
 /// A server that answers.
 pub(super) struct StartedServer {
@@ -39,7 +39,7 @@ pub(super) struct StartedServer {
 
 /// Makes the data folder.
 pub(super) fn make_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
-    audience.tell(format!("{}: making its data folder", site.installed.identity));
+    audience.report(format!("{}: making its data folder", site.installed.identity));
     if site.installed.identity.product.speaks_mysql() {
         mysql::make_data(site, audience.stop)
     } else {
@@ -52,10 +52,10 @@ pub(super) fn first(
     site: &ServerSite,
     audience: ServerAudience<'_>,
 ) -> Result<StartedServer, LabError> {
-    let wanted = settings::port(&site.request.settings)?;
+    let given_port = settings::port(&site.request.settings)?;
     let mut attempt = 1;
     loop {
-        let free = wanted.map_or_else(port::free, Ok);
+        let free = given_port.map_or_else(port::free, Ok);
         let port = free.map_err(|error| {
             LabError::Target(format!("no port on 127.0.0.1 is free for a server: {error}"))
         })?;
@@ -66,12 +66,12 @@ pub(super) fn first(
         let removed = script.map_or(Ok(()), fs::remove_file);
         let removed = removed.map_err(|error| site.no_login(&error));
         match begun {
-            Err(StartFailure::PortTaken) if wanted.is_none() && attempt < PORTS => {
+            Err(StartFailure::PortTaken) if given_port.is_none() && attempt < MAX_PORT_ATTEMPTS => {
                 removed?;
                 attempt += 1;
             }
             // Why it did not start says more than what became of the file.
-            Err(failure) => return Err(failure.told(port)),
+            Err(failure) => return Err(failure.into_error(port)),
             Ok(started) => {
                 removed?;
                 let path = site.folders.login(site.installed.identity.product);
@@ -105,7 +105,7 @@ pub(super) fn again(
     audience: ServerAudience<'_>,
 ) -> Result<StartedServer, LabError> {
     let attempt = StartAttempt { port, limit: RECOVERY, script: None };
-    on_port(site, attempt, audience).map_err(|failure| failure.told(port))
+    on_port(site, attempt, audience).map_err(|failure| failure.into_error(port))
 }
 
 /// A start on a port.
@@ -127,7 +127,7 @@ enum StartFailure {
 }
 
 impl StartFailure {
-    fn told(self, port: u16) -> LabError {
+    fn into_error(self, port: u16) -> LabError {
         match self {
             Self::Final(error) => error,
             Self::PortTaken => LabError::Target(format!(
@@ -150,7 +150,7 @@ fn on_port(
     audience: ServerAudience<'_>,
 ) -> Result<StartedServer, StartFailure> {
     let port = attempt.port;
-    audience.tell(format!("{}: starting", site.installed.identity));
+    audience.report(format!("{}: starting", site.installed.identity));
     let product = site.installed.identity.product;
     let (mut arguments, socket, signal) = match product {
         Product::Postgres => {
@@ -170,10 +170,10 @@ fn on_port(
         cpus::verify(process.pid(), cpus)?;
     }
     let started = StartedServer { process, port, socket };
-    until_ready(site, started, log, attempt.limit, audience)
+    wait_until_ready(site, started, log, attempt.limit, audience)
 }
 
-fn until_ready(
+fn wait_until_ready(
     site: &ServerSite,
     mut started: StartedServer,
     log: LogFrom<'_>,
@@ -184,7 +184,8 @@ fn until_ready(
     let server = site.login.server(&started.socket);
     let identity = &site.installed.identity;
     let refuse = |why: String| {
-        let check = settings::told(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
+        let check =
+            settings::as_written(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
         StartFailure::Final(LabError::Target(format!("{identity} {why}; {}{check}", log.quote())))
     };
     loop {
@@ -204,7 +205,7 @@ fn until_ready(
         if begun.elapsed() > limit {
             return Err(refuse(format!("did not answer within {} s", limit.as_secs())));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let libraries = site.request.environment.iter().rev().find(|(n, _)| n == preload::VARIABLE);
     if let Some((_, value)) = libraries {

@@ -44,7 +44,7 @@ trait TargetKind: fmt::Debug + Send + Sync {
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError>;
 
@@ -75,7 +75,7 @@ trait TargetKind: fmt::Debug + Send + Sync {
     fn init(
         &self,
         data: &Dataset<'_>,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<String, LabError>;
 }
@@ -219,7 +219,7 @@ impl Target {
     pub(crate) fn prepare(
         &self,
         request: &RunRequest,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let scale = request.scale.unwrap_or(1);
@@ -229,7 +229,7 @@ impl Target {
                 "{flag} is for a private server: --target mariadb, mysql or postgres"
             )));
         }
-        self.0.prepare(request, tell, stop)
+        self.0.prepare(request, progress, stop)
     }
 
     /// Whether it is a server, with connections to it.
@@ -263,11 +263,11 @@ impl Target {
     pub fn init(
         &self,
         data: &Dataset<'_>,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<String, LabError> {
         data.workload.check_scale(data.scale).map_err(|e| LabError::Usage(e.to_string()))?;
-        self.0.init(data, tell, stop)
+        self.0.init(data, progress, stop)
     }
 }
 
@@ -279,10 +279,10 @@ fn allow_files(needed: u64, what: &str) -> Result<(), LabError> {
     if limit.current.is_none_or(|current| current >= needed) {
         return Ok(());
     }
-    let wanted =
+    let raised =
         Rlimit { current: limit.maximum.map(|most| most.min(needed)).or(Some(needed)), ..limit };
-    let granted = setrlimit(Resource::Nofile, wanted).is_ok();
-    if granted && wanted.current.is_none_or(|current| current >= needed) {
+    let granted = setrlimit(Resource::Nofile, raised).is_ok();
+    if granted && raised.current.is_none_or(|current| current >= needed) {
         return Ok(());
     }
     Err(LabError::Target(format!(
@@ -294,7 +294,7 @@ fn allow_files(needed: u64, what: &str) -> Result<(), LabError> {
 
 /// What was done by a load: `atm at scale 1: 100,110 rows loaded into TARGET in 1.2 s`, with what
 /// it replaced.
-fn told_of_load(
+fn load_summary(
     data: &Dataset<'_>,
     loaded: &LoadedRows,
     target: &dyn fmt::Display,

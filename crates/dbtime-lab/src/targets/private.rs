@@ -47,12 +47,12 @@ impl PrivateTarget {
     fn start(
         &self,
         request: &RunRequest,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<PrivateServer, LabError> {
         let options = request.private.clone();
         let connections = request.load.workers.unwrap_or(request.load.connections);
-        let wanted = ServerRequest {
+        let server_request = ServerRequest {
             product: self.product,
             prefix: self.prefix.clone(),
             settings: options.settings,
@@ -61,7 +61,7 @@ impl PrivateTarget {
             data: options.data,
             connections: Some(connections),
         };
-        PrivateServer::start(&wanted, tell, stop)
+        PrivateServer::start(&server_request, progress, stop)
     }
 }
 
@@ -73,12 +73,12 @@ impl TargetKind for PrivateTarget {
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
-        let private = self.start(request, tell, stop)?;
+        let private = self.start(request, progress, stop)?;
         let server = private.server();
         let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
         create_database(&*server)?;
@@ -93,7 +93,7 @@ impl TargetKind for PrivateTarget {
                 elsewhere: "choose another disk with --server-data",
             };
             room.check(workload, scale)?;
-            fill(&*server, &data, tell, stop)?;
+            fill(&*server, &data, progress, stop)?;
         }
         let (options, url, detail) = (request.server, self.url.clone(), request.detail);
         Ok(Box::new(ReadyServer { server, options, scale, private: Some(private), url, detail }))

@@ -72,8 +72,8 @@ mod tests {
     fn what_cannot_fit_is_refused_with_what_it_needs() {
         assert_eq!(check(1, 0), Ok(()));
         let error = check(100_000_000, 0).expect_err("a petabyte");
-        let told = ["atm at scale 100000000", "needs about 1201 TB", "free in here", "or go away"];
-        assert!(told.iter().all(|told| error.contains(told)), "{error}");
+        let words = ["atm at scale 100000000", "needs about 1201 TB", "free in here", "or go away"];
+        assert!(words.iter().all(|words| error.contains(words)), "{error}");
         // What it replaces makes room.
         assert_eq!(check(100_000_000, 1 << 60), Ok(()));
     }

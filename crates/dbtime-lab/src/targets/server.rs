@@ -2,7 +2,7 @@
 
 use super::room::{self, Room};
 use super::{
-    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, told_of_load,
+    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
@@ -97,14 +97,14 @@ impl TargetKind for ExistingServer {
     fn init(
         &self,
         data: &Dataset<'_>,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<String, LabError> {
         named(&*self.server)?;
         let begun = dbtime_machine::now();
         self.check_room(data)?;
-        let loaded = fill(&*self.server, data, tell, stop)?;
-        Ok(told_of_load(data, &loaded, &self.server, dbtime_machine::now() - begun))
+        let loaded = fill(&*self.server, data, progress, stop)?;
+        Ok(load_summary(data, &loaded, &self.server, dbtime_machine::now() - begun))
     }
 }
 
@@ -157,7 +157,7 @@ fn loader<'a>(server: &'a dyn Server, target: &'a str) -> TableLoader<'a> {
 pub(super) fn fill(
     server: &dyn Server,
     data: &Dataset<'_>,
-    tell: ProgressListener<'_>,
+    progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<LoadedRows, LabError> {
     let target = server.to_string();
@@ -169,7 +169,7 @@ pub(super) fn fill(
     };
     let loader = TableLoader { replacing: data.replacing, ..loader(server, &target) };
     let loaded = loader.load(data.workload, &marker, &|table, done, total| {
-        tell(RunProgress::Loading { table: table.to_owned(), done, total });
+        progress(RunProgress::Loading { table: table.to_owned(), done, total });
         !stop.is_set()
     })?;
     loaded.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))

@@ -2,7 +2,7 @@
 
 use super::room::Room;
 use super::{
-    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, told_of_load,
+    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, Sampler};
 use crate::error::LabError;
@@ -68,7 +68,7 @@ impl TargetKind for Sqlite {
     fn prepare(
         &self,
         request: &RunRequest,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let workload = &request.workload;
@@ -87,7 +87,7 @@ impl TargetKind for Sqlite {
             let replacing = ReplaceScope::Same;
             let data = Dataset { workload, scale, seed: request.seed, replacing };
             check_room(&target, &data, "set TMPDIR to a folder with more room")?;
-            load(&target, &data, tell, stop)?;
+            load(&target, &data, progress, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
@@ -140,7 +140,7 @@ impl TargetKind for Sqlite {
     fn init(
         &self,
         data: &Dataset<'_>,
-        tell: ProgressListener<'_>,
+        progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<String, LabError> {
         if self.temporary {
@@ -151,22 +151,22 @@ impl TargetKind for Sqlite {
         }
         let begun = dbtime_machine::now();
         check_room(&self.target, data, "name a file on another disk")?;
-        let loaded = load(&self.target, data, tell, stop)?;
-        Ok(told_of_load(data, &loaded, &self.target, dbtime_machine::now() - begun))
+        let loaded = load(&self.target, data, progress, stop)?;
+        Ok(load_summary(data, &loaded, &self.target, dbtime_machine::now() - begun))
     }
 }
 
 /// Workers of an embedded engine beyond this are a mistake: each is a thread.
-const MOST_WORKERS: u32 = 4096;
+const MAX_WORKERS: u32 = 4096;
 
 /// Open files a worker needs: database, log, shared memory (one for all), clock, and spare.
 const FILES_PER_WORKER: u64 = 5;
 
 fn check_workers(workers: u32) -> Result<(), LabError> {
-    if workers > MOST_WORKERS {
+    if workers > MAX_WORKERS {
         return Err(LabError::Usage(format!(
             "{workers} workers are too many for an embedded engine, where each is a thread: use at \
-             most {MOST_WORKERS}, with --workers behind more --connections if need be"
+             most {MAX_WORKERS}, with --workers behind more --connections if need be"
         )));
     }
     allow_files(FILES_PER_WORKER * u64::from(workers), &format!("{workers} workers"))
@@ -184,7 +184,7 @@ fn check_room(target: &SqliteTarget, data: &Dataset<'_>, elsewhere: &str) -> Res
 fn load(
     target: &SqliteTarget,
     data: &Dataset<'_>,
-    tell: ProgressListener<'_>,
+    progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<LoadedRows, LabError> {
     let Dataset { workload, scale, seed, replacing } = *data;
@@ -204,7 +204,7 @@ fn load(
         let fill = |row, values: &mut Vec<_>| data.fill_row(row, values);
         admin.load(table, data.row_count(), fill, |at| {
             let (table, done, total) = (at.table.to_owned(), at.done, at.total);
-            tell(RunProgress::Loading { table, done, total });
+            progress(RunProgress::Loading { table, done, total });
             !stop.is_set()
         })?;
         if stop.is_set() {

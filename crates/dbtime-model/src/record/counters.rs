@@ -1,4 +1,4 @@
-//! What the server counted in the measured window: the counters that tell most.
+//! What the server counted in the measured window, by its key counters.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,16 +11,17 @@ pub struct CountersInfo {
     pub interval_s: Option<f64>,
     /// Transactions of this run that ended between them.
     pub transactions: u64,
-    /// The counters that tell most, and counted anything.
-    pub telling: Vec<TellingCounter>,
+    /// The key counters that counted anything.
+    #[serde(alias = "telling")]
+    pub key_counters: Vec<KeyCounterDelta>,
     /// What a reader must know of all of them: a restart, a reset.
     pub notes: Vec<String>,
 }
 
-/// One counter that tells much.
+/// One key counter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TellingCounter {
+pub struct KeyCounterDelta {
     /// Its name at the server, or what several of them add up to.
     pub name: String,
     /// The unit of the two figures.
@@ -46,4 +47,19 @@ pub enum CounterUnit {
     Bytes,
     /// Milliseconds.
     Ms,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_before_call_key_counters_telling() {
+        let old = r#"{"transactions":3,"telling":[{"name":"Questions","difference":6.0}]}"#;
+        let info: CountersInfo = serde_json::from_str(old).expect("an old record");
+        assert_eq!(info.key_counters[0].name, "Questions");
+        let new = serde_json::to_string(&info).expect("plain data");
+        assert!(new.contains("key_counters") && !new.contains("telling"), "{new}");
+        assert_eq!(serde_json::from_str::<CountersInfo>(&new).expect("a record"), info);
+    }
 }

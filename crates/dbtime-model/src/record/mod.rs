@@ -23,7 +23,7 @@ pub use budget::{
     BudgetBucket, BudgetInfo, BudgetLayer, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo,
     MeasuringCost, Provenance,
 };
-pub use counters::{CounterUnit, CountersInfo, TellingCounter};
+pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json, read_run_record,
 };

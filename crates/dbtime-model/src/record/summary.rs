@@ -115,8 +115,9 @@ pub struct OperationSummary {
     pub retries: u64,
     /// Its share of all offered transactions, `0.0..=1.0`.
     pub share: f64,
-    /// The share its weight asks for.
-    pub share_wanted: f64,
+    /// Its share of all weights.
+    #[serde(alias = "share_wanted")]
+    pub share_expected: f64,
     /// Its distributions.
     pub latency_us: LatencySet,
     /// Mean per transaction over the sampled ones.
@@ -125,20 +126,21 @@ pub struct OperationSummary {
     pub budget_error: Option<f64>,
     /// The budget by power-of-two response bucket.
     pub budget_buckets: Vec<BudgetBucket>,
-    /// Think time wanted and taken; `null` without think time.
+    /// Think time requested and taken; `null` without think time.
     pub think: Option<ThinkSummary>,
     /// What was required of it, and whether it held.
     pub limits: Vec<Check>,
 }
 
-/// Think time wanted and taken.
+/// Think time requested and taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThinkSummary {
     /// How many pauses.
     pub count: u64,
-    /// Mean asked for.
-    pub wanted_us: f64,
+    /// Mean that the workload or `--think` sets.
+    #[serde(alias = "wanted_us")]
+    pub requested_us: f64,
     /// Mean taken.
     pub taken_us: f64,
 }
@@ -256,4 +258,20 @@ pub struct StatementSummary {
     pub budget_us: Option<BudgetUs>,
     /// Σ |unexplained| / Σ time over the sampled ones.
     pub budget_error: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_before_call_what_is_expected_and_requested_wanted() {
+        let old = r#"{"share_wanted":0.25,"think":{"wanted_us":10.5,"taken_us":11.0}}"#;
+        let operation: OperationSummary = serde_json::from_str(old).expect("an old record");
+        assert!((operation.share_expected - 0.25).abs() < 1e-9);
+        assert!((operation.think.expect("there").requested_us - 10.5).abs() < 1e-9);
+        let new = serde_json::to_string(&operation).expect("plain data");
+        assert!(!new.contains("wanted"), "{new}");
+        assert_eq!(serde_json::from_str::<OperationSummary>(&new).expect("a record"), operation);
+    }
 }

@@ -27,7 +27,7 @@ pub(super) const BY_BUCKET: Chart = Chart {
 };
 
 /// Buckets with fewer transactions than this are marked as few.
-const FEW: u64 = 10;
+const MIN_COUNT: u64 = 10;
 
 fn by_operation(run: &Run) -> Option<String> {
     let budget = |o: &OperationSummary| {
@@ -62,7 +62,7 @@ fn by_bucket(run: &Run) -> Option<String> {
     let mut out = String::from("<div class=\"bars\">");
     for slice in &slices {
         let from = format!("{}–{}", us(slice.from_us), us(slice.below_us));
-        let few = if slice.means.count < FEW { ", few" } else { "" };
+        let few = if slice.means.count < MIN_COUNT { ", few" } else { "" };
         let transactions = format!("{} tx{few}", count(slice.means.count));
         row(
             &mut out,

@@ -17,7 +17,7 @@ mod timeline;
 
 pub(crate) use stacked::{Bar, SegmentLabels, bar, legend};
 pub(crate) use svg::escape;
-pub(crate) use sweep_lines::{MOST_LINES, SWEEP_CHARTS, SweepLines};
+pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines};
 
 use dbtime_model::record::Run;
 

@@ -10,7 +10,7 @@ use dbtime_model::record::{SweepRun, combination_text};
 use dbtime_model::units::parse_rate;
 
 /// Lines of one chart; colours for more cannot be told apart.
-pub(crate) const MOST_LINES: usize = 6;
+pub(crate) const MAX_LINES: usize = 6;
 
 /// A figure that is drawn.
 pub(crate) struct SweepChart {
@@ -87,7 +87,7 @@ impl<'a> SweepLines<'a> {
         if points < 2 {
             return None;
         }
-        let shown = &self.lines[..self.lines.len().min(MOST_LINES)];
+        let shown = &self.lines[..self.lines.len().min(MAX_LINES)];
         let all =
             shown.iter().flat_map(|(_, points)| points.iter().map(|(_, run)| (chart.of)(run)));
         let y = AxisScale::fitting(all, (BOTTOM, TOP));
@@ -147,7 +147,7 @@ impl<'a> SweepLines<'a> {
     /// The chart in words.
     fn described(&self, chart: &SweepChart) -> String {
         let mut words: Vec<String> = Vec::new();
-        for (name, points) in self.lines.iter().take(MOST_LINES) {
+        for (name, points) in self.lines.iter().take(MAX_LINES) {
             let point = |(place, run): &(usize, &SweepRun)| {
                 format!("{}: {}", self.values[*place], figure(chart, (chart.of)(run)))
             };

@@ -7,7 +7,7 @@ use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{
-    CountersInfo, OperationSummary, RunRecord, StatementSummary, TellingCounter,
+    CountersInfo, KeyCounterDelta, OperationSummary, RunRecord, StatementSummary,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -181,9 +181,9 @@ fn items<'a, T>(
     figures: impl Fn([Option<&'a T>; 2]) -> Vec<FigurePair>,
 ) -> Vec<ComparedItem> {
     let names: BTreeSet<String> = sides.iter().flat_map(|side| side.iter()).map(&name).collect();
-    let item = |wanted: String| {
-        let found = sides.map(|side| side.iter().find(|item| name(item) == wanted));
-        ComparedItem { figures: figures(found), name: wanted }
+    let item = |item_name: String| {
+        let found = sides.map(|side| side.iter().find(|item| name(item) == item_name));
+        ComparedItem { figures: figures(found), name: item_name }
     };
     let mut all: Vec<ComparedItem> = names.into_iter().map(item).collect();
     let change = |item: &ComparedItem| item.figures.first().map_or(0.0, FigurePair::change);
@@ -233,15 +233,15 @@ fn statements(a: &RunRecord, b: &RunRecord) -> Vec<ComparedItem> {
 /// What tells most of what the servers counted, per transaction.
 fn counters(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
     let sides = [a, b].map(|record| record.counters.as_ref());
-    let telling = sides.map(|info| info.map_or(&[][..], |info| &info.telling));
+    let counters = sides.map(|info| info.map_or(&[][..], |info| &info.key_counters));
     let names: BTreeSet<&str> =
-        telling.into_iter().flatten().map(|told| told.name.as_str()).collect();
+        counters.into_iter().flatten().map(|counter| counter.name.as_str()).collect();
     // Another version may not have that counter.
     let is_one_version = a.target.identity() == b.target.identity();
     let whole = sides.map(|info| info.filter(|info| is_one_version && is_whole(info)));
     let absent = whole.map(|info| info.map(|_| 0.0));
     let pair = |name: &str| {
-        let found = telling.map(|side| side.iter().find(|told| told.name == name));
+        let found = counters.map(|side| side.iter().find(|counter| counter.name == name));
         let unit = found.into_iter().flatten().next().map_or(FigureUnit::Number, |t| t.unit.into());
         let each = |side: usize| found[side].map_or(absent[side], per_transaction);
         FigurePair::new(name, unit, [each(0), each(1)])
@@ -257,8 +257,8 @@ fn is_whole(info: &CountersInfo) -> bool {
     info.transactions > 0 && info.notes.is_empty()
 }
 
-fn per_transaction(told: &TellingCounter) -> Option<f64> {
+fn per_transaction(counter: &KeyCounterDelta) -> Option<f64> {
     // Milliseconds are shown as what they are of a transaction: microseconds.
-    let scale = if FigureUnit::from(told.unit) == FigureUnit::Us { 1e3 } else { 1.0 };
-    told.per_transaction.map(|each| each * scale)
+    let scale = if FigureUnit::from(counter.unit) == FigureUnit::Us { 1e3 } else { 1.0 };
+    counter.per_transaction.map(|each| each * scale)
 }

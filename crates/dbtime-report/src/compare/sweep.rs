@@ -72,7 +72,7 @@ impl SweepComparison {
         };
         let mut unlike: Vec<String> = Vec::new();
         for sentence in both.iter().flat_map(|combination| &combination.runs.unlike) {
-            if !unlike.contains(sentence) && unlike.len() < MOST_UNLIKE {
+            if !unlike.contains(sentence) && unlike.len() < MAX_UNLIKE {
                 unlike.push(sentence.clone());
             }
         }
@@ -110,7 +110,7 @@ impl SweepComparison {
 }
 
 /// Sentences on what differs; combinations differ from each other anyway.
-const MOST_UNLIKE: usize = 6;
+const MAX_UNLIKE: usize = 6;
 
 /// The runs of one combination, by their throughput.
 type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;

@@ -16,8 +16,8 @@ pub(super) fn section(run: &Run, out: &mut String) {
     ];
     let mut table =
         HtmlTable::new("Status counters that tell most, per transaction and in all", heads);
-    for told in &info.telling {
-        table.row(row(told).map(HtmlCell::text).into());
+    for counter in &info.key_counters {
+        table.row(row(counter).map(HtmlCell::text).into());
     }
     let _ = write!(out, "<section><h2>{TITLE}</h2>\n{}", table.finish());
     for sentence in sentences(info) {

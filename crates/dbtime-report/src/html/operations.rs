@@ -39,7 +39,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
 }
 
 fn table(operations: &[OperationSummary]) -> String {
-    let figures = ["Count", "Failed", "Share", "Wanted", "Avg", "Max", "90th", "Required 90th"];
+    let figures = ["Count", "Failed", "Share", "Weight", "Avg", "Max", "90th", "Required 90th"];
     let mut heads = vec![HtmlHeading::Text("Type")];
     heads.extend(figures.map(HtmlHeading::Figure));
     heads.push(HtmlHeading::Text("Pass/Fail"));
@@ -61,7 +61,7 @@ fn table(operations: &[OperationSummary]) -> String {
             HtmlCell::text(count(operation.count)),
             HtmlCell::text(count(operation.failed)).class(failed),
             HtmlCell::text(percent(operation.share * 100.0)),
-            HtmlCell::text(percent(operation.share_wanted * 100.0)).class("dim"),
+            HtmlCell::text(percent(operation.share_expected * 100.0)).class("dim"),
             time(response.mean),
             time(response.max),
             time(response.p90),

@@ -3,7 +3,7 @@
 use super::frame;
 use super::machine::repeat_section;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
-use crate::charts::{MOST_LINES, SWEEP_CHARTS, SweepLines, escape};
+use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape};
 use crate::facts::instant;
 use crate::format::{NONE, count, if_any, percent, rate, us};
 use crate::story;
@@ -66,7 +66,7 @@ fn charts(sweep: &Sweep, out: &mut String) {
         );
     }
     out.push_str("</section>\n");
-    let more = lines.lines.len().saturating_sub(MOST_LINES);
+    let more = lines.lines.len().saturating_sub(MAX_LINES);
     let more = match more {
         0 => String::new(),
         more => format!(" {} more combinations are in the table alone.", count(more as u64)),
@@ -84,7 +84,7 @@ fn legend(lines: &SweepLines<'_>) -> String {
         return String::new();
     }
     let mut out = "<ul class=\"legend\">".to_owned();
-    for (index, (name, _)) in lines.lines.iter().take(MOST_LINES).enumerate() {
+    for (index, (name, _)) in lines.lines.iter().take(MAX_LINES).enumerate() {
         let _ = write!(
             out,
             "<li><i class=\"swatch line-{index}\" aria-hidden=\"true\"></i>{}</li>",

@@ -14,8 +14,8 @@ pub(super) fn section(run: &Run, page: &mut Page) {
         TextColumn::figure("In all"),
         TextColumn::text("What it counts"),
     ]);
-    for told in &info.telling {
-        let [name, each, all, meaning] = row(told);
+    for counter in &info.key_counters {
+        let [name, each, all, meaning] = row(counter);
         let [all, meaning] = [all, meaning].map(|text| TextCell::new(text, TextRole::Dim));
         table.row(vec![name.into(), each.into(), all, meaning]);
     }

@@ -28,7 +28,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
 
 /// What the server used by name of thread, on request.
 fn server_threads(run: &Run, page: &mut Page) {
-    let Some(server) = run.record.server.as_ref().filter(|_| page.wants_threads()) else { return };
+    let Some(server) = run.record.server.as_ref().filter(|_| page.shows_threads()) else { return };
     if server.by_thread.is_empty() {
         return;
     }

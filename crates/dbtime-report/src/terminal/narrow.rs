@@ -6,7 +6,7 @@ use crate::format::width;
 use std::borrow::Cow;
 
 /// Names are rather cut to so many columns than that a figure is left out.
-const SHORT: usize = 12;
+const SHORT_COLUMNS: usize = 12;
 
 impl ReportTable {
     /// The table as it is laid out in `room` columns.
@@ -16,7 +16,7 @@ impl ReportTable {
         }
         let mut shaped = self.clone();
         shaped.break_headings();
-        while shaped.whole_of(Some(SHORT)) > room && shaped.leave_out_widest() {}
+        while shaped.whole_of(Some(SHORT_COLUMNS)) > room && shaped.leave_out_widest() {}
         Cow::Owned(shaped)
     }
 

@@ -5,8 +5,8 @@ use crate::format::{clean, counted, us};
 use dbtime_model::Nanos;
 
 /// Holders that are shown of a statement, and connections of a holder.
-const MOST_HOLDERS: usize = 3;
-const MOST_CONNECTIONS: usize = 4;
+const MAX_HOLDERS: usize = 3;
+const MAX_CONNECTIONS: usize = 4;
 
 /// How locks were let go.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +80,7 @@ impl StatementLocks {
     }
 
     fn who(&self) -> String {
-        let (shown, rest) = self.connections.split_at(self.connections.len().min(MOST_CONNECTIONS));
+        let (shown, rest) = self.connections.split_at(self.connections.len().min(MAX_CONNECTIONS));
         let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
         match self.connections.len() {
             0 => String::new(),
@@ -93,7 +93,7 @@ impl StatementLocks {
 /// The lines of a statement; `all` has those first that were waited for longest.
 pub(super) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String> {
     let own: Vec<&StatementLocks> = all.iter().filter(|one| one.statement == statement).collect();
-    let (shown, rest) = own.split_at(own.len().min(MOST_HOLDERS));
+    let (shown, rest) = own.split_at(own.len().min(MAX_HOLDERS));
     let mut lines: Vec<String> = shown.iter().map(|one| one.line()).collect();
     if !rest.is_empty() {
         let length = Nanos(rest.iter().map(|one| one.length.0).sum());

@@ -58,7 +58,7 @@ impl PageStyle {
     /// The same for a terminal of so many columns, which a report follows from 72 to 120.
     #[must_use]
     pub fn within(self, columns: usize) -> Self {
-        Self { columns: columns.clamp(LEAST, MOST), ..self }
+        Self { columns: columns.clamp(LEAST, MAX_COLUMNS), ..self }
     }
 }
 
@@ -75,7 +75,7 @@ const LEAST: usize = 72;
 const SHORTEST_BAR: usize = 10;
 
 /// Lines longer than this are read with effort.
-const MOST: usize = 120;
+const MAX_COLUMNS: usize = 120;
 
 /// The column at which the text of a fact begins.
 const FACT: usize = 16;
@@ -117,12 +117,12 @@ impl Page {
     }
 
     /// Whether the reader asked for the server's threads.
-    pub(crate) fn wants_threads(&self) -> bool {
+    pub(crate) fn shows_threads(&self) -> bool {
         self.options.threads
     }
 
     /// Whether the reader asked for the histogram.
-    pub(crate) fn wants_histogram(&self) -> bool {
+    pub(crate) fn shows_histogram(&self) -> bool {
         self.options.histogram
     }
 

@@ -45,7 +45,7 @@ const BAR: usize = 48;
 
 /// Responses by power of two, on request.
 pub(super) fn histogram(run: &Run, page: &mut Page) {
-    if !page.wants_histogram() {
+    if !page.shows_histogram() {
         return;
     }
     page.heading("Response histogram");
@@ -92,14 +92,14 @@ pub(super) fn errors(run: &Run, page: &mut Page) {
     page.heading("Errors by code, retried ones included");
     let mut errors: Vec<_> = run.record.errors.iter().collect();
     errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
-    let said = &run.record.error_messages;
+    let messages = &run.record.error_messages;
     let mut table = ReportTable::new(vec![
         TextColumn::text("Code"),
         TextColumn::figure("Count"),
         TextColumn::text("What it is"),
     ]);
     for (code, times) in errors {
-        let text = said.get(code).map_or(String::new(), |text| abridged(&clean(text)));
+        let text = messages.get(code).map_or(String::new(), |text| abridged(&clean(text)));
         let count = TextCell::new(count(*times), TextRole::Warn);
         table.row(vec![abridged(&clean(code)).into(), count, text.into()]);
     }

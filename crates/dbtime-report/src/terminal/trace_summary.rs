@@ -16,13 +16,13 @@ use dbtime_model::{Nanos, Part};
 const BAR: u64 = 40;
 
 /// Names in the table of those who had the CPU.
-const MOST: usize = 15;
+const MAX_ROWS: usize = 15;
 
 /// Statements in the table of them.
-const MOST_STATEMENTS: usize = 20;
+const MAX_STATEMENTS: usize = 20;
 
 /// Lines of a statement's text.
-const MOST_LINES: usize = 3;
+const MAX_TEXT_LINES: usize = 3;
 
 /// What is told of a trace.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
 /// All statements, and kinds of them; of the query cache only where it was asked.
 fn kinds(totals: &TracedTotals) -> Vec<(&'static str, TraceTotals)> {
     let mut kinds = vec![("all statements", totals.all())];
-    let cached = |wanted| totals.of(|row| row.cache == wanted);
+    let cached = |state| totals.of(|row| row.cache == state);
     let (hits, misses) = (cached(QueryCache::Hit), cached(QueryCache::Miss));
     if hits.count + misses.count > 0 {
         kinds.extend([("query-cache hits", hits), ("query-cache misses", misses)]);
@@ -130,13 +130,13 @@ fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, page: &mut Page) {
     columns.push(TextColumn::figure("Total"));
     columns.extend(FIGURES.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
-    let (shown, rest) = rows.split_at(rows.len().min(MOST_STATEMENTS));
+    let (shown, rest) = rows.split_at(rows.len().min(MAX_STATEMENTS));
     let share = |totals: &TraceTotals| {
         percent(100.0 * totals.response.0 as f64 / all.response.0.max(1) as f64)
     };
     for (name, totals) in shown {
         let text = wrap(&clean(name), COLUMNS - 2);
-        text.iter().take(MOST_LINES).for_each(|line| table.group(line));
+        text.iter().take(MAX_TEXT_LINES).for_each(|line| table.group(line));
         let total = us(totals.response.as_micros());
         let mut cells = vec![share(totals).into(), count(totals.count).into(), total.into()];
         cells.extend(figures(totals));
@@ -271,7 +271,7 @@ fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, 
     let mut columns: Vec<TextColumn> = names.iter().copied().map(TextColumn::text).collect();
     columns.extend(["Times", "Time in all", "Each time"].map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
-    let (shown, rest) = rows.split_at(rows.len().min(MOST));
+    let (shown, rest) = rows.split_at(rows.len().min(MAX_ROWS));
     let mut add = |names: &[String], times: u64, time: Nanos| {
         let mut cells: Vec<TextCell> = names.iter().map(|name| name.clone().into()).collect();
         cells.push(count(times).into());

@@ -9,7 +9,7 @@ use dbtime_model::Nanos;
 use dbtime_model::process::{CommandExit, CpuSplit, Memory, SpentResources, UsageReport};
 
 /// Processes that are shown one by one.
-const MOST: usize = 20;
+const MAX_PROCESSES: usize = 20;
 
 /// The report: what was used in all, where the time of the threads went, everything else as
 /// differences and per second.
@@ -299,7 +299,7 @@ fn by_thread(report: &UsageReport, page: &mut Page) {
 
 /// Its processes, where there are several.
 fn each(report: &UsageReport, page: &mut Page) {
-    let shares = report.each.iter().take(MOST).map(|used| CpuShare {
+    let shares = report.each.iter().take(MAX_PROCESSES).map(|used| CpuShare {
         name: vec![used.id.pid.to_string().into()],
         spent: &used.spent,
         split: &used.split,
@@ -313,9 +313,10 @@ fn each(report: &UsageReport, page: &mut Page) {
     let more =
         vec![TextColumn::figure("RSS"), TextColumn::figure("Threads"), TextColumn::text("Command")];
     shares_of_cpu(heading, [vec![TextColumn::figure("PID")], more], shares.collect(), page);
-    if report.each.len() > MOST {
-        let others: Nanos = report.each[MOST..].iter().map(|used| used.spent.cpu).sum();
-        let text = format!("{} more, {} of CPU together", report.each.len() - MOST, long(others));
+    if report.each.len() > MAX_PROCESSES {
+        let others: Nanos = report.each[MAX_PROCESSES..].iter().map(|used| used.spent.cpu).sum();
+        let text =
+            format!("{} more, {} of CPU together", report.each.len() - MAX_PROCESSES, long(others));
         page.text(&text, TextRole::Dim);
     }
 }

@@ -12,7 +12,7 @@ struct PartStyle {
     color: Color,
 }
 
-const LOOKS: [PartStyle; 12] = [
+const PART_STYLES: [PartStyle; 12] = [
     PartStyle { part: Part::Cpu, letter: 'C', color: Color::Green },
     PartStyle { part: Part::RunqPreempted, letter: 'P', color: Color::Yellow },
     PartStyle { part: Part::RunqWoken, letter: 'R', color: Color::LightYellow },
@@ -32,14 +32,14 @@ const UNEXPLAINED: char = '?';
 
 /// How a part is drawn.
 pub(super) fn style_of(part: Part, in_color: bool) -> Style {
-    let look = LOOKS.iter().find(|look| look.part == part);
-    let color = look.map_or(Color::Gray, |look| look.color);
+    let style = PART_STYLES.iter().find(|style| style.part == part);
+    let color = style.map_or(Color::Gray, |style| style.color);
     if in_color { Style::new().bg(color).fg(Color::Black) } else { Style::new() }
 }
 
 /// The letter of a part.
 pub(super) fn letter_of(part: Part) -> char {
-    LOOKS.iter().find(|look| look.part == part).map_or(UNEXPLAINED, |look| look.letter)
+    PART_STYLES.iter().find(|style| style.part == part).map_or(UNEXPLAINED, |style| style.letter)
 }
 
 /// A bar of so many columns in which each part has its share of `whole`, which is all of it; the
@@ -85,10 +85,10 @@ const RARE: [Part; 2] = [Part::Throttled, Part::Stopped];
 /// What the letters mean that may be in bars of these parts.
 pub(super) fn legend(parts: &Parts, in_color: bool) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    let is_there = |look: &&PartStyle| parts.get(look.part) > 0 || !RARE.contains(&look.part);
-    for look in LOOKS.iter().filter(is_there) {
-        spans.push(Span::styled(look.letter.to_string(), style_of(look.part, in_color)));
-        let word = match look.part {
+    let is_there = |style: &&PartStyle| parts.get(style.part) > 0 || !RARE.contains(&style.part);
+    for style in PART_STYLES.iter().filter(is_there) {
+        spans.push(Span::styled(style.letter.to_string(), style_of(style.part, in_color)));
+        let word = match style.part {
             Part::RunqPreempted => "pre-empted",
             Part::RunqWoken => "runq",
             Part::IoRead => "read",
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_part_has_a_look() {
-        assert_eq!(LOOKS.map(|look| look.part), Part::TRACED);
+        assert_eq!(PART_STYLES.map(|style| style.part), Part::TRACED);
         assert!(Part::TRACED.into_iter().all(|part| letter_of(part) != UNEXPLAINED));
     }
 

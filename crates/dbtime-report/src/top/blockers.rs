@@ -50,7 +50,7 @@ type Edges = BTreeMap<Option<u64>, BTreeMap<u64, BlockerWaits>>;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let links = links(&scene.lock_waits);
-    let links = links.iter().filter(|link| state.wants(&[&link.text]));
+    let links = links.iter().filter(|link| state.matches_filter(&[&link.text]));
     let columns = usize::from(area.width);
     let tree = if columns >= 100 { 30 } else { 18 };
     let over = links.map(|link| BlockerRow::Line(text_of(link, tree)));

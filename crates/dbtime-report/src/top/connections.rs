@@ -19,23 +19,23 @@ const DOING: usize = 14;
 
 /// Columns of a user and of a database, where there are so many in all.
 const OWNER: usize = 12;
-const ENOUGH_FOR_OWNERS: usize = 110;
+const MIN_COLUMNS_FOR_OWNERS: usize = 110;
 
 /// Columns of a client's address and port, likewise; longer ones are cut.
 const CLIENT: usize = 21;
-const ENOUGH_FOR_CLIENTS: usize = 132;
+const MIN_COLUMNS_FOR_CLIENTS: usize = 132;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let mut rows: Vec<&LiveConnection> = scene.connections.iter().collect();
-    rows.retain(|one| state.wants(&[&one.request.text, &doing(one)]));
+    rows.retain(|one| state.matches_filter(&[&one.request.text, &doing(one)]));
     rows.sort_by_key(|one| rank(one));
     let columns = usize::from(area.width);
-    let has_owners = columns >= ENOUGH_FOR_OWNERS;
+    let has_owners = columns >= MIN_COLUMNS_FOR_OWNERS;
     let owners = match has_owners {
         true => format!("{} {} ", left("User", OWNER), left("Database", OWNER)),
         false => String::new(),
     };
-    let owners = match columns >= ENOUGH_FOR_CLIENTS {
+    let owners = match columns >= MIN_COLUMNS_FOR_CLIENTS {
         true => owners + &left("Client", CLIENT) + " ",
         false => owners,
     };
@@ -85,7 +85,7 @@ fn owner(request: &TracedRequest) -> String {
 
 /// Where its client is.
 fn client(request: &TracedRequest, columns: usize) -> String {
-    if columns < ENOUGH_FOR_CLIENTS {
+    if columns < MIN_COLUMNS_FOR_CLIENTS {
         return String::new();
     }
     let socket = || if request.login.is_some() { "socket" } else { "?" }.to_owned();

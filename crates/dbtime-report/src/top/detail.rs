@@ -18,10 +18,10 @@ use ratatui::text::{Line, Span as Piece};
 use ratatui::widgets::Paragraph;
 
 /// Lines of the statement's text.
-const MOST_LINES: usize = 4;
+const MAX_LINES: usize = 4;
 
 /// Slow requests that are shown.
-const MOST_SLOW: usize = 8;
+const MAX_SLOW: usize = 8;
 
 pub(super) fn draw(
     frame: &mut Frame<'_>,
@@ -35,7 +35,7 @@ pub(super) fn draw(
     let bold =
         |text: &str| Line::styled(text.to_owned(), Style::new().add_modifier(Modifier::BOLD));
     let mut lines: Vec<Line<'_>> =
-        wrap(&one_line(name), columns).into_iter().take(MOST_LINES).map(Line::raw).collect();
+        wrap(&one_line(name), columns).into_iter().take(MAX_LINES).map(Line::raw).collect();
     match span.statements.iter().find(|(other, _)| other == name) {
         Some((_, totals)) => {
             lines.push(Line::raw(figures(totals, span)));
@@ -52,7 +52,7 @@ pub(super) fn draw(
         None => lines.push(Line::raw("not executed in this time; w shows all since the start")),
     }
     let slow: Vec<&TracedRequest> =
-        scene.slowest.iter().filter(|request| *request.text == *name).take(MOST_SLOW).collect();
+        scene.slowest.iter().filter(|request| *request.text == *name).take(MAX_SLOW).collect();
     if !slow.is_empty() {
         lines.push(bold("The slowest of it that were kept"));
         lines.extend(slow.into_iter().map(slow_line));

@@ -109,8 +109,8 @@ fn trouble(scene: &TopScene) -> String {
         (ledger.compressed, "compressed connections cannot be followed"),
         (ledger.no_storage, "reads and writes had no room in the kernel"),
     ];
-    let told = kinds.iter().filter(|(times, _)| *times > 0);
-    told.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")
+    let present = kinds.iter().filter(|(times, _)| *times > 0);
+    present.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")
 }
 
 fn tab_line(state: &TopState) -> Line<'static> {

@@ -13,7 +13,7 @@ use ratatui::text::Line;
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
     let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(several)".to_owned());
     let rows: Vec<&Preemption> =
-        span.preemptors.iter().filter(|row| state.wants(&[&name(row)])).collect();
+        span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
     let columns = usize::from(area.width);
     let head = format!(
         "{} {} {} {} {}",

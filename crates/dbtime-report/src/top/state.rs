@@ -127,10 +127,10 @@ impl TopState {
             KeyCode::Char('/') => self.is_typing = true,
             KeyCode::Char('?' | 'h') => self.has_help = true,
             KeyCode::Char(digit @ '1'..='4') => {
-                self.look_at(VIEWS[digit as usize - '1' as usize].0)
+                self.show_view(VIEWS[digit as usize - '1' as usize].0)
             }
-            KeyCode::Tab => self.look_at(next(&VIEWS, self.view, 1)),
-            KeyCode::BackTab => self.look_at(next(&VIEWS, self.view, VIEWS.len() - 1)),
+            KeyCode::Tab => self.show_view(next(&VIEWS, self.view, 1)),
+            KeyCode::BackTab => self.show_view(next(&VIEWS, self.view, VIEWS.len() - 1)),
             KeyCode::Enter if self.view == TopView::Statements => {
                 self.statement = self.under_cursor.clone();
             }
@@ -140,7 +140,7 @@ impl TopState {
         UserAction::Nothing
     }
 
-    fn look_at(&mut self, view: TopView) {
+    fn show_view(&mut self, view: TopView) {
         (self.view, self.statement, self.selected) = (view, None, 0);
     }
 
@@ -177,9 +177,9 @@ impl TopState {
     }
 
     /// Whether a row is wanted that shows these texts.
-    pub(super) fn wants(&self, texts: &[&str]) -> bool {
-        let wanted = self.filter.to_lowercase();
-        wanted.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+    pub(super) fn matches_filter(&self, texts: &[&str]) -> bool {
+        let needle = self.filter.to_lowercase();
+        needle.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&needle))
     }
 
     /// Notes how many rows there are for so much room; returns the first that is to be shown.
@@ -227,7 +227,11 @@ mod tests {
     fn what_is_typed_filters_and_is_no_command() {
         let mut state = TopState::default();
         assert_eq!(press(&mut state, &typed("/Quit")), UserAction::Nothing);
-        assert!(state.is_typing && state.wants(&["do it", "don't QUIT"]) && !state.wants(&["no"]));
+        assert!(
+            state.is_typing
+                && state.matches_filter(&["do it", "don't QUIT"])
+                && !state.matches_filter(&["no"])
+        );
         press(&mut state, &[KeyCode::Backspace, KeyCode::Enter]);
         assert_eq!((state.filter.as_str(), state.is_typing), ("Qui", false));
         press(&mut state, &[KeyCode::Esc]);

@@ -16,29 +16,29 @@ use std::cmp::Reverse;
 struct StatementFigure {
     name: &'static str,
     columns: usize,
-    told: fn(&TraceTotals, &Span) -> String,
+    render: fn(&TraceTotals, &Span) -> String,
 }
 
-const SHARE: StatementFigure = StatementFigure { name: "Share", columns: 7, told: share };
-const CALLS: StatementFigure = StatementFigure { name: "Calls/s", columns: 8, told: calls };
+const SHARE: StatementFigure = StatementFigure { name: "Share", columns: 7, render: share };
+const CALLS: StatementFigure = StatementFigure { name: "Calls/s", columns: 8, render: calls };
 const MEAN: StatementFigure =
-    StatementFigure { name: "Mean", columns: 8, told: |t, _| micros(t.mean()) };
+    StatementFigure { name: "Mean", columns: 8, render: |t, _| micros(t.mean()) };
 const P99: StatementFigure =
-    StatementFigure { name: "p99", columns: 8, told: |t, _| micros(t.quantile(0.99)) };
+    StatementFigure { name: "p99", columns: 8, render: |t, _| micros(t.quantile(0.99)) };
 const MAX: StatementFigure =
-    StatementFigure { name: "Max", columns: 8, told: |t, _| micros(Some(t.longest)) };
+    StatementFigure { name: "Max", columns: 8, render: |t, _| micros(Some(t.longest)) };
 const CPU: StatementFigure = StatementFigure {
     name: "CPU",
     columns: 8,
-    told: |t, _| micros(Some(t.parts.duration(Part::Cpu))),
+    render: |t, _| micros(Some(t.parts.duration(Part::Cpu))),
 };
 const LOCK: StatementFigure = StatementFigure {
     name: "Lock",
     columns: 8,
-    told: |t, _| micros(Some(t.parts.duration(Part::Lock))),
+    render: |t, _| micros(Some(t.parts.duration(Part::Lock))),
 };
 const ERRORS: StatementFigure =
-    StatementFigure { name: "Errors", columns: 6, told: |t, _| count(t.errors) };
+    StatementFigure { name: "Errors", columns: 6, render: |t, _| count(t.errors) };
 
 /// The width from which on there is room for what is less often wanted.
 const WIDE: usize = 100;
@@ -58,13 +58,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
     state.under_cursor = chosen.map(|(name, _)| name.clone());
     let in_color = state.in_color;
     table(frame, area, state, heading(left(&head, columns)), &rows, |(name, totals)| {
-        let told = |figure: &StatementFigure| right(&(figure.told)(totals, span), figure.columns);
-        let mut pieces = vec![Piece::raw(told(&SHARE) + " ")];
+        let cell = |figure: &StatementFigure| right(&(figure.render)(totals, span), figure.columns);
+        let mut pieces = vec![Piece::raw(cell(&SHARE) + " ")];
         let parts = stacked(&totals.parts, totals.response, bar, in_color);
         let drawn: usize = parts.iter().map(|piece| piece.width()).sum();
         pieces.extend(parts);
         pieces.push(Piece::raw(" ".repeat(bar - drawn.min(bar))));
-        let rest: String = figures.iter().map(|figure| format!(" {}", told(figure))).collect();
+        let rest: String = figures.iter().map(|figure| format!(" {}", cell(figure))).collect();
         pieces.push(Piece::raw(rest + " "));
         let taken: usize = pieces.iter().map(|piece| piece.width()).sum();
         pieces.push(Piece::raw(left(&one_line(name), columns.saturating_sub(taken))));
@@ -78,14 +78,14 @@ fn figures(columns: usize, sort: SortOrder) -> Vec<StatementFigure> {
     if columns >= WIDE {
         figures.extend([MAX, CPU, ERRORS]);
     }
-    let wanted = match sort {
+    let sorted_by = match sort {
         SortOrder::Cpu => CPU,
         SortOrder::Lock => LOCK,
         SortOrder::Errors => ERRORS,
         SortOrder::Total | SortOrder::Calls | SortOrder::Mean | SortOrder::P99 => MEAN,
     };
-    if !figures.iter().any(|figure| figure.name == wanted.name) {
-        figures.push(wanted);
+    if !figures.iter().any(|figure| figure.name == sorted_by.name) {
+        figures.push(sorted_by);
     }
     figures
 }
@@ -104,8 +104,8 @@ fn micros(length: Option<Nanos>) -> String {
 
 /// What the filter lets through, the most first.
 fn sorted(span: &Span, state: &TopState) -> Vec<(String, TraceTotals)> {
-    let wanted = span.statements.iter().filter(|(name, _)| state.wants(&[name]));
-    let mut rows: Vec<(String, TraceTotals)> = wanted.cloned().collect();
+    let matching = span.statements.iter().filter(|(name, _)| state.matches_filter(&[name]));
+    let mut rows: Vec<(String, TraceTotals)> = matching.cloned().collect();
     rows.sort_by_cached_key(|(name, totals)| (Reverse(weight(totals, state.sort)), name.clone()));
     rows
 }

@@ -13,23 +13,23 @@ use dbtime_model::traced_live::{Activity, LiveConnection};
 use std::cmp::Reverse;
 
 /// Lines of a tree, and of those that nobody holds up as far as is known.
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 
 /// Rows with a heading; none where nobody waits and there is nothing to know.
 pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
-    let wanted = |line: &String| state.wants(&[line]);
+    let matches = |line: &String| state.matches_filter(&[line]);
     let login = &scene.login;
     let mut rows = Vec::new();
     if let Some(picture) = &login.picture {
         rows.push(BlockerRow::Heading(format!("Now: {}", lock_summary(picture))));
         rows.extend(
-            lock_tree(picture, MOST_LINES).into_iter().filter(wanted).map(BlockerRow::Line),
+            lock_tree(picture, MAX_LINES).into_iter().filter(matches).map(BlockerRow::Line),
         );
     }
     let others = others(scene);
     if !others.is_empty() {
         rows.push(BlockerRow::Heading(head(scene, others.len())));
-        rows.extend(others.into_iter().map(line).filter(wanted).map(BlockerRow::Line));
+        rows.extend(others.into_iter().map(line).filter(matches).map(BlockerRow::Line));
     }
     let notes = login.notes.iter().map(|note| one_line(note));
     if rows.is_empty() && !login.notes.is_empty() {
@@ -55,7 +55,7 @@ fn others(scene: &TopScene) -> Vec<&LiveConnection> {
     let waiting = scene.connections.iter().filter(|one| one.waits_for_lock());
     let mut others: Vec<&LiveConnection> = waiting.filter(is_other).collect();
     others.sort_by_key(|one| Reverse(one.lock_wait()));
-    others.truncate(MOST_LINES);
+    others.truncate(MAX_LINES);
     others
 }
 

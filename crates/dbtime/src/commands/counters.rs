@@ -18,7 +18,7 @@ use std::time::Duration;
 const INTERVAL: Nanos = Nanos::from_secs(10);
 
 /// How long a Ctrl-C may go unnoticed.
-const NAP: Nanos = Nanos::from_millis(20);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(20);
 
 pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
     if args.interval == Some(Nanos::ZERO) {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         ([], Some(target)) if args.save.is_some() => {
             let sample = target.sampler()?.sample()?;
             save(args, &sample)?;
-            tell_saved(args, sample);
+            print_saved(args, sample);
             Ok(ProcessExit::Fine)
         }
         ([], Some(target)) => watch(args, target.sampler()?.as_mut()),
@@ -90,7 +90,7 @@ fn wait_until(instant: MonoNanos, stop: &RunStop) {
         if is_shown {
             screen::status(&format!("next sample in {:.0} s ...", left.as_secs().ceil()));
         }
-        std::thread::sleep(Duration::from_nanos(left.min(NAP).0));
+        std::thread::sleep(Duration::from_nanos(left.min(POLL_INTERVAL).0));
     }
     if is_shown {
         screen::status("");
@@ -139,7 +139,7 @@ fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), CommandFailur
 }
 
 /// A sample that is only saved.
-fn tell_saved(args: &CountersArgs, sample: CounterSample) {
+fn print_saved(args: &CountersArgs, sample: CounterSample) {
     let Some(path) = &args.save else { return };
     if args.json {
         screen::json(&CounterDocument::CounterSample(sample).to_json());

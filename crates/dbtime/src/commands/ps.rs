@@ -16,13 +16,13 @@ use dbtime_report::terminal::{ProcessesOptions, process_table};
 use std::time::Duration;
 
 /// How often those are looked for that come and go.
-const LOOK: Nanos = Nanos::from_millis(250);
+const SAMPLE_INTERVAL: Nanos = Nanos::from_millis(250);
 
 /// Looking may take one part in so many of the time.
-const SPARING: u64 = 200;
+const MIN_REST_FACTOR: u64 = 200;
 
 /// How soon Ctrl-C is noticed.
-const NAP: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
@@ -80,14 +80,15 @@ impl Exact {
 
 /// Until `due`, until Ctrl-C, or until nobody is left that could come back.
 fn watch(roll: &mut ProcessSet, due: MonoNanos, stop: &RunStop) {
-    let mut look = now() + LOOK;
+    let mut next_sample = now() + SAMPLE_INTERVAL;
     while now() < due && !stop.is_set() && !roll.is_over() {
-        let rest = (due - now()).min(look - now()).min(NAP);
+        let rest = (due - now()).min(next_sample - now()).min(POLL_INTERVAL);
         std::thread::sleep(Duration::from_nanos(rest.0));
         // The last look is the one that ends the interval.
-        if now() >= look && now() < due {
+        if now() >= next_sample && now() < due {
             let cost = roll.look();
-            look = now() + LOOK.max(Nanos(cost.0.saturating_mul(SPARING)));
+            next_sample =
+                now() + SAMPLE_INTERVAL.max(Nanos(cost.0.saturating_mul(MIN_REST_FACTOR)));
         }
     }
 }

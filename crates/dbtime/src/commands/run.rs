@@ -98,7 +98,7 @@ impl RunArtifacts {
     /// Tells what could not be written, and gives the exit code of a run that would have had this.
     pub(crate) fn end(self, exit: ProcessExit) -> ProcessExit {
         let Some(failure) = self.trouble else { return exit };
-        failure.tell();
+        failure.report();
         exit.without_output()
     }
 }

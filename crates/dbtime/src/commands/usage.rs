@@ -20,16 +20,16 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// How often threads and children are looked at, which take what they used with them.
-const LOOK: Nanos = Nanos::from_millis(100);
+const SAMPLE_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// How soon a command is looked at for the first time: many are short.
 const FIRST_LOOK: Nanos = Nanos::from_millis(5);
 
 /// Looking may take one part in so many of the time.
-const SPARING: u64 = 100;
+const MIN_REST_FACTOR: u64 = 100;
 
 /// How soon Ctrl-C is noticed.
-const NAP: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
     match (&args.command[..], &args.pid, &args.start, &args.since) {
@@ -73,7 +73,7 @@ fn run_command(
     );
     report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
     report.settle(waited.rusage, waited.io);
-    tell(args, &report, true)?;
+    print_report(args, &report, true)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ProcessExit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
 }
@@ -93,7 +93,9 @@ fn follow_command(
         if args.threads {
             by_thread = watch.report(true).by_thread;
         }
-        pause = Nanos(2 * pause.0).min(LOOK).max(Nanos(cost.0.saturating_mul(SPARING)));
+        pause = Nanos(2 * pause.0)
+            .min(SAMPLE_INTERVAL)
+            .max(Nanos(cost.0.saturating_mul(MIN_REST_FACTOR)));
     }
     watch.look()?;
     let mut report = watch.report(false);
@@ -113,18 +115,18 @@ fn watch(args: &UsageArgs, which: &ProcessSelector) -> Result<ProcessExit, Comma
     let mut report = watch.report(args.threads);
     report.started_at = started_at;
     report.is_gone = is_gone;
-    tell(args, &report, false)?;
+    print_report(args, &report, false)?;
     Ok(ProcessExit::Fine)
 }
 
 /// Looks at a process until it ends, and tells whether it has.
 fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: &RunStop) -> bool {
-    let mut look = now() + LOOK;
+    let mut next_sample = now() + SAMPLE_INTERVAL;
     loop {
-        let rest = due.map_or(NAP, |due| (due - now()).min(NAP));
-        let has_ended = end.wait(rest.min(look - now()));
+        let rest = due.map_or(POLL_INTERVAL, |due| (due - now()).min(POLL_INTERVAL));
+        let has_ended = end.wait(rest.min(next_sample - now()));
         let is_due = due.is_some_and(|due| now() >= due);
-        if !(has_ended || is_due || stop.is_set() || now() >= look) {
+        if !(has_ended || is_due || stop.is_set() || now() >= next_sample) {
             continue;
         }
         // What has ended is still to be seen if its parent has not waited for it.
@@ -132,7 +134,10 @@ fn follow(watch: &mut UsageWatch, end: &EndWatch, due: Option<MonoNanos>, stop: 
             Err(_) => return true,
             Ok(_) if has_ended => return true,
             Ok(_) if is_due || stop.is_set() => return false,
-            Ok(cost) => look = now() + LOOK.max(Nanos(cost.0.saturating_mul(SPARING))),
+            Ok(cost) => {
+                next_sample =
+                    now() + SAMPLE_INTERVAL.max(Nanos(cost.0.saturating_mul(MIN_REST_FACTOR)))
+            }
         }
     }
 }
@@ -175,7 +180,7 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
         return Err(ended());
     }
     let later = watch.sample().map_err(|_: ProcessError| ended())?;
-    tell(args, &since_saved(&saved, &later, args.threads), false)?;
+    print_report(args, &since_saved(&saved, &later, args.threads), false)?;
     Ok(ProcessExit::Fine)
 }
 
@@ -201,7 +206,11 @@ fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
 }
 
 /// Shows the report where it belongs.
-fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), CommandFailure> {
+fn print_report(
+    args: &UsageArgs,
+    report: &UsageReport,
+    is_beside: bool,
+) -> Result<(), CommandFailure> {
     let is_beside = is_beside && !args.json;
     let style = if is_beside { screen::style_beside() } else { screen::style() };
     let color = style.color && args.out.is_none();
@@ -212,7 +221,7 @@ fn tell(args: &UsageArgs, report: &UsageReport, is_beside: bool) -> Result<(), C
     match &args.out {
         Some(file) => write_whole(file, &text)?,
         None if args.json => screen::json(&text),
-        None if is_beside => screen::beside(&text),
+        None if is_beside => screen::to_stderr(&text),
         None => screen::result(&text),
     }
     Ok(())

@@ -12,12 +12,12 @@ use crate::terminal::table::{ReportTable, TextCell, TextColumn};
 const SHOWN: [&str; 1] = ["connections"];
 
 /// Longer values of a factor get a line of their own, above the rows they belong to.
-const LONG: usize = 10;
+const MAX_NAME_COLUMNS: usize = 10;
 
 pub(super) fn show(rows: &[SweepRow], page: &mut Page) {
     let is_long = |name: &&str| {
         let mut values = rows.iter().filter_map(|row| value_of(row, name));
-        values.any(|value| width(value) > LONG)
+        values.any(|value| width(value) > MAX_NAME_COLUMNS)
     };
     let (groups, factors): (Vec<&str>, Vec<&str>) =
         factors(rows, &SHOWN).into_iter().partition(is_long);

@@ -41,7 +41,7 @@ pub(super) fn look(
         let missing = format!("could not open file \"{}\": there is none", file.display());
         return Err(CommandFailure::environment(format!("{missing}\n{}", uninitialized(job))));
     }
-    let replies = ask(job, questions(job, what)).map_err(|failure| {
+    let replies = query(job, questions(job, what)).map_err(|failure| {
         let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
         CommandFailure::environment(format!(
             "{error}\nerror: could not create connection for setup"
@@ -147,11 +147,11 @@ fn statements(dialect: SqlDialect) -> ([&'static str; 3], &'static str) {
 }
 
 fn tidied(job: &PgbenchJob, notice: &str, statements: &[&str]) -> Result<(), CommandFailure> {
-    screen::beside(notice);
-    let replies = ask(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
+    screen::to_stderr(notice);
+    let replies = query(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
     let failed = statements.iter().zip(replies);
     for (sql, refusal) in failed.filter_map(|(sql, reply)| Some((sql, reply.err()?))) {
-        screen::beside(&ignored(&refusal, job.place.dialect, sql));
+        screen::to_stderr(&ignored(&refusal, job.place.dialect, sql));
     }
     screen::note("end.");
     Ok(())
@@ -163,7 +163,7 @@ fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str) -> String {
     super::as_error(&format!("{text}\ndetail: (ignoring this error and continuing anyway)"))
 }
 
-fn ask(job: &PgbenchJob, statements: Vec<String>) -> Result<Vec<SurveyReply>, CommandFailure> {
+fn query(job: &PgbenchJob, statements: Vec<String>) -> Result<Vec<SurveyReply>, CommandFailure> {
     let survey = Arc::new(StatementSurvey::new(statements));
     job.once("survey", Arc::<StatementSurvey>::clone(&survey))?;
     Ok(survey.replies())
@@ -175,10 +175,11 @@ mod tests {
 
     #[test]
     fn every_failure_has_words() {
-        let told = |refusal| ignored(&refusal, SqlDialect::Postgres, "vacuum pgbench_tellers");
-        let lost = told(Refusal::connection("closed", "the server closed the connection"));
+        let is_ignored =
+            |refusal| ignored(&refusal, SqlDialect::Postgres, "vacuum pgbench_tellers");
+        let lost = is_ignored(Refusal::connection("closed", "the server closed the connection"));
         assert!(lost.starts_with("pgbench: error: the server closed the connection\n"), "{lost}");
-        let unsent = told(Refusal::statement("08P01", "08P01", "too long"));
+        let unsent = is_ignored(Refusal::statement("08P01", "08P01", "too long"));
         assert!(unsent.starts_with("pgbench: error: ERROR:  too long\n"), "{unsent}");
     }
 }

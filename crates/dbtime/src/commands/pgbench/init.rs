@@ -14,15 +14,15 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many accounts there are between two lines about them.
-const TOLD_ROWS: u64 = 100_000;
+const ROWS_PER_LINE: u64 = 100_000;
 
 /// How long it is between two such lines with `-q`.
-const TOLD_QUIETLY: Nanos = Nanos::from_secs(5);
+const QUIET_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// Makes the tables that a command line asks for.
 pub(super) fn run(job: &PgbenchJob, what: &Initialize) -> Result<(), CommandFailure> {
     let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
-    let wanted = Initialization {
+    let initialization = Initialization {
         dialect: job.place.dialect,
         scale: what.scale.into(),
         fillfactor: what.fillfactor.unwrap_or(100),
@@ -35,31 +35,34 @@ pub(super) fn run(job: &PgbenchJob, what: &Initialize) -> Result<(), CommandFail
         }),
     };
     let pace = if what.is_quiet { InitPace::Quiet } else { InitPace::Usual };
-    let (loading, teller) = loading(&letters, &wanted, pace)?;
+    let (loading, printer) = loading(&letters, &initialization, pace)?;
     job.once(INITIALIZE, Arc::new(loading))?;
-    screen::beside(&teller.last_line());
+    screen::to_stderr(&printer.last_line());
     Ok(())
 }
 
 /// What makes the tables of a target that is made for a run.
 pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<LoadingScript, CommandFailure> {
-    let wanted = Initialization { dialect, scale, ..Initialization::default() };
-    loading(DEFAULT_STEPS, &wanted, InitPace::Quiet).map(|(loading, _)| loading)
+    let initialization = Initialization { dialect, scale, ..Initialization::default() };
+    loading(DEFAULT_STEPS, &initialization, InitPace::Quiet).map(|(loading, _)| loading)
 }
 
 fn loading(
     letters: &str,
-    wanted: &Initialization,
+    initialization: &Initialization,
     pace: InitPace,
 ) -> Result<(LoadingScript, Arc<LoadingPrinter>), CommandFailure> {
-    let steps = steps(letters, wanted).map_err(CommandFailure::usage)?;
-    let parts = match wanted.partitions {
+    let steps = steps(letters, initialization).map_err(CommandFailure::usage)?;
+    let parts = match initialization.partitions {
         Some(PartitionScheme::Range(parts) | PartitionScheme::Hash(parts)) => parts,
         None => 0,
     };
-    let teller = Arc::new(LoadingPrinter { pace, parts, state: Mutex::new(InitState::new()) });
-    let listener = Arc::clone(&teller);
-    Ok((LoadingScript::new(steps, wanted, move |told| listener.tell(&told)), teller))
+    let printer = Arc::new(LoadingPrinter { pace, parts, state: Mutex::new(InitState::new()) });
+    let listener = Arc::clone(&printer);
+    Ok((
+        LoadingScript::new(steps, initialization, move |progress| listener.print(&progress)),
+        printer,
+    ))
 }
 
 fn letter(step: InitAction) -> char {
@@ -95,7 +98,7 @@ struct InitState {
     /// When rows began to be loaded.
     loading_began: Option<MonoNanos>,
     /// How many lines of rows with `-q` there have been.
-    told: u64,
+    lines: u64,
     /// Steps that are done, and what they took.
     done: Vec<(&'static str, Nanos)>,
 }
@@ -103,17 +106,17 @@ struct InitState {
 impl InitState {
     fn new() -> Self {
         let begun = now();
-        Self { begun, step_began: begun, loading_began: None, told: 0, done: Vec::new() }
+        Self { begun, step_began: begun, loading_began: None, lines: 0, done: Vec::new() }
     }
 }
 
 impl LoadingPrinter {
-    fn tell(&self, told: &LoadingProgress<'_>) {
+    fn print(&self, progress: &LoadingProgress<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let present = now();
-        match told {
+        match progress {
             LoadingProgress::Begins(step) => {
-                (state.step_began, state.loading_began, state.told) = (present, None, 0);
+                (state.step_began, state.loading_began, state.lines) = (present, None, 0);
                 screen::note(step.notice);
                 if step.name == "create tables" && self.parts > 0 {
                     screen::note(&format!("creating {} partitions...", self.parts));
@@ -123,11 +126,11 @@ impl LoadingPrinter {
                 let began = state.step_began;
                 let elapsed = present - *state.loading_began.get_or_insert(began);
                 let is_due = match self.pace {
-                    InitPace::Usual => done.is_multiple_of(TOLD_ROWS),
-                    InitPace::Quiet => done == total || elapsed.0 / TOLD_QUIETLY.0 > state.told,
+                    InitPace::Usual => done.is_multiple_of(ROWS_PER_LINE),
+                    InitPace::Quiet => done == total || elapsed.0 / QUIET_INTERVAL.0 > state.lines,
                 };
                 if is_due {
-                    state.told = elapsed.0 / TOLD_QUIETLY.0;
+                    state.lines = elapsed.0 / QUIET_INTERVAL.0;
                     screen::note(&rows_line(*done, *total, elapsed));
                 }
             }

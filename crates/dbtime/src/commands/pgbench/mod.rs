@@ -11,7 +11,7 @@ mod target;
 mod watch;
 
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::tell_stuck;
+use crate::live::report_overdue_script;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, operation};
@@ -31,30 +31,30 @@ const INCOMPLETE: ProcessExit = ProcessExit::OfCommand(2);
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as pgbench's does.
 pub(crate) fn run(words: &[String]) -> ProcessExit {
-    let asked = match options::read(words.iter().cloned()) {
-        Ok(asked) => asked,
+    let command = match options::read(words.iter().cloned()) {
+        Ok(command) => command,
         Err(error) => {
-            screen::beside(&error.report());
+            screen::to_stderr(&error.report());
             return ProcessExit::OfCommand(1);
         }
     };
-    let done = match asked {
-        PgbenchCommand::Help => told(screen::result, HELP),
-        PgbenchCommand::Version => told(screen::result, &report::banner(None)),
-        PgbenchCommand::ListBuiltins => told(screen::beside, &list_builtins()),
+    let done = match command {
+        PgbenchCommand::Help => print_text(screen::result, HELP),
+        PgbenchCommand::Version => print_text(screen::result, &report::banner(None)),
+        PgbenchCommand::ListBuiltins => print_text(screen::to_stderr, &list_builtins()),
         PgbenchCommand::ShowScript(script) => show_script(script),
         PgbenchCommand::Initialize(what) => initialize(words, &what),
         PgbenchCommand::Benchmark(what) => benchmark(words, &what),
     };
     done.unwrap_or_else(|failure| {
         let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
-        screen::beside(&as_error(&error.to_string()));
+        screen::to_stderr(&as_error(&error.to_string()));
         ProcessExit::OfCommand(1)
     })
 }
 
-fn told(tell: fn(&str), text: &str) -> Result<ProcessExit, CommandFailure> {
-    tell(text);
+fn print_text(print: fn(&str), text: &str) -> Result<ProcessExit, CommandFailure> {
+    print(text);
     Ok(ProcessExit::Fine)
 }
 
@@ -63,24 +63,24 @@ const KINDS: [&str; 3] = ["error: ", "detail: ", "hint: "];
 
 /// A text as pgbench writes errors.
 fn as_error(text: &str) -> String {
-    let mut told = String::new();
+    let mut message = String::new();
     for (index, line) in plain_lines(text).lines().enumerate() {
         let is_named = KINDS.iter().any(|kind| line.starts_with(kind));
-        told += match (index, is_named) {
+        message += match (index, is_named) {
             (0, _) => "pgbench: error: ",
             (_, true) => "pgbench: ",
             (_, false) => "",
         };
-        told += line;
-        told.push('\n');
+        message += line;
+        message.push('\n');
     }
-    told
+    message
 }
 
 fn show_script(script: Builtin) -> Result<ProcessExit, CommandFailure> {
     let text = script.text(SqlDialect::Postgres);
     let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
-    told(screen::beside, &text)
+    print_text(screen::to_stderr, &text)
 }
 
 fn initialize(words: &[String], what: &Initialize) -> Result<ProcessExit, CommandFailure> {
@@ -124,7 +124,7 @@ impl PgbenchJob {
             // A file that is not there yet is about to be filled.
             request.target.create().map_err(fatal)?;
         }
-        dbtime_lab::command(&request, &tell_stuck, &self.stop).map_err(fatal)
+        dbtime_lab::command(&request, &report_overdue_script, &self.stop).map_err(fatal)
     }
 }
 

@@ -4,7 +4,7 @@ use super::before::DatabaseFacts;
 use super::watch::PgbenchWatch;
 use super::{PgbenchJob, command, init};
 use crate::exit::CommandFailure;
-use crate::foreign::{PATIENCE, is_unread};
+use crate::foreign::{NO_TIMEOUT, is_unread};
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{RateChoice, RunRequest, operation};
@@ -63,9 +63,9 @@ pub(super) fn seed_and_scripts(
 ) -> Result<(u64, PgbenchScripts), CommandFailure> {
     let usual = seed_of_environment()?;
     let seed = || match (what.seed, usual) {
-        (Some(Seed::Number(number)), _) => Ok(told(number)),
-        (Some(Seed::Time), _) => Ok(told(clock())),
-        (Some(Seed::Rand), _) => random().map(told),
+        (Some(Seed::Number(number)), _) => Ok(print_seed(number)),
+        (Some(Seed::Time), _) => Ok(print_seed(clock())),
+        (Some(Seed::Rand), _) => random().map(print_seed),
         (None, usual) => Ok(usual.unwrap_or_else(clock)),
     };
     if what.is_seed_behind_script {
@@ -83,10 +83,10 @@ fn seed_of_environment() -> Result<Option<u64>, CommandFailure> {
              variable"
         ))
     })?;
-    Ok(Some(told(named)))
+    Ok(Some(print_seed(named)))
 }
 
-fn told(seed: u64) -> u64 {
+fn print_seed(seed: u64) -> u64 {
     screen::note(&format!("pgbench: setting random seed to {seed}"));
     seed
 }
@@ -115,11 +115,11 @@ pub(super) fn settings(
     (scripts, seed, watch): (PgbenchScripts, u64, Option<&Arc<PgbenchWatch>>),
 ) -> Result<PgbenchSettings, CommandFailure> {
     let scale = known.scale.unwrap_or_else(|| what.scale.unwrap_or(1).into());
-    let wants_tables = what.scripts.iter().any(|choice| match &choice.source {
+    let needs_tables = what.scripts.iter().any(|choice| match &choice.source {
         Source::Builtin(_) => true,
         Source::File(path) => text_of_file(path).contains("pgbench_"),
     });
-    let preparation = match !job.place.is_given && wants_tables {
+    let preparation = match !job.place.is_given && needs_tables {
         true => Some(Arc::new(init::of_run(job.place.dialect, scale)?)),
         false => None,
     };
@@ -140,7 +140,7 @@ pub(super) fn settings(
         times_commands: what.is_reported_per_command,
         verbose_errors: what.is_error_verbose,
         traces: what.common.debug,
-        listener: NoticeListener::new(hear),
+        listener: NoticeListener::new(print_notice),
         observer: watch.map_or_else(TransactionObserver::default, PgbenchWatch::observer),
         preparation,
     })
@@ -164,8 +164,8 @@ fn limit(what: &BenchmarkOptions) -> Option<Nanos> {
 }
 
 /// What clients have to say.
-fn hear(notice: Notice) {
-    screen::beside(&match notice {
+fn print_notice(notice: Notice) {
+    screen::to_stderr(&match notice {
         Notice::Error(text) => super::as_error(&text),
         Notice::Info(text) => format!("pgbench: {text}\n"),
         Notice::Line(text) => text + "\n",
@@ -213,7 +213,7 @@ pub(super) fn run(
         QueryProtocol::Prepared => StatementProtocol::Prepared,
         QueryProtocol::Simple | QueryProtocol::Extended => StatementProtocol::Text,
     };
-    request.rundown = Some(PATIENCE);
+    request.rundown = Some(NO_TIMEOUT);
     let own = &what.common.own;
     request.out = own.out.as_ref().map(Into::into);
     if is_unread(own.classic, own.json, &request) {

@@ -5,7 +5,7 @@ use super::watch::PgbenchWatch;
 use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
 use crate::commands::run::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::tell_stuck;
+use crate::live::report_overdue_script;
 use crate::screen;
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{RunProgress, RunRequest, RunResult};
@@ -60,7 +60,7 @@ pub(super) fn run(
     }
     let is_incomplete = !script.aborted().is_empty();
     if is_incomplete {
-        screen::beside(report::ABORTED);
+        screen::to_stderr(report::ABORTED);
     }
     let kept = show(what, &finished)?;
     let exit = kept.end(if is_incomplete { INCOMPLETE } else { ProcessExit::Fine });
@@ -79,13 +79,13 @@ fn drive(
     let (over, is_over) = channel::<()>();
     let start = Mutex::new(start);
     std::thread::scope(|scope| {
-        let telling = std::thread::Builder::new().name("progress".to_owned());
-        let telling = telling.spawn_scoped(scope, move || {
+        let printer = std::thread::Builder::new().name("progress".to_owned());
+        let printer = printer.spawn_scoped(scope, move || {
             if let (Some(watch), Ok(start)) = (watch, started.recv()) {
-                watch.tell(what, start, &is_over);
+                watch.print(what, start, &is_over);
             }
         });
-        telling.map_err(CommandFailure::environment)?;
+        printer.map_err(CommandFailure::environment)?;
         let progress = |progress: RunProgress| match progress {
             RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
                 if let Some(watch) = watch {
@@ -95,7 +95,7 @@ fn drive(
                 // Nobody listens where nothing is told.
                 let _ = start.send(at);
             }
-            other => tell_stuck(other),
+            other => report_overdue_script(other),
         };
         let finished = dbtime_lab::run_into(store, request, &progress, &job.stop).map_err(fatal);
         drop((over, start));

@@ -62,12 +62,12 @@ impl Place {
         let own = [("host", host), ("port", port), ("user", user)];
         let own = own.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
         let own = own.map(|(name, value)| (name.to_owned(), value));
-        let is_said = |name: &str| match name {
+        let is_in_url = |name: &str| match name {
             "host" => url.host.is_some(),
             "port" => url.port.is_some(),
             _ => url.user.is_some(),
         };
-        let own: Vec<_> = own.filter(|(name, _)| !is_said(name)).collect();
+        let own: Vec<_> = own.filter(|(name, _)| !is_in_url(name)).collect();
         url.parameters.splice(0..0, own);
         // Where neither target nor environment names it.
         let name = ("fallback_application_name".to_owned(), "pgbench".to_owned());

@@ -82,7 +82,12 @@ impl PgbenchWatch {
     }
 
     /// Prints lines of progress from `start` on, until the sender is gone.
-    pub(super) fn tell(&self, benchmark: &BenchmarkOptions, start: MonoNanos, over: &Receiver<()>) {
+    pub(super) fn print(
+        &self,
+        benchmark: &BenchmarkOptions,
+        start: MonoNanos,
+        over: &Receiver<()>,
+    ) {
         let Some(seconds) = benchmark.progress else { return };
         let every = Nanos::from_secs(seconds.into());
         let (mut earlier, mut since, mut due) = (OutcomeTally::default(), start, start + every);
@@ -96,7 +101,7 @@ impl PgbenchWatch {
             };
             let interval = tally.since(&earlier);
             let line = report::progress(benchmark, now_s, (at - since).as_secs(), &interval);
-            screen::beside(&line);
+            screen::to_stderr(&line);
             (earlier, since, due) = (tally, at, due + every);
         }
     }

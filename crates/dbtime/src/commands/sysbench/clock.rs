@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(super) struct Clock<'a> {
     pub(super) job: &'a SysbenchJob,
     pub(super) script: &'a SysbenchScript,
-    pub(super) say: &'a (dyn Fn(&str) + Sync),
+    pub(super) print: &'a (dyn Fn(&str) + Sync),
 }
 
 /// The states whose hooks report: like sysbench's report threads, those of intervals and of
@@ -35,8 +35,8 @@ impl<'a> ReportHooks<'a> {
         main: &'a mut StateThread,
     ) -> Result<Self, CommandFailure> {
         let general = &job.options.general;
-        let state = |is_wanted: bool| {
-            let made = is_wanted.then(|| job.reporting_state());
+        let state = |is_needed: bool| {
+            let made = is_needed.then(|| job.reporting_state());
             made.transpose()
         };
         let intervals = state(general.report_interval > 0)?;
@@ -90,12 +90,12 @@ impl Clock<'_> {
     pub(super) fn tick(
         &self,
         hooks: ReportHooks<'_>,
-        told: &Receiver<ClockMessage>,
+        messages: &Receiver<ClockMessage>,
     ) -> Result<End, CommandFailure> {
-        let Ok(ClockMessage::Started(start)) = told.recv() else { return Ok(End::Own) };
+        let Ok(ClockMessage::Started(start)) = messages.recv() else { return Ok(End::Own) };
         let mut reports = ReportBaseline::new(self, hooks, start);
         for (at, due) in self.instants(start) {
-            match told.recv_timeout(Duration::from_nanos((at - now()).0)) {
+            match messages.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
                 Ok(ClockMessage::Ended(length)) => return reports.conclude(length),
                 Ok(ClockMessage::Started(_)) | Err(RecvTimeoutError::Disconnected) => {
@@ -103,7 +103,7 @@ impl Clock<'_> {
                 }
             }
         }
-        match told.recv() {
+        match messages.recv() {
             Ok(ClockMessage::Ended(length)) => reports.conclude(length),
             _ => Ok(End::Own),
         }
@@ -185,14 +185,14 @@ impl ReportBaseline<'_> {
                 let hook = MainTask::Hook("report_intermediate", moment.interval_figures());
                 let state = self.hooks.intervals.as_mut();
                 if !state.map_or(Ok(false), |state| state.answer(hook))? {
-                    (self.clock.say)(&report::interval(&moment));
+                    (self.clock.print)(&report::interval(&moment));
                 }
                 Ok(())
             }
             ReportDue::Checkpoint => {
                 let (totals, since) = self.period_ends(at);
                 let moment = self.moment(&totals, at, at - since);
-                (self.clock.say)(&report::checkpoint_heading(&moment));
+                (self.clock.print)(&report::checkpoint_heading(&moment));
                 let state = self.hooks.checkpoints.as_mut();
                 cumulative(self.clock, state, &moment)
             }
@@ -241,7 +241,7 @@ impl ReportBaseline<'_> {
         let unfinished = totals.begun.saturating_sub(totals.events).min(totals.shares.len() as u64);
         let end = if is_forced && unfinished > 0 { End::Forced } else { End::Own };
         if end == End::Forced {
-            (self.clock.say)(&report::forced(unfinished));
+            (self.clock.print)(&report::forced(unfinished));
         }
         let (earlier, since) = &self.base;
         let (totals, end_at) = (totals.since(earlier), self.start + length);
@@ -256,11 +256,11 @@ impl ReportBaseline<'_> {
 
     /// Sysbench logs the words around a histogram, and prints the histogram itself.
     fn histogram(&self, totals: &StatsTotals) {
-        (self.clock.say)(report::HISTOGRAM);
+        (self.clock.print)(report::HISTOGRAM);
         if !self.clock.job.options.own.json {
             self.clock.job.output.write(&totals.latencies.bars());
         }
-        (self.clock.say)(" \n");
+        (self.clock.print)(" \n");
     }
 }
 
@@ -272,7 +272,7 @@ fn cumulative(
 ) -> Result<(), CommandFailure> {
     let hook = MainTask::Hook("report_cumulative", moment.figures());
     if !state.map_or(Ok(false), |state| state.answer(hook))? {
-        (clock.say)(&report::cumulative(moment, clock.job.options.own.compat));
+        (clock.print)(&report::cumulative(moment, clock.job.options.own.compat));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::fatal;
 use crate::exit::CommandFailure;
-use crate::live::tell_stuck;
+use crate::live::report_overdue_script;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, Target, operation};
 use dbtime_load::workload::Workload;
@@ -56,7 +56,7 @@ impl StateThread {
         (request.load.connections, request.load.shards) = (1, Some(1));
         let thread = std::thread::Builder::new().name("main state".to_owned());
         let thread = thread
-            .spawn(move || dbtime_lab::command(&request, &tell_stuck, &stop))
+            .spawn(move || dbtime_lab::command(&request, &report_overdue_script, &stop))
             .map_err(CommandFailure::environment)?;
         let declared = state.declared();
         let mut made = Self {

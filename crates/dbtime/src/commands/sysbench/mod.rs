@@ -8,7 +8,7 @@ mod run;
 mod target;
 
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::tell_stuck;
+use crate::live::report_overdue_script;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
@@ -30,7 +30,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
         Ok(exit) => exit,
         Err(failure) => {
             let has = |option: &str| words.iter().any(|word| word == option);
-            tell(failure, has("--json"), has("--classic"));
+            report_failure(failure, has("--json"), has("--classic"));
             ProcessExit::OfCommand(1)
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
 
 /// Says why there is no more: sysbench's own words where it says them, on stdout unless that is for
 /// one JSON document, and everything else on stderr.
-fn tell(failure: CommandFailure, is_json: bool, is_classic: bool) {
+fn report_failure(failure: CommandFailure, is_json: bool, is_classic: bool) {
     let text = failure.words();
     let (fatal, rest) = match text.find("\nstack traceback:") {
         Some(end) => (&text[..end], &text[end + 1..]),
@@ -142,7 +142,7 @@ fn without_script(
 /// Where scripts print: stdout, unless that is for one JSON document.
 fn output(is_json: bool) -> Output {
     match is_json {
-        true => Output::new(screen::beside),
+        true => Output::new(screen::to_stderr),
         false => Output::new(screen::result),
     }
 }
@@ -262,7 +262,7 @@ impl SysbenchJob {
     }
 
     fn once(&self, request: &RunRequest, stop: &RunStop) -> Result<(), CommandFailure> {
-        dbtime_lab::command(request, &tell_stuck, stop).map_err(fatal)
+        dbtime_lab::command(request, &report_overdue_script, stop).map_err(fatal)
     }
 
     fn script(&self, command: SysbenchCommand) -> Result<SysbenchScript, CommandFailure> {

@@ -2,7 +2,7 @@
 
 use super::{SysbenchJob, target};
 use crate::exit::CommandFailure;
-use crate::foreign::{self, PATIENCE};
+use crate::foreign::{self, NO_TIMEOUT};
 use crate::{interrupt, secrets};
 use dbtime_lab::{RateChoice, RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -76,7 +76,7 @@ pub(super) fn run(
     if foreign::is_unread(job.options.own.classic, job.options.own.json, &request) {
         request.load_only();
     }
-    let patience = general.forced_shutdown.map_or(PATIENCE, |s| Nanos::from_secs(s.into()));
+    let patience = general.forced_shutdown.map_or(NO_TIMEOUT, |s| Nanos::from_secs(s.into()));
     request.rundown = Some(patience);
     if request.time.is_none() && request.transactions.is_none() {
         // Until Ctrl-C, as long as a clock of seconds goes.

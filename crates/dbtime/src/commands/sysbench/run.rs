@@ -2,10 +2,10 @@
 
 use super::clock::{Clock, ClockMessage, End, ReportHooks};
 use super::main_state::StateThread;
-use super::{SysbenchJob, fatal, request, tell};
+use super::{SysbenchJob, fatal, report_failure, request};
 use crate::commands::run::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::tell_stuck;
+use crate::live::report_overdue_script;
 use crate::{interrupt, screen};
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{RunProgress, RunRequest, RunResult};
@@ -23,7 +23,7 @@ pub(super) fn run(
     job: &SysbenchJob,
     main: &mut StateThread,
 ) -> Result<ProcessExit, CommandFailure> {
-    let say = |text: &str| {
+    let print = |text: &str| {
         if !job.options.own.json {
             job.output.report(text);
         }
@@ -38,17 +38,17 @@ pub(super) fn run(
             "FATAL: cannot find the event() function in {script}"
         )));
     }
-    say(&report::opening(&job.options.general));
+    print(&report::opening(&job.options.general));
     let script = Arc::new(job.script(SysbenchCommand::Run)?);
     let request = request::run(job, Arc::clone(&script))?;
     let hooks = ReportHooks::new(job, main)?;
-    say(report::WORKERS);
-    let clock = Clock { job, script: &script, say: &say };
+    print(report::WORKERS);
+    let clock = Clock { job, script: &script, print: &print };
     let (finished, end) = match drive(&clock, hooks, store, &request) {
         Ok(driven) => driven,
         Err(SysbenchAbort { failure, has_begun: false }) => return Err(failure),
         Err(SysbenchAbort { failure, has_begun: true }) => {
-            tell(failure, job.options.own.json, job.options.own.classic);
+            report_failure(failure, job.options.own.json, job.options.own.classic);
             main.answer(MainTask::Function("done"))?;
             return Ok(ProcessExit::OfCommand(1));
         }
@@ -77,7 +77,7 @@ fn drive(
     request: &RunRequest,
 ) -> Result<(RunResult, End), SysbenchAbort> {
     let stop = &*interrupt::from_here(&clock.job.stop);
-    let (tell, told) = channel::<ClockMessage>();
+    let (sender, messages) = channel::<ClockMessage>();
     let has_begun = AtomicBool::new(false);
     let broken = |failure| SysbenchAbort { failure, has_begun: has_begun.load(Ordering::Relaxed) };
     std::thread::scope(|scope| {
@@ -85,25 +85,25 @@ fn drive(
         let ticking = ticking
             .spawn_scoped(scope, move || {
                 // A script whose hooks fail ends its run.
-                clock.tick(hooks, &told).inspect_err(|_| stop.at(now()))
+                clock.tick(hooks, &messages).inspect_err(|_| stop.at(now()))
             })
             .map_err(|error| broken(CommandFailure::environment(error)))?;
         let progress = |progress: RunProgress| match progress {
             RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
-                (clock.say)(report::STARTED);
+                (clock.print)(report::STARTED);
                 has_begun.store(true, Ordering::Relaxed);
                 // A clock that has failed listens no more; joining it tells why.
-                let _ = tell.send(ClockMessage::Started(at));
+                let _ = sender.send(ClockMessage::Started(at));
             }
-            other => tell_stuck(other),
+            other => report_overdue_script(other),
         };
         let finished = dbtime_lab::run_into(store, request, &progress, stop);
         if let Ok(finished) = &finished {
             let window = &finished.run.record.window;
             let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
-            let _ = tell.send(ClockMessage::Ended(length));
+            let _ = sender.send(ClockMessage::Ended(length));
         }
-        drop(tell);
+        drop(sender);
         let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // A hook that failed has ended the run: its words say why.
         let end = reported.map_err(broken)?;

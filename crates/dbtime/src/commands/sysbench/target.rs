@@ -111,7 +111,7 @@ fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), CommandFailure> {
         (is_chosen, "--mysql-ssl-cipher", "a choice of ciphers"),
         (mysql.debug, "--mysql-debug", "traces of the client library"),
     ];
-    match unsupported.into_iter().find(|(is_asked, ..)| *is_asked) {
+    match unsupported.into_iter().find(|(is_given, ..)| *is_given) {
         Some((_, option, what)) => Err(CommandFailure::usage(format!(
             "{option}: dbtime does not support {what}; leave the option out"
         ))),

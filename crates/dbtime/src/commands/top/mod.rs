@@ -46,7 +46,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         session,
         feed,
         holders,
-        state: TopState::new(screen::wants_color()),
+        state: TopState::new(screen::has_color()),
         scene: TopScene::default(),
         due: now(),
         every: args.every,

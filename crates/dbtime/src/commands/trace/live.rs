@@ -32,7 +32,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     watch.view.begin(&watch.session.heading())?;
     let ended = watch.watch(&stop, args.time.map(|time| since + time));
     // What was seen is printed, also when nothing more can be, or be recorded.
-    let failed = ended.err().map(CommandFailure::tell);
+    let failed = ended.err().map(CommandFailure::report);
     let exit = watch.finish(args)?;
     Ok(failed.unwrap_or(exit))
 }
@@ -89,7 +89,7 @@ impl LiveWatch<'_> {
         let TraceOutcome { requests, end, unrecorded, notes, attached } = outcome;
         self.view.show(&requests)?;
         print_notes(&notes);
-        let failed = unrecorded.map(|error| CommandFailure::from(error).tell());
+        let failed = unrecorded.map(|error| CommandFailure::from(error).report());
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
         // Whoever waits for the report does not wait for this.
         drop(attached);

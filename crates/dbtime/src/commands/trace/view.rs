@@ -124,12 +124,12 @@ impl<'a> TraceView<'a> {
         }
         if self.args.summary {
             screen::result(&format!("Tracing ended   at {}\n", end.clock));
-            screen::result(&trace_summary(&report(), screen::wants_color()));
+            screen::result(&trace_summary(&report(), screen::has_color()));
         } else if self.args.histogram {
             screen::result(&trace_histogram(&end.totals, step));
         } else if end.ledger.not_streamed > 0 && !self.args.json {
             // Not all of them have lines.
-            screen::result(&trace_summary(&report(), screen::wants_color()));
+            screen::result(&trace_summary(&report(), screen::has_color()));
         }
         self.ledger(end)
     }

@@ -4,7 +4,7 @@ use crate::Parts;
 use crate::sample::Sample;
 
 /// How many of each kind are kept per operation.
-pub const KEPT: usize = 100;
+pub const MAX_KEPT: usize = 100;
 
 /// One transaction with its parts.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Exemplar {
     pub parts: Parts,
 }
 
-/// The slowest [`KEPT`] and a random [`KEPT`] of the transactions shown to it.
+/// The slowest [`MAX_KEPT`] and a random [`MAX_KEPT`] of the transactions shown to it.
 ///
 /// The random choice is reservoir sampling (Vitter 1985, algorithm R): every transaction has the
 /// same chance. Merging weighs each side by how many transactions it saw.
@@ -30,31 +30,31 @@ pub struct Exemplars {
 impl Exemplars {
     /// An empty gallery whose random choice follows from `seed`.
     pub fn new(seed: u64) -> Self {
-        let with_room = || Vec::with_capacity(KEPT);
+        let with_room = || Vec::with_capacity(MAX_KEPT);
         Self { slowest: with_room(), random: with_room(), seen: 0, state: seed }
     }
 
     /// Shows it one transaction.
     #[inline]
-    pub fn add(&mut self, trace: &Exemplar) {
-        self.add_slowest(trace);
+    pub fn add(&mut self, exemplar: &Exemplar) {
+        self.add_slowest(exemplar);
         self.seen += 1;
-        if self.random.len() < KEPT {
-            self.random.push(*trace);
+        if self.random.len() < MAX_KEPT {
+            self.random.push(*exemplar);
         } else {
             let place = self.draw(self.seen);
-            if place < KEPT as u64 {
-                self.random[place as usize] = *trace;
+            if place < MAX_KEPT as u64 {
+                self.random[place as usize] = *exemplar;
             }
         }
     }
 
     /// Adds another gallery's transactions.
     pub fn merge(&mut self, other: &Self) {
-        other.slowest.iter().for_each(|trace| self.add_slowest(trace));
+        other.slowest.iter().for_each(|exemplar| self.add_slowest(exemplar));
         let (mut mine, mut theirs) = (std::mem::take(&mut self.random), other.random.clone());
         let (mut my_weight, mut their_weight) = (self.seen, other.seen);
-        while self.random.len() < KEPT && !(mine.is_empty() && theirs.is_empty()) {
+        while self.random.len() < MAX_KEPT && !(mine.is_empty() && theirs.is_empty()) {
             let from_mine = theirs.is_empty()
                 || !mine.is_empty() && self.draw(my_weight + their_weight) < my_weight;
             let (side, weight) = if from_mine {
@@ -63,9 +63,9 @@ impl Exemplars {
                 (&mut theirs, &mut their_weight)
             };
             let place = self.draw(side.len() as u64) as usize;
-            let trace = side.swap_remove(place);
+            let exemplar = side.swap_remove(place);
             *weight = weight.saturating_sub(1);
-            self.random.push(trace);
+            self.random.push(exemplar);
         }
         self.seen += other.seen;
     }
@@ -73,7 +73,7 @@ impl Exemplars {
     /// The slowest, slowest first.
     pub fn slowest(&self) -> Vec<Exemplar> {
         let mut sorted = self.slowest.clone();
-        sorted.sort_by_key(|trace| std::cmp::Reverse(trace.sample.response()));
+        sorted.sort_by_key(|exemplar| std::cmp::Reverse(exemplar.sample.response()));
         sorted
     }
 
@@ -84,22 +84,22 @@ impl Exemplars {
 
     /// `slowest` is a binary heap with the least slow at its root: most transactions cost one
     /// comparison.
-    fn add_slowest(&mut self, trace: &Exemplar) {
+    fn add_slowest(&mut self, exemplar: &Exemplar) {
         let key = |t: &Exemplar| t.sample.response();
-        if self.slowest.len() < KEPT {
-            self.slowest.push(*trace);
-            if self.slowest.len() == KEPT {
+        if self.slowest.len() < MAX_KEPT {
+            self.slowest.push(*exemplar);
+            if self.slowest.len() == MAX_KEPT {
                 self.slowest.sort_by_key(key); // a sorted list is a heap
             }
             return;
         }
-        if key(trace) <= key(&self.slowest[0]) {
+        if key(exemplar) <= key(&self.slowest[0]) {
             return;
         }
-        self.slowest[0] = *trace;
+        self.slowest[0] = *exemplar;
         let mut at = 0;
         loop {
-            let children = (2 * at + 1)..(2 * at + 3).min(KEPT);
+            let children = (2 * at + 1)..(2 * at + 3).min(MAX_KEPT);
             let Some(least) = children.min_by_key(|&child| key(&self.slowest[child])) else {
                 break;
             };
@@ -129,7 +129,7 @@ mod tests {
     use crate::sample::OperationId;
     use crate::units::MonoNanos;
 
-    fn trace(response: u64) -> Exemplar {
+    fn exemplar(response: u64) -> Exemplar {
         let at = MonoNanos(0);
         let done = MonoNanos(response);
         let operation = OperationId(0);
@@ -149,11 +149,11 @@ mod tests {
 
     #[test]
     fn the_slowest_are_exactly_the_slowest() {
-        let mut gallery = Exemplars::new(1);
+        let mut exemplars = Exemplars::new(1);
         for i in 0..5000u64 {
-            gallery.add(&trace(i * 7919 % 5000));
+            exemplars.add(&exemplar(i * 7919 % 5000));
         }
-        let slowest: Vec<u64> = gallery.slowest().iter().map(|t| t.sample.response().0).collect();
+        let slowest: Vec<u64> = exemplars.slowest().iter().map(|t| t.sample.response().0).collect();
         assert_eq!(slowest, (4900..5000).rev().collect::<Vec<_>>());
     }
 
@@ -163,10 +163,10 @@ mod tests {
         for seed in 0..200 {
             let mut small = Exemplars::new(seed);
             let mut large = Exemplars::new(seed + 1000);
-            (0..1000).for_each(|_| small.add(&trace(1)));
-            (0..3000).for_each(|_| large.add(&trace(2)));
+            (0..1000).for_each(|_| small.add(&exemplar(1)));
+            (0..3000).for_each(|_| large.add(&exemplar(2)));
             small.merge(&large);
-            assert_eq!(small.random().len(), KEPT);
+            assert_eq!(small.random().len(), MAX_KEPT);
             from_small += small.random().iter().filter(|t| t.sample.response().0 == 1).count();
         }
         // A quarter of 20 000, give or take five standard deviations (√(20000·¼·¾) = 61).
