@@ -49,7 +49,7 @@ const HOMES: &[(&str, &[&str])] = &[
 
 /// One dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Edge {
+struct DependencyEdge {
     from: String,
     to: String,
     /// Of tests, examples and benchmarks alone.
@@ -70,21 +70,21 @@ pub(crate) fn run(tree: &SourceTree) -> Result<Vec<TidyProblem>> {
 }
 
 /// Crates and edges of `cargo metadata`.
-fn graph(metadata: &Value) -> Result<(Vec<String>, Vec<Edge>)> {
+fn graph(metadata: &Value) -> Result<(Vec<String>, Vec<DependencyEdge>)> {
     let name = |value: &Value| value["name"].as_str().map(str::to_owned).context("a name");
     let (mut crates, mut edges) = (Vec::new(), Vec::new());
     for package in metadata["packages"].as_array().context("packages")? {
         let from = name(package)?;
         for dependency in package["dependencies"].as_array().context("dependencies")? {
             let is_dev = dependency["kind"] == "dev";
-            edges.push(Edge { from: from.clone(), to: name(dependency)?, is_dev });
+            edges.push(DependencyEdge { from: from.clone(), to: name(dependency)?, is_dev });
         }
         crates.push(from);
     }
     Ok((crates, edges))
 }
 
-fn check(crates: &[String], edges: &[Edge]) -> Vec<TidyProblem> {
+fn check(crates: &[String], edges: &[DependencyEdge]) -> Vec<TidyProblem> {
     let floor = |name: &str| FLOORS.iter().find(|(n, _)| *n == name).map(|(_, floor)| *floor);
     let manifest = |name: &str| match name {
         "xtask" => "xtask/Cargo.toml".to_owned(),
@@ -126,7 +126,7 @@ mod tests {
 
     fn problems(edges: &[(&str, &str, bool)]) -> usize {
         let crates: Vec<String> = FLOORS.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let edge = |&(from, to, is_dev): &(&str, &str, bool)| Edge {
+        let edge = |&(from, to, is_dev): &(&str, &str, bool)| DependencyEdge {
             from: from.to_owned(),
             to: to.to_owned(),
             is_dev,

@@ -18,10 +18,10 @@ use std::process::ExitCode;
 use tree::{SourceTree, TidyProblem};
 
 /// Looks at the workspace and says what is wrong with it.
-type Task = fn(&SourceTree) -> Result<Vec<TidyProblem>>;
+type CheckTask = fn(&SourceTree) -> Result<Vec<TidyProblem>>;
 
 /// Every task, sorted. To add one, write its file and a line here.
-const TASKS: &[(&str, Task)] = &[("floors", floors::run), ("tidy", tidy::run)];
+const TASKS: &[(&str, CheckTask)] = &[("floors", floors::run), ("tidy", tidy::run)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

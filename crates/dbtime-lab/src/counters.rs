@@ -1,9 +1,8 @@
 //! Sampling status counters of a target, and what a run records of them.
 //!
-//! Whoever can ask a target for its counters is a [`Sampler`]. A server is asked over a login:
-//! give [`ServerSampler`] anything that executes a statement and returns its rows
-//! ([`CounterLogin`]). An
-//! SQLite database has no server; its files tell what another process can know of it.
+//! A [`CounterSampler`] reads the counters of a target. Those of a server come over a login: give
+//! [`ServerSampler`] anything that executes a statement and returns its rows ([`CounterLogin`]). An
+//! SQLite database has no server; its files hold what another process can know of it.
 //! What was read is told apart and subtracted in `dbtime_observe::counters`.
 
 use crate::error::LabError;
@@ -25,7 +24,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Asks a target for its counters, again and again.
-pub trait Sampler {
+pub trait CounterSampler {
     /// The counters now.
     fn sample(&mut self) -> Result<CounterSample, LabError>;
 }
@@ -33,7 +32,7 @@ pub trait Sampler {
 /// The sampler of an SQLite database that is there.
 ///
 /// Errors: [`LabError::Target`] for one that cannot be read.
-pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn Sampler>, LabError> {
+pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn CounterSampler>, LabError> {
     let mut sampler = SqliteSampler { path: path.to_owned(), url: url.to_owned() };
     // A file that is none is known at once.
     sampler.sample()?;
@@ -43,7 +42,7 @@ pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn Sampler>, LabE
 /// The sampler of a server, over a connection of its own.
 ///
 /// Errors: [`LabError::Target`] when it cannot be reached, or its version cannot be read.
-pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn Sampler>, LabError> {
+pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn CounterSampler>, LabError> {
     let mut login =
         AdminLogin { admin: server.connect(Some(SAMPLE_TIMEOUT))?, target: server.to_string() };
     let version = login.query(server.dialect().version_query())?;
@@ -111,7 +110,7 @@ impl<L: CounterLogin> ServerSampler<L> {
     }
 }
 
-impl<L: CounterLogin> Sampler for ServerSampler<L> {
+impl<L: CounterLogin> CounterSampler for ServerSampler<L> {
     fn sample(&mut self) -> Result<CounterSample, LabError> {
         let mut sample = CounterSample::new(self.source.clone());
         let begun = now();
@@ -151,7 +150,7 @@ struct SqliteSampler {
 /// How often the index of a log is read until it is not in the middle of a change.
 const ATTEMPTS: u32 = 10;
 
-impl Sampler for SqliteSampler {
+impl CounterSampler for SqliteSampler {
     fn sample(&mut self) -> Result<CounterSample, LabError> {
         let (product, url) = (Product::Sqlite, Some(self.url.clone()));
         let mut sample = CounterSample::new(CounterSource { product, version: None, url });

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use crate::observers::{
-    IntervalLog, Monitor, PhaseLog, RunObservation, RunObserver, ServerObserver, observer_thread,
+    IntervalLog, PhaseLog, RunMonitor, RunObservation, RunObserver, ServerObserver, observer_thread,
 };
 use crate::progress::RunProgress;
 use crate::request::{LoadRequest, RateChoice, RunRequest};
@@ -112,7 +112,7 @@ pub(crate) fn drive_observed(
     stop: &RunStop,
 ) -> Result<(LoadResult, RunObservation), LabError> {
     let mut phases = PhaseLog::new(progress);
-    let mut monitor = Monitor::new(plan, log, progress);
+    let mut monitor = RunMonitor::new(plan, log, progress);
     let mut server = ServerObserver::new(plan, prepared);
     let observers: Vec<&mut dyn RunObserver> = vec![&mut phases, &mut monitor, &mut server];
     let result = drive_under(plan, prepared, observers, progress, stop)?;

@@ -5,8 +5,8 @@ use crate::counters;
 use crate::judge::judge;
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
-use crate::summary::{self, Summary};
-use crate::targets::{Facts, PreparedTarget};
+use crate::summary::{self, RunSummary};
+use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::Reconnect;
 use dbtime_load::arrivals::{Arrivals, Rate};
@@ -15,8 +15,8 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetUs, ClientInfo, Environment,
-    LoadInfo, LoadMode, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA, SamplingOrigin,
+    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetUs, ClientInfo, LoadInfo,
+    LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA, SamplingOrigin,
     SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
@@ -30,7 +30,7 @@ use std::time::SystemTime;
 const SHORTEST_MACHINE: f64 = 0.5;
 
 /// What a run measured, on its way to the record.
-pub(crate) struct Measurement<'a> {
+pub(crate) struct RunMeasurement<'a> {
     pub(crate) request: &'a RunRequest,
     pub(crate) plan: &'a LoadPlan,
     pub(crate) prepared: &'a dyn PreparedTarget,
@@ -40,16 +40,16 @@ pub(crate) struct Measurement<'a> {
     pub(crate) cost: Option<MeasuringCost>,
 }
 
-impl Measurement<'_> {
+impl RunMeasurement<'_> {
     /// The run, complete with its verdict.
     pub(crate) fn record(
         &self,
         driven: LoadResult,
         observed: RunObservation,
-        facts: Facts,
+        facts: TargetFacts,
         auto: Option<AutoRate>,
     ) -> Run {
-        let summary = Summary::new(&driven, &self.plan.workload);
+        let summary = RunSummary::new(&driven, &self.plan.workload);
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;
@@ -116,7 +116,7 @@ impl Measurement<'_> {
     }
 
     /// What is known of the parts: where nothing was measured nothing, not even that it is zero.
-    fn budget(&self, summary: &Summary, record: &mut RunRecord) {
+    fn budget(&self, summary: &RunSummary, record: &mut RunRecord) {
         let (counts, sum) = (&record.counts, &summary.budget);
         let mean_all = record.latency_us.response.mean;
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
@@ -170,7 +170,7 @@ impl Measurement<'_> {
         }
     }
 
-    fn environment(&self, observed: &RunObservation) -> Environment {
+    fn environment(&self, observed: &RunObservation) -> MachineEnvironment {
         let (begin, end) = &observed.machine;
         let mut used = end.since(begin);
         if used.wall_s < SHORTEST_MACHINE {
@@ -181,7 +181,7 @@ impl Measurement<'_> {
             let server = end.since(begin).busy_cpus() * 100.0;
             used.foreign_pct = (used.foreign_pct - server).max(0.0);
         }
-        Environment {
+        MachineEnvironment {
             steal_pct: used.steal_pct,
             foreign_cpu_pct: used.foreign_pct / f64::from(machine_cpus()),
             clock_read_ns: self.timers.clock_read_ns,

@@ -3,13 +3,13 @@
 use crate::calibrate;
 use crate::drive::{BEFORE_WINDOW, drive_observed, keep_to, new_plan, no_thread};
 use crate::error::LabError;
-use crate::measurement::Measurement;
+use crate::measurement::RunMeasurement;
 use crate::observers::IntervalLog;
 use crate::one_shot;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
 use crate::store::RunStore;
-use crate::targets::{Facts, PreparedTarget};
+use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
 use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
 use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
@@ -77,7 +77,7 @@ pub fn run_into(
     }
     let log_error = observed.log_error.take();
     let measurement =
-        Measurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
+        RunMeasurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
     let run = measurement.record(driven, observed, facts, auto);
     let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
     let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();
@@ -91,9 +91,9 @@ fn look(
     request: &RunRequest,
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
-) -> Result<(TimerTest, Facts), LabError> {
+) -> Result<(TimerTest, TargetFacts), LabError> {
     if request.detail == RecordDetail::Load {
-        return Ok((TimerTest::default(), Facts::default()));
+        return Ok((TimerTest::default(), TargetFacts::default()));
     }
     let is_looking = AtomicBool::new(true);
     std::thread::scope(|scope| {

@@ -33,13 +33,13 @@ const LETTERS: usize = 6;
 
 /// A folder that is removed with all it holds, unless it is kept.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct ScratchFolder {
     path: PathBuf,
     /// Says that it is in use; removed with it.
     mark: FolderMark,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Bytes in the name of a temporary folder.
     pub(crate) const NAME_LENGTH: usize = PREFIX.len() + LETTERS;
 
@@ -89,10 +89,10 @@ impl Scratch {
 
 impl InUse {
     /// Takes a folder in that was just made.
-    fn adopt(&mut self, path: PathBuf) -> io::Result<Scratch> {
+    fn adopt(&mut self, path: PathBuf) -> io::Result<ScratchFolder> {
         let mark = FolderMark::put(&path).inspect_err(|_| remove(&path))?;
         self.scratches.push(path.clone());
-        Ok(Scratch { path, mark })
+        Ok(ScratchFolder { path, mark })
     }
 }
 
@@ -110,10 +110,10 @@ pub(crate) fn sweep(parent: &Path, is_name: fn(&str) -> bool) {
 }
 
 fn is_temporary(name: &str) -> bool {
-    name.len() == Scratch::NAME_LENGTH && name.starts_with(PREFIX)
+    name.len() == ScratchFolder::NAME_LENGTH && name.starts_with(PREFIX)
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let mut in_use = in_use();
         remove(&self.path);
@@ -211,19 +211,19 @@ mod tests {
     fn a_folder_goes_unless_it_is_kept() {
         let dir = tempfile::tempdir().expect("a folder");
         let (half, whole) = (dir.path().join("half"), dir.path().join("whole"));
-        let scratch = Scratch::create(half.clone()).expect("free");
+        let scratch = ScratchFolder::create(half.clone()).expect("free");
         fs::write(scratch.path().join("x"), "half").expect("written");
         drop(scratch);
         assert!(!half.exists());
-        Scratch::create(half.clone()).expect("free").keep_as(&whole).expect("renamed");
+        ScratchFolder::create(half.clone()).expect("free").keep_as(&whole).expect("renamed");
         assert!(!half.exists() && whole.exists());
-        assert!(Scratch::create(whole).is_err());
+        assert!(ScratchFolder::create(whole).is_err());
     }
 
     #[test]
     fn a_folder_goes_while_somebody_still_writes_into_it() {
         let dir = tempfile::tempdir().expect("a folder");
-        let scratch = Scratch::create(dir.path().join("busy")).expect("free");
+        let scratch = ScratchFolder::create(dir.path().join("busy")).expect("free");
         let folder = scratch.path().to_owned();
         let write = |n: u32| fs::write(folder.join(n.to_string()), "more");
         (0..100).for_each(|n| write(n).expect("written"));

@@ -3,7 +3,7 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
-use crate::scratch::{self, CreatedFolders, Scratch};
+use crate::scratch::{self, CreatedFolders, ScratchFolder};
 use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{Run, SweepRecord, csv, file, sweep_text};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ const PARTIAL: &str = ".partial-";
 #[derive(Debug)]
 pub struct RunStore {
     out: PathBuf,
-    partial: Scratch,
+    partial: ScratchFolder,
     /// Folders that were made for the record.
     _made: CreatedFolders,
 }
@@ -77,7 +77,7 @@ impl RunStore {
         let made = CreatedFolders::folder(parent).map_err(failed)?;
         scratch::sweep(parent, is_partial);
         let partial = parent.join(format!(".{name}{PARTIAL}{}", std::process::id()));
-        let partial = Scratch::create(partial).map_err(failed)?;
+        let partial = ScratchFolder::create(partial).map_err(failed)?;
         Ok(Self { out: out.to_owned(), partial, _made: made })
     }
 

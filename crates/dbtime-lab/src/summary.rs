@@ -14,7 +14,7 @@ use dbtime_model::spans::{intersection, union};
 use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
 
 /// Everything the record says about what was measured, apart from the machine and the target.
-pub(crate) struct Summary {
+pub(crate) struct RunSummary {
     /// All operations together.
     pub latencies: Latencies<u64>,
     /// The budget of all operations together; no transaction in it when none was measured.
@@ -27,7 +27,7 @@ pub(crate) struct Summary {
     pub transactions: Vec<TransactionRow>,
 }
 
-impl Summary {
+impl RunSummary {
     /// Of what was driven.
     pub(crate) fn new(driven: &LoadResult, workload: &Workload) -> Self {
         let recorder = &driven.recorder;

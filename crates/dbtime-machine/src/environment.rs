@@ -1,7 +1,7 @@
 //! What machine this is, and what memory this process takes.
 
 use crate::cpus::usable_cpus;
-use dbtime_model::record::Environment;
+use dbtime_model::record::MachineEnvironment;
 use procfs::Current;
 
 /// Largest resident size of this process so far, in bytes; zero when unknown.
@@ -11,17 +11,17 @@ pub fn rss_peak_bytes() -> u64 {
 }
 
 /// Kernel, host, CPUs and memory; the figures of a run stay zero.
-pub fn environment() -> Environment {
+pub fn environment() -> MachineEnvironment {
     let name = rustix::system::uname();
     let cpu_model =
         procfs::CpuInfo::current().ok().and_then(|info| info.model_name(0).map(str::to_owned));
-    Environment {
+    MachineEnvironment {
         kernel: name.release().to_string_lossy().into_owned(),
         host: name.nodename().to_string_lossy().into_owned(),
         cpus: usable_cpus(),
         cpu_model: cpu_model.unwrap_or_else(|| "unknown".to_owned()),
         memory_bytes: procfs::Meminfo::current().map_or(0, |m| m.mem_total),
-        ..Environment::default()
+        ..MachineEnvironment::default()
     }
 }
 

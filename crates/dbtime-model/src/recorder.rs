@@ -201,7 +201,7 @@ pub struct ErrorCount {
 
 /// What became of connections, over a whole run, the first ones included.
 #[derive(Clone, Debug)]
-pub struct Connections {
+pub struct ConnectionRecorder {
     /// How long the made ones took, from opening the socket to the server's welcome.
     pub times: Histogram<u64>,
     /// Attempts that failed.
@@ -214,7 +214,7 @@ pub struct Connections {
     pub opening: Nanos,
 }
 
-impl Default for Connections {
+impl Default for ConnectionRecorder {
     fn default() -> Self {
         Self {
             times: Histogram::coarse(),
@@ -226,7 +226,7 @@ impl Default for Connections {
     }
 }
 
-impl Connections {
+impl ConnectionRecorder {
     /// Adds another thread's.
     pub fn merge(&mut self, other: &Self) {
         self.times.merge(&other.times);
@@ -259,7 +259,7 @@ pub struct Recorder<C: Counter = u32> {
     /// Warnings and notices that came with answers in the window.
     pub warnings: u64,
     /// Connections of the whole run.
-    pub connections: Connections,
+    pub connections: ConnectionRecorder,
     /// Times without service, of the whole run.
     pub outages: Vec<Outage>,
     /// Times of at least a tenth of a second in which a thread of the driver stood still when it
@@ -291,7 +291,7 @@ impl<C: Counter> Recorder<C> {
             statements: (0..statements).map(|_| StatementRecorder::default()).collect(),
             errors: BTreeMap::new(),
             warnings: 0,
-            connections: Connections::default(),
+            connections: ConnectionRecorder::default(),
             outages: Vec::new(),
             standstills: Vec::new(),
             quiet: None,

@@ -75,7 +75,7 @@ fn with_vanished<S: Serializer>(ledger: &TraceLedger, to: S) -> Result<S::Ok, S:
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Written<'a> {
+enum RecordingLine<'a> {
     Begin(&'a TraceBegin),
     Request(&'a RequestJson<'a>),
     End(&'a TraceEnd),
@@ -130,7 +130,7 @@ impl<W: Write> TraceWriter<W> {
     pub fn begin(to: W, begin: &TraceBegin) -> io::Result<Self> {
         let mut writer = Self { to, since: begin.since };
         let begin = TraceBegin { version: VERSION, ..begin.clone() };
-        writer.line(&Written::Begin(&begin))?;
+        writer.line(&RecordingLine::Begin(&begin))?;
         Ok(writer)
     }
 
@@ -140,7 +140,7 @@ impl<W: Write> TraceWriter<W> {
     /// As writing.
     pub fn request(&mut self, request: &TracedRequest, command_name: &str) -> io::Result<()> {
         let request = RequestJson::of(request, self.since, command_name);
-        self.line(&Written::Request(&request))
+        self.line(&RecordingLine::Request(&request))
     }
 
     /// What it writes to.
@@ -162,10 +162,10 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// As writing.
     pub fn write_end(&mut self, end: &TraceEnd) -> io::Result<()> {
-        self.line(&Written::End(end))
+        self.line(&RecordingLine::End(end))
     }
 
-    fn line(&mut self, line: &Written<'_>) -> io::Result<()> {
+    fn line(&mut self, line: &RecordingLine<'_>) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, line)?;
         self.to.write_all(b"\n")
     }

@@ -12,12 +12,12 @@ pub struct LiveConnection {
     /// The request that is under way, with its parts so far, and `at` for its end; or its last.
     pub request: TracedRequest,
     /// Which of the two it is, and what it does now.
-    pub activity: Activity,
+    pub activity: ConnectionActivity,
 }
 
 /// What a connection does now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Activity {
+pub enum ConnectionActivity {
     /// Nothing: its last request is over.
     Idle,
     /// The request is under way, and this part of its response goes on.
@@ -31,12 +31,12 @@ pub enum Activity {
 impl LiveConnection {
     /// Whether a request is under way.
     pub fn is_at_work(&self) -> bool {
-        self.activity != Activity::Idle
+        self.activity != ConnectionActivity::Idle
     }
 
     /// Whether it waits for a lock.
     pub fn waits_for_lock(&self) -> bool {
-        matches!(self.activity, Activity::Waiting(_) | Activity::In(Part::Lock))
+        matches!(self.activity, ConnectionActivity::Waiting(_) | ConnectionActivity::In(Part::Lock))
     }
 
     /// How long its request has waited for locks, this one and those before; `None`: it waits for

@@ -160,18 +160,18 @@ impl<'de> Deserialize<'de> for MonoNanos {
 #[error("`{text}` is no {}: {why}; write {}", quantity.name(), quantity.form())]
 pub struct UnitError {
     text: String,
-    quantity: Quantity,
+    quantity: UnitQuantity,
     why: QuantityFault,
 }
 
 /// What a text was to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
+enum UnitQuantity {
     Duration,
     Rate,
 }
 
-impl Quantity {
+impl UnitQuantity {
     fn name(self) -> &'static str {
         match self {
             Self::Duration => "duration",
@@ -209,7 +209,8 @@ impl FromStr for Nanos {
 
     /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let refuse = |why| UnitError { text: text.to_owned(), quantity: Quantity::Duration, why };
+        let refuse =
+            |why| UnitError { text: text.to_owned(), quantity: UnitQuantity::Duration, why };
         let trimmed = text.trim();
         if trimmed
             .strip_prefix('-')
@@ -347,7 +348,7 @@ fn any_three_digits(value: f64) -> String {
 /// # Errors
 /// Says what is wrong with the text, and how to write it.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let refuse = |why| UnitError { text: text.to_owned(), quantity: Quantity::Rate, why };
+    let refuse = |why| UnitError { text: text.to_owned(), quantity: UnitQuantity::Rate, why };
     let (number, per) = match text.trim().split_once('/') {
         Some((number, per)) => (number.trim(), per.trim()),
         None => (text.trim(), "s"),

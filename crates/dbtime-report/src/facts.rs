@@ -9,10 +9,10 @@ use dbtime_model::record::{
 };
 
 /// One line of facts: what it is about, and what there is to say.
-pub(crate) type Fact = (&'static str, String);
+pub(crate) type FactLine = (&'static str, String);
 
 /// The machine, and how quiet it was.
-pub(crate) fn environment(record: &RunRecord) -> Vec<Fact> {
+pub(crate) fn environment(record: &RunRecord) -> Vec<FactLine> {
     let e = &record.environment;
     let model = if e.cpu_model.is_empty() { String::new() } else { format!(" ({})", e.cpu_model) };
     let host = if e.host.is_empty() { String::new() } else { format!("{}, ", e.host) };
@@ -62,7 +62,7 @@ fn is_embedded(record: &RunRecord) -> bool {
 }
 
 /// What one transaction costs in messages and CPU.
-pub(crate) fn per_transaction(record: &RunRecord) -> Vec<Fact> {
+pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
     let embedded = is_embedded(record);
     let trips = if_any(record.round_trips_per_tx, rate);
     let client = &record.client;
@@ -109,10 +109,10 @@ fn server_memory(server: &ServerInfo) -> String {
 }
 
 /// What the server used, the answer first.
-fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<Fact> {
+fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<FactLine> {
     // A record without the length of the watch has nothing to set the CPU against.
     let sentence = (server.wall_s > 0.0).then(|| ("server", server_sentence(server, load)));
-    let mut facts: Vec<Fact> = sentence.into_iter().collect();
+    let mut facts: Vec<FactLine> = sentence.into_iter().collect();
     facts.extend([
         (
             "server CPU",
@@ -191,7 +191,7 @@ fn connections_that_can_keep_busy(server: &ServerInfo, load: &LoadInfo) -> Optio
 }
 
 /// What became of connections, where there is more to say than that they were made.
-fn connections(record: &RunRecord) -> Vec<Fact> {
+fn connections(record: &RunRecord) -> Vec<FactLine> {
     let Some(info) = &record.connections else { return Vec::new() };
     let mut text = format!("{} made", count(info.made));
     if let Some(times) = &record.latency_us.connect {
@@ -235,7 +235,7 @@ fn seconds_of(s: f64) -> String {
 }
 
 /// What was run, against what, when.
-pub(crate) fn setup(record: &RunRecord) -> Vec<Fact> {
+pub(crate) fn setup(record: &RunRecord) -> Vec<FactLine> {
     let mut facts = Vec::new();
     let target = &record.target;
     if !target.url.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
 use crate::means::PartMeans;
-use crate::tail::{Tail, TailSlice};
+use crate::tail::{ResponseTail, TailSlice};
 use dbtime_model::Part;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, BudgetMethod, CheckMetric, CheckOrigin, CheckOutcome,
@@ -176,7 +176,7 @@ pub(crate) fn where_it_goes(record: &RunRecord) -> String {
 }
 
 /// Where the time of the slowest goes, in one sentence without its subject.
-pub(crate) fn tail_sentence(tail: &Tail) -> Option<String> {
+pub(crate) fn tail_sentence(tail: &ResponseTail) -> Option<String> {
     let answer = answer(&tail.slow.means)?;
     Some(answer.text(&format!("their mean {}", us(answer.total_us))))
 }

@@ -23,13 +23,13 @@ pub(crate) struct TailSlice {
 
 /// All transactions, the bucket of the median, and the slowest.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tail {
+pub(crate) struct ResponseTail {
     pub(crate) all: TailSlice,
     pub(crate) median: TailSlice,
     pub(crate) slow: TailSlice,
 }
 
-type Bucket<'a> = (f64, Vec<(&'a BudgetUs, u64)>);
+type TailBucket<'a> = (f64, Vec<(&'a BudgetUs, u64)>);
 
 /// The buckets of the given operations put together, one slice each, fastest first.
 pub(crate) fn buckets<'a>(
@@ -41,7 +41,7 @@ pub(crate) fn buckets<'a>(
 }
 
 /// What to compare, over all operations; `None` with fewer than two buckets.
-pub(crate) fn tail(operations: &[OperationSummary]) -> Option<Tail> {
+pub(crate) fn tail(operations: &[OperationSummary]) -> Option<ResponseTail> {
     let buckets = merged(operations.iter());
     let total = sum(buckets.iter().map(size));
     if buckets.len() < 2 || total == 0 {
@@ -53,7 +53,7 @@ pub(crate) fn tail(operations: &[OperationSummary]) -> Option<Tail> {
         below >= total - below
     })?;
     let slow = slowest(&buckets, total).max(median + 1);
-    (slow < buckets.len()).then(|| Tail {
+    (slow < buckets.len()).then(|| ResponseTail {
         all: slice(&buckets, total),
         median: slice(&buckets[median..=median], total),
         slow: slice(&buckets[slow..], total),
@@ -61,7 +61,7 @@ pub(crate) fn tail(operations: &[OperationSummary]) -> Option<Tail> {
 }
 
 /// Where the buckets begin that together come closest to the slowest 1 %, by ratio.
-fn slowest(buckets: &[Bucket<'_>], total: u64) -> usize {
+fn slowest(buckets: &[TailBucket<'_>], total: u64) -> usize {
     let mut above = 0u64;
     let mut best = (f64::INFINITY, buckets.len() - 1);
     for index in (0..buckets.len()).rev() {
@@ -74,9 +74,9 @@ fn slowest(buckets: &[Bucket<'_>], total: u64) -> usize {
     best.1
 }
 
-fn merged<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Bucket<'a>> {
+fn merged<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<TailBucket<'a>> {
     // Positive floats sort by their bits.
-    let mut buckets: BTreeMap<u64, Bucket<'a>> = BTreeMap::new();
+    let mut buckets: BTreeMap<u64, TailBucket<'a>> = BTreeMap::new();
     for operation in operations {
         for bucket in operation.budget_buckets.iter().filter(|bucket| bucket.count > 0) {
             let edge = bucket.below_us.abs();
@@ -87,7 +87,7 @@ fn merged<'a>(operations: impl Iterator<Item = &'a OperationSummary>) -> Vec<Buc
     buckets.into_values().collect()
 }
 
-fn size(bucket: &Bucket<'_>) -> u64 {
+fn size(bucket: &TailBucket<'_>) -> u64 {
     sum(bucket.1.iter().map(|(_, count)| *count))
 }
 
@@ -96,7 +96,7 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-fn slice(buckets: &[Bucket<'_>], total: u64) -> TailSlice {
+fn slice(buckets: &[TailBucket<'_>], total: u64) -> TailSlice {
     let means = PartMeans::of(buckets.iter().flat_map(|bucket| bucket.1.iter().copied()));
     TailSlice {
         share: means.count as f64 / total.max(1) as f64 * 100.0,

@@ -3,9 +3,9 @@
 
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CommandExit, CpuSplit, CpuTicks, Io, Memory, Microstates, PageFaults, Presence, ProcessId,
-    ProcessTable, ProcessUse, Rusage, Scheduled, ServerUse, ShareOf, SpentResources, Switches,
-    ThreadUse, ThreadsUse, UsageRates, UsageReport, WholeMachine,
+    CommandExit, ContextSwitches, CpuSplit, CpuTicks, IoBytes, Microstates, PageFaults, ProcessId,
+    ProcessMemory, ProcessPresence, ProcessTable, ProcessUse, Rusage, ScheduledTimes, ServerUse,
+    ShareOf, SpentResources, ThreadUse, ThreadsUse, UsageRates, UsageReport, WholeMachine,
 };
 use dbtime_report::terminal::{COLUMNS, PageStyle, ProcessesOptions, process_table, usage_report};
 use unicode_width::UnicodeWidthStr;
@@ -22,9 +22,9 @@ fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> SpentResources {
         ticks,
         run_delay: Some(Nanos(cpu / 7)),
         io_delay: None,
-        switches: Some(Switches { voluntary: 74_100, involuntary: 310 }),
+        switches: Some(ContextSwitches { voluntary: 74_100, involuntary: 310 }),
         faults: Some(PageFaults { minor: 5120, major: 3 }),
-        io: Some(Io {
+        io: Some(IoBytes {
             read_bytes: 12 << 20,
             written_bytes: 345 << 20,
             read_chars: 80 << 20,
@@ -36,8 +36,8 @@ fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> SpentResources {
     }
 }
 
-fn memory(rss: u64) -> Memory {
-    Memory {
+fn memory(rss: u64) -> ProcessMemory {
+    ProcessMemory {
         rss_bytes: rss,
         rss_shared_bytes: rss / 3,
         rss_peak_bytes: Some(rss + (1 << 20)),
@@ -53,7 +53,7 @@ fn process(pid: u32, command: &str, spent: SpentResources) -> ProcessUse {
         user: "mysql".to_owned(),
         name: command.split(' ').next().unwrap_or("").rsplit('/').next().unwrap_or("").to_owned(),
         command: command.to_owned(),
-        presence: Presence::Stayed,
+        presence: ProcessPresence::Stayed,
         wall: Nanos(10 * SECOND + 313_000),
         split: CpuSplit::of(spent.cpu, spent.ticks),
         spent,
@@ -104,10 +104,10 @@ fn table(of: ShareOf) -> ProcessTable {
     let uses = vec![
         shell,
         sysbench,
-        unknown(20001, "gzip -9 \u{1b}[2J\nx", Presence::Came, 310_000_000),
+        unknown(20001, "gzip -9 \u{1b}[2J\nx", ProcessPresence::Came, 310_000_000),
         mariadbd,
-        unknown(19990, "[mariadb-admin]", Presence::Went, 0),
-        unknown(20007, "sh -c true", Presence::CameAndWent, 1_200_000),
+        unknown(19990, "[mariadb-admin]", ProcessPresence::Went, 0),
+        unknown(20007, "sh -c true", ProcessPresence::CameAndWent, 1_200_000),
     ];
     ProcessTable {
         started_at: "2026-11-21T09:53:40.108Z".to_owned(),
@@ -294,10 +294,10 @@ fn the_schedulers_own_events_add_waits_and_add_up() {
         missed: 0,
     });
     for row in &mut table.processes {
-        row.used.scheduled = Some(Scheduled {
+        row.used.scheduled = Some(ScheduledTimes {
             woken: Nanos(SECOND / 10),
             preempted: Nanos(SECOND),
-            ..Scheduled::default()
+            ..ScheduledTimes::default()
         });
     }
     let text = process_table(&table, &ProcessesOptions::default());

@@ -41,14 +41,14 @@ impl ProgressAudience {
 }
 
 /// Shows the progress of one run, or of several behind each other, until it is dropped.
-pub(crate) struct Live {
+pub(crate) struct LiveProgress {
     audience: ProgressAudience,
     course: Arc<Mutex<ProgressState>>,
     /// Wakes up where nothing happens for long.
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-impl Live {
+impl LiveProgress {
     /// The progress of one thing.
     pub(crate) fn new(audience: ProgressAudience) -> Self {
         Self::of_runs(audience, 1)
@@ -89,7 +89,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveProgress {
     /// Leaves the line empty for what follows.
     fn drop(&mut self) {
         if let Some((wake, thread)) = self.ticker.take() {

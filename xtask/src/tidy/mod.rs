@@ -5,6 +5,7 @@ mod documents;
 mod everywhere;
 mod lists;
 mod modules;
+mod names;
 mod paths;
 mod record;
 mod rust;
@@ -20,6 +21,7 @@ const RULES: &[fn(&SourceTree) -> Vec<TidyProblem>] = &[
     everywhere::check,
     lists::check,
     modules::check,
+    names::check,
     paths::check,
     record::check,
     rust::check,

@@ -1,4 +1,5 @@
-//! The rule for type names: each is there once in the workspace, and none is a verb of speech.
+//! The rule for type names: each is there once in the workspace, none is a verb of speech, and one
+//! of a single word is a noun of the domain.
 
 use crate::tree::{SourceFile, SourceTree, TidyProblem};
 use std::collections::BTreeMap;
@@ -10,6 +11,189 @@ const SHARED: &[&str] = &[];
 const SPEECH: &[&str] = &[
     "Ask", "Asked", "Asking", "Hear", "Heard", "Said", "Say", "Tell", "Teller", "Told", "Wanted",
     "Wants", "Wish", "Word",
+];
+
+/// The single words that may name a type, sorted: nouns that a database or performance engineer, or
+/// whoever reads the glossary, knows to mean this and nothing else. What is a noun of programming
+/// (`Line`, `Table`, `Options`), a participle, an adjective or a verb says too little alone: such a
+/// type gets two words.
+const NOUNS: &[&str] = &[
+    "Arrival",
+    "Arrivals",
+    "Authentication",
+    "Backlog",
+    "Basis",
+    "Bijection",
+    "Blocker",
+    "Budget",
+    "Capture",
+    "Charset",
+    "Chart",
+    "Check",
+    "Cli",
+    "Completion",
+    "Dataset",
+    "Distribution",
+    "Exemplar",
+    "Exemplars",
+    "Expression",
+    "Histogram",
+    "Latencies",
+    "Metric",
+    "Microstates",
+    "Mix",
+    "Nanos",
+    "Operation",
+    "Outage",
+    "Outcome",
+    "Part",
+    "Parts",
+    "Pipelining",
+    "Placeholder",
+    "Preemption",
+    "Preemptor",
+    "Prng",
+    "Product",
+    "Program",
+    "Protocol",
+    "Provenance",
+    "Rate",
+    "Reactor",
+    "Recorder",
+    "Run",
+    "Rusage",
+    "Sample",
+    "Schedstat",
+    "Schedule",
+    "Script",
+    "Server",
+    "Session",
+    "Shard",
+    "Span",
+    "Statement",
+    "Statistics",
+    "Svg",
+    "Sweep",
+    "Target",
+    "Ticket",
+    "Timeline",
+    "Tranches",
+    "Transport",
+    "Validity",
+    "Warning",
+    "Window",
+    "Workload",
+    "Zipf",
+];
+
+/// Types of a single word that are still to get a second one, by crate. Each list only ever gets
+/// shorter.
+const UNDECIDED: &[(&str, &[&str])] = &[
+    ("dbtime", &["Terminal", "Top"]),
+    (
+        "dbtime-engines",
+        &[
+            "Active",
+            "Address",
+            "Allowed",
+            "Attribution",
+            "Blocking",
+            "Claimed",
+            "Code",
+            "Counting",
+            "Db",
+            "Enter",
+            "Greeting",
+            "Holder",
+            "Lateness",
+            "Lock",
+            "Pace",
+            "Present",
+            "Raw",
+            "Reconnect",
+            "Secret",
+            "Sent",
+            "Sources",
+            "Try",
+            "Usage",
+            "Verifier",
+        ],
+    ),
+    (
+        "dbtime-load",
+        &[
+            "Base",
+            "Binding",
+            "Bound",
+            "Clients",
+            "Compiled",
+            "Dictionaries",
+            "Dictionary",
+            "Document",
+            "Formula",
+            "Keys",
+            "Operator",
+            "Order",
+            "Pattern",
+            "Random",
+            "Result",
+            "Step",
+            "Value",
+        ],
+    ),
+    ("dbtime-null-server", &["Listen", "Stall"]),
+    (
+        "dbtime-observe",
+        &[
+            "Blockers",
+            "Catalog",
+            "Channel",
+            "Constants",
+            "Cpu",
+            "Helper",
+            "Imports",
+            "Probes",
+            "Query",
+            "Sections",
+            "Status",
+            "Transactions",
+        ],
+    ),
+    (
+        "dbtime-script",
+        &[
+            "After",
+            "Arguments",
+            "Builtin",
+            "Columns",
+            "Counter",
+            "Dispatch",
+            "Initialization",
+            "Initialize",
+            "Line",
+            "Log",
+            "Mysql",
+            "Names",
+            "Notice",
+            "Output",
+            "Pgsql",
+            "Priority",
+            "Report",
+            "Scanner",
+            "Seat",
+            "See",
+            "Seed",
+            "Seeds",
+            "Setup",
+            "Source",
+            "Stats",
+            "Switch",
+            "Sysbench",
+            "Variables",
+        ],
+    ),
+    ("dbtime-sql", &["Class"]),
+    ("dbtime-wire", &["Bytes", "Expect", "Malformed"]),
 ];
 
 /// What begins the definition of a type, visibility left out.
@@ -26,6 +210,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     }
     let mut problems: Vec<TidyProblem> =
         places.iter().flat_map(|(name, places)| of_name(name, places)).collect();
+    problems.extend(undecided(&places));
     for name in SHARED {
         if places.get(name).is_none_or(|places| places.len() < 2) {
             let text = format!("`{name}` is there once now: strike it from `SHARED`");
@@ -44,6 +229,10 @@ fn of_name(name: &str, places: &[(&str, usize)]) -> Vec<TidyProblem> {
             problems.push(TidyProblem::at(path, *line, text));
         }
     }
+    if is_single_word(name) && !NOUNS.contains(&name) && !is_undecided(name, first) {
+        let text = format!("`{name}` is no noun of the domain: give it a second word");
+        problems.push(TidyProblem::at(first, line, text));
+    }
     if SPEECH.contains(&name) {
         let text = format!("`{name}` is speech: name what the type is");
         problems.push(TidyProblem::at(first, line, text));
@@ -51,8 +240,29 @@ fn of_name(name: &str, places: &[(&str, usize)]) -> Vec<TidyProblem> {
     problems
 }
 
+/// A capital and nothing but small letters and digits.
+fn is_single_word(name: &str) -> bool {
+    !name.chars().skip(1).any(|c| c.is_ascii_uppercase())
+}
+
+fn is_undecided(name: &str, path: &str) -> bool {
+    let of_crate = |&&(krate, _): &&(&str, &[&str])| path.starts_with(&format!("crates/{krate}/"));
+    UNDECIDED.iter().find(of_crate).is_some_and(|(_, names)| names.contains(&name))
+}
+
+/// What is to be struck from [`UNDECIDED`] and [`NOUNS`].
+fn undecided(places: &BTreeMap<&str, Vec<(&str, usize)>>) -> Vec<TidyProblem> {
+    let all = UNDECIDED.iter().flat_map(|(_, names)| names.iter()).chain(NOUNS);
+    let gone = all.filter(|name| !places.contains_key(**name));
+    gone.map(|name| {
+        let text = format!("no type has the name `{name}` any more: strike it");
+        TidyProblem::of("xtask/src/tidy/types.rs", text)
+    })
+    .collect()
+}
+
 /// Not tests, benchmarks or examples: names there are read with their file.
-fn is_product(file: &SourceFile) -> bool {
+pub(super) fn is_product(file: &SourceFile) -> bool {
     let path = &file.path;
     let is_aside = ["/tests/", "/benches/", "/examples/"].iter().any(|part| path.contains(part));
     !is_aside && !path.ends_with("tests.rs") && !path.starts_with("fuzz/")
@@ -90,8 +300,22 @@ mod tests {
 
     #[test]
     fn names_there_twice_and_names_of_speech_are_found() {
-        assert!(of_name("Clock", &[("a.rs", 1)]).is_empty());
-        assert_eq!(of_name("Clock", &[("a.rs", 1), ("b.rs", 2)]).len(), 1);
-        assert_eq!(of_name("Told", &[("a.rs", 1)]).len(), 1);
+        assert!(of_name("DriftClock", &[("a.rs", 1)]).is_empty());
+        assert_eq!(of_name("DriftClock", &[("a.rs", 1), ("b.rs", 2)]).len(), 1);
+        assert_eq!(of_name("Told", &[("a.rs", 1)]).len(), 2, "speech, and a single word");
+    }
+
+    #[test]
+    fn single_words_are_nouns_of_the_domain() {
+        assert_eq!(of_name("Seen", &[("a.rs", 1)]).len(), 1);
+        assert!(of_name("Histogram", &[("a.rs", 1)]).is_empty());
+        assert!(of_name("SeenServers", &[("a.rs", 1)]).is_empty());
+        assert!(is_single_word("Utf8") && !is_single_word("FileIo"));
+    }
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(NOUNS.is_sorted() && SPEECH.is_sorted() && SHARED.is_sorted());
+        assert!(UNDECIDED.is_sorted() && UNDECIDED.iter().all(|(_, names)| names.is_sorted()));
     }
 }

@@ -6,7 +6,7 @@ use super::random_timeline::{Purpose, timelines};
 use super::scheduler;
 use super::timeline::{BEGIN, SchedulerEvent, ThreadState, ThreadTimeline, TimelineEvent};
 use dbtime_model::Parts;
-use dbtime_model::process::Scheduled;
+use dbtime_model::process::ScheduledTimes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -50,7 +50,7 @@ fn is_leaving(event: &TimelineEvent) -> bool {
 }
 
 /// All that a thread had.
-fn sum(spent: &Scheduled) -> u128 {
+fn sum(spent: &ScheduledTimes) -> u128 {
     [spent.cpu, spent.woken, spent.preempted].into_iter().map(|part| u128::from(part.0)).sum()
 }
 

@@ -2,7 +2,7 @@
 
 use super::timeline::{BEGIN, SchedulerEvent, ThreadState, ThreadTimeline, TimelineEvent, UNIT};
 use dbtime_kernel_tests::{CPUS, HostMachine, HostTask, SchedulerPrograms};
-use dbtime_model::process::Scheduled;
+use dbtime_model::process::ScheduledTimes;
 use dbtime_observe::scheduler::rows::{ScheduledCpu, cpu, ended, thread};
 
 /// The first thread's number; the others' follow. Each is a process of its own.
@@ -12,7 +12,7 @@ const FIRST: u32 = 300;
 #[derive(Debug)]
 pub(crate) struct SchedulerSums {
     /// By thread; nothing of one that was never seen.
-    pub(crate) threads: Vec<Scheduled>,
+    pub(crate) threads: Vec<ScheduledTimes>,
     pub(crate) cpus: Vec<ScheduledCpu>,
     /// Of each CPU up to the end. Unit: nanoseconds.
     pub(crate) idle: Vec<u64>,
@@ -68,7 +68,7 @@ fn set_facts(
 fn sums(machine: &HostMachine, timeline: &ThreadTimeline) -> SchedulerSums {
     let rows = machine.rows("scheduler/cpus", 0);
     let cpus: Vec<ScheduledCpu> = rows.iter().filter_map(|(_, row)| cpu(row)).collect();
-    let mut threads = vec![Scheduled::default(); timeline.names.len()];
+    let mut threads = vec![ScheduledTimes::default(); timeline.names.len()];
     let known = |number: u32| (number.checked_sub(FIRST)).map(|index| index as usize);
     for (key, row) in machine.rows("scheduler/threads", 0) {
         let number = u32::from_ne_bytes(*key.first_chunk().expect("a number"));
@@ -95,7 +95,7 @@ fn sums(machine: &HostMachine, timeline: &ThreadTimeline) -> SchedulerSums {
 }
 
 /// What a thread had, in letters.
-fn letters(spent: &Scheduled) -> (u64, u64, u64) {
+fn letters(spent: &ScheduledTimes) -> (u64, u64, u64) {
     (spent.cpu.0 / UNIT, spent.woken.0 / UNIT, spent.preempted.0 / UNIT)
 }
 

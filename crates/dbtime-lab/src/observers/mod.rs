@@ -8,7 +8,7 @@ mod phase_log;
 mod server_observer;
 
 pub(crate) use interval_log::IntervalLog;
-pub(crate) use monitor::Monitor;
+pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;
 pub(crate) use server_observer::ServerObserver;

@@ -20,7 +20,7 @@ const MAX_OPEN_SECONDS: usize = 20;
 const SHOW_DELAY: Nanos = Nanos::from_millis(150);
 
 /// Gathers the seconds of all threads, samples the machine, and writes the interval log.
-pub(crate) struct Monitor<'a> {
+pub(crate) struct RunMonitor<'a> {
     plan: &'a LoadPlan,
     /// Known while the load runs.
     start: Option<MonoNanos>,
@@ -77,7 +77,7 @@ impl OpenSecond {
     }
 }
 
-impl RunObserver for Monitor<'_> {
+impl RunObserver for RunMonitor<'_> {
     fn reached(&mut self, phase: RunPhase, at: MonoNanos) {
         match phase {
             RunPhase::Prepared | RunPhase::Connected | RunPhase::Disconnected => {}
@@ -127,7 +127,7 @@ impl RunObserver for Monitor<'_> {
     }
 }
 
-impl<'a> Monitor<'a> {
+impl<'a> RunMonitor<'a> {
     /// A monitor of a load that has not begun.
     pub(crate) fn new(
         plan: &'a LoadPlan,

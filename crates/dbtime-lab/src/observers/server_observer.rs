@@ -1,7 +1,7 @@
 //! What a server has spent and counted over the measured window.
 
 use super::{RunObserver, WindowEdges};
-use crate::counters::Sampler;
+use crate::counters::CounterSampler;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_model::counters::CounterSample;
@@ -15,7 +15,7 @@ pub(crate) struct ServerObserver<'a> {
     plan: &'a LoadPlan,
     prepared: &'a dyn PreparedTarget,
     watch: Option<ServerWatch>,
-    sampler: Option<Box<dyn Sampler>>,
+    sampler: Option<Box<dyn CounterSampler>>,
     spent: WindowEdges<ServerSample>,
     counted: WindowEdges<CounterSample>,
     /// The CPU time at the start, at each full second of the load, and at its end.

@@ -1,7 +1,7 @@
 //! Loads that consist of their phases alone, and what observers see of them.
 
 use super::server_observer::ServerObservation;
-use super::{IntervalLog, Monitor, PhaseLog, RunObserver, WindowEdges, observer_thread};
+use super::{IntervalLog, PhaseLog, RunMonitor, RunObserver, WindowEdges, observer_thread};
 use crate::progress::RunProgress;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
@@ -46,8 +46,8 @@ fn sample(start: MonoNanos, done_ms: u64, took_ms: u64) -> Sample {
 
 fn quiet(_: RunProgress) {}
 
-fn monitor(plan: &LoadPlan) -> Monitor<'_> {
-    Monitor::new(plan, IntervalLog::new(Box::new(io::sink()), SystemTime::now()), &quiet)
+fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
+    RunMonitor::new(plan, IntervalLog::new(Box::new(io::sink()), SystemTime::now()), &quiet)
 }
 
 fn no_server() -> ServerObservation {

@@ -16,7 +16,7 @@ const USERS: &str = "/etc/passwd";
 
 /// A user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Account {
+pub(super) struct ServerAccount {
     /// Its login, the first field of a line of [`USERS`].
     pub(super) name: String,
     /// Number.
@@ -25,7 +25,7 @@ pub(super) struct Account {
     pub(super) gid: u32,
 }
 
-impl Account {
+impl ServerAccount {
     /// As whom a server of `product` is started; `None`: as whoever runs dbtime.
     ///
     /// Errors: root runs dbtime and there is nobody to become.
@@ -83,10 +83,10 @@ mod tests {
     fn users_are_found_by_name_and_never_root() {
         let users = "root:x:0:0::/root:/bin/sh\nmysql:x:0:0::/:/bin/sh\n\
                      bad\npostgres:x:101:104:PostgreSQL,,,:/var/lib/postgresql:/bin/bash\n";
-        let account = Account::read(users, "postgres").expect("a user");
+        let account = ServerAccount::read(users, "postgres").expect("a user");
         assert_eq!((account.uid, account.gid), (101, 104));
-        assert_eq!(Account::read(users, "mysql"), None);
-        assert_eq!(Account::read(users, "nobody"), None);
+        assert_eq!(ServerAccount::read(users, "mysql"), None);
+        assert_eq!(ServerAccount::read(users, "nobody"), None);
     }
 
     #[test]
@@ -95,14 +95,14 @@ mod tests {
         let inner = dir.path().join("inner");
         fs::create_dir(&inner).expect("a folder");
         let owner = fs::metadata(dir.path()).expect("its facts");
-        let other = Account { name: "x".into(), uid: owner.uid() + 1, gid: owner.gid() + 1 };
+        let other = ServerAccount { name: "x".into(), uid: owner.uid() + 1, gid: owner.gid() + 1 };
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).expect("ours");
         assert!(!other.may_enter(&inner));
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         let is_open_above = other.may_enter(dir.path());
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o711)).expect("ours");
         assert_eq!(other.may_enter(&inner), is_open_above);
-        let group = Account { gid: owner.gid(), ..other };
+        let group = ServerAccount { gid: owner.gid(), ..other };
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o701)).expect("ours");
         assert!(!group.may_enter(&inner));
     }

@@ -4,10 +4,10 @@
 //! short and the log is not on a small memory disk. The data goes there too, unless it was given a
 //! place of its own.
 
-use super::account::Account;
+use super::account::ServerAccount;
 use super::product::ServerPackage;
 use crate::error::LabError;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 use dbtime_model::Product;
 use std::io;
 use std::os::unix::fs::chown;
@@ -23,16 +23,19 @@ const SOCKET_NAME: &str = "/.s.PGSQL.65535";
 const SHORT_ROOT: &str = "/tmp";
 
 /// The folders of one server. Dropping it removes them.
-pub(super) struct Folders {
-    run: Scratch,
-    data: Option<Scratch>,
+pub(super) struct ServerFolders {
+    run: ScratchFolder,
+    data: Option<ScratchFolder>,
 }
 
-impl Folders {
+impl ServerFolders {
     /// Makes them, for `account` to write; the data in a folder in `data`, if given.
     ///
     /// Errors: nowhere to make them; each names the folder and what to set.
-    pub(super) fn make(data: Option<&Path>, account: Option<&Account>) -> Result<Self, LabError> {
+    pub(super) fn make(
+        data: Option<&Path>,
+        account: Option<&ServerAccount>,
+    ) -> Result<Self, LabError> {
         let temporary = std::env::temp_dir();
         let places = [temporary.as_path(), Path::new(SHORT_ROOT)];
         let place = places.into_iter().find(|place| fits(place, account)).ok_or_else(|| {
@@ -72,27 +75,27 @@ impl Folders {
     }
 
     /// All of them, to be removed.
-    pub(super) fn all(&self) -> Vec<&Scratch> {
+    pub(super) fn all(&self) -> Vec<&ScratchFolder> {
         std::iter::once(&self.run).chain(&self.data).collect()
     }
 }
 
 /// Whether a server's folder can be made in `place`: enterable, and short enough for sockets.
-fn fits(place: &Path, account: Option<&Account>) -> bool {
-    let name = "/".len() + Scratch::NAME_LENGTH + SOCKET_NAME.len();
+fn fits(place: &Path, account: Option<&ServerAccount>) -> bool {
+    let name = "/".len() + ScratchFolder::NAME_LENGTH + SOCKET_NAME.len();
     let is_open = account.is_none_or(|account| account.may_enter(place));
     place.is_absolute() && is_open && place.as_os_str().len() + name <= SOCKET_PATH
 }
 
-fn own(place: &Path, account: Option<&Account>) -> io::Result<Scratch> {
-    let folder = Scratch::temporary_in(place)?;
+fn own(place: &Path, account: Option<&ServerAccount>) -> io::Result<ScratchFolder> {
+    let folder = ScratchFolder::temporary_in(place)?;
     if let Some(account) = account {
         chown(folder.path(), Some(account.uid), Some(account.gid))?;
     }
     Ok(folder)
 }
 
-fn of_data(place: &Path, account: Option<&Account>) -> Result<Scratch, LabError> {
+fn of_data(place: &Path, account: Option<&ServerAccount>) -> Result<ScratchFolder, LabError> {
     let shown = place.display();
     let absolute = place.canonicalize().map_err(|error| {
         LabError::Usage(format!("--server-data {shown}: {error}; name a folder that exists"))
@@ -125,14 +128,14 @@ mod tests {
         assert!(!fits(&Path::new("/tmp").join("x".repeat(80)), None));
         let dir = tempfile::tempdir().expect("a folder");
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).expect("ours");
-        let stranger = Account { name: "x".into(), uid: 4_000_000, gid: 4_000_000 };
+        let stranger = ServerAccount { name: "x".into(), uid: 4_000_000, gid: 4_000_000 };
         assert!(!fits(dir.path(), Some(&stranger)));
     }
 
     #[test]
     fn they_go_when_they_are_dropped() {
         let dir = tempfile::tempdir().expect("a folder");
-        let folders = Folders::make(Some(dir.path()), None).expect("a place");
+        let folders = ServerFolders::make(Some(dir.path()), None).expect("a place");
         assert!(folders.data().starts_with(dir.path().canonicalize().expect("it is there")));
         let all: Vec<PathBuf> =
             folders.all().into_iter().map(|one| one.path().to_owned()).collect();
@@ -143,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_place_that_is_not_there_is_wrong_usage() {
-        let error = Folders::make(Some(Path::new("/nowhere/x")), None).err().expect("refused");
+        let error =
+            ServerFolders::make(Some(Path::new("/nowhere/x")), None).err().expect("refused");
         assert!(matches!(&error, LabError::Usage(text) if text.contains("name a folder that")));
     }
 }

@@ -1,6 +1,6 @@
 //! How a program of a server is started: as whom, where, on which CPUs, with what around it.
 
-use super::account::Account;
+use super::account::ServerAccount;
 use crate::error::LabError;
 use dbtime_machine::{CpuList, PinnedThread};
 use std::ffi::{OsStr, OsString};
@@ -29,7 +29,7 @@ pub(super) struct ProgramLaunch {
     /// Where it starts, and its home.
     pub(super) folder: PathBuf,
     /// As whom; `None`: as dbtime.
-    pub(super) account: Option<Account>,
+    pub(super) account: Option<ServerAccount>,
     /// On which CPUs; `None`: as dbtime.
     pub(super) cpus: Option<CpuList>,
 }

@@ -1,9 +1,9 @@
 //! Where a server is being made: its installation, folders, user, and who watches over it.
 
 use super::ServerRequest;
-use super::account::Account;
+use super::account::ServerAccount;
 use super::find::InstalledServer;
-use super::folders::Folders;
+use super::folders::ServerFolders;
 use super::launch::ProgramLaunch;
 use super::log::LogFrom;
 use super::login::{PrivateLogin, write_secret};
@@ -42,11 +42,11 @@ pub(super) struct ServerSite {
     /// Whom it lets in.
     pub(super) login: PrivateLogin,
     /// As whom it runs; `None`: as dbtime.
-    pub(super) account: Option<Account>,
+    pub(super) account: Option<ServerAccount>,
     /// Told to end the server should dbtime be killed. Dropped before the folders.
     pub(super) watchdog: ServerWatchdog,
     /// Where it lives.
-    pub(super) folders: Folders,
+    pub(super) folders: ServerFolders,
 }
 
 /// Who is told what happens, and who may end it.
@@ -74,11 +74,11 @@ impl ServerSite {
         request: ServerRequest,
         installed: InstalledServer,
     ) -> Result<Self, LabError> {
-        let account = Account::of(request.product)?;
+        let account = ServerAccount::of(request.product)?;
         if let Some(account) = &account {
             check_reach(account, &installed.binary)?;
         }
-        let folders = Folders::make(request.data.as_deref(), account.as_ref())?;
+        let folders = ServerFolders::make(request.data.as_deref(), account.as_ref())?;
         let watchdog =
             ServerWatchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
         let login = PrivateLogin::new(installed.identity.product)?;
@@ -211,7 +211,7 @@ impl ServerSite {
 }
 
 /// Refuses a binary that the server's user may not execute.
-fn check_reach(account: &Account, binary: &Path) -> Result<(), LabError> {
+fn check_reach(account: &ServerAccount, binary: &Path) -> Result<(), LabError> {
     let may_execute = fs::metadata(binary).is_ok_and(|found| account.may_use(&found));
     if may_execute && binary.parent().is_some_and(|folder| account.may_enter(folder)) {
         return Ok(());

@@ -4,7 +4,7 @@
 //! closes without a word is how it learns that dbtime is gone, however that came about.
 
 use crate::error::LabError;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 use crate::servers::processes::started_at;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -16,20 +16,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SCRIPT: &str = include_str!("watchdog.sh");
 
 /// Every shell that watches. Whoever ends the process has it, and all of them, for ever.
-static WATCHING: Mutex<Vec<Arc<Mutex<Shell>>>> = Mutex::new(Vec::new());
+static WATCHING: Mutex<Vec<Arc<Mutex<WatchdogShell>>>> = Mutex::new(Vec::new());
 
 /// The shell, and this end of its pipe.
-struct Shell {
+struct WatchdogShell {
     process: Child,
     orders: Option<ChildStdin>,
 }
 
 /// Watches over a server and its folders. Dropping it properly lets the shell end idle.
-pub(super) struct ServerWatchdog(Arc<Mutex<Shell>>);
+pub(super) struct ServerWatchdog(Arc<Mutex<WatchdogShell>>);
 
 impl ServerWatchdog {
     /// Starts watching over these folders, and over processes of `program` that live there.
-    pub(super) fn over(program: &Path, folders: &[&Scratch]) -> io::Result<Self> {
+    pub(super) fn over(program: &Path, folders: &[&ScratchFolder]) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "dbtime-watchdog"]).arg(program);
         command.args(folders.iter().map(|folder| folder.path()));
@@ -43,7 +43,7 @@ impl ServerWatchdog {
         let mut watching = locked(&WATCHING);
         let mut process = command.spawn()?;
         let orders = process.stdin.take();
-        let shell = Arc::new(Mutex::new(Shell { process, orders }));
+        let shell = Arc::new(Mutex::new(WatchdogShell { process, orders }));
         watching.push(Arc::clone(&shell));
         Ok(Self(shell))
     }
@@ -83,7 +83,7 @@ impl ServerWatchdog {
     }
 }
 
-impl Shell {
+impl WatchdogShell {
     fn order(&mut self, line: &str) -> io::Result<()> {
         let orders = self.orders.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         orders.write_all(format!("{line}\n").as_bytes())

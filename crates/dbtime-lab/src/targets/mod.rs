@@ -8,7 +8,7 @@ mod server;
 mod sqlite;
 mod target_form;
 
-use crate::counters::Sampler;
+use crate::counters::CounterSampler;
 pub use target_form::TargetForm;
 
 use crate::error::LabError;
@@ -69,7 +69,7 @@ trait TargetKind: fmt::Debug + Send + Sync {
     }
 
     /// What samples its counters.
-    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError>;
+    fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     fn init(
@@ -108,7 +108,7 @@ pub(crate) trait PreparedTarget: Sync {
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.
-    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError>;
+    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError>;
 
     /// Whether it was made for this run and holds nothing but the workload's own tables.
     fn is_fresh(&self) -> bool {
@@ -139,7 +139,7 @@ pub(crate) trait PreparedTarget: Sync {
     }
 
     /// What samples its counters while it is driven; `None` where nothing counts.
-    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+    fn sampler(&self) -> Option<Box<dyn CounterSampler>> {
         None
     }
 
@@ -159,7 +159,7 @@ pub(crate) trait PreparedTarget: Sync {
 
 /// What is known of a target before the load starts.
 #[derive(Default)]
-pub(crate) struct Facts {
+pub(crate) struct TargetFacts {
     /// For the record.
     pub(crate) target: TargetInfo,
     /// What a reader must know of it.
@@ -171,8 +171,8 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, LabError> {
         let kind: Arc<dyn TargetKind> = match TargetForm::of(text) {
-            Some(TargetForm::Null) => Arc::new(null::Null::parse(text)?),
-            Some(TargetForm::Sqlite) => Arc::new(sqlite::Sqlite::parse(text)?),
+            Some(TargetForm::Null) => Arc::new(null::NullTargetKind::parse(text)?),
+            Some(TargetForm::Sqlite) => Arc::new(sqlite::SqliteTargetKind::parse(text)?),
             Some(TargetForm::Server(product)) => {
                 Arc::new(server::ExistingServer::parse(text, product)?)
             }
@@ -253,7 +253,7 @@ impl Target {
     ///
     /// Errors: [`LabError::Usage`] for a target that counts nothing, [`LabError::Target`] for one
     /// that cannot be read.
-    pub fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+    pub fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         self.0.sampler()
     }
 

@@ -1,7 +1,7 @@
 //! `null`: nothing behind the driver.
 
-use super::{Dataset, Facts, PreparedTarget, ProgressListener, TargetKind};
-use crate::counters::Sampler;
+use super::{Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind};
+use crate::counters::CounterSampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::databases::null::{self, NullTarget};
@@ -12,17 +12,17 @@ use dbtime_model::record::TargetInfo;
 
 /// The driver itself is measured.
 #[derive(Clone, Debug)]
-pub(super) struct Null {
+pub(super) struct NullTargetKind {
     target: NullTarget,
     url: String,
 }
 
 struct ReadyNull {
-    null: Null,
+    null: NullTargetKind,
     scale: u64,
 }
 
-impl Null {
+impl NullTargetKind {
     pub(super) fn parse(text: &str) -> Result<Self, LabError> {
         let target = text
             .parse()
@@ -31,7 +31,7 @@ impl Null {
     }
 }
 
-impl TargetKind for Null {
+impl TargetKind for NullTargetKind {
     fn prepare(
         &self,
         request: &RunRequest,
@@ -45,7 +45,7 @@ impl TargetKind for Null {
         true
     }
 
-    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+    fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         Err(LabError::Usage("null counts nothing: there are no counters to show".to_owned()))
     }
 
@@ -77,14 +77,14 @@ impl PreparedTarget for ReadyNull {
         })
     }
 
-    fn facts(&self, _: &LoadPlan) -> Result<Facts, LabError> {
+    fn facts(&self, _: &LoadPlan) -> Result<TargetFacts, LabError> {
         let target = TargetInfo {
             engine: "null".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             url: self.null.url.clone(),
             ..TargetInfo::default()
         };
-        Ok(Facts { target, warnings: Vec::new() })
+        Ok(TargetFacts { target, warnings: Vec::new() })
     }
 
     fn is_sharded(&self) -> bool {

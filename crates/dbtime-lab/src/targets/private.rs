@@ -1,9 +1,9 @@
 //! A private server: started for the run, gone after it.
 
-use super::room::Room;
+use super::room::DiskRoom;
 use super::server::{ReadyServer, fill};
 use super::{Dataset, PreparedTarget, ProgressListener, TargetKind, allow_files};
-use crate::counters::Sampler;
+use crate::counters::CounterSampler;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::servers::{PrivateServer, ServerRequest};
@@ -86,7 +86,7 @@ impl TargetKind for PrivateTarget {
         if !workload.tables.is_empty() {
             let data =
                 Dataset { workload, scale, seed: request.seed, replacing: ReplaceScope::Same };
-            let room = Room {
+            let room = DiskRoom {
                 folder: &private.data(),
                 name: private.data().display().to_string(),
                 freed: 0,
@@ -99,7 +99,7 @@ impl TargetKind for PrivateTarget {
         Ok(Box::new(ReadyServer { server, options, scale, private: Some(private), url, detail }))
     }
 
-    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+    fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         let word = self.product.name();
         Err(LabError::Usage(format!(
             "a private server lives for a run, whose record has its counters; name one that is \

@@ -5,7 +5,7 @@ use dbtime_load::workload::Workload;
 use std::path::Path;
 
 /// A place that data goes to.
-pub(super) struct Room<'a> {
+pub(super) struct DiskRoom<'a> {
     /// Any folder on its file system.
     pub(super) folder: &'a Path,
     /// How the folder is called for its user.
@@ -21,7 +21,7 @@ pub(super) fn estimate(workload: &Workload, scale: u64) -> u64 {
     workload.size(scale).iter().fold(0, |sum, table| sum.saturating_add(table.bytes))
 }
 
-impl Room<'_> {
+impl DiskRoom<'_> {
     /// Refuses data that cannot fit: a quarter less than the estimate, which is the least that any
     /// database was seen to take, is more than there is room for.
     ///
@@ -64,7 +64,7 @@ mod tests {
         let workload = Workload::find("atm").expect("shipped");
         let folder = tempfile::tempdir().expect("a folder");
         let name = "here".to_owned();
-        let room = Room { folder: folder.path(), name, freed, elsewhere: "go away" };
+        let room = DiskRoom { folder: folder.path(), name, freed, elsewhere: "go away" };
         room.check(&workload, scale).map_err(|error| error.to_string())
     }
 

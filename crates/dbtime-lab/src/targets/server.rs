@@ -1,10 +1,10 @@
 //! A database server that is there.
 
-use super::room::{self, Room};
+use super::room::{self, DiskRoom};
 use super::{
-    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, load_summary,
+    Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
-use crate::counters::{self, Sampler};
+use crate::counters::{self, CounterSampler};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
@@ -90,7 +90,7 @@ impl TargetKind for ExistingServer {
         true
     }
 
-    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+    fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         counters::of_server(&*self.server)
     }
 
@@ -124,7 +124,7 @@ impl ExistingServer {
         // In a container it may be another folder than the one of that name here.
         let seen = format!("/proc/{pid}/root{folder}");
         let elsewhere = "use a server with more room";
-        let room = Room { folder: Path::new(&seen), name: folder, freed, elsewhere };
+        let room = DiskRoom { folder: Path::new(&seen), name: folder, freed, elsewhere };
         room.check(data.workload, data.scale)
     }
 }
@@ -196,7 +196,7 @@ impl PreparedTarget for ReadyServer {
         })
     }
 
-    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError> {
+    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError> {
         let unread = TargetInfo {
             engine: self.server.wire_protocol().name().to_owned(),
             url: self.url.clone(),
@@ -208,7 +208,7 @@ impl PreparedTarget for ReadyServer {
             Ok(facts) => facts,
             // What becomes of a script without a server is the script's affair.
             Err(error) if !plan.connects_first() => {
-                return Ok(Facts { target: unread, warnings: vec![unreachable(&error)] });
+                return Ok(TargetFacts { target: unread, warnings: vec![unreachable(&error)] });
             }
             Err(error) => return Err(error.into()),
         };
@@ -220,7 +220,7 @@ impl PreparedTarget for ReadyServer {
             prepared_statements: facts.prepared_statements,
             ..unread
         };
-        Ok(Facts { target, warnings: Vec::new() })
+        Ok(TargetFacts { target, warnings: Vec::new() })
     }
 
     fn is_fresh(&self) -> bool {
@@ -235,7 +235,7 @@ impl PreparedTarget for ReadyServer {
         true
     }
 
-    fn sampler(&self) -> Option<Box<dyn Sampler>> {
+    fn sampler(&self) -> Option<Box<dyn CounterSampler>> {
         if self.detail == RecordDetail::Load {
             return None;
         }

@@ -1,14 +1,14 @@
 //! SQLite, embedded.
 
-use super::room::Room;
+use super::room::DiskRoom;
 use super::{
-    Dataset, Facts, PreparedTarget, ProgressListener, TargetKind, allow_files, load_summary,
+    Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
-use crate::counters::{self, Sampler};
+use crate::counters::{self, CounterSampler};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RunRequest};
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 use dbtime_engines::databases::sqlite::SqlitePool;
 use dbtime_engines::databases::sqlite::{
     self, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
@@ -30,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// An SQLite database.
 #[derive(Clone, Debug)]
-pub(super) struct Sqlite {
+pub(super) struct SqliteTargetKind {
     /// Where, and with which settings; the path counts for nothing when `temporary`.
     target: SqliteTarget,
     /// Whether it is made, loaded and removed by the run.
@@ -51,10 +51,10 @@ struct ReadySqlite {
     /// What the workers of the last load counted.
     figures: Box<Mutex<WorkerFigures>>,
     /// Removes the folder of a temporary database.
-    folder: Option<Scratch>,
+    folder: Option<ScratchFolder>,
 }
 
-impl Sqlite {
+impl SqliteTargetKind {
     pub(super) fn parse(text: &str) -> Result<Self, LabError> {
         let rest = text["sqlite".len()..].trim_start_matches(':');
         let temporary = rest.is_empty() || rest.starts_with('?');
@@ -64,7 +64,7 @@ impl Sqlite {
     }
 }
 
-impl TargetKind for Sqlite {
+impl TargetKind for SqliteTargetKind {
     fn prepare(
         &self,
         request: &RunRequest,
@@ -80,7 +80,7 @@ impl TargetKind for Sqlite {
         check_workers(request.load.workers.unwrap_or(request.load.connections))?;
         let mut target = self.target.clone();
         let folder = if self.temporary {
-            let folder = Scratch::temporary().map_err(|error| {
+            let folder = ScratchFolder::temporary().map_err(|error| {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
@@ -129,7 +129,7 @@ impl TargetKind for Sqlite {
             .map_err(|error| LabError::Target(format!("cannot make {}: {error}", path.display())))
     }
 
-    fn sampler(&self) -> Result<Box<dyn Sampler>, LabError> {
+    fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         if self.temporary {
             let text = "counters needs a database that is there: --target sqlite:PATH";
             return Err(LabError::Usage(text.to_owned()));
@@ -176,7 +176,7 @@ fn check_workers(workers: u32) -> Result<(), LabError> {
 fn check_room(target: &SqliteTarget, data: &Dataset<'_>, elsewhere: &str) -> Result<(), LabError> {
     let freed = fs::metadata(&target.path).map_or(0, |found| found.len());
     let folder = target.folder();
-    let room = Room { folder, name: folder.display().to_string(), freed, elsewhere };
+    let room = DiskRoom { folder, name: folder.display().to_string(), freed, elsewhere };
     room.check(data.workload, data.scale)
 }
 
@@ -262,7 +262,7 @@ impl PreparedTarget for ReadySqlite {
         false
     }
 
-    fn facts(&self, plan: &LoadPlan) -> Result<Facts, LabError> {
+    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError> {
         let Self { target, measure, .. } = self;
         let statements = &plan.workload.statements;
         let database = SqliteDatabase::new(target.clone(), statements, 1, *measure);
@@ -298,7 +298,7 @@ impl PreparedTarget for ReadySqlite {
             data_bytes: Some(facts.data_bytes),
             ..TargetInfo::default()
         };
-        Ok(Facts { target, warnings })
+        Ok(TargetFacts { target, warnings })
     }
 
     fn fill(&self, record: &mut RunRecord, workload: &Workload, statement_wall: Nanos) {

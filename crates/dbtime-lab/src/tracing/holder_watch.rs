@@ -5,7 +5,7 @@ use crate::error::LabError;
 use crate::holders::HolderLogin;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
-use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Nanos, Part};
 use dbtime_observe::trace::{Capture, FingerprintCache, TracedServer};
 use std::sync::Arc;
@@ -229,7 +229,7 @@ fn known_of<'a>(known: &'a [KernelSession], session: &ServerSession) -> Option<&
 fn waits(connections: &[LiveConnection], login: &HolderLogin, patience: Nanos) -> bool {
     let (protocol, is_exact) = (login.protocol(), login.shows_lock_waits());
     let waited = |one: &LiveConnection| {
-        let is_vague = !is_exact && one.activity == Activity::In(Part::Other);
+        let is_vague = !is_exact && one.activity == ConnectionActivity::In(Part::Other);
         one.lock_wait().or_else(|| is_vague.then_some(one.request.parts.duration(Part::Other)))
     };
     let of_it = connections.iter().filter(|one| one.request.protocol == protocol);

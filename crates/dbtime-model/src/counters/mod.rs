@@ -13,5 +13,5 @@ mod value;
 
 pub use document::{CounterDocument, DocumentError, SCHEMA};
 pub use report::{CounterDelta, CounterKind, CounterNote, CounterReport, IntervalSource};
-pub use sample::{CounterSample, CounterSource, Counters, SampleInstant};
+pub use sample::{CounterSample, CounterSource, CounterValues, SampleInstant};
 pub use value::CounterValue;

@@ -32,7 +32,7 @@ pub struct SampleInstant {
 }
 
 /// Counters by name.
-pub type Counters = BTreeMap<String, CounterValue>;
+pub type CounterValues = BTreeMap<String, CounterValue>;
 
 /// What a database said of its counters at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct CounterSample {
     pub uptime_s: Option<f64>,
     /// Counters by where the database keeps them: `global_status`, `pg_stat_database (app)`. A row
     /// of a view with several is named by its key in parentheses.
-    pub groups: BTreeMap<String, Counters>,
+    pub groups: BTreeMap<String, CounterValues>,
 }
 
 impl CounterSample {

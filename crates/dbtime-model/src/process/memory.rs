@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Memory at one instant. Source: `/proc/PID/status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct ProcessMemory {
     /// Pages in memory (VmRSS).
     ///
     /// Of several processes: what each has to itself, and the shared part of the one that holds the
@@ -18,7 +18,7 @@ pub struct Memory {
     pub vsize_bytes: u64,
 }
 
-impl Memory {
+impl ProcessMemory {
     /// Memory of several processes together; `None` of none.
     pub fn together(each: impl Iterator<Item = Self>) -> Option<Self> {
         let mut count = 0u32;
@@ -41,15 +41,16 @@ mod tests {
 
     #[test]
     fn what_is_shared_counts_once() {
-        let one = |rss, shared, peak| Memory {
+        let one = |rss, shared, peak| ProcessMemory {
             rss_bytes: rss,
             rss_shared_bytes: shared,
             rss_peak_bytes: Some(peak),
             vsize_bytes: 1000,
         };
-        assert_eq!(Memory::together([one(10, 7, 12)].into_iter()), Some(one(10, 7, 12)));
-        let two = Memory::together([one(10, 7, 12), one(20, 15, 20)].into_iter()).expect("two");
+        assert_eq!(ProcessMemory::together([one(10, 7, 12)].into_iter()), Some(one(10, 7, 12)));
+        let two =
+            ProcessMemory::together([one(10, 7, 12), one(20, 15, 20)].into_iter()).expect("two");
         assert_eq!((two.rss_bytes, two.rss_peak_bytes, two.vsize_bytes), (3 + 5 + 15, None, 2000));
-        assert_eq!(Memory::together([].into_iter()), None);
+        assert_eq!(ProcessMemory::together([].into_iter()), None);
     }
 }

@@ -18,11 +18,11 @@ mod table;
 mod usage;
 mod usage_report;
 
-pub use memory::Memory;
+pub use memory::ProcessMemory;
 pub use sample::{ProcessId, ProcessSample, ReapedChildren, ThreadSample};
-pub use scheduled::{EndedThreads, Scheduled, ScheduledProcess, WholeMachine};
+pub use scheduled::{EndedThreads, ScheduledProcess, ScheduledTimes, WholeMachine};
 pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
-pub use spent::{CpuTicks, Io, PageFaults, SpentResources, Switches};
+pub use spent::{ContextSwitches, CpuTicks, IoBytes, PageFaults, SpentResources};
 pub use table::{ProcessRow, ProcessTable, ShareOf};
-pub use usage::{CpuSplit, Presence, ProcessUse, ThreadUse};
+pub use usage::{CpuSplit, ProcessPresence, ProcessUse, ThreadUse};
 pub use usage_report::{CommandExit, Microstates, Rusage, SavedUsage, UsageRates, UsageReport};

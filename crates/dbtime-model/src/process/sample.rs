@@ -1,6 +1,6 @@
 //! One process, or one of its threads, at one instant.
 
-use super::{CpuTicks, Memory, PageFaults, SpentResources};
+use super::{CpuTicks, PageFaults, ProcessMemory, SpentResources};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct ProcessSample {
     /// What children spent that have ended and were waited for, and theirs.
     pub reaped: ReapedChildren,
     /// Its memory; a kernel thread and a process that has ended have none.
-    pub memory: Option<Memory>,
+    pub memory: Option<ProcessMemory>,
     /// How many threads it has.
     pub threads: u32,
     /// Each thread, where there are several and they were asked for.

@@ -1,13 +1,13 @@
 //! What the scheduler's own events tell of processes.
 
-use super::{CpuTicks, ProcessId, Switches};
+use super::{ContextSwitches, CpuTicks, ProcessId};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, Sub};
 
 /// What threads spent, from event to event: nothing is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scheduled {
+pub struct ScheduledTimes {
     /// Time on a CPU, by the wall's clock from the switch to it to the switch from it: with the
     /// interrupts in between, and what the hypervisor took.
     #[serde(rename = "cpu_us")]
@@ -24,17 +24,17 @@ pub struct Scheduled {
     #[serde(rename = "preempted_us")]
     pub preempted: Nanos,
     /// Times a CPU was left.
-    pub switches: Switches,
+    pub switches: ContextSwitches,
 }
 
-impl Scheduled {
+impl ScheduledTimes {
     /// Time runnable without a CPU.
     pub fn run_delay(&self) -> Nanos {
         self.woken + self.preempted
     }
 }
 
-impl AddAssign for Scheduled {
+impl AddAssign for ScheduledTimes {
     fn add_assign(&mut self, other: Self) {
         self.cpu += other.cpu;
         self.clock += other.clock;
@@ -45,7 +45,7 @@ impl AddAssign for Scheduled {
     }
 }
 
-impl Sub for Scheduled {
+impl Sub for ScheduledTimes {
     type Output = Self;
 
     /// What was spent since an earlier sum; never less than nothing.
@@ -56,7 +56,7 @@ impl Sub for Scheduled {
             clock: self.clock - earlier.clock,
             woken: self.woken - earlier.woken,
             preempted: self.preempted - earlier.preempted,
-            switches: Switches {
+            switches: ContextSwitches {
                 voluntary: less(self.switches.voluntary, earlier.switches.voluntary),
                 involuntary: less(self.switches.involuntary, earlier.switches.involuntary),
             },
@@ -72,9 +72,9 @@ pub struct ScheduledProcess {
     /// When it began; where the machine has slept since it was booted, later than in truth.
     pub start: MonoNanos,
     /// What its threads spent, the ended ones included.
-    pub spent: Scheduled,
+    pub spent: ScheduledTimes,
     /// Those that are there, by their numbers.
-    pub threads: Vec<(u32, Scheduled)>,
+    pub threads: Vec<(u32, ScheduledTimes)>,
     /// Those of its threads that have ended in the interval; `None`: none has.
     pub ended: Option<EndedThreads>,
 }
@@ -101,7 +101,7 @@ pub struct WholeMachine {
     /// Processes and the kernel's own threads.
     #[serde(rename = "cpu_us")]
     pub cpu: Nanos,
-    /// The same by their CPU clocks: see [`Scheduled::clock`].
+    /// The same by their CPU clocks: see [`ScheduledTimes::clock`].
     #[serde(rename = "clock_us")]
     pub clock: Nanos,
     /// No thread had the CPU.

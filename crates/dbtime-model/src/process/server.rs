@@ -8,7 +8,7 @@
 //! is good to two ticks for each of these. The first is used until the second proves that it missed
 //! something.
 
-use super::{CpuSplit, Memory, ProcessId, ProcessSample, ProcessUse, SpentResources};
+use super::{CpuSplit, ProcessId, ProcessMemory, ProcessSample, ProcessUse, SpentResources};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -52,7 +52,7 @@ pub struct ServerUse {
     #[serde(flatten)]
     pub split: CpuSplit,
     /// Memory at the end.
-    pub memory: Option<Memory>,
+    pub memory: Option<ProcessMemory>,
     /// Processes at the end.
     pub processes: u32,
     /// Threads at the end.
@@ -145,7 +145,7 @@ impl ServerSample {
             wall: self.at - earlier.at,
             split: CpuSplit::of(spent.cpu, spent.ticks),
             spent,
-            memory: Memory::together(self.processes.iter().filter_map(|p| p.memory)),
+            memory: ProcessMemory::together(self.processes.iter().filter_map(|p| p.memory)),
             processes: count(self.processes.len()),
             threads: self.processes.iter().map(|p| p.threads).sum(),
             came: count(self.processes.iter().filter(|p| !before.contains(&p.id)).count()),
@@ -199,7 +199,7 @@ fn count(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{CpuTicks, PageFaults, ReapedChildren, Switches};
+    use crate::process::{ContextSwitches, CpuTicks, PageFaults, ReapedChildren};
 
     fn process(pid: u32, cpu_ms: u64, switches: u64) -> ProcessSample {
         ProcessSample {
@@ -208,7 +208,7 @@ mod tests {
             spent: SpentResources {
                 cpu: Nanos::from_millis(cpu_ms),
                 ticks: CpuTicks { user: Nanos::from_millis(cpu_ms), system: Nanos::ZERO },
-                switches: Some(Switches { voluntary: switches, involuntary: 0 }),
+                switches: Some(ContextSwitches { voluntary: switches, involuntary: 0 }),
                 faults: Some(PageFaults { minor: cpu_ms, major: 0 }),
                 ..SpentResources::none_yet()
             },

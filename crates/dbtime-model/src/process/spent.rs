@@ -37,12 +37,12 @@ pub struct SpentResources {
     /// Context switches over all threads.
     ///
     /// Source: `/proc/PID/task/TID/status`; what ended threads had switched is lost with them.
-    pub switches: Option<Switches>,
+    pub switches: Option<ContextSwitches>,
     /// Page faults, ended threads included. Source: `/proc/PID/stat`.
     pub faults: Option<PageFaults>,
     /// Reads and writes, ended threads and waited-for children included. Source: `/proc/PID/io`,
     /// which only the same user and the superuser may read.
-    pub io: Option<Io>,
+    pub io: Option<IoBytes>,
 }
 
 /// CPU time by clock ticks (USER_HZ, 10 ms): sampled by the kernel and cut to whole ticks.
@@ -58,7 +58,7 @@ pub struct CpuTicks {
 
 /// Times a thread left its CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Switches {
+pub struct ContextSwitches {
     /// It blocked.
     pub voluntary: u64,
     /// Something else was given its CPU.
@@ -76,7 +76,7 @@ pub struct PageFaults {
 
 /// Reads and writes (proc_pid_io(5)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Io {
+pub struct IoBytes {
     /// Bytes fetched from storage on its behalf.
     pub read_bytes: u64,
     /// Bytes it made dirty that go to storage.
@@ -100,9 +100,9 @@ impl SpentResources {
         Self {
             run_delay: Some(Nanos::ZERO),
             io_delay: Some(Nanos::ZERO),
-            switches: Some(Switches::default()),
+            switches: Some(ContextSwitches::default()),
             faults: Some(PageFaults::default()),
-            io: Some(Io::default()),
+            io: Some(IoBytes::default()),
             ..Self::default()
         }
     }
@@ -136,7 +136,7 @@ impl Sub for SpentResources {
             ticks: self.ticks - earlier.ticks,
             run_delay: both(self.run_delay, earlier.run_delay, Sub::sub),
             io_delay: both(self.io_delay, earlier.io_delay, Sub::sub),
-            switches: both(self.switches, earlier.switches, |a, b| Switches {
+            switches: both(self.switches, earlier.switches, |a, b| ContextSwitches {
                 voluntary: a.voluntary.saturating_sub(b.voluntary),
                 involuntary: a.involuntary.saturating_sub(b.involuntary),
             }),
@@ -156,7 +156,7 @@ impl AddAssign for SpentResources {
         self.ticks += other.ticks;
         self.run_delay = both(self.run_delay, other.run_delay, add);
         self.io_delay = both(self.io_delay, other.io_delay, add);
-        self.switches = both(self.switches, other.switches, |a, b| Switches {
+        self.switches = both(self.switches, other.switches, |a, b| ContextSwitches {
             voluntary: a.voluntary.saturating_add(b.voluntary),
             involuntary: a.involuntary.saturating_add(b.involuntary),
         });
@@ -164,7 +164,7 @@ impl AddAssign for SpentResources {
             minor: a.minor.saturating_add(b.minor),
             major: a.major.saturating_add(b.major),
         });
-        self.io = both(self.io, other.io, Io::combine(u64::saturating_add));
+        self.io = both(self.io, other.io, IoBytes::combine(u64::saturating_add));
     }
 }
 
@@ -199,21 +199,21 @@ impl Sub for PageFaults {
     }
 }
 
-impl Switches {
+impl ContextSwitches {
     /// Of both kinds.
     pub fn sum(self) -> u64 {
         self.voluntary.saturating_add(self.involuntary)
     }
 }
 
-impl Sub for Io {
+impl Sub for IoBytes {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
         Self::combine(u64::saturating_sub)(self, earlier)
     }
 }
 
-impl Io {
+impl IoBytes {
     fn combine(op: impl Fn(u64, u64) -> u64) -> impl Fn(Self, Self) -> Self {
         move |a, b| Self {
             read_bytes: op(a.read_bytes, b.read_bytes),
@@ -237,9 +237,9 @@ mod tests {
             ticks: CpuTicks { user: Nanos(2 * n), system: Nanos(n) },
             run_delay: Some(Nanos(3 * n)),
             io_delay: None,
-            switches: Some(Switches { voluntary: n, involuntary: 5 * n }),
+            switches: Some(ContextSwitches { voluntary: n, involuntary: 5 * n }),
             faults: Some(PageFaults { minor: 7 * n, major: n }),
-            io: Some(Io { read_bytes: 11 * n, ..Io::default() }),
+            io: Some(IoBytes { read_bytes: 11 * n, ..IoBytes::default() }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What many processes spent over an interval: the table of `dbtime ps`.
 
-use super::{Presence, ProcessUse, TICK, WholeMachine};
+use super::{ProcessPresence, ProcessUse, TICK, WholeMachine};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ impl ProcessTable {
     }
 }
 
-impl Presence {
+impl ProcessPresence {
     /// Whether the process was gone at the end of the interval.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Went | Self::CameAndWent)
@@ -103,7 +103,7 @@ impl Presence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Io, ProcessId, SpentResources};
+    use crate::process::{IoBytes, ProcessId, SpentResources};
 
     fn used(pid: u32, cpu_ms: u64, wall_ms: u64) -> ProcessUse {
         ProcessUse {
@@ -111,7 +111,7 @@ mod tests {
             wall: Nanos::from_millis(wall_ms),
             spent: SpentResources {
                 cpu: Nanos::from_millis(cpu_ms),
-                io: Some(Io::default()),
+                io: Some(IoBytes::default()),
                 ..SpentResources::default()
             },
             ..ProcessUse::default()
@@ -135,7 +135,8 @@ mod tests {
             used.spent.io = None;
             used
         };
-        let uses = vec![used(2, 1, 1), closed(Presence::Stayed), closed(Presence::Went)];
+        let uses =
+            vec![used(2, 1, 1), closed(ProcessPresence::Stayed), closed(ProcessPresence::Went)];
         assert_eq!(ProcessTable::new(uses, ShareOf::System, 1).unreadable, 1);
     }
 }

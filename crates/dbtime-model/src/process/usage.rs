@@ -1,6 +1,8 @@
 //! What one process, or one of its threads, spent between two samples.
 
-use super::{CpuTicks, Memory, ProcessId, ProcessSample, Scheduled, SpentResources, ThreadSample};
+use super::{
+    CpuTicks, ProcessId, ProcessMemory, ProcessSample, ScheduledTimes, SpentResources, ThreadSample,
+};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -38,7 +40,7 @@ impl CpuSplit {
 /// Whether a process was there at both ends of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Presence {
+pub enum ProcessPresence {
     /// At both.
     #[default]
     Stayed,
@@ -67,7 +69,7 @@ pub struct ProcessUse {
     /// The command line with its passwords masked.
     pub command: String,
     /// Whether it was there all the time.
-    pub presence: Presence,
+    pub presence: ProcessPresence,
     /// From its first sample, or its start, to its last.
     #[serde(rename = "wall_us")]
     pub wall: Nanos,
@@ -79,13 +81,13 @@ pub struct ProcessUse {
     pub split: CpuSplit,
     /// The same by the scheduler's own events, where those were watched.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub scheduled: Option<Scheduled>,
+    pub scheduled: Option<ScheduledTimes>,
     /// CPU time of children that ended in the interval and were waited for, over their whole lives;
     /// good to two ticks.
     #[serde(rename = "reaped_cpu_us")]
     pub reaped_cpu: Nanos,
     /// Its memory at the end of the interval.
-    pub memory: Option<Memory>,
+    pub memory: Option<ProcessMemory>,
     /// Its threads at the end of the interval.
     pub threads: u32,
     /// Its threads one by one, where they were asked for, by CPU time.
@@ -108,7 +110,7 @@ pub struct ThreadUse {
     pub split: CpuSplit,
     /// The same by the scheduler's own events, where those were watched.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub scheduled: Option<Scheduled>,
+    pub scheduled: Option<ScheduledTimes>,
 }
 
 impl ProcessUse {
@@ -132,7 +134,11 @@ impl ProcessUse {
             user: later.user.clone(),
             name: later.name.clone(),
             command: later.command.clone(),
-            presence: if earlier.is_some() { Presence::Stayed } else { Presence::Came },
+            presence: if earlier.is_some() {
+                ProcessPresence::Stayed
+            } else {
+                ProcessPresence::Came
+            },
             wall: earlier.map_or(later.age, |earlier| later.at - earlier.at),
             split: CpuSplit::of(spent.cpu, spent.ticks),
             spent,
@@ -147,8 +153,8 @@ impl ProcessUse {
     /// The same of a process that has ended since its last sample.
     pub fn ended(mut self) -> Self {
         self.presence = match self.presence {
-            Presence::Came | Presence::CameAndWent => Presence::CameAndWent,
-            Presence::Stayed | Presence::Went => Presence::Went,
+            ProcessPresence::Came | ProcessPresence::CameAndWent => ProcessPresence::CameAndWent,
+            ProcessPresence::Stayed | ProcessPresence::Went => ProcessPresence::Went,
         };
         self
     }
@@ -202,7 +208,7 @@ impl ThreadUse {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Switches;
+    use super::super::ContextSwitches;
     use super::*;
     use crate::MonoNanos;
 
@@ -217,7 +223,7 @@ mod tests {
     }
 
     fn thread(pid: u32, cpu: u64, voluntary: u64) -> ThreadSample {
-        let switches = Some(Switches { voluntary, involuntary: 0 });
+        let switches = Some(ContextSwitches { voluntary, involuntary: 0 });
         ThreadSample {
             id: ProcessId { pid, start_tick: 1 },
             spent: SpentResources { cpu: Nanos(cpu), switches, ..SpentResources::default() },
@@ -229,14 +235,14 @@ mod tests {
     fn a_process_is_measured_between_its_own_samples() {
         let used = ProcessUse::between(Some(&sample(100, 1, 10)), &sample(350, 1, 60));
         assert_eq!((used.wall, used.spent.cpu), (Nanos(250), Nanos(50)));
-        assert_eq!(used.presence, Presence::Stayed);
-        assert_eq!(used.ended().presence, Presence::Went);
+        assert_eq!(used.presence, ProcessPresence::Stayed);
+        assert_eq!(used.ended().presence, ProcessPresence::Went);
     }
 
     #[test]
     fn a_number_that_is_used_again_is_another_process() {
         let used = ProcessUse::between(Some(&sample(100, 1, 10)), &sample(350, 2, 4));
-        assert_eq!((used.presence, used.spent.cpu), (Presence::Came, Nanos(4)));
+        assert_eq!((used.presence, used.spent.cpu), (ProcessPresence::Came, Nanos(4)));
         assert_eq!(used.wall, Nanos(350), "since its start");
     }
 
@@ -253,7 +259,7 @@ mod tests {
 
     #[test]
     fn threads_may_come_to_a_process_that_had_one_and_leave_it() {
-        let switches = |voluntary| Some(Switches { voluntary, involuntary: 0 });
+        let switches = |voluntary| Some(ContextSwitches { voluntary, involuntary: 0 });
         let mut alone = ProcessSample { threads: 1, ..sample(0, 1, 50) };
         alone.spent.switches = switches(100);
         let several = |at, cpu, main| ProcessSample {
@@ -276,7 +282,7 @@ mod tests {
         b.each_thread = vec![thread(1, 15, 130), thread(3, 7, 2)];
         let used = ProcessUse::between(Some(&a), &b);
         assert_eq!(used.spent.cpu, Nanos(30), "the process clock keeps ended threads");
-        assert_eq!(used.spent.switches, Some(Switches { voluntary: 32, involuntary: 0 }));
+        assert_eq!(used.spent.switches, Some(ContextSwitches { voluntary: 32, involuntary: 0 }));
         let ids: Vec<u32> = used.each_thread.iter().map(|thread| thread.id.pid).collect();
         assert_eq!(ids, [3, 1]);
     }

@@ -1,8 +1,8 @@
 //! What a command or a server used over a while: the report of `dbtime usage`.
 
 use super::{
-    CpuSplit, Io, Memory, PageFaults, ProcessUse, ServerSample, ServerUse, SpentResources,
-    Switches, TICK, ThreadsUse,
+    ContextSwitches, CpuSplit, IoBytes, PageFaults, ProcessMemory, ProcessUse, ServerSample,
+    ServerUse, SpentResources, TICK, ThreadsUse,
 };
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct UsageReport {
     /// Where the time of its threads went.
     pub microstates: Microstates,
     /// Memory at the beginning; `None` of a command, which had none.
-    pub memory_before: Option<Memory>,
+    pub memory_before: Option<ProcessMemory>,
     /// Most memory it was seen to have.
     pub rss_most_bytes: Option<u64>,
     /// What the kernel says of a command when it has been waited for.
@@ -80,7 +80,7 @@ impl UsageReport {
     /// Takes over what the kernel says of a command that has ended: exact also where its threads
     /// and children came and went between two looks. Descendants that still run are not in it: then
     /// what was seen stands.
-    pub fn settle(&mut self, rusage: Rusage, io: Option<Io>) {
+    pub fn settle(&mut self, rusage: Rusage, io: Option<IoBytes>) {
         self.rusage = Some(rusage);
         if self.used.processes > 1 {
             return;
@@ -93,7 +93,7 @@ impl UsageReport {
             true => CpuSplit::default(),
             false => CpuSplit { user: Some(rusage.user), system: Some(rusage.system) },
         };
-        spent.switches = Some(Switches {
+        spent.switches = Some(ContextSwitches {
             voluntary: rusage.voluntary_switches,
             involuntary: rusage.involuntary_switches,
         });
@@ -241,7 +241,7 @@ impl Sub for Rusage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Switches;
+    use crate::process::ContextSwitches;
 
     fn spent(run_delay: Option<Nanos>, io_delay: Option<Nanos>) -> SpentResources {
         SpentResources { cpu: Nanos(30), run_delay, io_delay, ..SpentResources::default() }
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn rates_are_per_second_and_unknown_stays_unknown() {
-        let switches = Some(Switches { voluntary: 10, involuntary: 0 });
+        let switches = Some(ContextSwitches { voluntary: 10, involuntary: 0 });
         let rates = UsageRates::of(
             &SpentResources { switches, ..SpentResources::default() },
             Nanos::from_millis(500),

@@ -93,7 +93,7 @@ pub struct RunRecord {
     /// When the last transaction had ended, UTC, RFC 3339.
     pub ended_at: String,
     /// The machine, and how quiet it was.
-    pub environment: Environment,
+    pub environment: MachineEnvironment,
     /// What was run.
     pub workload: WorkloadInfo,
     /// Against what.
@@ -179,7 +179,7 @@ impl RunRecord {
 /// The machine, and how quiet it was during the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Environment {
+pub struct MachineEnvironment {
     /// Kernel release.
     pub kernel: String,
     /// Host name.

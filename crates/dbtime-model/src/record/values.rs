@@ -14,7 +14,10 @@ macro_rules! record_words {
         $(#[$meta:meta])*
         $name:ident {
             $($(#[$doc:meta])* $variant:ident = $word:literal,)*
-            $(+ $(#[$value_doc:meta])* $value_variant:ident($value:ty) = $prefix:literal, $read:expr, $write:expr,)*
+            $(
+                + $(#[$value_doc:meta])*
+                $value_variant:ident($value:ty) = $prefix:literal, $read:expr, $write:expr,
+            )*
         }
     ) => {
         $(#[$meta])*

@@ -5,8 +5,8 @@ use super::global_status;
 use super::interval::{self, ServerLife};
 use dbtime_model::Product;
 use dbtime_model::counters::{
-    CounterDelta, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue, Counters,
-    SCHEMA,
+    CounterDelta, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue,
+    CounterValues, SCHEMA,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,8 +126,9 @@ fn transactions(dialect: &CounterDialect, counters: &[CounterDelta]) -> Option<(
 }
 
 /// Whether PostgreSQL says that a view was reset in between.
-fn is_reset((before, after): (Option<&Counters>, Option<&Counters>)) -> bool {
-    let at = |counters: Option<&Counters>| counters.and_then(|c| c.get("stats_reset")).cloned();
+fn is_reset((before, after): (Option<&CounterValues>, Option<&CounterValues>)) -> bool {
+    let at =
+        |counters: Option<&CounterValues>| counters.and_then(|c| c.get("stats_reset")).cloned();
     before.is_some() && after.is_some() && at(before) != at(after)
 }
 
@@ -141,10 +142,13 @@ struct CounterGroup<'a> {
 }
 
 impl CounterGroup<'_> {
-    fn deltas(&self, (before, after): (Option<&Counters>, Option<&Counters>)) -> Vec<CounterDelta> {
+    fn deltas(
+        &self,
+        (before, after): (Option<&CounterValues>, Option<&CounterValues>),
+    ) -> Vec<CounterDelta> {
         let all: BTreeSet<&String> =
-            before.into_iter().chain(after).flat_map(Counters::keys).collect();
-        let value = |of: Option<&Counters>, name| of.and_then(|c| c.get(name)).cloned();
+            before.into_iter().chain(after).flat_map(CounterValues::keys).collect();
+        let value = |of: Option<&CounterValues>, name| of.and_then(|c| c.get(name)).cloned();
         all.into_iter()
             .map(|name| self.delta(name, value(before, name), value(after, name)))
             .collect()

@@ -6,7 +6,7 @@
 use super::dialect::dialect;
 use super::{global_status, postgres};
 use dbtime_model::Product;
-use dbtime_model::counters::{CounterSample, CounterValue, Counters};
+use dbtime_model::counters::{CounterSample, CounterValue, CounterValues};
 
 /// A cell of a row; `None` is NULL.
 pub type CounterCell = Option<String>;
@@ -129,7 +129,7 @@ fn short(key: &str) -> String {
     words.join(" ").chars().take(LENGTH).collect()
 }
 
-fn insert(counters: &mut Counters, name: &str, value: CounterValue, is_gauge: bool) {
+fn insert(counters: &mut CounterValues, name: &str, value: CounterValue, is_gauge: bool) {
     let sum = match counters.get(name) {
         Some(_) if is_gauge => return,
         Some(there) => there.plus(&value).unwrap_or(value),

@@ -9,7 +9,7 @@
 //! and §4.1, <https://sqlite.org/walformat.html> §2.
 
 use super::dialect::{CounterDialect, KeyCounter, is_like};
-use dbtime_model::counters::{CounterSample, CounterValue, Counters};
+use dbtime_model::counters::{CounterSample, CounterValue, CounterValues};
 use dbtime_model::record::CounterUnit::Count;
 
 /// The group of what the headers of the files tell.
@@ -122,7 +122,7 @@ impl SqliteHeaders<'_> {
         true
     }
 
-    fn add_index(&self, counters: &mut Counters) {
+    fn add_index(&self, counters: &mut CounterValues) {
         // isInit, at byte 12, is set once the index has been made.
         let is_whole = self.shm.len() >= Self::SHM_BYTES && !self.is_amid_change();
         if !is_whole || self.shm[12] == 0 {

@@ -4,8 +4,8 @@ use super::ProcessSet;
 use crate::scheduler::SchedulerInterval;
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, EndedThreads, Presence, ProcessId, ProcessUse, Scheduled, ScheduledProcess,
-    SpentResources, ThreadUse,
+    CpuSplit, EndedThreads, ProcessId, ProcessPresence, ProcessUse, ScheduledProcess,
+    ScheduledTimes, SpentResources, ThreadUse,
 };
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ impl ProcessSet {
             user: self.user(ended.uid),
             name: ended.name.clone(),
             command: ended.name.clone(),
-            presence: Presence::CameAndWent,
+            presence: ProcessPresence::CameAndWent,
             spent: SpentResources { ticks: ended.ticks, ..SpentResources::default() },
             ..ProcessUse::default()
         };
@@ -58,8 +58,8 @@ impl ProcessSet {
 
 /// Puts what the scheduler says in the place of what was read.
 fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &SchedulerInterval) {
-    let Scheduled { cpu, switches, .. } = process.spent;
-    if used.presence == Presence::Stayed {
+    let ScheduledTimes { cpu, switches, .. } = process.spent;
+    if used.presence == ProcessPresence::Stayed {
         used.wall = interval.wall;
     }
     if let Some(ended) = process.ended.as_ref().filter(|_| used.presence.has_ended()) {
@@ -80,7 +80,7 @@ fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Schedul
     used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.spent.cpu));
 }
 
-fn correct_thread(thread: &mut ThreadUse, spent: Scheduled) {
+fn correct_thread(thread: &mut ThreadUse, spent: ScheduledTimes) {
     thread.spent.cpu = spent.cpu;
     thread.spent.run_delay = Some(spent.run_delay());
     thread.spent.switches = Some(spent.switches);

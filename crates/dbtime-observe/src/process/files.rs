@@ -1,7 +1,9 @@
 //! What `/proc` says of one process or thread, parsed.
 
 use dbtime_model::Nanos;
-use dbtime_model::process::{CpuTicks, Io, Memory, PageFaults, ReapedChildren, Switches};
+use dbtime_model::process::{
+    ContextSwitches, CpuTicks, IoBytes, PageFaults, ProcessMemory, ReapedChildren,
+};
 use procfs::FromRead;
 use procfs::process::{Schedstat, Stat};
 use std::fmt::Display;
@@ -33,8 +35,8 @@ pub(super) struct ProcStat {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Status {
     pub(super) uid: u32,
-    pub(super) switches: Option<Switches>,
-    pub(super) memory: Option<Memory>,
+    pub(super) switches: Option<ContextSwitches>,
+    pub(super) memory: Option<ProcessMemory>,
 }
 
 /// Ticks as time.
@@ -102,7 +104,7 @@ impl ProcFolder {
     }
 
     /// Reads and writes; `None` without permission, and after the end.
-    pub(super) fn io(&self) -> Option<Io> {
+    pub(super) fn io(&self) -> Option<IoBytes> {
         io_of(&String::from_utf8_lossy(&self.read("io").ok()?))
     }
 
@@ -129,8 +131,8 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 fn status(text: &str) -> Status {
     let mut status = Status::default();
-    let mut memory = Memory::default();
-    let mut switches = Switches::default();
+    let mut memory = ProcessMemory::default();
+    let mut switches = ContextSwitches::default();
     let (mut has_memory, mut has_switches) = (false, false);
     for (name, value) in lines(text) {
         let mut words = value.split_whitespace();
@@ -158,9 +160,9 @@ fn id(word: &str) -> u32 {
     word.parse().unwrap_or(0)
 }
 
-fn io_of(text: &str) -> Option<Io> {
+fn io_of(text: &str) -> Option<IoBytes> {
     let of = |wanted: &str| lines(text).find(|(name, _)| *name == wanted)?.1.parse().ok();
-    Some(Io {
+    Some(IoBytes {
         read_bytes: of("read_bytes")?,
         written_bytes: of("write_bytes")?,
         cancelled_bytes: of("cancelled_write_bytes")?,
@@ -180,13 +182,13 @@ mod tests {
         let text = "Name:\tVmRSS: 5\nUid:\t1000\t1001\t1000\t1000\nVmSize:\t    2000 kB\n\
                     VmHWM:\t 300 kB\nVmRSS:\t 200 kB\nRssAnon:\t 120 kB\nRssFile:\t 70 kB\n\
                     RssShmem:\t 10 kB\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
-        let memory = Memory {
+        let memory = ProcessMemory {
             rss_bytes: 200 * 1024,
             rss_shared_bytes: 80 * 1024,
             rss_peak_bytes: Some(300 * 1024),
             vsize_bytes: 2000 * 1024,
         };
-        let switches = Some(Switches { voluntary: 7, involuntary: 9 });
+        let switches = Some(ContextSwitches { voluntary: 7, involuntary: 9 });
         assert_eq!(status(text), Status { uid: 1001, switches, memory: Some(memory) });
         assert_eq!(status("Name:\tkthreadd\nUid:\t0\t0\t0\t0\n"), Status::default());
     }

@@ -167,7 +167,7 @@ impl ProcessEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::process::Presence;
+    use dbtime_model::process::ProcessPresence;
     use std::process::{Child, Command};
 
     fn sleeper() -> Child {
@@ -203,14 +203,14 @@ mod tests {
         roll.look();
         let uses = roll.end_interval();
         let presence = |pid| find_use(&uses, pid).presence;
-        assert_eq!(presence(stays_pid), Presence::Stayed);
-        assert_eq!(presence(goes_pid), Presence::Went);
-        assert_eq!(presence(comes_pid), Presence::Came);
-        assert_eq!(presence(passes_pid), Presence::CameAndWent);
+        assert_eq!(presence(stays_pid), ProcessPresence::Stayed);
+        assert_eq!(presence(goes_pid), ProcessPresence::Went);
+        assert_eq!(presence(comes_pid), ProcessPresence::Came);
+        assert_eq!(presence(passes_pid), ProcessPresence::CameAndWent);
         assert_eq!(find_use(&uses, goes_pid).spent.switches, None, "nobody looked");
         // The next interval begins where this one ended.
         let uses = roll.end_interval();
-        assert_eq!(find_use(&uses, comes_pid).presence, Presence::Stayed);
+        assert_eq!(find_use(&uses, comes_pid).presence, ProcessPresence::Stayed);
         assert!(uses.iter().all(|used| used.id.pid != goes_pid));
         end(stays);
         end(comes);
@@ -228,7 +228,7 @@ mod tests {
             ProcessSet::call(&[ProcessSelector::Name("sleep".to_owned())]).expect("two of them");
         let c = sleeper();
         let uses = roll.end_interval();
-        assert_eq!(find_use(&uses, c.id()).presence, Presence::Came);
+        assert_eq!(find_use(&uses, c.id()).presence, ProcessPresence::Came);
         [a, b, c].into_iter().for_each(end);
         let absent = [ProcessSelector::Pid(4_194_305)];
         assert!(ProcessSet::call(&absent).is_err());

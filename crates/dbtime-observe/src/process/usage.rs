@@ -4,8 +4,8 @@ use super::files::ProcFolder;
 use super::{ProcessError, ServerWatch, by_thread_name};
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
-    EndedProcesses, Io, Memory, Microstates, ProcessSample, Rusage, SavedUsage, ServerSample,
-    ServerUse, SpentResources, TICK, UsageRates, UsageReport,
+    EndedProcesses, IoBytes, Microstates, ProcessMemory, ProcessSample, Rusage, SavedUsage,
+    ServerSample, ServerUse, SpentResources, TICK, UsageRates, UsageReport,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -129,8 +129,8 @@ fn report(
     }
 }
 
-fn memory(sample: &ServerSample) -> Option<Memory> {
-    Memory::together(sample.processes.iter().filter_map(|process| process.memory))
+fn memory(sample: &ServerSample) -> Option<ProcessMemory> {
+    ProcessMemory::together(sample.processes.iter().filter_map(|process| process.memory))
 }
 
 /// Time of threads between two looks: as many as there were at both ends on average.
@@ -162,7 +162,7 @@ pub struct ReapedChild {
     /// What it and the children it waited for used.
     pub rusage: Rusage,
     /// What they read and wrote.
-    pub io: Option<Io>,
+    pub io: Option<IoBytes>,
 }
 
 /// Waits for a child that has ended, or will.

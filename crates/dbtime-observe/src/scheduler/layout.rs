@@ -2,24 +2,30 @@
 
 use crate::kernel_layout::scheduler::{CpuRow, EndedRow, ProcessKey, SpentRecord, ThreadRow};
 use crate::kernel_layout::{read_record, text_until_zero};
-use dbtime_model::process::{CpuTicks, EndedThreads, Scheduled, Switches};
+use dbtime_model::process::{ContextSwitches, CpuTicks, EndedThreads, ScheduledTimes};
 use dbtime_model::{MonoNanos, Nanos};
 
-fn scheduled(spent: &SpentRecord) -> Scheduled {
+fn scheduled(spent: &SpentRecord) -> ScheduledTimes {
     let SpentRecord { clock, cpu, woken, preempted, voluntary, involuntary } = *spent;
     let [cpu, clock, woken, preempted] = [cpu, clock, woken, preempted].map(Nanos);
-    Scheduled { cpu, clock, woken, preempted, switches: Switches { voluntary, involuntary } }
+    ScheduledTimes {
+        cpu,
+        clock,
+        woken,
+        preempted,
+        switches: ContextSwitches { voluntary, involuntary },
+    }
 }
 
 /// A thread: whose it is, what it had spent when it was seen last, and when that was; `None` where
 /// the row is too short.
-pub(super) fn thread(row: &[u8]) -> Option<(ProcessKey, Scheduled, MonoNanos)> {
+pub(super) fn thread(row: &[u8]) -> Option<(ProcessKey, ScheduledTimes, MonoNanos)> {
     let row: ThreadRow = read_record(row)?;
     Some((row.process, scheduled(&row.spent), MonoNanos(row.since)))
 }
 
 /// The threads of a process that have ended; `None` where key or row are too short.
-pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, Scheduled, EndedThreads)> {
+pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, ScheduledTimes, EndedThreads)> {
     let row: EndedRow = read_record(row)?;
     let ticks = CpuTicks { user: Nanos(row.user), system: Nanos(row.system) };
     let name = text_until_zero(&row.name);
@@ -60,12 +66,12 @@ mod tests {
         let mut row = ThreadRow { process: PROCESS, since: 1000, ..ThreadRow::default() };
         (row.spent.clock, row.spent.cpu, row.spent.woken) = (100, 130, 20);
         (row.spent.preempted, row.spent.voluntary, row.spent.involuntary) = (10, 3, 2);
-        let spent = Scheduled {
+        let spent = ScheduledTimes {
             cpu: Nanos(130),
             clock: Nanos(100),
             woken: Nanos(20),
             preempted: Nanos(10),
-            switches: Switches { voluntary: 3, involuntary: 2 },
+            switches: ContextSwitches { voluntary: 3, involuntary: 2 },
         };
         assert_eq!(thread(row.as_bytes()), Some((PROCESS, spent, MonoNanos(1000))));
         assert_eq!(thread(&[1, 2, 3]), None);

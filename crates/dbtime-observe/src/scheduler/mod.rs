@@ -14,7 +14,7 @@ use crate::trace::{attach, kernel, listen, map, refused};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_model::process::{
-    EndedThreads, ProcessId, Scheduled, ScheduledProcess, TICK, WholeMachine,
+    EndedThreads, ProcessId, ScheduledProcess, ScheduledTimes, TICK, WholeMachine,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder};
@@ -64,8 +64,8 @@ struct SchedulerTotals {
 
 #[derive(Clone, Default)]
 struct SchedulerProcess {
-    spent: Scheduled,
-    threads: BTreeMap<u32, Scheduled>,
+    spent: ScheduledTimes,
+    threads: BTreeMap<u32, ScheduledTimes>,
     ended: Option<EndedThreads>,
 }
 
@@ -206,9 +206,9 @@ impl SchedulerTotals {
             .processes
             .iter()
             .map(|(key, now)| now.since(before.processes.get(key).unwrap_or(&none), *key))
-            .filter(|process| process.spent != Scheduled::default() || process.ended.is_some())
+            .filter(|process| process.spent != ScheduledTimes::default() || process.ended.is_some())
             .collect();
-        let mut all = Scheduled::default();
+        let mut all = ScheduledTimes::default();
         processes.iter().for_each(|process| all += process.spent);
         let wall = self.at - before.at;
         let idle = |(now, before): (&Nanos, &Nanos)| *now - *before;
@@ -226,7 +226,7 @@ impl SchedulerTotals {
 
 impl SchedulerProcess {
     fn since(&self, before: &Self, key: ProcessKey) -> ScheduledProcess {
-        let thread = |(tid, now): (&u32, &Scheduled)| {
+        let thread = |(tid, now): (&u32, &ScheduledTimes)| {
             let before = before.threads.get(tid).copied().unwrap_or_default();
             (*tid, *now - before)
         };

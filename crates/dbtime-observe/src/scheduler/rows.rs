@@ -1,16 +1,16 @@
 //! Rows of the scheduler's programs, for the tests of these.
 
 use super::layout;
-use dbtime_model::process::{EndedThreads, Scheduled};
+use dbtime_model::process::{EndedThreads, ScheduledTimes};
 use dbtime_model::{MonoNanos, Nanos};
 
 /// What a thread had spent when it was seen last, and when that was.
-pub fn thread(row: &[u8]) -> Option<(Scheduled, MonoNanos)> {
+pub fn thread(row: &[u8]) -> Option<(ScheduledTimes, MonoNanos)> {
     layout::thread(row).map(|(_, spent, seen)| (spent, seen))
 }
 
 /// What the threads of a process that have ended had spent, and the process.
-pub fn ended(key: &[u8], row: &[u8]) -> Option<(u32, Scheduled, EndedThreads)> {
+pub fn ended(key: &[u8], row: &[u8]) -> Option<(u32, ScheduledTimes, EndedThreads)> {
     layout::ended(key, row).map(|(process, spent, ended)| (process.tgid, spent, ended))
 }
 

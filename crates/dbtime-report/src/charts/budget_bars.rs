@@ -1,7 +1,7 @@
 //! The budget as stacked bars: by operation on one scale of time, by response bucket in shares.
 
 use super::Chart;
-use super::stacked::{Bar, SegmentLabels, bar, legend};
+use super::stacked::{SegmentLabels, StackedBar, bar, legend};
 use super::svg::escape;
 use crate::format::{count, percent, us};
 use crate::means::PartMeans;
@@ -46,7 +46,13 @@ fn by_operation(run: &Run) -> Option<String> {
             name,
             &us(means.total),
             &format!("{} tx", count(*transactions)),
-            &Bar { means, full_us: full, height: 30, title, labels: SegmentLabels::Within(450.0) },
+            &StackedBar {
+                means,
+                full_us: full,
+                height: 30,
+                title,
+                labels: SegmentLabels::Within(450.0),
+            },
         );
     }
     out.push_str(&legend(operations.iter().map(|(_, _, means)| means)));
@@ -69,7 +75,7 @@ fn by_bucket(run: &Run) -> Option<String> {
             &from,
             &percent(slice.share),
             &transactions,
-            &Bar {
+            &StackedBar {
                 means: &slice.means,
                 full_us: slice.means.positive(),
                 height: 26,
@@ -87,7 +93,7 @@ fn title(slice: &TailSlice, from: &str) -> String {
     format!("Budget of the {} transactions with a response of {from}", count(slice.means.count))
 }
 
-fn row(out: &mut String, name: &str, figure: &str, note: &str, of: &Bar<'_>) {
+fn row(out: &mut String, name: &str, figure: &str, note: &str, of: &StackedBar<'_>) {
     let _ = write!(
         out,
         "<div class=\"bar-row\"><div class=\"bar-name\">{}</div><div class=\"bar-box\">{}</div>\

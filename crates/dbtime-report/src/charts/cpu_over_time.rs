@@ -2,8 +2,8 @@
 
 use super::Chart;
 use super::axis::{AxisScale, plain_tick};
-use super::svg::Anchor;
-use super::timeline::{BOTTOM, Bin, LEFT, RIGHT, TOP, Timeline, bins};
+use super::svg::TextAnchor;
+use super::timeline::{BOTTOM, LEFT, RIGHT, TOP, TimeBin, Timeline, bins};
 use crate::format::percent;
 use dbtime_model::record::{Run, SeriesRow};
 
@@ -63,7 +63,7 @@ fn draw(run: &Run) -> Option<String> {
     if show_capacity {
         timeline.svg.line((LEFT, y.at(capacity)), (RIGHT, y.at(capacity)), "capacity");
         let text = format!("{cpus:.0} CPU{}", if cpus > 1.0 { "s" } else { "" });
-        timeline.svg.text((RIGHT + 6.0, y.at(capacity) + 4.0), Anchor::Start, "tick", &text);
+        timeline.svg.text((RIGHT + 6.0, y.at(capacity) + 4.0), TextAnchor::Start, "tick", &text);
     }
     run_queue(&mut timeline);
     key(&mut timeline, &layers);
@@ -72,7 +72,7 @@ fn draw(run: &Run) -> Option<String> {
 }
 
 /// The heights of the stack's layers in one bin.
-fn sums(bin: &Bin<'_>, cpus: f64) -> [f64; 5] {
+fn sums(bin: &TimeBin<'_>, cpus: f64) -> [f64; 5] {
     let mut sum = 0.0;
     std::array::from_fn(|layer| {
         sum += bin.mean(|row| stack(row, cpus)[layer]).max(0.0);
@@ -92,14 +92,14 @@ fn described(run: &Run, cpus: f64) -> String {
 
 /// The run queue as a strip under the stack.
 fn run_queue(timeline: &mut Timeline<'_>) {
-    let longest = |bin: &Bin<'_>| bin.worst(|row| f64::from(row.run_queue));
+    let longest = |bin: &TimeBin<'_>| bin.worst(|row| f64::from(row.run_queue));
     let most = timeline.bins.iter().map(longest).fold(0.0, f64::max);
     let y = AxisScale::linear(most, (BOTTOM, MIDDLE + 16.0));
     timeline.svg.line((LEFT, MIDDLE), (RIGHT, MIDDLE), "axis");
     timeline.band(&y, "run-queue", |bin| (0.0, longest(bin)));
     let tick = |value| (LEFT - 7.0, y.at(value) + 4.0);
-    timeline.svg.text(tick(most), Anchor::End, "tick", &plain_tick(most));
-    timeline.svg.text((RIGHT + 6.0, BOTTOM), Anchor::Start, "tick", "run queue");
+    timeline.svg.text(tick(most), TextAnchor::End, "tick", &plain_tick(most));
+    timeline.svg.text((RIGHT + 6.0, BOTTOM), TextAnchor::Start, "tick", "run queue");
 }
 
 /// The key stands at the right, from the top of the stack down.
@@ -107,11 +107,11 @@ fn key(timeline: &mut Timeline<'_>, layers: &[usize]) {
     for (place, name) in layers.iter().rev().map(|layer| NAMES[*layer]).enumerate() {
         let at = MIDDLE - 58.0 + 17.0 * place as f64;
         timeline.svg.rect((RIGHT + 6.0, at - 9.0), (10.0, 10.0), &format!("cpu-{name}"), "");
-        timeline.svg.text((RIGHT + 20.0, at), Anchor::Start, "tick", name);
+        timeline.svg.text((RIGHT + 20.0, at), TextAnchor::Start, "tick", name);
     }
 }
 
-fn tip(bin: &Bin<'_>, cpus: f64, layers: &[usize]) -> String {
+fn tip(bin: &TimeBin<'_>, cpus: f64, layers: &[usize]) -> String {
     let mean = |layer: usize| bin.mean(|row| stack(row, cpus)[layer]);
     let shown = layers.iter().map(|&layer| format!("{} {}", NAMES[layer], percent(mean(layer))));
     let queue = bin.worst(|row| f64::from(row.run_queue));

@@ -15,7 +15,7 @@ mod sweep_lines;
 mod throughput_over_time;
 mod timeline;
 
-pub(crate) use stacked::{Bar, SegmentLabels, bar, legend};
+pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;
 pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines};
 

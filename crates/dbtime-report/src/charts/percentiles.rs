@@ -2,7 +2,7 @@
 
 use super::Chart;
 use super::axis::{AxisScale, time_tick};
-use super::svg::{Anchor, Svg};
+use super::svg::{Svg, TextAnchor};
 use crate::format::us;
 use crate::story;
 use dbtime_model::record::{PercentilePoint, Run, RunRecord};
@@ -88,7 +88,7 @@ fn placed(run: &Run) -> Option<Vec<(f64, &PercentilePoint)>> {
 fn grid(svg: &mut Svg, y: &AxisScale, furthest: f64, x: &impl Fn(f64) -> f64) {
     for tick in y.ticks() {
         svg.line((LEFT, y.at(tick)), (RIGHT, y.at(tick)), "grid");
-        svg.text((LEFT - 7.0, y.at(tick) + 4.0), Anchor::End, "tick", &time_tick(tick));
+        svg.text((LEFT - 7.0, y.at(tick) + 4.0), TextAnchor::End, "tick", &time_tick(tick));
     }
     let named = [(0.0, "0"), (0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9")];
     let rarer = [(0.9999, "99.99"), (0.99999, "99.999"), (0.999_999, "99.9999")];
@@ -96,19 +96,19 @@ fn grid(svg: &mut Svg, y: &AxisScale, furthest: f64, x: &impl Fn(f64) -> f64) {
         let nines = -(1.0f64 - p).log10();
         if nines <= furthest * 1.001 {
             svg.line((x(nines), TOP), (x(nines), BOTTOM), "grid");
-            svg.text((x(nines), BOTTOM + 17.0), Anchor::Middle, "tick", name);
+            svg.text((x(nines), BOTTOM + 17.0), TextAnchor::Middle, "tick", name);
         }
     }
     svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
     let kind = if y.is_log() { " · time on a log scale" } else { "" };
     let caption = format!("percentile of transactions{kind}");
-    svg.text(((LEFT + RIGHT) / 2.0, BOTTOM + 38.0), Anchor::Middle, "caption", &caption);
+    svg.text(((LEFT + RIGHT) / 2.0, BOTTOM + 38.0), TextAnchor::Middle, "caption", &caption);
 }
 
 /// Names at the right ends of the lines, moved apart where they would lie on each other.
 fn labels(svg: &mut Svg, y: &AxisScale, last: &PercentilePoint) {
     let (response, mut service) = (y.at(last.response_us), y.at(last.service_us));
     service = service.max(response + 14.0);
-    svg.text((RIGHT + 6.0, response + 4.0), Anchor::Start, "label response", "response");
-    svg.text((RIGHT + 6.0, service + 4.0), Anchor::Start, "label service", "service");
+    svg.text((RIGHT + 6.0, response + 4.0), TextAnchor::Start, "label response", "response");
+    svg.text((RIGHT + 6.0, service + 4.0), TextAnchor::Start, "label service", "service");
 }

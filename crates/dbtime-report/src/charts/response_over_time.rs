@@ -2,7 +2,7 @@
 
 use super::Chart;
 use super::axis::{AxisScale, time_tick};
-use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
+use super::timeline::{BOTTOM, TOP, TimeBin, Timeline, bins};
 use crate::format::us;
 use dbtime_model::record::{Run, SeriesRow};
 
@@ -15,9 +15,9 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-type Of = fn(&SeriesRow) -> f64;
+type SeriesFigure = fn(&SeriesRow) -> f64;
 
-const LINES: [(&str, &str, Of); 3] = [
+const LINES: [(&str, &str, SeriesFigure); 3] = [
     ("p99", "p99", |row| row.response_p99_us),
     ("p90", "p90", |row| row.response_p90_us),
     ("p50", "p50", |row| row.response_p50_us),
@@ -41,8 +41,9 @@ fn draw(run: &Run) -> Option<String> {
     for (class, _, of) in LINES.into_iter().rev() {
         timeline.line(&y, class, |bin| bin.any_ended().then(|| bin.worst(of)));
     }
-    let last =
-        |of: Of| all.iter().rev().find(|bin| bin.any_ended()).map_or(0.0, |bin| bin.worst(of));
+    let last = |of: SeriesFigure| {
+        all.iter().rev().find(|bin| bin.any_ended()).map_or(0.0, |bin| bin.worst(of))
+    };
     let labels = LINES.map(|(_, name, of)| (format!("label {name}"), name, last(of)));
     let labels: Vec<_> =
         labels.iter().map(|(class, name, at)| (class.as_str(), *name, *at)).collect();
@@ -51,7 +52,7 @@ fn draw(run: &Run) -> Option<String> {
     Some(timeline.svg.finish())
 }
 
-fn tip(bin: &Bin<'_>) -> String {
+fn tip(bin: &TimeBin<'_>) -> String {
     if !bin.any_ended() {
         return "no transaction ended".to_owned();
     }

@@ -10,7 +10,7 @@ use dbtime_model::Part;
 use std::fmt::Write;
 
 /// How a bar is to be drawn.
-pub(crate) struct Bar<'a> {
+pub(crate) struct StackedBar<'a> {
     /// The parts.
     pub(crate) means: &'a PartMeans,
     /// The value the full width stands for. Unit: microseconds.
@@ -35,7 +35,7 @@ pub(crate) enum SegmentLabels {
 const PHONE: f64 = 300.0;
 
 /// One bar. A negative `unexplained` has no room in it and stands in the figures only.
-pub(crate) fn bar(bar: &Bar<'_>) -> String {
+pub(crate) fn bar(bar: &StackedBar<'_>) -> String {
     let title = escape(&bar.title);
     let (means, height) = (bar.means, bar.height);
     let mut out = format!(
@@ -58,7 +58,7 @@ pub(crate) fn bar(bar: &Bar<'_>) -> String {
     out
 }
 
-fn segment(out: &mut String, bar: &Bar<'_>, part: Part, (from, width): (f64, f64)) {
+fn segment(out: &mut String, bar: &StackedBar<'_>, part: Part, (from, width): (f64, f64)) {
     let name = part.name();
     let figure = figure(bar.means, part);
     // Three digits: a segment of a thousandth of the page is still where it belongs.

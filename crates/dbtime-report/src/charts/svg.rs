@@ -27,7 +27,7 @@ pub(crate) fn num(value: f64) -> String {
 
 /// Where a text is anchored.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Anchor {
+pub(crate) enum TextAnchor {
     Start,
     Middle,
     End,
@@ -61,11 +61,11 @@ impl Svg {
         ));
     }
 
-    pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, at: (f64, f64), anchor: TextAnchor, class: &str, text: &str) {
         let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            TextAnchor::Start => "start",
+            TextAnchor::Middle => "middle",
+            TextAnchor::End => "end",
         };
         let (x, y, text) = (num(at.0), num(at.1), escape(text));
         self.push(format_args!(

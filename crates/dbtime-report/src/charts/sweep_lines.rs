@@ -2,7 +2,7 @@
 //! of their own.
 
 use super::axis::{AxisScale, plain_tick, time_tick};
-use super::svg::{Anchor, Svg};
+use super::svg::{Svg, TextAnchor};
 use crate::format::{clean, fit, rate, us};
 use crate::sweep_story::combination;
 use dbtime_model::Nanos;
@@ -130,18 +130,18 @@ impl<'a> SweepLines<'a> {
             let at = y.at(tick);
             svg.line((LEFT, at), (RIGHT, at), "grid");
             let text = if chart.is_time { time_tick(tick) } else { plain_tick(tick) };
-            svg.text((LEFT - 6.0, at + 4.0), Anchor::End, "tick", &text);
+            svg.text((LEFT - 6.0, at + 4.0), TextAnchor::End, "tick", &text);
         }
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
         // Labels side by side: about nine signs of each, fewer labels where there are many.
         let every = self.values.len().div_ceil(8).max(1);
         for (place, value) in self.values.iter().enumerate().step_by(every) {
             let text = fit(&clean(value), 12);
-            svg.text((self.x(place), BOTTOM + 18.0), Anchor::Middle, "tick", &text);
+            svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", &text);
         }
         let factor = self.factor.as_deref().unwrap_or("runs");
         let middle = (LEFT + RIGHT) / 2.0;
-        svg.text((middle, BOTTOM + 38.0), Anchor::Middle, "caption", &clean(factor));
+        svg.text((middle, BOTTOM + 38.0), TextAnchor::Middle, "caption", &clean(factor));
     }
 
     /// The chart in words.

@@ -2,7 +2,7 @@
 
 use super::Chart;
 use super::axis::{AxisScale, plain_tick};
-use super::timeline::{BOTTOM, Bin, TOP, Timeline, bins};
+use super::timeline::{BOTTOM, TOP, TimeBin, Timeline, bins};
 use crate::format::rate;
 use dbtime_model::record::{Run, SeriesPhase};
 
@@ -55,21 +55,21 @@ fn labels(run: &Run, any_failed: bool) -> Vec<(&'static str, &'static str, f64)>
     labels
 }
 
-fn completed(bin: &Bin<'_>) -> f64 {
+fn completed(bin: &TimeBin<'_>) -> f64 {
     bin.mean(|row| row.completed as f64)
 }
 
-fn failed(bin: &Bin<'_>) -> f64 {
+fn failed(bin: &TimeBin<'_>) -> f64 {
     bin.mean(|row| row.failed as f64)
 }
 
-fn offered(bin: &Bin<'_>) -> Option<f64> {
+fn offered(bin: &TimeBin<'_>) -> Option<f64> {
     // NaN marks seconds of a closed loop, which offers nothing.
     let any = bin.worst(|row| row.offered.map_or(f64::NAN, |n| n as f64 + 1.0)) > 0.0;
     any.then(|| bin.mean(|row| row.offered.unwrap_or(0) as f64))
 }
 
-fn tip(bin: &Bin<'_>) -> String {
+fn tip(bin: &TimeBin<'_>) -> String {
     let offered = offered(bin).map_or(String::new(), |n| format!(", offered {}/s", rate(n)));
     format!("completed {}/s{offered}, failed {}/s", rate(completed(bin)), rate(failed(bin)))
 }

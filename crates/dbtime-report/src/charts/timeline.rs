@@ -1,7 +1,7 @@
 //! What the charts over time share: bins of seconds, the frame, warm-up and run-down shaded.
 
 use super::axis::AxisScale;
-use super::svg::{Anchor, Svg};
+use super::svg::{Svg, TextAnchor};
 use dbtime_model::record::{Run, SeriesPhase, SeriesRow, SpanInfo};
 
 /// The size of a chart over time.
@@ -15,11 +15,11 @@ pub(super) const BOTTOM: f64 = 204.0;
 const POINTS: usize = 360;
 
 /// The rows of one point: neighbouring seconds of the same phase.
-pub(super) struct Bin<'a> {
+pub(super) struct TimeBin<'a> {
     rows: &'a [SeriesRow],
 }
 
-impl Bin<'_> {
+impl TimeBin<'_> {
     /// The first second.
     pub(super) fn start(&self) -> f64 {
         f64::from(self.rows[0].second)
@@ -65,15 +65,15 @@ impl Bin<'_> {
 /// A chart over time in the making.
 pub(super) struct Timeline<'a> {
     pub(super) svg: Svg,
-    pub(super) bins: Vec<Bin<'a>>,
+    pub(super) bins: Vec<TimeBin<'a>>,
     x: AxisScale,
 }
 
 /// Neighbouring seconds put together until there are few enough points.
-pub(super) fn bins(run: &Run) -> Vec<Bin<'_>> {
+pub(super) fn bins(run: &Run) -> Vec<TimeBin<'_>> {
     let size = run.series.len().div_ceil(POINTS).max(1);
     let phases = run.series.chunk_by(|a, b| a.phase == b.phase);
-    phases.flat_map(|phase| phase.chunks(size)).map(|rows| Bin { rows }).collect()
+    phases.flat_map(|phase| phase.chunks(size)).map(|rows| TimeBin { rows }).collect()
 }
 
 impl<'a> Timeline<'a> {
@@ -95,7 +95,7 @@ impl<'a> Timeline<'a> {
     pub(super) fn grid(&mut self, y: &AxisScale, tick: fn(f64) -> String) {
         for value in y.ticks() {
             self.svg.line((LEFT, y.at(value)), (RIGHT, y.at(value)), "grid");
-            self.svg.text((LEFT - 7.0, y.at(value) + 4.0), Anchor::End, "tick", &tick(value));
+            self.svg.text((LEFT - 7.0, y.at(value) + 4.0), TextAnchor::End, "tick", &tick(value));
         }
         self.seconds(BOTTOM);
     }
@@ -107,11 +107,11 @@ impl<'a> Timeline<'a> {
             let at = self.x.at(second);
             self.svg.line((at, bottom), (at, bottom + 4.0), "axis");
             let text = super::axis::plain_tick(second);
-            self.svg.text((at, bottom + 17.0), Anchor::Middle, "tick", &text);
+            self.svg.text((at, bottom + 17.0), TextAnchor::Middle, "tick", &text);
         }
         let middle = (LEFT + RIGHT) / 2.0;
         let caption = "seconds since the start of the load";
-        self.svg.text((middle, bottom + 36.0), Anchor::Middle, "caption", caption);
+        self.svg.text((middle, bottom + 36.0), TextAnchor::Middle, "caption", caption);
     }
 
     /// One point per bin; `None` breaks the line.
@@ -119,16 +119,21 @@ impl<'a> Timeline<'a> {
         &mut self,
         y: &AxisScale,
         class: &str,
-        of: impl Fn(&Bin<'_>) -> Option<f64>,
+        of: impl Fn(&TimeBin<'_>) -> Option<f64>,
     ) {
-        let point = |bin: &Bin<'_>| of(bin).map(|value| (self.x.at(bin.middle()), y.at(value)));
+        let point = |bin: &TimeBin<'_>| of(bin).map(|value| (self.x.at(bin.middle()), y.at(value)));
         let points: Vec<_> = self.bins.iter().map(point).collect();
         self.svg.path(&points, class);
     }
 
     /// The band between two values of every bin.
-    pub(super) fn band(&mut self, y: &AxisScale, class: &str, of: impl Fn(&Bin<'_>) -> (f64, f64)) {
-        let edge = |bin: &Bin<'_>| {
+    pub(super) fn band(
+        &mut self,
+        y: &AxisScale,
+        class: &str,
+        of: impl Fn(&TimeBin<'_>) -> (f64, f64),
+    ) {
+        let edge = |bin: &TimeBin<'_>| {
             let (low, high) = of(bin);
             // Steps, so that a single second is visible and no slope is invented.
             [bin.start(), bin.end()].map(|s| (self.x.at(s), y.at(low), y.at(high)))
@@ -144,12 +149,12 @@ impl<'a> Timeline<'a> {
         for (class, text, value) in labels {
             let at = y.at(*value).max(last + 14.0);
             last = at;
-            self.svg.text((RIGHT + 6.0, at + 4.0), Anchor::Start, class, text);
+            self.svg.text((RIGHT + 6.0, at + 4.0), TextAnchor::Start, class, text);
         }
     }
 
     /// Invisible stripes that say the values of their seconds while the pointer rests on them.
-    pub(super) fn tips(&mut self, of: impl Fn(&Bin<'_>) -> String) {
+    pub(super) fn tips(&mut self, of: impl Fn(&TimeBin<'_>) -> String) {
         for bin in &self.bins {
             let (from, to) = (self.x.at(bin.start()), self.x.at(bin.end()));
             let tip = format!("{}: {}", bin.name(), of(bin));
@@ -160,7 +165,7 @@ impl<'a> Timeline<'a> {
     /// Times in which nothing was completed, and those in which the driver stood still.
     fn standstills(&mut self, run: &Run) {
         let record = &run.record;
-        let end_s = self.bins.last().map_or(0.0, Bin::end);
+        let end_s = self.bins.last().map_or(0.0, TimeBin::end);
         let span = |s: &SpanInfo| (s.from_s, s.until_s);
         let outages = record.connections.iter().flat_map(|info| &info.outages);
         let spans = (record.stalls.iter().map(span))
@@ -191,13 +196,13 @@ impl<'a> Timeline<'a> {
                 SeriesPhase::Rundown => "run-down",
                 _ => continue,
             };
-            let whole = Bin { rows: phase };
+            let whole = TimeBin { rows: phase };
             let (from, to) = (self.x.at(whole.start()), self.x.at(whole.end()));
             self.svg.rect((from, TOP), (to - from, BOTTOM - TOP), "shade", name);
             // A run-down of a second leaves no room for its name between its edges.
             let (at, anchor) = match name {
-                "warm-up" => (from, Anchor::Start),
-                _ => (to, Anchor::End),
+                "warm-up" => (from, TextAnchor::Start),
+                _ => (to, TextAnchor::End),
             };
             self.svg.text((at, TOP - 6.0), anchor, "caption", name);
         }

@@ -78,7 +78,7 @@ fn no_verdict(out: &mut String) {
 }
 
 fn show(table: &TextTable, out: &mut String) {
-    let head = |heading: &tables::Heading| match heading.is_figure {
+    let head = |heading: &tables::ComparisonHeading| match heading.is_figure {
         true => HtmlHeading::Figure(heading.text),
         false => HtmlHeading::Text(heading.text),
     };

@@ -66,7 +66,7 @@ impl SweepComparison {
         let mut both: Vec<_> =
             in_both.filter_map(|(key, sides)| compared(key, places, sides)).collect();
         both.sort_by(|x, y| y.change().total_cmp(&x.change()));
-        let only = |these: &Combinations<'_>, others: &Combinations<'_>| {
+        let only = |these: &SweepCombinations<'_>, others: &SweepCombinations<'_>| {
             let alone = these.keys().filter(|key| !others.contains_key(*key));
             alone.map(combination_text).collect()
         };
@@ -116,10 +116,10 @@ const MAX_UNLIKE: usize = 6;
 type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
 
 /// The runs of a sweep by their factors in the order of their names.
-type Combinations<'a> = BTreeMap<Vec<FactorValue>, RunRepetitions<'a>>;
+type SweepCombinations<'a> = BTreeMap<Vec<FactorValue>, RunRepetitions<'a>>;
 
-fn combinations(sweep: &Sweep) -> Combinations<'_> {
-    let mut all = Combinations::new();
+fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
+    let mut all = SweepCombinations::new();
     for whole in &sweep.runs {
         let mut key = whole.0.factors.clone();
         key.sort();

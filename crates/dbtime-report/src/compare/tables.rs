@@ -7,7 +7,7 @@ use crate::format::{NONE, clean, count};
 
 /// A heading: line breaks in it are for terminals. Figures stand right.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heading {
+pub(super) struct ComparisonHeading {
     pub(super) text: &'static str,
     pub(super) is_figure: bool,
     pub(super) is_optional: bool,
@@ -18,31 +18,32 @@ pub(super) struct Heading {
 /// A table with its title, or what there is to say instead.
 pub(super) struct TextTable {
     pub(super) title: &'static str,
-    pub(super) headings: Vec<Heading>,
+    pub(super) headings: Vec<ComparisonHeading>,
     pub(super) rows: Vec<Vec<String>>,
     /// Below it.
     pub(super) note: String,
 }
 
-const fn name(text: &'static str) -> Heading {
-    Heading { text, is_figure: false, is_optional: false, wraps: false }
+const fn name(text: &'static str) -> ComparisonHeading {
+    ComparisonHeading { text, is_figure: false, is_optional: false, wraps: false }
 }
 
 /// What must not be cut, since rows would be alike.
-const fn wrapped(text: &'static str) -> Heading {
-    Heading { wraps: true, ..name(text) }
+const fn wrapped(text: &'static str) -> ComparisonHeading {
+    ComparisonHeading { wraps: true, ..name(text) }
 }
 
-const fn figure(text: &'static str) -> Heading {
-    Heading { is_figure: true, ..name(text) }
+const fn figure(text: &'static str) -> ComparisonHeading {
+    ComparisonHeading { is_figure: true, ..name(text) }
 }
 
-const fn optional(text: &'static str) -> Heading {
-    Heading { is_optional: true, ..figure(text) }
+const fn optional(text: &'static str) -> ComparisonHeading {
+    ComparisonHeading { is_optional: true, ..figure(text) }
 }
 
 /// The columns of a plain list of figures.
-const FIGURES: [Heading; 4] = [figure("A"), figure("B"), figure("B − A"), figure("B / A")];
+const FIGURES: [ComparisonHeading; 4] =
+    [figure("A"), figure("B"), figure("B − A"), figure("B / A")];
 
 /// Everything that was compared of two runs.
 pub(super) fn of_runs(runs: &RunComparison) -> Vec<TextTable> {

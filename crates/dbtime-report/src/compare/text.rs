@@ -6,14 +6,14 @@ use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::facts::instant;
 use crate::format::clean;
-use crate::terminal::{Page, PageStyle, ReportTable, TextCell, TextColumn, TextRole};
+use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 
 /// Two runs side by side: throughput, latencies, every part of the budget, operations, statements,
 /// counters, and what differs between them besides.
 ///
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn runs_text(runs: &RunComparison, style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     let title = page.paint("Two runs side by side", TextRole::Bold);
     page.line(&title);
     unlike(&runs.unlike, &mut page);
@@ -28,7 +28,7 @@ pub fn runs_text(runs: &RunComparison, style: PageStyle) -> String {
 ///
 /// Shape: as [`runs_text`].
 pub fn sweeps_text(sweeps: &SweepComparison, style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     let title = page.paint("Two sweeps side by side", TextRole::Bold);
     page.line(&title);
     unlike(&sweeps.unlike, &mut page);
@@ -46,11 +46,11 @@ pub fn sweeps_text(sweeps: &SweepComparison, style: PageStyle) -> String {
 }
 
 /// What must be known before any figure.
-fn unlike(sentences: &[String], page: &mut Page) {
+fn unlike(sentences: &[String], page: &mut ReportPage) {
     sentences.iter().for_each(|sentence| page.text(sentence, TextRole::Bad));
 }
 
-fn side(name: &str, run: &ComparedRun, page: &mut Page) {
+fn side(name: &str, run: &ComparedRun, page: &mut ReportPage) {
     let started = instant(&run.started_at);
     let text = format!("{}, started {started}, {}", run.headline, clean(&run.place));
     page.fact(name, &text, TextRole::Plain);
@@ -60,14 +60,14 @@ fn side(name: &str, run: &ComparedRun, page: &mut Page) {
     }
 }
 
-fn no_verdict(page: &mut Page) {
+fn no_verdict(page: &mut ReportPage) {
     page.line("");
     page.text(NO_VERDICT, TextRole::Plain);
 }
 
-fn show(table: &TextTable, page: &mut Page) {
+fn show(table: &TextTable, page: &mut ReportPage) {
     page.heading(table.title);
-    let column = |heading: &tables::Heading| {
+    let column = |heading: &tables::ComparisonHeading| {
         let column = match (heading.is_figure, heading.wraps) {
             (true, _) => TextColumn::figure(heading.text),
             (false, true) => TextColumn::wrapped(heading.text),

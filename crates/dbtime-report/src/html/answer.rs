@@ -1,7 +1,7 @@
 //! The top of the page: what ran, what to beware of, where the time went, and the figures.
 
 use super::budget::chip;
-use crate::charts::{Bar, SegmentLabels, bar, escape, legend};
+use crate::charts::{SegmentLabels, StackedBar, bar, escape, legend};
 use crate::facts::instant;
 use crate::format::{counted, percent, rate, us};
 use crate::means::PartMeans;
@@ -77,7 +77,7 @@ fn sentence(record: &RunRecord, out: &mut String) {
         let _ = write!(sentence, "; {}", escape(&all));
     }
     let _ = writeln!(out, "<p class=\"big\">{sentence}.</p>");
-    out.push_str(&bar(&Bar {
+    out.push_str(&bar(&StackedBar {
         means: &means,
         full_us: means.positive().max(means.total),
         height: 46,
@@ -113,7 +113,7 @@ fn spoken(answer: &StoryAnswer, subject: &str) -> String {
     out
 }
 
-fn tail_bar(tail: &tail::Tail, out: &mut String) {
+fn tail_bar(tail: &tail::ResponseTail, out: &mut String) {
     let slow = &tail.slow;
     let Some(answer) = story::answer(&slow.means) else {
         return;
@@ -127,7 +127,7 @@ fn tail_bar(tail: &tail::Tail, out: &mut String) {
         us(slow.from_us),
         spoken(&answer, &subject)
     );
-    out.push_str(&bar(&Bar {
+    out.push_str(&bar(&StackedBar {
         means: &slow.means,
         full_us: slow.means.positive().max(slow.means.total),
         height: 30,

@@ -5,7 +5,7 @@ use crate::charts::escape;
 use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::PartMeans;
 use crate::story;
-use crate::tail::{self, Tail};
+use crate::tail::{self, ResponseTail};
 use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
 use std::fmt::Write;
@@ -32,7 +32,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-fn table(means: &PartMeans, tail: Option<&Tail>) -> String {
+fn table(means: &PartMeans, tail: Option<&ResponseTail>) -> String {
     let mut heads = vec![
         HtmlHeading::Text("Part"),
         HtmlHeading::Text("Meaning"),
@@ -65,7 +65,7 @@ fn table(means: &PartMeans, tail: Option<&Tail>) -> String {
     table.finish()
 }
 
-fn row(means: &PartMeans, tail: Option<&Tail>, part: Part) -> Vec<HtmlCell> {
+fn row(means: &PartMeans, tail: Option<&ResponseTail>, part: Part) -> Vec<HtmlCell> {
     let figure = |us_: f64| if part == Part::Unexplained { signed_us(us_) } else { us(us_) };
     let cell = |means: &PartMeans| HtmlCell::text(means.get(part).map_or(NONE.to_owned(), figure));
     let mut cells = vec![
@@ -74,7 +74,7 @@ fn row(means: &PartMeans, tail: Option<&Tail>, part: Part) -> Vec<HtmlCell> {
         cell(means),
         HtmlCell::text(means.share(part).map_or(NONE.to_owned(), percent)),
     ];
-    if let Some(Tail { median, slow, .. }) = tail {
+    if let Some(ResponseTail { median, slow, .. }) = tail {
         let get = |means: &PartMeans| means.get(part).unwrap_or(0.0);
         let extra = get(&slow.means) - get(&median.means);
         let whole = slow.means.total - median.means.total;
@@ -88,7 +88,7 @@ fn row(means: &PartMeans, tail: Option<&Tail>, part: Part) -> Vec<HtmlCell> {
     cells
 }
 
-fn total(means: &PartMeans, tail: Option<&Tail>) -> Vec<HtmlCell> {
+fn total(means: &PartMeans, tail: Option<&ResponseTail>) -> Vec<HtmlCell> {
     let strong = |text: String| HtmlCell::text(text).class("strong");
     let mut cells = vec![
         HtmlCell::text("total"),
@@ -96,7 +96,7 @@ fn total(means: &PartMeans, tail: Option<&Tail>) -> Vec<HtmlCell> {
         strong(if means.total > 0.0 { us(means.total) } else { NONE.to_owned() }),
         strong(if means.total > 0.0 { "100 %".to_owned() } else { NONE.to_owned() }),
     ];
-    if let Some(Tail { median, slow, .. }) = tail {
+    if let Some(ResponseTail { median, slow, .. }) = tail {
         let extra = slow.means.total - median.means.total;
         cells.extend([us(median.means.total), us(slow.means.total), signed_us(extra)].map(strong));
     }

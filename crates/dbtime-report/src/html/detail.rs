@@ -1,7 +1,7 @@
 //! Latencies in figures, the statements, and who held the locks that were waited for.
 
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
-use crate::charts::{Bar, SegmentLabels, bar, escape};
+use crate::charts::{SegmentLabels, StackedBar, bar, escape};
 use crate::format::{count, rate, us};
 use crate::means::PartMeans;
 use crate::story;
@@ -87,7 +87,7 @@ fn shares(statement: &StatementSummary) -> HtmlCell {
 
 /// A bar of shares without labels, for a cell.
 pub(super) fn small_bar(means: &PartMeans, title: &str) -> HtmlCell {
-    let drawn = bar(&Bar {
+    let drawn = bar(&StackedBar {
         means,
         full_us: means.positive(),
         height: 14,

@@ -8,7 +8,7 @@ use dbtime_model::Part;
 use std::fmt::Write;
 
 /// The fill and the ink upon it, on a light and on a dark page.
-struct Colors {
+struct PartColors {
     light: (&'static str, &'static str),
     dark: (&'static str, &'static str),
 }
@@ -16,8 +16,8 @@ struct Colors {
 const DARK_INK: &str = "#16181d";
 const LIGHT_INK: &str = "#ffffff";
 
-fn colors(part: Part) -> Colors {
-    let on_both = |fill, ink| Colors { light: (fill, ink), dark: (fill, ink) };
+fn colors(part: Part) -> PartColors {
+    let on_both = |fill, ink| PartColors { light: (fill, ink), dark: (fill, ink) };
     match part {
         Part::Queue => on_both("#cc79a7", DARK_INK),
         Part::Lag => on_both("#ecc5da", DARK_INK),
@@ -35,19 +35,21 @@ fn colors(part: Part) -> Colors {
         Part::Lock => on_both("#d9651a", DARK_INK),
         Part::IoRead => on_both("#f0e442", DARK_INK),
         Part::IoWrite => on_both("#e6a817", DARK_INK),
-        Part::Sync => Colors { light: ("#0072b2", LIGHT_INK), dark: ("#3d8fc4", DARK_INK) },
-        Part::Net => Colors { light: ("#3b6fa0", LIGHT_INK), dark: ("#7aa6cf", DARK_INK) },
+        Part::Sync => PartColors { light: ("#0072b2", LIGHT_INK), dark: ("#3d8fc4", DARK_INK) },
+        Part::Net => PartColors { light: ("#3b6fa0", LIGHT_INK), dark: ("#7aa6cf", DARK_INK) },
         Part::Sleep => on_both("#d8d2c4", DARK_INK),
         Part::Other => on_both("#a98467", DARK_INK),
         Part::ServerAndWire => on_both("#7fb6c9", DARK_INK),
-        Part::Unexplained => Colors { light: ("#5b616e", LIGHT_INK), dark: ("#868d9b", DARK_INK) },
+        Part::Unexplained => {
+            PartColors { light: ("#5b616e", LIGHT_INK), dark: ("#868d9b", DARK_INK) }
+        }
     }
 }
 
 /// The rules of the style sheet: variables by scheme, and a class per part.
 pub(super) fn rules() -> String {
     let mut out = String::new();
-    let vars = |out: &mut String, pick: fn(&Colors) -> (&'static str, &'static str)| {
+    let vars = |out: &mut String, pick: fn(&PartColors) -> (&'static str, &'static str)| {
         for part in Part::ALL {
             let (fill, ink) = pick(&colors(part));
             let name = part.name();

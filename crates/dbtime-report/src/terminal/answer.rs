@@ -1,12 +1,12 @@
 //! The first lines: what ran, how fast, where the time went, and whether to believe it.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use crate::format::{clean, rate};
 use crate::story::{self, LimitResults};
 use crate::tail;
 use dbtime_model::record::{Run, RunRecord, Warning};
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     for line in crate::format::wrap(&story::headline(record), page.columns()) {
         let line = page.paint(&line, TextRole::Bold);
@@ -50,7 +50,7 @@ fn response(record: &RunRecord) -> String {
 }
 
 /// Whoever reads only two lines must have read this.
-fn invalid(record: &RunRecord, page: &mut Page) {
+fn invalid(record: &RunRecord, page: &mut ReportPage) {
     if let Some(warning) = story::stall(record) {
         page.fact("STOOD STILL", &clean(&warning.text), TextRole::Bad);
         remedy(warning, page);
@@ -63,7 +63,7 @@ fn invalid(record: &RunRecord, page: &mut Page) {
     }
 }
 
-fn verdict(record: &RunRecord, page: &mut Page) {
+fn verdict(record: &RunRecord, page: &mut ReportPage) {
     if story::invalid(record).is_none() {
         page.fact("valid", "nothing found that makes these figures wrong", TextRole::Good);
     }
@@ -75,7 +75,7 @@ fn verdict(record: &RunRecord, page: &mut Page) {
     page.fact("limits", &story::limits_text(record), ink);
 }
 
-fn warnings(record: &RunRecord, page: &mut Page) {
+fn warnings(record: &RunRecord, page: &mut ReportPage) {
     for warning in story::other_warnings(record) {
         let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
         page.fact("! warning", &clean(&warning.text), ink);
@@ -83,7 +83,7 @@ fn warnings(record: &RunRecord, page: &mut Page) {
     }
 }
 
-fn remedy(warning: &Warning, page: &mut Page) {
+fn remedy(warning: &Warning, page: &mut ReportPage) {
     if !warning.remedy.is_empty() {
         page.fact("", &format!("→ {}", clean(&warning.remedy)), TextRole::Plain);
     }

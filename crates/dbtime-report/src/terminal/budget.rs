@@ -1,7 +1,7 @@
 //! The time budget as bars, and how it differs in the slow tail.
 
 use super::bars::bar;
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::PartMeans;
@@ -13,7 +13,7 @@ use dbtime_model::record::{Run, RunRecord};
 /// How long the bar of a whole response is.
 const BAR: usize = 22;
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     page.heading("Where the time goes");
     let Some(budget) = &record.budget_us else {
@@ -55,7 +55,7 @@ fn chart(means: &PartMeans, longest: usize) -> ReportTable {
     table
 }
 
-fn notes(record: &RunRecord, means: &PartMeans, page: &mut Page) {
+fn notes(record: &RunRecord, means: &PartMeans, page: &mut ReportPage) {
     let list = |parts: Vec<Part>| parts.into_iter().map(Part::name).collect::<Vec<_>>().join(", ");
     let zero = means.zero();
     if !zero.is_empty() {
@@ -77,7 +77,7 @@ fn notes(record: &RunRecord, means: &PartMeans, page: &mut Page) {
     }
 }
 
-pub(super) fn tail_section(run: &Run, page: &mut Page) {
+pub(super) fn tail_section(run: &Run, page: &mut ReportPage) {
     let Some(tail) = tail::tail(&run.record.operations) else {
         return;
     };

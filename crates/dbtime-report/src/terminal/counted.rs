@@ -1,11 +1,11 @@
 //! What the server counted during a run: what tells most, per transaction.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::counted::{TITLE, row, sentences};
 use dbtime_model::record::Run;
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let Some(info) = &run.record.counters else { return };
     page.heading(TITLE);
     let mut table = ReportTable::new(vec![

@@ -1,7 +1,7 @@
 //! What changed between two samples of status counters: differences and rates of those that count,
 //! before and after of the others.
 
-use super::style::{Page, PageStyle, TextRole};
+use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::counted::signed;
 use crate::facts::instant;
@@ -23,7 +23,7 @@ pub struct CounterOptions {
 ///
 /// Shape: as [`super::run_report`].
 pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> String {
-    let mut page = Page::plain(options.style);
+    let mut page = ReportPage::plain(options.style);
     head(report, options, &mut page);
     let of = |kind| {
         let deltas: Vec<&CounterDelta> =
@@ -43,7 +43,7 @@ pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> Strin
     page.finish()
 }
 
-fn head(report: &CounterReport, options: &CounterOptions, page: &mut Page) {
+fn head(report: &CounterReport, options: &CounterOptions, page: &mut ReportPage) {
     let source = &report.source;
     let version = source.version.as_ref().map_or(String::new(), |v| format!(" {}", clean(v)));
     let url = source.url.as_ref().map_or(String::new(), |url| format!(" at {}", clean(url)));
@@ -80,7 +80,7 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut Page) {
     }
 }
 
-fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut Page) {
+fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut ReportPage) {
     page.heading("Counters");
     if deltas.is_empty() {
         page.text("none of them counted anything", TextRole::Dim);
@@ -110,7 +110,7 @@ fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut Page)
     page.table(&table);
 }
 
-fn values(title: &str, deltas: &[&CounterDelta], page: &mut Page) {
+fn values(title: &str, deltas: &[&CounterDelta], page: &mut ReportPage) {
     if deltas.is_empty() {
         return;
     }

@@ -1,13 +1,13 @@
 //! The layers under the statements, and the calls on files.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts;
 use crate::format::{NONE, bare_seconds, bytes, clean, count, us};
 use dbtime_model::record::{Provenance, Run};
 
 /// The table of layered costs, every cell marked as measured or derived.
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     if run.record.layers.is_empty() {
         return;
     }
@@ -51,7 +51,7 @@ fn mark(from: Provenance) -> char {
 }
 
 /// Calls by file and kind.
-pub(super) fn files(run: &Run, page: &mut Page) {
+pub(super) fn files(run: &Run, page: &mut ReportPage) {
     if run.record.files.is_empty() {
         return;
     }

@@ -1,13 +1,13 @@
 //! The end of a report: what a transaction costs, the machine, and how to repeat the run.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextColumn};
 use crate::facts;
 use crate::format::{clean, count, if_any, percent, us};
 use crate::repeat;
 use dbtime_model::record::Run;
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     page.heading("Cost and machine");
     let groups = [facts::per_transaction(record), facts::environment(record), facts::setup(record)];
@@ -27,7 +27,7 @@ pub(super) fn section(run: &Run, page: &mut Page) {
 }
 
 /// What the server used by name of thread, on request.
-fn server_threads(run: &Run, page: &mut Page) {
+fn server_threads(run: &Run, page: &mut ReportPage) {
     let Some(server) = run.record.server.as_ref().filter(|_| page.shows_threads()) else { return };
     if server.by_thread.is_empty() {
         return;

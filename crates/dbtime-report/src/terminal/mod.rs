@@ -39,7 +39,7 @@ pub use usage::usage_report;
 #[cfg(feature = "top")]
 pub(crate) use requests::connection_name;
 pub use style::PageStyle;
-pub(crate) use style::{Page, TextRole};
+pub(crate) use style::{ReportPage, TextRole};
 pub(crate) use table::{ReportTable, TextCell, TextColumn};
 
 use dbtime_model::record::Run;
@@ -59,7 +59,7 @@ pub struct TerminalOptions {
 }
 
 /// A section appends its lines to the page.
-type TerminalSection = fn(&Run, &mut Page);
+type TerminalSection = fn(&Run, &mut ReportPage);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
 const SECTIONS: [TerminalSection; 13] = [
@@ -83,7 +83,7 @@ const SECTIONS: [TerminalSection; 13] = [
 /// Shape: lines of at most `options.style.columns` columns but for the command, the last one ended;
 /// no escapes unless `options.style.color`.
 pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
-    let mut page = Page::new(*options);
+    let mut page = ReportPage::new(*options);
     for section in SECTIONS {
         section(run, &mut page);
     }

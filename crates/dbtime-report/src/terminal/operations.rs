@@ -1,13 +1,13 @@
 //! The table of operations with what was required of them, and the counts.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts::{check_measured, check_value, instant, overall as overall_of, verdict};
 use crate::format::{NONE, clean, count, percent, us};
 use crate::story::{self, LimitResults};
 use dbtime_model::record::{Check, CheckMetric, CheckOutcome, OperationSummary, Run, RunRecord};
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     page.heading("Operations");
     page.fact("start", &instant(&record.started_at), TextRole::Plain);
@@ -103,7 +103,7 @@ fn result(operation: &OperationSummary) -> TextCell {
 }
 
 /// Every limit but the one shown in the table.
-fn other_limits(record: &RunRecord, page: &mut Page) {
+fn other_limits(record: &RunRecord, page: &mut ReportPage) {
     let mut table = ReportTable::new(vec![
         TextColumn::text("Limit on"),
         TextColumn::text("Metric"),

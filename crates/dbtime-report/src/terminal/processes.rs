@@ -1,15 +1,15 @@
 //! What processes spent over an interval, most CPU time first.
 
 use super::COLUMNS;
-use super::style::{Page, PageStyle, TextRole};
+use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{
     NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes, wrap,
 };
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, Presence, ProcessRow, ProcessTable, ProcessUse, Scheduled, ShareOf, SpentResources,
-    ThreadUse, WholeMachine,
+    CpuSplit, ProcessPresence, ProcessRow, ProcessTable, ProcessUse, ScheduledTimes, ShareOf,
+    SpentResources, ThreadUse, WholeMachine,
 };
 
 /// How the table is to look.
@@ -34,9 +34,9 @@ const LEAST_COMMAND: usize = 16;
 ///
 /// Shape: lines, the last one ended; within `room` columns unless the figures alone take more.
 pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String {
-    let mut page = Page::plain(options.style);
-    let show = Show { table, options };
-    let there = |row: &&ProcessRow| row.used.presence == Presence::Stayed;
+    let mut page = ReportPage::plain(options.style);
+    let show = ProcessColumns { table, options };
+    let there = |row: &&ProcessRow| row.used.presence == ProcessPresence::Stayed;
     if table.processes.iter().any(|row| there(&row)) {
         show.lines(&show.there(), &mut page);
     }
@@ -46,12 +46,12 @@ pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String
     page.finish()
 }
 
-struct Show<'a> {
+struct ProcessColumns<'a> {
     table: &'a ProcessTable,
     options: &'a ProcessesOptions,
 }
 
-impl Show<'_> {
+impl ProcessColumns<'_> {
     /// Those that were there at both ends.
     fn there(&self) -> ReportTable {
         let mut columns = vec![TextColumn::text("UID"), TextColumn::figure("PID")];
@@ -74,7 +74,7 @@ impl Show<'_> {
         columns.push(TextColumn::text("COMMAND"));
         let mut lines = ReportTable::new(columns);
         for row in &self.table.processes {
-            if row.used.presence == Presence::Stayed {
+            if row.used.presence == ProcessPresence::Stayed {
                 self.process(row, &mut lines);
             }
         }
@@ -115,7 +115,7 @@ impl Show<'_> {
     /// CPU time, and on request everything else that is spent.
     fn figures(
         &self,
-        (spent, split, scheduled): (&SpentResources, CpuSplit, Option<Scheduled>),
+        (spent, split, scheduled): (&SpentResources, CpuSplit, Option<ScheduledTimes>),
         wall: Nanos,
     ) -> Vec<TextCell> {
         let time = |time: Nanos| match self.options.seconds {
@@ -126,7 +126,7 @@ impl Show<'_> {
         let cpu = TextCell::new(time(spent.cpu), TextRole::Bold);
         let mut cells = vec![cpu, known(split.user).into(), known(split.system).into()];
         if self.table.whole.is_some() {
-            let waits = |of: fn(&Scheduled) -> Nanos| known(scheduled.as_ref().map(of)).into();
+            let waits = |of: fn(&ScheduledTimes) -> Nanos| known(scheduled.as_ref().map(of)).into();
             cells.extend([waits(|spent| spent.woken), waits(|spent| spent.preempted)]);
         }
         if !self.options.all {
@@ -146,7 +146,7 @@ impl Show<'_> {
     }
 
     /// Those that were not there at both ends, by what they spent.
-    fn changes(&self, page: &mut Page) {
+    fn changes(&self, page: &mut ReportPage) {
         let mut lines = ReportTable::new(vec![
             TextColumn::text("UID"),
             TextColumn::figure("PID"),
@@ -157,10 +157,10 @@ impl Show<'_> {
         ]);
         for ProcessRow { used, .. } in &self.table.processes {
             let what = match used.presence {
-                Presence::Stayed => continue,
-                Presence::Came => "came",
-                Presence::Went => "went",
-                Presence::CameAndWent => "came and went",
+                ProcessPresence::Stayed => continue,
+                ProcessPresence::Came => "came",
+                ProcessPresence::Went => "went",
+                ProcessPresence::CameAndWent => "came and went",
             };
             let mut cells = who(used);
             cells.push(TextCell::new(four_digits(used.spent.cpu.as_secs()), TextRole::Bold));
@@ -178,7 +178,7 @@ impl Show<'_> {
     }
 
     /// Whose children ended, and what these had spent in their lives.
-    fn waited_for(&self, page: &mut Page) {
+    fn waited_for(&self, page: &mut ReportPage) {
         let mut lines = ReportTable::new(vec![
             TextColumn::text("UID"),
             TextColumn::figure("PID"),
@@ -186,7 +186,7 @@ impl Show<'_> {
             TextColumn::text("COMMAND"),
         ]);
         for ProcessRow { used, .. } in &self.table.processes {
-            if used.reaped_cpu > Nanos::ZERO && used.presence == Presence::Stayed {
+            if used.reaped_cpu > Nanos::ZERO && used.presence == ProcessPresence::Stayed {
                 let mut cells = who(used);
                 cells.push(four_digits(used.reaped_cpu.as_secs()).into());
                 cells.push(clean(&used.command).into());
@@ -199,14 +199,14 @@ impl Show<'_> {
         }
     }
 
-    fn lines(&self, lines: &ReportTable, page: &mut Page) {
+    fn lines(&self, lines: &ReportTable, page: &mut ReportPage) {
         let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(LEAST_COMMAND));
         for line in lines.lines(room, |text, ink| page.paint(text, ink)) {
             page.line(&line);
         }
     }
 
-    fn notes(&self, page: &mut Page) {
+    fn notes(&self, page: &mut ReportPage) {
         let table = self.table;
         let of = match table.of {
             ShareOf::System => format!("of all {}", counted(u64::from(table.cpus), "CPU")),

@@ -1,6 +1,6 @@
 //! The table of the records there are.
 
-use super::style::{Page, PageStyle, TextRole};
+use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts::instant;
 use crate::format::{clean, count, counted, if_any, rate, us};
@@ -39,7 +39,7 @@ pub struct RecordLine {
 ///
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     let mut table = ReportTable::new(vec![
         TextColumn::text("Started (UTC)").whole(),
         TextColumn::text("Workload"),

@@ -1,12 +1,12 @@
 //! The statements, and who held the locks that were waited for.
 
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{NONE, clean, count, percent, rate, us};
 use crate::means::PartMeans;
 use dbtime_model::record::{Run, StatementSummary};
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     if record.statements.is_empty() {
         return;
@@ -61,7 +61,7 @@ fn largest(statement: &StatementSummary) -> String {
 }
 
 /// Waiting for locks, by who held them.
-pub(super) fn lock_holders(run: &Run, page: &mut Page) {
+pub(super) fn lock_holders(run: &Run, page: &mut ReportPage) {
     let mut holders: Vec<_> = run.record.lock_holders.iter().collect();
     if holders.is_empty() {
         return;

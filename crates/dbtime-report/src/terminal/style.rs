@@ -63,7 +63,7 @@ impl PageStyle {
 }
 
 /// Text in the making.
-pub(crate) struct Page {
+pub(crate) struct ReportPage {
     out: String,
     options: TerminalOptions,
 }
@@ -80,7 +80,7 @@ const MAX_COLUMNS: usize = 120;
 /// The column at which the text of a fact begins.
 const FACT: usize = 16;
 
-impl Page {
+impl ReportPage {
     pub(crate) fn new(options: TerminalOptions) -> Self {
         Self { out: String::new(), options }
     }

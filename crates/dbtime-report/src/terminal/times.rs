@@ -1,13 +1,13 @@
 //! Latencies in figures, the response histogram, and errors by code.
 
 use super::bars::bar;
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{clean, count, percent, us};
 use crate::story;
 use dbtime_model::record::{LatencyUs, Run};
 
-pub(super) fn section(run: &Run, page: &mut Page) {
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
     page.heading("Latency");
     let headings = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
@@ -44,7 +44,7 @@ fn figures(l: &LatencyUs) -> [f64; 7] {
 const BAR: usize = 48;
 
 /// Responses by power of two, on request.
-pub(super) fn histogram(run: &Run, page: &mut Page) {
+pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
     if !page.shows_histogram() {
         return;
     }
@@ -85,7 +85,7 @@ fn abridged(text: &str) -> String {
 }
 
 /// Errors by the database's own code.
-pub(super) fn errors(run: &Run, page: &mut Page) {
+pub(super) fn errors(run: &Run, page: &mut ReportPage) {
     if run.record.errors.is_empty() {
         return;
     }

@@ -1,7 +1,7 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
 use super::statement_locks::{StatementLocks, lock_lines};
-use super::style::{Page, TextRole};
+use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
@@ -43,7 +43,7 @@ pub struct TracedReport<'a> {
 
 /// The report of a trace.
 pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
-    let mut page = Page::plain(PageStyle { color, ..PageStyle::default() });
+    let mut page = ReportPage::plain(PageStyle { color, ..PageStyle::default() });
     let all = report.totals.all();
     let per_second = all.count as f64 / report.length.as_secs().max(1e-9);
     page.heading("Statements");
@@ -75,7 +75,7 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
 
 /// The distribution of all responses.
 pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
-    let mut page = Page::plain(PageStyle::default());
+    let mut page = ReportPage::plain(PageStyle::default());
     let all = totals.all();
     distribution("Response distribution, all statements (µs)", &all, step, &mut page);
     page.finish()
@@ -105,7 +105,7 @@ fn figures(row: &TraceTotals) -> impl Iterator<Item = TextCell> {
     [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
 }
 
-fn latencies(kinds: &[(&'static str, TraceTotals)], page: &mut Page) {
+fn latencies(kinds: &[(&'static str, TraceTotals)], page: &mut ReportPage) {
     let mut columns = vec![TextColumn::text(""), TextColumn::figure("Count")];
     columns.extend(FIGURES.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
@@ -118,7 +118,7 @@ fn latencies(kinds: &[(&'static str, TraceTotals)], page: &mut Page) {
 }
 
 /// Statements by the time that they took together, each with its text and where its time went.
-fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, page: &mut Page) {
+fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, page: &mut ReportPage) {
     let mut rows: Vec<&(String, TraceTotals)> =
         report.statements.iter().filter(|(_, totals)| totals.count > 0).collect();
     rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.response));
@@ -184,7 +184,7 @@ fn waits(totals: &TraceTotals) -> String {
     weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
 }
 
-fn parts(all: &TraceTotals, page: &mut Page) {
+fn parts(all: &TraceTotals, page: &mut ReportPage) {
     if all.count == 0 {
         return;
     }
@@ -230,7 +230,7 @@ fn parts(all: &TraceTotals, page: &mut Page) {
 }
 
 /// Rows from the first that counted something to the last, with an empty one at either end.
-fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut Page) {
+fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut ReportPage) {
     let Some((first, last)) = totals.coarse.ends() else { return };
     page.heading(title);
     page.line("           value  ------------- Distribution ------------- count");
@@ -250,20 +250,25 @@ fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut Page)
     }
 }
 
-fn preemptors(totals: &TracedTotals, page: &mut Page) {
+fn preemptors(totals: &TracedTotals, page: &mut ReportPage) {
     let name = |row: &Preemption| vec![clean(row.name.as_deref().unwrap_or("(others)"))];
     let rows = totals.preemptors.iter().map(|row| (name(row), row.count, row.length)).collect();
     tallies("Pre-emptors", &["Thread's name"], rows, page);
 }
 
-fn files(all: &TraceTotals, page: &mut Page) {
+fn files(all: &TraceTotals, page: &mut ReportPage) {
     let names = |row: &FileWait| vec![file_name(row), row.part.name().to_owned()];
     let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
     tallies("Waits for files", &["File", "Part"], rows, page);
 }
 
 /// What happened how often and how long, longest first.
-fn tallies(heading: &str, names: &[&str], rows: Vec<(Vec<String>, u64, Nanos)>, page: &mut Page) {
+fn tallies(
+    heading: &str,
+    names: &[&str],
+    rows: Vec<(Vec<String>, u64, Nanos)>,
+    page: &mut ReportPage,
+) {
     if rows.is_empty() {
         return;
     }

@@ -1,12 +1,12 @@
 //! What a command, a process or a server used.
 
-use super::style::{Page, PageStyle, TextRole};
+use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{
     NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
 };
 use dbtime_model::Nanos;
-use dbtime_model::process::{CommandExit, CpuSplit, Memory, SpentResources, UsageReport};
+use dbtime_model::process::{CommandExit, CpuSplit, ProcessMemory, SpentResources, UsageReport};
 
 /// Processes that are shown one by one.
 const MAX_PROCESSES: usize = 20;
@@ -16,7 +16,7 @@ const MAX_PROCESSES: usize = 20;
 ///
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn usage_report(report: &UsageReport, style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     answer(report, &mut page);
     microstates(report, &mut page);
     differences(report, &mut page);
@@ -28,7 +28,7 @@ pub fn usage_report(report: &UsageReport, style: PageStyle) -> String {
 }
 
 /// What it was, and the one sentence.
-fn answer(report: &UsageReport, page: &mut Page) {
+fn answer(report: &UsageReport, page: &mut ReportPage) {
     let used = &report.used;
     let busy = used.busy_cpus();
     let text = format!(
@@ -85,7 +85,7 @@ fn ended(exit: CommandExit) -> (String, TextRole) {
 }
 
 /// Where the time of the threads went.
-fn microstates(report: &UsageReport, page: &mut Page) {
+fn microstates(report: &UsageReport, page: &mut ReportPage) {
     let states = &report.microstates;
     page.heading("Where the time of its threads went");
     let mut table = ReportTable::new(vec![
@@ -126,7 +126,7 @@ fn microstates(report: &UsageReport, page: &mut Page) {
 }
 
 /// What was counted, in all and per second.
-fn differences(report: &UsageReport, page: &mut Page) {
+fn differences(report: &UsageReport, page: &mut ReportPage) {
     let (spent, per_s) = (&report.used.spent, &report.per_second);
     page.heading("Differences");
     let mut table = ReportTable::new(vec![
@@ -174,7 +174,7 @@ fn differences(report: &UsageReport, page: &mut Page) {
 }
 
 /// Memory at both ends.
-fn memory(report: &UsageReport, page: &mut Page) {
+fn memory(report: &UsageReport, page: &mut ReportPage) {
     let (before, after) = (report.memory_before, report.used.memory);
     if before.is_none() && after.is_none() && report.rss_most_bytes.is_none() {
         return;
@@ -187,7 +187,7 @@ fn memory(report: &UsageReport, page: &mut Page) {
         TextColumn::figure("Difference"),
         TextColumn::text(""),
     ]);
-    let mut row = |name: &str, of: &dyn Fn(Memory) -> Option<u64>, meaning: &str| {
+    let mut row = |name: &str, of: &dyn Fn(ProcessMemory) -> Option<u64>, meaning: &str| {
         let ends = [before.and_then(of), after.and_then(of)];
         if ends != [None, None] {
             let [before, after] = ends.map(|n| n.map_or(NONE.to_owned(), bytes));
@@ -222,7 +222,7 @@ fn signed([before, after]: [Option<u64>; 2]) -> String {
 }
 
 /// What the kernel says of a command that has ended.
-fn rusage(report: &UsageReport, page: &mut Page) {
+fn rusage(report: &UsageReport, page: &mut ReportPage) {
     let Some(r) = &report.rusage else { return };
     page.heading("Resource usage of the command and the children it waited for (getrusage)");
     let text = format!(
@@ -255,7 +255,7 @@ fn shares_of_cpu(
     heading: &str,
     columns: [Vec<TextColumn>; 2],
     shares: Vec<CpuShare<'_>>,
-    page: &mut Page,
+    page: &mut ReportPage,
 ) {
     if shares.is_empty() {
         return;
@@ -280,7 +280,7 @@ fn cpu_seconds(time: Nanos) -> String {
 }
 
 /// Threads by name.
-fn by_thread(report: &UsageReport, page: &mut Page) {
+fn by_thread(report: &UsageReport, page: &mut ReportPage) {
     let shares = report.by_thread.iter().map(|threads| CpuShare {
         name: vec![clean(&threads.name).into(), count(threads.threads.into()).into()],
         spent: &threads.spent,
@@ -298,7 +298,7 @@ fn by_thread(report: &UsageReport, page: &mut Page) {
 }
 
 /// Its processes, where there are several.
-fn each(report: &UsageReport, page: &mut Page) {
+fn each(report: &UsageReport, page: &mut ReportPage) {
     let shares = report.each.iter().take(MAX_PROCESSES).map(|used| CpuShare {
         name: vec![used.id.pid.to_string().into()],
         spent: &used.spent,

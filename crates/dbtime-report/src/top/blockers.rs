@@ -46,7 +46,7 @@ struct BlockerWaits {
     ids: (Option<u64>, Option<u64>),
 }
 
-type Edges = BTreeMap<Option<u64>, BTreeMap<u64, BlockerWaits>>;
+type BlockerEdges = BTreeMap<Option<u64>, BTreeMap<u64, BlockerWaits>>;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let links = links(&scene.lock_waits);
@@ -166,7 +166,7 @@ pub(super) fn links(waits: &[LockWait]) -> Vec<BlockerLink> {
 }
 
 /// How long each has waited for all others.
-fn waited(edges: &Edges) -> HashMap<u64, Nanos> {
+fn waited(edges: &BlockerEdges) -> HashMap<u64, Nanos> {
     let mut own = HashMap::<u64, Nanos>::new();
     for (waiter, waits) in edges.values().flatten() {
         *own.entry(*waiter).or_default() += waits.length;
@@ -177,7 +177,7 @@ fn waited(edges: &Edges) -> HashMap<u64, Nanos> {
 fn descend(
     holder: Option<u64>,
     depth: usize,
-    edges: &Edges,
+    edges: &BlockerEdges,
     seen: &mut HashSet<Option<u64>>,
     links: &mut Vec<BlockerLink>,
 ) {
@@ -193,8 +193,8 @@ fn descend(
     }
 }
 
-fn edges(waits: &[LockWait]) -> Edges {
-    let mut edges = Edges::new();
+fn edges(waits: &[LockWait]) -> BlockerEdges {
+    let mut edges = BlockerEdges::new();
     for wait in waits {
         let holder = wait.holder.as_ref();
         let below = edges.entry(holder.map(|holder| holder.connection)).or_default();

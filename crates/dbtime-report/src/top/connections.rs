@@ -9,7 +9,7 @@ use crate::format::us;
 use crate::terminal::connection_name;
 use dbtime_model::Part;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span as Piece};
@@ -95,20 +95,20 @@ fn client(request: &TracedRequest, columns: usize) -> String {
 
 fn doing(one: &LiveConnection) -> String {
     match &one.activity {
-        Activity::Idle => "idle".to_owned(),
-        Activity::In(Part::Cpu) => "on a CPU".to_owned(),
-        Activity::In(Part::RunqPreempted) => "pre-empted".to_owned(),
-        Activity::In(Part::RunqWoken) => "waits for CPU".to_owned(),
-        Activity::In(part) => part.name().to_owned(),
-        Activity::Waiting(lock) => lock.to_string(),
-        Activity::AtWork => "at work".to_owned(),
+        ConnectionActivity::Idle => "idle".to_owned(),
+        ConnectionActivity::In(Part::Cpu) => "on a CPU".to_owned(),
+        ConnectionActivity::In(Part::RunqPreempted) => "pre-empted".to_owned(),
+        ConnectionActivity::In(Part::RunqWoken) => "waits for CPU".to_owned(),
+        ConnectionActivity::In(part) => part.name().to_owned(),
+        ConnectionActivity::Waiting(lock) => lock.to_string(),
+        ConnectionActivity::AtWork => "at work".to_owned(),
     }
 }
 
 fn now_style(one: &LiveConnection, in_color: bool) -> ratatui::style::Style {
     match &one.activity {
-        Activity::Idle | Activity::AtWork => ratatui::style::Style::new(),
-        Activity::In(part) => style_of(*part, in_color),
-        Activity::Waiting(_) => style_of(Part::Lock, in_color),
+        ConnectionActivity::Idle | ConnectionActivity::AtWork => ratatui::style::Style::new(),
+        ConnectionActivity::In(part) => style_of(*part, in_color),
+        ConnectionActivity::Waiting(_) => style_of(Part::Lock, in_color),
     }
 }

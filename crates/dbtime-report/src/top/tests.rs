@@ -7,7 +7,7 @@ use dbtime_model::traced::{
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
-use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::traced_totals::{Preemption, TraceTotals};
 use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts, WireProtocol};
 use proptest::prelude::*;
@@ -123,9 +123,9 @@ fn scene() -> TopScene {
         lately: span,
         rates: (0..200).map(|n| 4000 + n % 7 * 100).collect(),
         connections: vec![
-            live(1, "COMMIT", Activity::Idle),
-            live(2, "UPDATE t SET n = n + ?", Activity::Waiting("row lock".into())),
-            live(3, "SELECT\n\tc\u{1b}[31m", Activity::In(Part::Cpu)),
+            live(1, "COMMIT", ConnectionActivity::Idle),
+            live(2, "UPDATE t SET n = n + ?", ConnectionActivity::Waiting("row lock".into())),
+            live(3, "SELECT\n\tc\u{1b}[31m", ConnectionActivity::In(Part::Cpu)),
         ],
         lock_waits: vec![LockWait {
             waiter: party(2, Some(4711), "UPDATE t SET n = n + ?"),
@@ -238,7 +238,7 @@ fn a_login_names_who_holds_what_others_wait_for() {
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     insta::assert_snapshot!("blockers_login_80", terminal.backend());
     // One that the server's picture does not have yet is there all the same.
-    scene.connections[2].activity = Activity::In(Part::Lock);
+    scene.connections[2].activity = ConnectionActivity::In(Part::Lock);
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
     assert!(screen.contains("Now: 1 waits for locks") && screen.contains("#3"), "{screen}");

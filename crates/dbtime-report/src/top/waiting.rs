@@ -9,7 +9,7 @@ use crate::format::{count, us};
 use crate::lock_tree::{lock_summary, lock_tree};
 use crate::terminal::connection_name;
 use dbtime_model::lock_picture::ServerSession;
-use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use std::cmp::Reverse;
 
 /// Lines of a tree, and of those that nobody holds up as far as is known.
@@ -70,7 +70,7 @@ fn head(scene: &TopScene, number: usize) -> String {
 
 fn line(one: &LiveConnection) -> String {
     let lock = match &one.activity {
-        Activity::Waiting(lock) => lock.to_string(),
+        ConnectionActivity::Waiting(lock) => lock.to_string(),
         _ => "lock".to_owned(),
     };
     let waited = one.lock_wait().unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
-use dbtime_lab::counters::{self, Sampler};
+use dbtime_lab::counters::{self, CounterSampler};
 use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
 use dbtime_model::{MonoNanos, Nanos};
@@ -60,7 +60,10 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 /// Samples again and again, and shows what changed each time. Ctrl-C ends the interval early.
-fn watch(args: &CountersArgs, sampler: &mut dyn Sampler) -> Result<ProcessExit, CommandFailure> {
+fn watch(
+    args: &CountersArgs,
+    sampler: &mut dyn CounterSampler,
+) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
     let interval = args.interval.unwrap_or(INTERVAL);
     let shape = if args.count > 1 { OutputShape::Line } else { OutputShape::Document };

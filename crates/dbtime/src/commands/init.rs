@@ -2,7 +2,7 @@
 
 use crate::cli::InitArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::{Live, ProgressAudience};
+use crate::live::{LiveProgress, ProgressAudience};
 use crate::{interrupt, screen};
 use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_lab::{Dataset, Target};
@@ -12,7 +12,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ProcessExit, CommandFailure> {
     let workload = Workload::find(&args.workload).map_err(CommandFailure::usage)?;
     let target: Target = args.target.parse()?;
     let stop = interrupt::install();
-    let live = Live::new(ProgressAudience::of(args.quiet));
+    let live = LiveProgress::new(ProgressAudience::of(args.quiet));
     let replacing = if args.replace { ReplaceScope::Everything } else { ReplaceScope::Same };
     let data = Dataset { workload: &workload, scale: args.scale, seed: args.seed, replacing };
     let loaded = target.init(&data, &|progress| live.show(&progress), &stop);

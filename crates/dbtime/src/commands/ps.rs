@@ -27,7 +27,7 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = interrupt::install();
     let mut roll = ProcessSet::call(&args.which)?;
-    let mut exact = Exact::begin(args)?;
+    let mut exact = ExactSampler::begin(args)?;
     let mut begun = IntervalStart::now();
     let mut due = begun.at;
     for number in 0..args.count {
@@ -48,12 +48,12 @@ pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 /// The scheduler's own events, where they are wanted.
-struct Exact {
+struct ExactSampler {
     #[cfg(feature = "trace")]
     watch: Option<SchedulerWatch>,
 }
 
-impl Exact {
+impl ExactSampler {
     #[cfg(feature = "trace")]
     fn begin(args: &PsArgs) -> Result<Self, CommandFailure> {
         Ok(Self { watch: args.exact.then(SchedulerWatch::begin).transpose()? })

@@ -3,7 +3,7 @@
 use super::runs::RECORDS;
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::{Live, ProgressAudience};
+use crate::live::{LiveProgress, ProgressAudience};
 use crate::run_events;
 use crate::spec::{self, DescribedRun, RunContext};
 use crate::{interrupt, screen, secrets, sweep};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
         return Ok(ProcessExit::Fine);
     }
     let stop = interrupt::install();
-    let live = Live::new(ProgressAudience::of(args.quiet));
+    let live = LiveProgress::new(ProgressAudience::of(args.quiet));
     let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
     drop(live);
     let finished = finished?;

@@ -6,7 +6,7 @@
 use crate::exit::CommandFailure;
 
 /// One combination: flag names and their values.
-pub(super) type Combination = Vec<(String, String)>;
+pub(super) type FactorCombination = Vec<(String, String)>;
 
 /// Flags that are not for sweeping: they belong to the whole sweep.
 const WHOLE: [&str; 8] =
@@ -16,8 +16,8 @@ const WHOLE: [&str; 8] =
 const OF_SWEEP: [&str; 3] = ["--sweep", "--repeat", "--out"];
 
 /// All combinations, in the order they are run.
-pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, CommandFailure> {
-    let mut all: Vec<Combination> = vec![Vec::new()];
+pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, CommandFailure> {
+    let mut all: Vec<FactorCombination> = vec![Vec::new()];
     for sweep in sweeps {
         let mut groups = Vec::new();
         for group in sweep.split(';') {
@@ -29,7 +29,7 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<Combination>, Comman
 }
 
 /// The names of all factors, in the order in which they first appear.
-pub(super) fn names(combinations: &[Combination]) -> Vec<String> {
+pub(super) fn names(combinations: &[FactorCombination]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in combinations.iter().flatten() {
         if !names.contains(name) {
@@ -39,8 +39,8 @@ pub(super) fn names(combinations: &[Combination]) -> Vec<String> {
     names
 }
 
-fn cross_group(group: &str) -> Result<Vec<Combination>, CommandFailure> {
-    let mut combinations: Vec<Combination> = vec![Vec::new()];
+fn cross_group(group: &str) -> Result<Vec<FactorCombination>, CommandFailure> {
+    let mut combinations: Vec<FactorCombination> = vec![Vec::new()];
     for factor in group.split_whitespace() {
         let (name, values) = factor.split_once('=').unwrap_or((factor, ""));
         let name = name.trim_start_matches("--");
@@ -58,13 +58,14 @@ fn cross_group(group: &str) -> Result<Vec<Combination>, CommandFailure> {
     Ok(combinations)
 }
 
-fn cross(left: &[Combination], right: &[Combination]) -> Vec<Combination> {
-    let joined = |a: &Combination, b: &Combination| a.iter().chain(b).cloned().collect();
+fn cross(left: &[FactorCombination], right: &[FactorCombination]) -> Vec<FactorCombination> {
+    let joined =
+        |a: &FactorCombination, b: &FactorCombination| a.iter().chain(b).cloned().collect();
     left.iter().flat_map(|a| right.iter().map(move |b| joined(a, b))).collect()
 }
 
 /// The command line of one combination: the whole one without the sweep, and the values appended.
-pub(super) fn arguments(whole: &[String], combination: &Combination) -> Vec<String> {
+pub(super) fn arguments(whole: &[String], combination: &FactorCombination) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut skip = false;
     for argument in whole {
@@ -90,7 +91,7 @@ mod tests {
 
     fn shown(sweeps: &[&str]) -> Vec<String> {
         let sweeps: Vec<String> = sweeps.iter().map(|s| (*s).to_owned()).collect();
-        let text = |c: &Combination| {
+        let text = |c: &FactorCombination| {
             c.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ")
         };
         combinations(&sweeps).expect("a sweep").iter().map(text).collect()

@@ -11,7 +11,7 @@ mod planned;
 use crate::cli::RunArgs;
 use crate::commands::run::folder;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::{Live, ProgressAudience};
+use crate::live::{LiveProgress, ProgressAudience};
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::make_folder;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let folder = SweepFolder::new(out, secrets::command_line(arguments), names, total);
     let mut sweep =
         SweepCourse { rows: Vec::new(), folder, exit: ProcessExit::Fine, trouble: None };
-    let live = Live::of_runs(audience, total);
+    let live = LiveProgress::of_runs(audience, total);
     for index in 0..total {
         if stop.is_set() || sweep.trouble.is_some() {
             break;
@@ -87,7 +87,7 @@ impl SweepCourse {
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
-        (live, stop): (&Live, &RunStop),
+        (live, stop): (&LiveProgress, &RunStop),
     ) {
         live.next_run();
         let (number, total) = (place.number, self.folder.record().planned);

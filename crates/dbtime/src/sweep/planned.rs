@@ -1,9 +1,9 @@
 //! The runs of a sweep before they are made, and how each is made: as a process of its own.
 
-use super::factors::{self, Combination};
+use super::factors::{self, FactorCombination};
 use crate::cli::{self, CliCommand};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::{Live, ProgressAudience};
+use crate::live::{LiveProgress, ProgressAudience};
 use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use crate::{screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
@@ -35,7 +35,7 @@ impl PlannedRun {
     ///
     /// Errors: whatever is wrong with it that can be seen before it is run.
     pub(super) fn new(
-        combination: Combination,
+        combination: FactorCombination,
         arguments: &[String],
     ) -> Result<Self, CommandFailure> {
         let arguments = factors::arguments(arguments, &combination);
@@ -68,7 +68,7 @@ impl PlannedRun {
         &self,
         out: Option<PathBuf>,
         is_strict: bool,
-        (live, stop): (&Live, &RunStop),
+        (live, stop): (&LiveProgress, &RunStop),
     ) -> Result<ProcessResult, CommandFailure> {
         let mut arguments: Vec<OsString> = match out {
             Some(out) => vec!["--out".into(), out.into()],
@@ -82,7 +82,7 @@ impl PlannedRun {
     fn process(
         &self,
         arguments: Vec<OsString>,
-        (live, stop): (&Live, &RunStop),
+        (live, stop): (&LiveProgress, &RunStop),
     ) -> Result<ProcessResult, CommandFailure> {
         let document = serde_json::json!({ "command": self.command, "spec": self.spec });
         let parent = format!("--parent={}", std::process::id());
@@ -113,7 +113,7 @@ impl PlannedRun {
 }
 
 /// A flag of the sweep that `run` does not have is no word of the command line.
-fn no_flag(error: clap::Error, combination: &Combination) -> CommandFailure {
+fn no_flag(error: clap::Error, combination: &FactorCombination) -> CommandFailure {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) => flag.trim_start_matches("--"),
@@ -143,7 +143,7 @@ pub(super) fn hold_rate(
     if audience == ProgressAudience::Terminal {
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
-    let live = Live::new(audience);
+    let live = LiveProgress::new(audience);
     let found = from.process(vec!["--find-rate".into()], (&live, stop));
     drop(live);
     let found = match found?.outcome {

@@ -4,7 +4,7 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
-use dbtime_model::recorder::Connections;
+use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
 /// The connections of one shard, and its clock.
@@ -66,8 +66,8 @@ pub trait Reactor {
     fn thread_use(&self) -> (Nanos, Option<Nanos>);
 
     /// What became of the connections, over the whole run.
-    fn connections(&mut self) -> Connections {
-        Connections::default()
+    fn connections(&mut self) -> ConnectionRecorder {
+        ConnectionRecorder::default()
     }
 }
 

@@ -20,7 +20,7 @@ use dbtime_load::results::ResultSets;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_machine::wait::WakeMargin;
-use dbtime_model::recorder::Connections;
+use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use lateness::Lateness;
 use poll::ReactorTicks;
@@ -57,7 +57,7 @@ pub struct SocketReactor<P: Protocol> {
     sweep_at: Option<MonoNanos>,
     /// What happened outside of a wait.
     happened: Vec<Completion>,
-    connections: Connections,
+    connections: ConnectionRecorder,
     /// Connections that the server has still to end; `None`: nobody waits for that.
     leaving: Option<ClosingSockets>,
     /// Which of the host's addresses is used.
@@ -98,7 +98,7 @@ impl<P: Protocol> SocketReactor<P> {
             opened_at: MonoNanos(0),
             sweep_at: None,
             happened: Vec::new(),
-            connections: Connections::default(),
+            connections: ConnectionRecorder::default(),
             leaving: None,
             nth: 0,
             first_failure: None,
@@ -393,7 +393,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         (totals.cpu, totals.runq)
     }
 
-    fn connections(&mut self) -> Connections {
+    fn connections(&mut self) -> ConnectionRecorder {
         std::mem::take(&mut self.connections)
     }
 }

@@ -3,7 +3,7 @@
 use super::naming::ServerNaming;
 use super::sessions::TracedSessions;
 use crate::trace::kernel::layout::{RawRequest, RequestSnapshot, kernel_part};
-use dbtime_model::traced_live::{Activity, LiveConnection};
+use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -36,12 +36,14 @@ pub(crate) fn connections(
 fn activity(
     glance: &RequestSnapshot,
     lock: impl FnOnce() -> Option<Cow<'static, str>>,
-) -> Activity {
+) -> ConnectionActivity {
     match kernel_part(glance.part) {
-        _ if !glance.is_at_work => Activity::Idle,
-        None => Activity::AtWork,
-        Some(Part::Lock) => lock().map_or(Activity::In(Part::Lock), Activity::Waiting),
-        Some(part) => Activity::In(part),
+        _ if !glance.is_at_work => ConnectionActivity::Idle,
+        None => ConnectionActivity::AtWork,
+        Some(Part::Lock) => {
+            lock().map_or(ConnectionActivity::In(Part::Lock), ConnectionActivity::Waiting)
+        }
+        Some(part) => ConnectionActivity::In(part),
     }
 }
 
@@ -74,13 +76,13 @@ mod tests {
         .concat();
         let found =
             connections(&said, &mut TracedSessions::default(), &mut ServerNaming::default());
-        let activities: Vec<&Activity> = found.iter().map(|one| &one.activity).collect();
+        let activities: Vec<&ConnectionActivity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
-            Activity::In(Part::Cpu),
-            Activity::Idle,
-            Activity::Waiting("row lock".into()),
-            Activity::In(Part::Lock),
-            Activity::AtWork,
+            ConnectionActivity::In(Part::Cpu),
+            ConnectionActivity::Idle,
+            ConnectionActivity::Waiting("row lock".into()),
+            ConnectionActivity::In(Part::Lock),
+            ConnectionActivity::AtWork,
         ];
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));

@@ -4,7 +4,7 @@
 mod queue;
 mod server;
 
-use super::style::{Page, PageStyle, TextRole};
+use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
@@ -106,7 +106,7 @@ fn arrivals(record: &RunRecord) -> String {
 ///
 /// Shape: as [`sweep_table`].
 pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     let rows: Vec<SweepRow> = sorted(&sweep.runs)
         .into_iter()
         .map(|(run, record)| {
@@ -126,7 +126,7 @@ pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
 /// What did not go as planned in a sweep: which runs failed, which missed which limit, and how many
 /// were not made; nothing where all went well.
 pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     missed(sweep, &mut page);
     if let Some(sentence) = sweep_story::ended_early(sweep) {
         page.text(&sentence, TextRole::Warn);
@@ -134,7 +134,7 @@ pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
     page.finish()
 }
 
-fn missed(sweep: &SweepRecord, page: &mut Page) {
+fn missed(sweep: &SweepRecord, page: &mut ReportPage) {
     let failed = sweep_story::failed(sweep);
     for sentence in failed.into_iter().chain(sweep_story::missed(&sweep.runs)) {
         page.text(&sentence, TextRole::Bad);
@@ -153,12 +153,12 @@ fn sorted(runs: &[(SweepRun, RunRecord)]) -> Vec<&(SweepRun, RunRecord)> {
 /// A leading column for every swept factor, headed by its name, other than those that the table
 /// has anyway. Shape: lines of at most `style.columns` columns.
 pub fn sweep_table(rows: &[SweepRow], style: PageStyle) -> String {
-    let mut page = Page::plain(style);
+    let mut page = ReportPage::plain(style);
     table(rows, &mut page);
     page.finish()
 }
 
-fn table(rows: &[SweepRow], page: &mut Page) {
+fn table(rows: &[SweepRow], page: &mut ReportPage) {
     match rows.iter().any(|row| row.server.is_some()) {
         true => server::show(rows, page),
         false => page.table(&queue::table(rows)),

@@ -5,7 +5,7 @@
 
 use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput, value_of};
 use crate::format::{NONE, clean, count, finite, if_any, rate, us, width};
-use crate::terminal::style::{Page, TextRole};
+use crate::terminal::style::{ReportPage, TextRole};
 use crate::terminal::table::{ReportTable, TextCell, TextColumn};
 
 /// Factors that have a column of their own already.
@@ -14,7 +14,7 @@ const SHOWN: [&str; 1] = ["connections"];
 /// Longer values of a factor get a line of their own, above the rows they belong to.
 const MAX_NAME_COLUMNS: usize = 10;
 
-pub(super) fn show(rows: &[SweepRow], page: &mut Page) {
+pub(super) fn show(rows: &[SweepRow], page: &mut ReportPage) {
     let is_long = |name: &&str| {
         let mut values = rows.iter().filter_map(|row| value_of(row, name));
         values.any(|value| width(value) > MAX_NAME_COLUMNS)

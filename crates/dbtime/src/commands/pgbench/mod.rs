@@ -24,7 +24,7 @@ use dbtime_script::pgbench::options::{
 };
 use dbtime_script::pgbench::{builtin::Builtin, report};
 use std::sync::Arc;
-use target::Place;
+use target::PgbenchPlace;
 
 /// A client has given up: pgbench's exit code for a run that is incomplete.
 const INCOMPLETE: ProcessExit = ProcessExit::OfCommand(2);
@@ -84,7 +84,7 @@ fn show_script(script: Builtin) -> Result<ProcessExit, CommandFailure> {
 }
 
 fn initialize(words: &[String], what: &Initialize) -> Result<ProcessExit, CommandFailure> {
-    let place = Place::of(&what.common)?;
+    let place = PgbenchPlace::of(&what.common)?;
     let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
     init::run(&job, what).map(|()| ProcessExit::Fine)
 }
@@ -93,7 +93,7 @@ fn benchmark(words: &[String], what: &BenchmarkOptions) -> Result<ProcessExit, C
     if what.common.own.json {
         screen::keep_for_json().map_err(CommandFailure::environment)?;
     }
-    let place = Place::of(&what.common)?;
+    let place = PgbenchPlace::of(&what.common)?;
     let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
     run::run(&job, what)
 }
@@ -101,7 +101,7 @@ fn benchmark(words: &[String], what: &BenchmarkOptions) -> Result<ProcessExit, C
 /// What both kinds of work have.
 struct PgbenchJob {
     words: Vec<String>,
-    place: Place,
+    place: PgbenchPlace,
     stop: Arc<RunStop>,
 }
 

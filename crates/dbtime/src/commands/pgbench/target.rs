@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Where the tables are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PgbenchPlace {
     /// The target's text, its password included: for the lab's eyes only.
     pub(super) target: String,
     pub(super) dialect: SqlDialect,
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) database: String,
 }
 
-impl Place {
+impl PgbenchPlace {
     pub(super) fn of(common: &CommonOptions) -> Result<Self, CommandFailure> {
         let CommonOptions { connection, own, .. } = common;
         let Some(target) = &own.target else { return Self::by_connection(connection) };
@@ -131,10 +131,10 @@ mod tests {
     use super::*;
     use dbtime_script::pgbench::options::{PgbenchCommand, read};
 
-    fn of(line: &[&str]) -> Result<Place, String> {
+    fn of(line: &[&str]) -> Result<PgbenchPlace, String> {
         let words = line.iter().map(|word| (*word).to_owned());
         let Ok(PgbenchCommand::Benchmark(run)) = read(words) else { panic!("{line:?}") };
-        Place::of(&run.common).map_err(|failure| format!("{failure:?}"))
+        PgbenchPlace::of(&run.common).map_err(|failure| format!("{failure:?}"))
     }
 
     fn target(line: &[&str]) -> String {

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Prints while a run goes on.
-pub(super) struct Clock<'a> {
+pub(super) struct ReportClock<'a> {
     pub(super) job: &'a SysbenchJob,
     pub(super) script: &'a SysbenchScript,
     pub(super) print: &'a (dyn Fn(&str) + Sync),
@@ -56,7 +56,7 @@ pub(super) enum ClockMessage {
 
 /// How a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum SysbenchEnd {
     Own,
     /// By `--forced-shutdown`, with events under way.
     Forced,
@@ -64,7 +64,7 @@ pub(super) enum End {
 
 /// What the next report is the difference to.
 struct ReportBaseline<'a> {
-    clock: &'a Clock<'a>,
+    clock: &'a ReportClock<'a>,
     hooks: ReportHooks<'a>,
     /// The beginning of the window.
     start: MonoNanos,
@@ -85,27 +85,27 @@ enum ReportDue {
     Checkpoint,
 }
 
-impl Clock<'_> {
+impl ReportClock<'_> {
     /// Prints until the run has ended, or nobody can tell of it any more.
     pub(super) fn tick(
         &self,
         hooks: ReportHooks<'_>,
         messages: &Receiver<ClockMessage>,
-    ) -> Result<End, CommandFailure> {
-        let Ok(ClockMessage::Started(start)) = messages.recv() else { return Ok(End::Own) };
+    ) -> Result<SysbenchEnd, CommandFailure> {
+        let Ok(ClockMessage::Started(start)) = messages.recv() else { return Ok(SysbenchEnd::Own) };
         let mut reports = ReportBaseline::new(self, hooks, start);
         for (at, due) in self.instants(start) {
             match messages.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
                 Ok(ClockMessage::Ended(length)) => return reports.conclude(length),
                 Ok(ClockMessage::Started(_)) | Err(RecvTimeoutError::Disconnected) => {
-                    return Ok(End::Own);
+                    return Ok(SysbenchEnd::Own);
                 }
             }
         }
         match messages.recv() {
             Ok(ClockMessage::Ended(length)) => reports.conclude(length),
-            _ => Ok(End::Own),
+            _ => Ok(SysbenchEnd::Own),
         }
     }
 
@@ -142,7 +142,7 @@ impl Clock<'_> {
 
 impl ReportBaseline<'_> {
     fn new<'a>(
-        clock: &'a Clock<'a>,
+        clock: &'a ReportClock<'a>,
         hooks: ReportHooks<'a>,
         start: MonoNanos,
     ) -> ReportBaseline<'a> {
@@ -232,15 +232,15 @@ impl ReportBaseline<'_> {
     }
 
     /// The last report, of what there was since the last checkpoint. The window was so long.
-    fn conclude(&mut self, length: Nanos) -> Result<End, CommandFailure> {
+    fn conclude(&mut self, length: Nanos) -> Result<SysbenchEnd, CommandFailure> {
         // Whatever their states still print comes before the last report.
         (self.hooks.intervals, self.hooks.checkpoints) = (None, None);
         let totals = self.clock.script.stats().totals();
         let is_forced = self.clock.job.options.general.forced_shutdown.is_some();
         // An event that an error began anew has begun once.
         let unfinished = totals.begun.saturating_sub(totals.events).min(totals.shares.len() as u64);
-        let end = if is_forced && unfinished > 0 { End::Forced } else { End::Own };
-        if end == End::Forced {
+        let end = if is_forced && unfinished > 0 { SysbenchEnd::Forced } else { SysbenchEnd::Own };
+        if end == SysbenchEnd::Forced {
             (self.clock.print)(&report::forced(unfinished));
         }
         let (earlier, since) = &self.base;
@@ -266,7 +266,7 @@ impl ReportBaseline<'_> {
 
 /// Lets the script's hook give a full report; without one it is sysbench's own.
 fn cumulative(
-    clock: &Clock<'_>,
+    clock: &ReportClock<'_>,
     state: Option<&mut StateThread>,
     moment: &IntervalReport<'_>,
 ) -> Result<(), CommandFailure> {

@@ -1,6 +1,6 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::{Clock, ClockMessage, End, ReportHooks};
+use super::clock::{ClockMessage, ReportClock, ReportHooks, SysbenchEnd};
 use super::main_state::StateThread;
 use super::{SysbenchJob, fatal, report_failure, request};
 use crate::commands::run::RunArtifacts;
@@ -43,7 +43,7 @@ pub(super) fn run(
     let request = request::run(job, Arc::clone(&script))?;
     let hooks = ReportHooks::new(job, main)?;
     print(report::WORKERS);
-    let clock = Clock { job, script: &script, print: &print };
+    let clock = ReportClock { job, script: &script, print: &print };
     let (finished, end) = match drive(&clock, hooks, store, &request) {
         Ok(driven) => driven,
         Err(SysbenchAbort { failure, has_begun: false }) => return Err(failure),
@@ -54,9 +54,9 @@ pub(super) fn run(
         }
     };
     let exit = show(job, &finished)?.end(match end {
-        End::Forced => ProcessExit::OfCommand(2),
-        End::Own if script.fails_late() => ProcessExit::OfCommand(1),
-        End::Own => ProcessExit::Fine,
+        SysbenchEnd::Forced => ProcessExit::OfCommand(2),
+        SysbenchEnd::Own if script.fails_late() => ProcessExit::OfCommand(1),
+        SysbenchEnd::Own => ProcessExit::Fine,
     });
     main.answer(MainTask::Function("done"))?;
     Ok(exit)
@@ -71,11 +71,11 @@ struct SysbenchAbort {
 
 /// Drives the load while the clock prints.
 fn drive(
-    clock: &Clock<'_>,
+    clock: &ReportClock<'_>,
     hooks: ReportHooks<'_>,
     store: Option<RunStore>,
     request: &RunRequest,
-) -> Result<(RunResult, End), SysbenchAbort> {
+) -> Result<(RunResult, SysbenchEnd), SysbenchAbort> {
     let stop = &*interrupt::from_here(&clock.job.stop);
     let (sender, messages) = channel::<ClockMessage>();
     let has_begun = AtomicBool::new(false);
