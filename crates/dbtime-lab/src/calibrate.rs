@@ -52,7 +52,7 @@ pub(crate) fn rate(
         _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
         Some(RateChoice::Auto(share_pct)) => {
             let measures = request.budget != BudgetChoice::Off;
-            flat_out((*share_pct, measures), plan, prepared, progress, stop)?
+            flat_out(*share_pct, measures, plan, prepared, progress, stop)?
         }
         Some(RateChoice::Found(auto)) => auto.clone(),
         Some(RateChoice::Given(_)) | None => return Ok(None),
@@ -69,7 +69,8 @@ pub(crate) fn rate(
 
 /// Measures what the target carries without a pause.
 fn flat_out(
-    (share_pct, measures): (f64, bool),
+    share_pct: f64,
+    measures: bool,
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
     progress: &(dyn Fn(RunProgress) + Sync),

@@ -16,15 +16,23 @@ const MAX_THINK_DEVIATION_PCT: f64 = 2.0;
 /// Fewer transactions than this say nothing about a mix or a mean.
 const MIN_TRANSACTIONS: u64 = 1000;
 
-/// Every check of one operation.
-///
-/// `offered` counts all operations of the run, `window_s` is the length of the window.
+/// The whole of a run, of which its operations are parts.
+pub(crate) struct RunTotals<'a> {
+    pub(crate) latencies: &'a Latencies<u64>,
+    pub(crate) counts: &'a OutcomeCounts,
+    /// Transactions that were completed within the window.
+    pub(crate) completed_within: u64,
+    /// The length of the window.
+    pub(crate) window_s: f64,
+}
+
+/// Every check of one operation of a run.
 pub(crate) fn of_operation(
     operation: &Operation,
     extra: &[WorkloadLimit],
     recorded: &OperationRecorder<u64>,
     summary: &OperationSummary,
-    (offered, window_s): (u64, f64),
+    run: &RunTotals<'_>,
 ) -> Vec<Check> {
     let extra = extra.iter().filter(|limit| !is_of_run(limit));
     let limits = by_origin(&operation.limits, extra);
@@ -32,11 +40,11 @@ pub(crate) fn of_operation(
         latencies: &recorded.latencies,
         counts: &recorded.counts,
         share: summary.share,
-        throughput_tps: recorded.completed_within as f64 / window_s.max(1e-9),
+        throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == Metric::Share);
-    if !has_share && summary.share_expected < 1.0 && offered >= MIN_TRANSACTIONS {
+    if !has_share && summary.share_expected < 1.0 && run.counts.offered >= MIN_TRANSACTIONS {
         checks.push(of_mix(summary));
     }
     checks.extend(summary.think.filter(|think| think.count >= MIN_TRANSACTIONS).map(|think| {
@@ -78,11 +86,14 @@ fn of_mix(summary: &OperationSummary) -> Check {
 pub(crate) fn of_run(
     limits: &[WorkloadLimit],
     extra: &[WorkloadLimit],
-    (latencies, counts): (&Latencies<u64>, &OutcomeCounts),
-    (completed_within, window_s): (u64, f64),
+    run: &RunTotals<'_>,
 ) -> Vec<Check> {
-    let throughput_tps = completed_within as f64 / window_s.max(1e-9);
-    let seen = LimitInputs { latencies, counts, share: 1.0, throughput_tps };
+    let seen = LimitInputs {
+        latencies: run.latencies,
+        counts: run.counts,
+        share: 1.0,
+        throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
+    };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
 }
@@ -184,7 +195,13 @@ mod tests {
         (0..100).for_each(|_| latencies.record(&sample));
         let counts = OutcomeCounts { offered: 100, completed: 100, ..OutcomeCounts::default() };
         let limits = [WorkloadLimit::parse(limit).expect("a limit")];
-        let checks = of_run(&limits, &[], (&latencies, &counts), (100, 1.0));
+        let run = RunTotals {
+            latencies: &latencies,
+            counts: &counts,
+            completed_within: 100,
+            window_s: 1.0,
+        };
+        let checks = of_run(&limits, &[], &run);
         checks[0].outcome()
     }
 

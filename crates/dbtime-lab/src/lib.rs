@@ -17,6 +17,7 @@ mod measurement;
 mod observers;
 mod one_shot;
 pub mod progress;
+mod reported_run;
 mod request;
 pub mod run;
 mod run_event;
@@ -34,6 +35,7 @@ pub use abandon::abandon;
 pub use error::LabError;
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
+pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest,
 };

@@ -1,6 +1,6 @@
 //! From what was driven and watched to the run's record.
 
-use crate::checks;
+use crate::checks::{self, RunTotals};
 use crate::counters;
 use crate::judge::judge;
 use crate::observers::RunObservation;
@@ -145,12 +145,16 @@ impl RunMeasurement<'_> {
     fn check(&self, driven: &LoadResult, all: &Latencies<u64>, record: &mut RunRecord) {
         let (own, extra) = (&self.request.workload.limits, &self.request.limits);
         let counts = driven.recorder.counts();
-        let within = (driven.recorder.completed_within(), record.window.measure_s);
-        record.limits = checks::of_run(own, extra, (all, &counts), within);
-        let whole = (record.counts.offered, record.window.measure_s);
+        let run = RunTotals {
+            latencies: all,
+            counts: &counts,
+            completed_within: driven.recorder.completed_within(),
+            window_s: record.window.measure_s,
+        };
+        record.limits = checks::of_run(own, extra, &run);
         let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
         for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
-            summary.limits = checks::of_operation(operation, extra, recorded, summary, whole);
+            summary.limits = checks::of_operation(operation, extra, recorded, summary, &run);
         }
     }
 

@@ -25,7 +25,7 @@ pub fn command(
     let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
-    once(&plan, request.load.connections, (&*prepared, progress), stop)
+    run_once(&plan, request.load.connections, &*prepared, progress, stop)
 }
 
 /// Makes and fills the tables of a script on a target that has none.
@@ -45,7 +45,7 @@ pub(crate) fn prepare(
     let name = request.workload.name.clone();
     let workload = Arc::new(Workload::from_script(name, operations, script));
     let plan = LoadPlan { workload, ..new_plan(request, prepared.scale()) };
-    once(&plan, clients, (prepared, progress), stop)
+    run_once(&plan, clients, prepared, progress, stop)
 }
 
 /// An operation without anything special to it.
@@ -59,10 +59,11 @@ pub fn operation(name: &str) -> Operation {
     }
 }
 
-fn once(
+fn run_once(
     plan: &LoadPlan,
     clients: u32,
-    (prepared, progress): (&dyn PreparedTarget, ProgressListener<'_>),
+    prepared: &dyn PreparedTarget,
+    progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<(), LabError> {
     let plan = LoadPlan {

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod artifacts;
 mod cli;
 mod commands;
 mod exit;

@@ -1,7 +1,8 @@
 //! `dbtime run --events`: a run for another program to follow, a JSON document a line.
 
+use crate::artifacts::RunArtifacts;
 use crate::cli::RunArgs;
-use crate::commands::run::{RunArtifacts, RunVerdict, described, verdict};
+use crate::commands::run::{RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;

@@ -1,6 +1,6 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
-use super::runs::RECORDS;
+use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
@@ -8,9 +8,8 @@ use crate::run_events;
 use crate::spec::{self, DescribedRun, RunContext};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
-use dbtime_model::record::{CheckOutcome, WarningKind, WorkloadSpec};
+use dbtime_model::record::{CheckOutcome, WarningKind};
 use dbtime_report::terminal::{self, TerminalOptions};
-use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let arguments: Vec<String> =
@@ -70,39 +69,6 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
     screen::result(&kept.lines);
     Ok(kept)
 }
-/// What there is of a run beside its report, which does not depend on it.
-pub(crate) struct RunArtifacts {
-    /// Say where it is.
-    pub(crate) lines: String,
-    /// What could not be written.
-    pub(crate) trouble: Option<CommandFailure>,
-}
-
-impl RunArtifacts {
-    /// Writes the HTML into the folder of the record, where there is one.
-    pub(crate) fn of(finished: &RunResult) -> Self {
-        let Some(folder) = &finished.folder else {
-            let trouble = finished.unrecorded.as_ref().map(CommandFailure::environment);
-            return Self { lines: String::new(), trouble };
-        };
-        let mut lines = format!("\nRecord: {}\n", folder.display());
-        let path = folder.join("report.html");
-        let html = dbtime_report::html::report(&finished.run);
-        let written = super::report::write_whole(&path, &html);
-        if written.is_ok() {
-            lines += &format!("Report: {}\n", path.display());
-        }
-        Self { lines, trouble: written.err() }
-    }
-
-    /// Tells what could not be written, and gives the exit code of a run that would have had this.
-    pub(crate) fn end(self, exit: ProcessExit) -> ProcessExit {
-        let Some(failure) = self.trouble else { return exit };
-        failure.report();
-        exit.without_output()
-    }
-}
-
 /// How the process ends after a run.
 pub(crate) struct RunVerdict {
     /// Its exit code.
@@ -154,32 +120,4 @@ pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
         }
         CheckOutcome::Passed => ProcessExit::Fine.into(),
     }
-}
-
-/// Where the record goes.
-pub(crate) fn folder(
-    args: &RunArgs,
-    workload: &WorkloadSpec,
-) -> Result<Option<PathBuf>, CommandFailure> {
-    if args.no_record {
-        return Ok(None);
-    }
-    if let Some(out) = &args.out {
-        return Ok(Some(out.clone()));
-    }
-    let named = workload.name.as_deref().or(workload.script.as_deref());
-    let name = named.unwrap_or(if workload.query.is_some() { "query" } else { "atm" });
-    let name =
-        Path::new(name).file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
-    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let base = Path::new(RECORDS);
-    // Two runs may start in one second.
-    let mut numbers = 1..1000;
-    let free = numbers.find_map(|n| {
-        let suffix = if n == 1 { String::new() } else { format!("-{n}") };
-        let path = base.join(format!("{time}-{name}{suffix}"));
-        path.symlink_metadata().is_err().then_some(path)
-    });
-    let none = || CommandFailure::environment(format!("no free name in {RECORDS}: use --out"));
-    free.map(Some).ok_or_else(none)
 }

@@ -1,5 +1,6 @@
 //! `dbtime runs`: the records there are, newest first.
 
+use crate::artifacts::RECORDS;
 use crate::cli::RunsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
@@ -12,9 +13,6 @@ use dbtime_report::terminal::{RecordLine, records_table};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Where runs go when nothing says where.
-pub(crate) const RECORDS: &str = "dbtime-runs";
 
 /// The version of the document that `--json` prints.
 const SCHEMA: u32 = 1;

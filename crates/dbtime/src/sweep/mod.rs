@@ -8,18 +8,17 @@ mod factors;
 mod folder;
 mod planned;
 
+use crate::artifacts::folder;
 use crate::cli::RunArgs;
-use crate::commands::run::folder;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::{interrupt, screen, secrets};
-use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::make_folder;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, WorkloadSpec};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
-use planned::PlannedRun;
+use planned::{PlannedRun, SweepControls};
 
 /// Makes all runs.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, CommandFailure> {
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
         }
         let (round, combination) = (index / planned.len(), index % planned.len());
         let place = SweepPlace { number: index + 1, round, combination };
-        sweep.make(args, &planned[combination], place, (&live, &stop));
+        sweep.make(args, &planned[combination], place, SweepControls { live: &live, stop: &stop });
     }
     drop(live);
     sweep.finish(args)
@@ -87,16 +86,16 @@ impl SweepCourse {
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
-        (live, stop): (&LiveProgress, &RunStop),
+        controls: SweepControls<'_>,
     ) {
-        live.next_run();
+        controls.live.next_run();
         let (number, total) = (place.number, self.folder.record().planned);
         if ProgressAudience::of(args.quiet) == ProgressAudience::Terminal {
             let (shown, round) = (run.combination(), place.round + 1);
             screen::note(&format!("run {number} of {total}, round {round}: {shown}"));
         }
         let out = self.folder.path().map(|out| out.join(format!("{number:03}")));
-        let failure = match run.make(out, args.strict, (live, stop)) {
+        let failure = match run.make(out, args.strict, controls) {
             Ok(result) => {
                 self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
                 match result.outcome {
@@ -110,7 +109,7 @@ impl SweepCourse {
         self.exit = self.exit.max(failure.exit());
         screen::error(&format!("run {number} of {total}: {}", failure.words()));
         // Ctrl-C is no failure of the run.
-        if !stop.is_set() {
+        if !controls.stop.is_set() {
             self.add_failed(args, failure.words(), run, place);
         }
     }

@@ -18,6 +18,13 @@ use std::path::PathBuf;
 /// a combination: more of them only wait for each other.
 const MAX_REFERENCE_SERVERS: u32 = 64;
 
+/// What shows the runs of a sweep, and what ends them.
+#[derive(Clone, Copy)]
+pub(super) struct SweepControls<'a> {
+    pub(super) live: &'a LiveProgress,
+    pub(super) stop: &'a RunStop,
+}
+
 /// One combination, ready to be run.
 pub(super) struct PlannedRun {
     /// Without passwords.
@@ -68,21 +75,21 @@ impl PlannedRun {
         &self,
         out: Option<PathBuf>,
         is_strict: bool,
-        (live, stop): (&LiveProgress, &RunStop),
+        controls: SweepControls<'_>,
     ) -> Result<ProcessResult, CommandFailure> {
         let mut arguments: Vec<OsString> = match out {
             Some(out) => vec!["--out".into(), out.into()],
             None => vec!["--no-record".into()],
         };
         arguments.extend(is_strict.then(|| "--strict".into()));
-        self.process(arguments, (live, stop))
+        self.process(arguments, controls)
     }
 
     /// Has a process of its own do something with it.
     fn process(
         &self,
         arguments: Vec<OsString>,
-        (live, stop): (&LiveProgress, &RunStop),
+        controls: SweepControls<'_>,
     ) -> Result<ProcessResult, CommandFailure> {
         let document = serde_json::json!({ "command": self.command, "spec": self.spec });
         let parent = format!("--parent={}", std::process::id());
@@ -97,7 +104,7 @@ impl PlannedRun {
             environment: self.secrets.environment(),
             document: document.to_string(),
         };
-        Ok(process.run(&|progress| live.show(&progress), stop)?)
+        Ok(process.run(&|progress| controls.live.show(&progress), controls.stop)?)
     }
 
     fn servers(&self) -> u32 {
@@ -144,7 +151,7 @@ pub(super) fn hold_rate(
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
     let live = LiveProgress::new(audience);
-    let found = from.process(vec!["--find-rate".into()], (&live, stop));
+    let found = from.process(vec!["--find-rate".into()], SweepControls { live: &live, stop });
     drop(live);
     let found = match found?.outcome {
         RunOutcome::FlatOutRate { auto: Some(found) } => found,

@@ -107,13 +107,22 @@ fn random() -> Result<u64, CommandFailure> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
+/// What was read and chosen before a run.
+pub(super) struct ScriptInputs<'a> {
+    pub(super) scripts: PgbenchScripts,
+    pub(super) seed: u64,
+    /// Sees transactions, where progress or a log is to be written.
+    pub(super) watch: Option<&'a Arc<PgbenchWatch>>,
+}
+
 /// What scripts are run with.
 pub(super) fn settings(
     job: &PgbenchJob,
     what: &BenchmarkOptions,
     known: &DatabaseFacts,
-    (scripts, seed, watch): (PgbenchScripts, u64, Option<&Arc<PgbenchWatch>>),
+    inputs: ScriptInputs<'_>,
 ) -> Result<PgbenchSettings, CommandFailure> {
+    let ScriptInputs { scripts, seed, watch } = inputs;
     let scale = known.scale.unwrap_or_else(|| what.scale.unwrap_or(1).into());
     let needs_tables = what.scripts.iter().any(|choice| match &choice.source {
         Source::Builtin(_) => true,

@@ -1,21 +1,21 @@
 //! The run itself: pgbench's lines as it goes, its report at the end, and then dbtime's own.
 
 use super::before::{self, DatabaseFacts};
+use super::request::ScriptInputs;
 use super::watch::PgbenchWatch;
 use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
-use crate::commands::run::RunArtifacts;
+use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
 use crate::screen;
 use dbtime_lab::store::RunStore;
-use dbtime_lab::{RunProgress, RunRequest, RunResult};
-use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
+use dbtime_lab::{LoadMoment, ReportedRun, RunProgress, RunRequest, RunResult};
+use dbtime_model::{PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::pgbench::options::BenchmarkOptions;
 use dbtime_script::pgbench::{PgbenchScript, report};
 use std::path::Path;
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Runs scripts and reports.
 pub(super) fn run(
@@ -50,10 +50,11 @@ pub(super) fn run(
     }
     let is_watched = what.progress.is_some() || what.log.is_some();
     let watch = is_watched.then(|| PgbenchWatch::new(what, seed)).transpose()?;
-    let settings = request::settings(job, what, &known, (scripts, seed, watch.as_ref()))?;
+    let inputs = ScriptInputs { scripts, seed, watch: watch.as_ref() };
+    let settings = request::settings(job, what, &known, inputs)?;
     let script = Arc::new(PgbenchScript::new(settings).map_err(CommandFailure::usage)?);
     let request = request::run(job, what, Arc::clone(&script))?;
-    let finished = drive(job, what, (store, &request), watch.as_deref())?;
+    let finished = drive(job, what, watch.as_deref(), &request, store)?;
     if !own.json {
         let outcome = result::outcome(&script, &known, &finished);
         screen::result(&report::report(what, &outcome));
@@ -68,39 +69,27 @@ pub(super) fn run(
     Ok(exit)
 }
 
-/// Drives the load while progress is told.
+/// Drives the load, with lines of progress meanwhile.
 fn drive(
     job: &PgbenchJob,
     what: &BenchmarkOptions,
-    (store, request): (Option<RunStore>, &RunRequest),
     watch: Option<&PgbenchWatch>,
+    request: &RunRequest,
+    store: Option<RunStore>,
 ) -> Result<RunResult, CommandFailure> {
-    let (start, started) = channel::<MonoNanos>();
-    let (over, is_over) = channel::<()>();
-    let start = Mutex::new(start);
-    std::thread::scope(|scope| {
-        let printer = std::thread::Builder::new().name("progress".to_owned());
-        let printer = printer.spawn_scoped(scope, move || {
-            if let (Some(watch), Ok(start)) = (watch, started.recv()) {
-                watch.print(what, start, &is_over);
-            }
-        });
-        printer.map_err(CommandFailure::environment)?;
-        let progress = |progress: RunProgress| match progress {
-            RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
-                if let Some(watch) = watch {
-                    watch.begin(what, at);
-                }
-                let start = start.lock().unwrap_or_else(PoisonError::into_inner);
-                // Nobody listens where nothing is told.
-                let _ = start.send(at);
-            }
-            other => report_overdue_script(other),
-        };
-        let finished = dbtime_lab::run_into(store, request, &progress, &job.stop).map_err(fatal);
-        drop((over, start));
-        finished
-    })
+    let progress = |progress: RunProgress| match (progress, watch) {
+        (RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }), Some(watch)) => {
+            watch.begin(what, at);
+        }
+        (other, _) => report_overdue_script(other),
+    };
+    let run = ReportedRun { request, store, progress: &progress, stop: &job.stop };
+    let result = run.drive(|moments| {
+        if let (Some(watch), Ok(LoadMoment::Started(start))) = (watch, moments.recv()) {
+            watch.print(what, start, &moments);
+        }
+    });
+    result.and_then(|result| result.run).map_err(fatal)
 }
 
 /// What dbtime has to say beyond pgbench's report.

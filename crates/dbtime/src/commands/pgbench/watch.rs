@@ -3,6 +3,7 @@
 use super::log::LogFiles;
 use crate::exit::CommandFailure;
 use crate::screen;
+use dbtime_lab::LoadMoment;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, Outcome};
 use dbtime_script::pgbench::log::{LogEntry, LogOutcome};
@@ -81,17 +82,17 @@ impl PgbenchWatch {
         }
     }
 
-    /// Prints lines of progress from `start` on, until the sender is gone.
+    /// Prints lines of progress from `start` on, until the load has ended.
     pub(super) fn print(
         &self,
         benchmark: &BenchmarkOptions,
         start: MonoNanos,
-        over: &Receiver<()>,
+        moments: &Receiver<LoadMoment>,
     ) {
         let Some(seconds) = benchmark.progress else { return };
         let every = Nanos::from_secs(seconds.into());
         let (mut earlier, mut since, mut due) = (OutcomeTally::default(), start, start + every);
-        while over.recv_timeout(Duration::from_nanos((due - now()).0))
+        while moments.recv_timeout(Duration::from_nanos((due - now()).0))
             == Err(RecvTimeoutError::Timeout)
         {
             let (tally, at) = (self.state().tally, now());

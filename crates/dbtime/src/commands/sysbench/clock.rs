@@ -4,6 +4,7 @@
 use super::main_state::StateThread;
 use super::{SysbenchJob, request};
 use crate::exit::CommandFailure;
+use dbtime_lab::LoadMoment;
 use dbtime_load::arrivals::Schedule;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -45,15 +46,6 @@ impl<'a> ReportHooks<'a> {
     }
 }
 
-/// What the clock is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClockMessage {
-    /// The load has started.
-    Started(MonoNanos),
-    /// It has ended, so long after the window began.
-    Ended(Nanos),
-}
-
 /// How a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SysbenchEnd {
@@ -86,25 +78,25 @@ enum ReportDue {
 }
 
 impl ReportClock<'_> {
-    /// Prints until the run has ended, or nobody can tell of it any more.
+    /// Prints until the run has ended or failed.
     pub(super) fn tick(
         &self,
         hooks: ReportHooks<'_>,
-        messages: &Receiver<ClockMessage>,
+        moments: &Receiver<LoadMoment>,
     ) -> Result<SysbenchEnd, CommandFailure> {
-        let Ok(ClockMessage::Started(start)) = messages.recv() else { return Ok(SysbenchEnd::Own) };
+        let Ok(LoadMoment::Started(start)) = moments.recv() else { return Ok(SysbenchEnd::Own) };
         let mut reports = ReportBaseline::new(self, hooks, start);
         for (at, due) in self.instants(start) {
-            match messages.recv_timeout(Duration::from_nanos((at - now()).0)) {
+            match moments.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
-                Ok(ClockMessage::Ended(length)) => return reports.conclude(length),
-                Ok(ClockMessage::Started(_)) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(LoadMoment::Ended(length)) => return reports.conclude(length),
+                Ok(LoadMoment::Started(_)) | Err(RecvTimeoutError::Disconnected) => {
                     return Ok(SysbenchEnd::Own);
                 }
             }
         }
-        match messages.recv() {
-            Ok(ClockMessage::Ended(length)) => reports.conclude(length),
+        match moments.recv() {
+            Ok(LoadMoment::Ended(length)) => reports.conclude(length),
             _ => Ok(SysbenchEnd::Own),
         }
     }

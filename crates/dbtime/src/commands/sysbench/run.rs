@@ -1,22 +1,21 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::clock::{ClockMessage, ReportClock, ReportHooks, SysbenchEnd};
+use super::clock::{ReportClock, ReportHooks, SysbenchEnd};
 use super::main_state::StateThread;
 use super::{SysbenchJob, fatal, report_failure, request};
-use crate::commands::run::RunArtifacts;
+use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
 use crate::{interrupt, screen};
 use dbtime_lab::store::RunStore;
-use dbtime_lab::{RunProgress, RunRequest, RunResult};
+use dbtime_lab::{ReportedRun, RunProgress, RunRequest, RunResult};
 use dbtime_machine::now;
-use dbtime_model::{Nanos, PhaseInstant, RunPhase};
+use dbtime_model::{PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::sysbench::{MainTask, SysbenchCommand, report};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 
 /// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
 pub(super) fn run(
@@ -77,38 +76,23 @@ fn drive(
     request: &RunRequest,
 ) -> Result<(RunResult, SysbenchEnd), SysbenchAbort> {
     let stop = &*interrupt::from_here(&clock.job.stop);
-    let (sender, messages) = channel::<ClockMessage>();
     let has_begun = AtomicBool::new(false);
     let broken = |failure| SysbenchAbort { failure, has_begun: has_begun.load(Ordering::Relaxed) };
-    std::thread::scope(|scope| {
-        let ticking = std::thread::Builder::new().name("reports".to_owned());
-        let ticking = ticking
-            .spawn_scoped(scope, move || {
-                // A script whose hooks fail ends its run.
-                clock.tick(hooks, &messages).inspect_err(|_| stop.at(now()))
-            })
-            .map_err(|error| broken(CommandFailure::environment(error)))?;
-        let progress = |progress: RunProgress| match progress {
-            RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }) => {
-                (clock.print)(report::STARTED);
-                has_begun.store(true, Ordering::Relaxed);
-                // A clock that has failed listens no more; joining it tells why.
-                let _ = sender.send(ClockMessage::Started(at));
-            }
-            other => report_overdue_script(other),
-        };
-        let finished = dbtime_lab::run_into(store, request, &progress, stop);
-        if let Ok(finished) = &finished {
-            let window = &finished.run.record.window;
-            let length = Nanos::from_secs_f64(window.measure_s + window.rundown_s);
-            let _ = sender.send(ClockMessage::Ended(length));
+    let progress = |progress: RunProgress| match progress {
+        RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, .. }) => {
+            (clock.print)(report::STARTED);
+            has_begun.store(true, Ordering::Relaxed);
         }
-        drop(sender);
-        let reported = ticking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // A hook that failed has ended the run: its words say why.
-        let end = reported.map_err(broken)?;
-        Ok((finished.map_err(|error| broken(fatal(error)))?, end))
-    })
+        other => report_overdue_script(other),
+    };
+    let run = ReportedRun { request, store, progress: &progress, stop };
+    // A script whose hooks fail ends its run.
+    let result = run
+        .drive(|moments| clock.tick(hooks, &moments).inspect_err(|_| stop.at(now())))
+        .map_err(|error| broken(CommandFailure::environment(error)))?;
+    // A hook that failed has ended the run: its words say why.
+    let end = result.report.map_err(broken)?;
+    Ok((result.run.map_err(|error| broken(fatal(error)))?, end))
 }
 
 /// What dbtime has to say beyond sysbench's report.
