@@ -76,10 +76,8 @@ impl HolderLogin {
 
     /// What its clients speak.
     pub fn protocol(&self) -> WireProtocol {
-        match self.product {
-            Product::Postgres => WireProtocol::Postgres,
-            Product::Mysql | Product::Mariadb | Product::Sqlite => WireProtocol::Mysql,
-        }
+        // Only servers are logged in to.
+        self.product.wire_protocol().unwrap_or(WireProtocol::Mysql)
     }
 
     /// Whether the kernel sees which waits of this server are for locks. PostgreSQL before 14

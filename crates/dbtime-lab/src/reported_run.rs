@@ -1,4 +1,4 @@
-//! A run with a thread beside it that reports while the load goes on, in the manner of another tool.
+//! A run with a thread beside it that reports while the load goes on, as other tools do.
 
 use crate::drive::no_thread;
 use crate::error::LabError;

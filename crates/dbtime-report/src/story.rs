@@ -104,8 +104,10 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
         Basis::Response if is_open(&record.load) => {
             "measured from the instant each transaction was due"
         }
-        Basis::Response => "closed loop with a pool: measured from the instant the client asked",
-        Basis::Service => "closed loop: measured from the instant the client was ready",
+        Basis::Response => {
+            "closed loop with a pool: measured from the instant the client asked"
+        }
+        Basis::Service => "closed loop: measured from the instant the client asked",
     }
 }
 

@@ -6,7 +6,6 @@
 
 use super::product::ServerPackage;
 use crate::error::LabError;
-use dbtime_model::Product;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -26,21 +25,23 @@ pub(super) struct ServerAccount {
 }
 
 impl ServerAccount {
-    /// As whom a server of `product` is started; `None`: as whoever runs dbtime.
+    /// As whom a server of `package` is started; `None`: as whoever runs dbtime.
     ///
     /// Errors: root runs dbtime and there is nobody to become.
-    pub(super) fn of(product: Product) -> Result<Option<Self>, LabError> {
+    pub(super) fn of(package: &dyn ServerPackage) -> Result<Option<Self>, LabError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
         let users = fs::read_to_string(USERS).unwrap_or_default();
-        let names = [product.system_user(), "nobody"];
+        let names = [package.system_user(), "nobody"];
         let account = names.iter().find_map(|name| Self::read(&users, name));
         account.map(Some).ok_or_else(|| {
             LabError::Target(format!(
-                "{product} does not run as root, and {USERS} has neither {} nor {}: add one of \
+                "{} does not run as root, and {USERS} has neither {} nor {}: add one of \
                  these users, or run dbtime as another user",
-                names[0], names[1]
+                package.product(),
+                names[0],
+                names[1]
             ))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::ServerRequest;
 use super::launch::ProgramLaunch;
-use super::product::{ServerIdentity, ServerPackage};
+use super::product::{ServerIdentity, ServerPackage, package, package_of_binary};
 use crate::error::LabError;
 use dbtime_model::Product;
 use std::collections::BTreeSet;
@@ -56,7 +56,9 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) struct InstalledServer {
     /// Its binary, links resolved.
     pub(super) binary: PathBuf,
-    /// What that says of itself.
+    /// What is peculiar to its product.
+    pub(super) package: &'static dyn ServerPackage,
+    /// What that prints of itself.
     pub(super) identity: ServerIdentity,
     /// What all its programs need in their environment.
     pub(super) environment: Vec<(String, String)>,
@@ -74,36 +76,41 @@ impl InstalledServer {
 /// Errors: nothing there (tells where it looked and how to install it), or something else (tells
 /// what, and what to write instead).
 pub(super) fn find(request: &ServerRequest) -> Result<InstalledServer, LabError> {
-    let product = request.product;
+    let package = package(request.product)?;
     let folders = match &request.prefix {
-        Some(prefix) => of_prefix(product, prefix)?,
+        Some(prefix) => of_prefix(request.product, prefix)?,
         None => of_system(),
     };
     let mut others = Vec::new();
-    for binary in binaries(product, &folders) {
+    for binary in binaries(package, &folders) {
         let environment = environment(request, &binary);
-        match identify(&binary, &environment) {
-            Ok(identity) if identity.product == product => {
-                return Ok(InstalledServer { binary, identity, environment });
+        match identify(package, &binary, &environment) {
+            Ok(identity) if identity.product == request.product => {
+                return Ok(InstalledServer { binary, package, identity, environment });
             }
             other => others.push((binary, other)),
         }
     }
-    Err(not_found(request, &folders, &others))
+    Err(not_found(request, package, &folders, &others))
 }
 
 /// A binary that has the right name, and what it is, or did instead of saying so.
 type OtherBinary = (PathBuf, Result<ServerIdentity, String>);
 
 /// What to say when it is not there.
-fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[OtherBinary]) -> LabError {
+fn not_found(
+    request: &ServerRequest,
+    package: &dyn ServerPackage,
+    folders: &[PathBuf],
+    others: &[OtherBinary],
+) -> LabError {
     let (product, word) = (request.product, request.product.name());
     let described = |(binary, other): &OtherBinary| match other {
         Ok(identity) => format!("{} is {identity}", binary.display()),
         Err(why) => format!("{} {why}", binary.display()),
     };
     let found = if others.is_empty() {
-        let names = product.binaries().join(" or ");
+        let names = package.binaries().join(" or ");
         match &request.prefix {
             Some(prefix) => {
                 let inner = listed(OF_PREFIX[1..].iter().map(|inner| (*inner).to_owned()));
@@ -126,7 +133,7 @@ fn not_found(request: &ServerRequest, folders: &[PathBuf], others: &[OtherBinary
         ),
         (None, None) => format!(
             "{}, or name its folder with --target {word}:/path/to/prefix",
-            product.install_hint()
+            package.install_hint()
         ),
     };
     LabError::Target(format!("there is no {product} server here: {found}; {remedy}"))
@@ -187,10 +194,10 @@ fn rank(name: &str, head: &str) -> f64 {
 }
 
 /// The executable files that may be it, links resolved, each once.
-fn binaries(product: Product, folders: &[PathBuf]) -> Vec<PathBuf> {
+fn binaries(package: &dyn ServerPackage, folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for folder in folders {
-        let named = product.binaries().iter().map(|name| folder.join(name));
+        let named = package.binaries().iter().map(|name| folder.join(name));
         let itself = folder.is_file().then(|| folder.clone());
         for path in named.chain(itself) {
             let Ok(path) = path.canonicalize() else { continue };
@@ -215,11 +222,15 @@ fn environment(request: &ServerRequest, binary: &Path) -> Vec<(String, String)> 
     if all.is_empty() { Vec::new() } else { vec![(LIBRARY_PATH.to_owned(), all.join(":"))] }
 }
 
-/// Asks a binary what it is. The error says what it did instead.
-fn identify(binary: &Path, environment: &[(String, String)]) -> Result<ServerIdentity, String> {
-    let is_postgres = binary.file_name().is_some_and(|name| name == "postgres");
-    let arguments: &[&str] =
-        if is_postgres { &["--version"] } else { &["--no-defaults", "--version"] };
+/// Has a binary print its version. The error says what it did instead.
+fn identify(
+    package: &dyn ServerPackage,
+    binary: &Path,
+    environment: &[(String, String)],
+) -> Result<ServerIdentity, String> {
+    // A prefix may be that of another product.
+    let name = binary.file_name().and_then(|name| name.to_str());
+    let arguments = name.and_then(package_of_binary).unwrap_or(package).version_arguments();
     let launch = ProgramLaunch {
         program: binary.to_owned(),
         arguments: arguments.iter().map(Into::into).collect(),
@@ -256,6 +267,7 @@ fn read_within(mut child: Child, limit: Duration) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mysql::{MARIADB, MYSQL};
     use super::*;
 
     #[test]
@@ -279,12 +291,12 @@ mod tests {
         let dir = dir.path().canonicalize().expect("it is there");
         fs::write(dir.join("mariadbd"), "").expect("written");
         let folders = [dir.clone(), dir.join("missing")];
-        assert!(binaries(Product::Mariadb, &folders).is_empty());
+        assert!(binaries(&MARIADB, &folders).is_empty());
         let program = fs::Permissions::from_mode(0o755);
         fs::set_permissions(dir.join("mariadbd"), program).expect("ours");
         std::os::unix::fs::symlink("mariadbd", dir.join("mysqld")).expect("linked");
-        assert_eq!(binaries(Product::Mariadb, &folders), [dir.join("mariadbd")]);
-        assert_eq!(binaries(Product::Mysql, &folders), [dir.join("mariadbd")]);
+        assert_eq!(binaries(&MARIADB, &folders), [dir.join("mariadbd")]);
+        assert_eq!(binaries(&MYSQL, &folders), [dir.join("mariadbd")]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use super::account::ServerAccount;
 use super::product::ServerPackage;
 use crate::error::LabError;
 use crate::scratch::ScratchFolder;
-use dbtime_model::Product;
 use std::io;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
@@ -70,8 +69,8 @@ impl ServerFolders {
     }
 
     /// By which the product's own clients log in.
-    pub(super) fn login(&self, product: Product) -> PathBuf {
-        self.run().join(product.login_file())
+    pub(super) fn login(&self, package: &dyn ServerPackage) -> PathBuf {
+        self.run().join(package.login_file())
     }
 
     /// All of them, to be removed.

@@ -47,6 +47,7 @@ pub(super) fn probe(server: &dyn Server) -> HealthStatus {
 #[cfg(test)]
 mod tests {
     use super::super::login::PrivateLogin;
+    use super::super::product::package;
     use super::*;
     use dbtime_model::Product;
     use std::io::{Read, Write};
@@ -63,7 +64,7 @@ mod tests {
             // Who goes with something unread breaks the connection.
             let _ = stream.read(&mut [0; 4096]);
         });
-        let login = PrivateLogin::new(product).expect("drawn");
+        let login = PrivateLogin::new(package(product).expect("there is one")).expect("drawn");
         let answer = probe(&*login.server(&path));
         server.join().expect("no panic");
         answer
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_server_that_starts_is_not_ready_yet() {
-        let login = PrivateLogin::new(Product::Mariadb).expect("drawn");
+        let login =
+            PrivateLogin::new(package(Product::Mariadb).expect("there is one")).expect("drawn");
         assert_eq!(probe(&*login.server("/nowhere/s".as_ref())), HealthStatus::NotYet);
         for product in Product::SERVERS {
             assert_eq!(answer(product, b""), HealthStatus::NotYet);

@@ -3,12 +3,9 @@
 
 use super::product::ServerPackage;
 use crate::error::LabError;
-use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget};
-use dbtime_engines::databases::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::server::Server;
 use dbtime_engines::server::password_verifier;
 use dbtime_engines::server::secret::Secret;
-use dbtime_model::Product;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,7 +18,7 @@ const DRAWN: usize = 16;
 /// The one user of a private server, and the password.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLogin {
-    product: Product,
+    package: &'static dyn ServerPackage,
     password: Secret,
     salt: [u8; DRAWN],
 }
@@ -30,10 +27,10 @@ impl PrivateLogin {
     /// Draws a password from the system's randomness.
     ///
     /// Errors: the system has none.
-    pub(super) fn new(product: Product) -> Result<Self, LabError> {
+    pub(super) fn new(package: &'static dyn ServerPackage) -> Result<Self, LabError> {
         let password = u128::from_ne_bytes(drawn()?);
         let password = Secret::new(format!("{password:032x}"));
-        Ok(Self { product, password, salt: drawn()? })
+        Ok(Self { package, password, salt: drawn()? })
     }
 
     /// The password.
@@ -48,27 +45,12 @@ impl PrivateLogin {
 
     /// The server behind a socket, with this login.
     pub(super) fn server(&self, socket: &Path) -> Box<dyn Server> {
-        let (user, password) = (self.product.database_user(), self.password.clone());
-        if self.product.speaks_mysql() {
-            Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
-        } else {
-            let target = PostgresTarget::local(socket, user, password, "postgres");
-            Box::new(PostgresServer::new(target))
-        }
+        self.package.server(self, socket)
     }
 
     /// Writes the file by which the product's own clients log in.
     pub(super) fn write(&self, path: &Path, socket: &Path, port: u16) -> io::Result<()> {
-        let (user, password) = (self.product.database_user(), self.password.reveal());
-        let text = if self.product.speaks_mysql() {
-            format!(
-                "[client]\nuser={user}\npassword={password}\nsocket={}\nport={port}\n",
-                socket.display()
-            )
-        } else {
-            format!("*:*:*:{user}:{password}\n")
-        };
-        write_secret(path, &text)
+        write_secret(path, &self.package.login_text(self, socket, port))
     }
 }
 
@@ -91,7 +73,9 @@ fn drawn() -> Result<[u8; DRAWN], LabError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::product::package;
     use super::*;
+    use dbtime_model::Product;
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
@@ -99,12 +83,13 @@ mod tests {
     fn each_server_has_a_password_of_its_own_that_only_its_owner_reads() {
         let dir = tempfile::tempdir().expect("a folder");
         for product in Product::SERVERS {
-            let (one, other) = (PrivateLogin::new(product), PrivateLogin::new(product));
+            let package = package(product).expect("there is one");
+            let (one, other) = (PrivateLogin::new(package), PrivateLogin::new(package));
             let (one, other) = (one.expect("drawn"), other.expect("drawn"));
             assert_eq!(one.password.reveal().len(), 2 * DRAWN);
             assert_ne!(one.password, other.password);
             assert!(!format!("{one:?}").contains(one.password.reveal()));
-            let path = dir.path().join(product.login_file()).with_extension(product.name());
+            let path = dir.path().join(package.login_file()).with_extension(product.name());
             one.write(&path, Path::new("/run/x.sock"), 4711).expect("written");
             assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, 0o600);
             let text = fs::read_to_string(&path).expect("read");

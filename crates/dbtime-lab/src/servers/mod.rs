@@ -38,7 +38,6 @@ use dbtime_engines::server::secret::Secret;
 use dbtime_machine::CpuList;
 use dbtime_model::Product;
 use process::ServerProcess;
-use product::ServerPackage;
 use site::{ServerAudience, ServerSite};
 use start::StartedServer;
 use std::fs;
@@ -46,7 +45,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What server is wanted, and how.
+/// Which server is to be started, and how.
 #[derive(Clone, Debug)]
 pub struct ServerRequest {
     /// What it must be.
@@ -131,7 +130,7 @@ impl PrivateServer {
 
     /// Whom it lets in.
     pub fn user(&self) -> &str {
-        self.product().database_user()
+        self.site.installed.package.database_user()
     }
 
     /// By what. Nobody else has it.
@@ -142,7 +141,7 @@ impl PrivateServer {
     /// The file by which the product's own clients log in: their option file
     /// (`--defaults-extra-file`) or password file (`PGPASSFILE`).
     pub fn login_file(&self) -> PathBuf {
-        self.site.folders.login(self.product())
+        self.site.folders.login(self.site.installed.package)
     }
 
     /// Itself, to be logged in to.

@@ -6,13 +6,16 @@
 
 use super::find::InstalledServer;
 use super::launch::option;
+use super::login::PrivateLogin;
 use super::product::ServerPackage;
 use super::settings::plain;
 use super::site::ServerSite;
 use crate::error::LabError;
+use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::server::password_verifier;
+use dbtime_engines::server::{Server, password_verifier};
 use dbtime_model::Product;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -56,10 +59,105 @@ const FURTHER_TABLES: [&str; 2] = ["fill_help_tables.sql", "maria_add_gis_sp_boo
 const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
                         set @auth_root_socket=NULL;\nset @skip_auth_anonymous=1;\n";
 
+/// A server of MySQL's kind.
+#[derive(Debug)]
+pub(super) struct MysqlPackage {
+    product: Product,
+    binaries: &'static [&'static str],
+    install_hint: &'static str,
+}
+
+/// MariaDB's server.
+pub(super) const MARIADB: MysqlPackage = MysqlPackage {
+    product: Product::Mariadb,
+    binaries: &["mariadbd", "mysqld"],
+    install_hint: "install it (Debian: apt-get install mariadb-server-core)",
+};
+
+/// MySQL's own server.
+pub(super) const MYSQL: MysqlPackage = MysqlPackage {
+    product: Product::Mysql,
+    binaries: &["mysqld"],
+    install_hint: "install MySQL's own server (a stable Debian has only MariaDB; unstable has \
+                   mysql-server-core)",
+};
+
+impl ServerPackage for MysqlPackage {
+    fn product(&self) -> Product {
+        self.product
+    }
+
+    fn binaries(&self) -> &'static [&'static str] {
+        self.binaries
+    }
+
+    fn install_hint(&self) -> &'static str {
+        self.install_hint
+    }
+
+    fn system_user(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn version_arguments(&self) -> &'static [&'static str] {
+        &["--no-defaults", "--version"]
+    }
+
+    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let (_, rest) = line.split_once(" Ver ")?;
+        let is_maria = line.to_ascii_lowercase().contains("mariadb");
+        let is_own = is_maria == (self.product == Product::Mariadb);
+        rest.split_whitespace().next().filter(|_| is_own)
+    }
+
+    fn database_user(&self) -> &'static str {
+        "root"
+    }
+
+    fn login_file(&self) -> &'static str {
+        "client.cnf"
+    }
+
+    fn login_text(&self, login: &PrivateLogin, socket: &Path, port: u16) -> String {
+        let (user, password) = (self.database_user(), login.password().reveal());
+        let socket = socket.display();
+        format!("[client]\nuser={user}\npassword={password}\nsocket={socket}\nport={port}\n")
+    }
+
+    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
+        let (user, password) = (self.database_user(), login.password().clone());
+        Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
+    }
+
+    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+        make_data(site, stop)
+    }
+
+    fn first_statements(&self, site: &ServerSite) -> Option<String> {
+        Some(password_statements(site))
+    }
+
+    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString> {
+        arguments(site, port)
+    }
+
+    fn socket(&self, site: &ServerSite, _: u16) -> PathBuf {
+        socket(site)
+    }
+
+    fn end_signals(&self) -> (Signal, Option<Signal>) {
+        (Signal::TERM, None)
+    }
+
+    fn watchdog_signal(&self) -> &'static str {
+        "KILL"
+    }
+}
+
 /// Makes the data folder.
 ///
 /// Errors: files are missing, or the server fails at it.
-pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
@@ -86,7 +184,7 @@ pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabErro
 }
 
 /// What the server is started with.
-pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
+fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
     if identity.product == Product::Mysql && identity.number >= (8, 0) {
@@ -110,9 +208,9 @@ pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
 /// before it lets anybody in. Each is a line of its own, as old servers want it.
 ///
 /// What is executed may be in a log: only a hash, or a statement of which logs hide the password.
-pub(super) fn close(site: &ServerSite) -> String {
+fn password_statements(site: &ServerSite) -> String {
     let identity = &site.installed.identity;
-    let user = identity.product.database_user();
+    let user = MYSQL.database_user();
     let hash = password_verifier::mysql_native(site.login.password());
     match (identity.product, identity.number) {
         (Product::Mysql, (5, 7..) | (6.., _)) => {
@@ -133,7 +231,7 @@ pub(super) fn close(site: &ServerSite) -> String {
 }
 
 /// Its socket.
-pub(super) fn socket(site: &ServerSite) -> PathBuf {
+fn socket(site: &ServerSite) -> PathBuf {
     site.folders.run().join("mysql.sock")
 }
 
@@ -250,7 +348,8 @@ mod tests {
         }
         let identity = ServerIdentity::read("mysqld  Ver 5.5.9 for x").expect("a version");
         let binary = dir.path().join("bin/mysqld");
-        let home = home(&InstalledServer { binary, identity, environment: Vec::new() });
+        let environment = Vec::new();
+        let home = home(&InstalledServer { binary, package: &MYSQL, identity, environment });
         (dir, home)
     }
 

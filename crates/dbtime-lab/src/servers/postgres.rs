@@ -1,13 +1,18 @@
 //! How PostgreSQL's data folder is made and its server started: 9.6 and later.
 
 use super::launch::option;
+use super::login::PrivateLogin;
 use super::product::ServerPackage;
 use super::site::ServerSite;
 use crate::error::LabError;
+use dbtime_engines::databases::postgres::{PostgresServer, PostgresTarget};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::Server;
+use dbtime_model::Product;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Connections that its default of 100 leaves to ordinary users.
 const ROOM: u32 = 97;
@@ -15,10 +20,86 @@ const ROOM: u32 = 97;
 /// What is added to the connections of the load: the superuser's own, and dbtime's for looking.
 const SPARE: u32 = 13;
 
+/// PostgreSQL's own server.
+#[derive(Debug)]
+pub(super) struct PostgresPackage;
+
+/// See [`PostgresPackage`].
+pub(super) const POSTGRES: PostgresPackage = PostgresPackage;
+
+impl ServerPackage for PostgresPackage {
+    fn product(&self) -> Product {
+        Product::Postgres
+    }
+
+    fn binaries(&self) -> &'static [&'static str] {
+        &["postgres"]
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "install it (Debian: apt-get install postgresql)"
+    }
+
+    fn system_user(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn version_arguments(&self) -> &'static [&'static str] {
+        &["--version"]
+    }
+
+    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let (_, rest) = line.strip_prefix("postgres (")?.split_once(')')?;
+        rest.split_whitespace().next()
+    }
+
+    fn database_user(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn login_file(&self) -> &'static str {
+        "pgpass"
+    }
+
+    fn login_text(&self, login: &PrivateLogin, _: &Path, _: u16) -> String {
+        format!("*:*:*:{}:{}\n", self.database_user(), login.password().reveal())
+    }
+
+    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
+        let (user, password) = (self.database_user(), login.password().clone());
+        Box::new(PostgresServer::new(PostgresTarget::local(socket, user, password, "postgres")))
+    }
+
+    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+        make_data(site, stop)
+    }
+
+    fn first_statements(&self, _: &ServerSite) -> Option<String> {
+        None
+    }
+
+    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString> {
+        arguments(site, port)
+    }
+
+    fn socket(&self, site: &ServerSite, port: u16) -> PathBuf {
+        site.folders.run().join(format!(".s.PGSQL.{port}"))
+    }
+
+    fn end_signals(&self) -> (Signal, Option<Signal>) {
+        // SIGINT is its fast shutdown: it does not wait for clients to leave.
+        (Signal::INT, Some(Signal::QUIT))
+    }
+
+    fn watchdog_signal(&self) -> &'static str {
+        "QUIT"
+    }
+}
+
 /// Makes the data folder.
 ///
 /// Errors: initdb is missing or fails.
-pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let initdb = site.installed.beside("initdb");
     if !initdb.is_file() {
         return Err(site.no_data(&format!(
@@ -27,7 +108,7 @@ pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabErro
         )));
     }
     let identity = &site.installed.identity;
-    let user = identity.product.database_user();
+    let user = POSTGRES.database_user();
     // Before 10 there is no SCRAM.
     let (method, kept) = match identity.number {
         (10.., _) => ("scram-sha-256", site.login.scram_sha_256()),
@@ -47,7 +128,7 @@ pub(super) fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabErro
 }
 
 /// What the server is started with.
-pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
+fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-D".into(), site.folders.data().into()];
     let mut set = |name: &str, value: OsString| {
         let mut setting = OsString::from(format!("{name}="));
@@ -65,9 +146,4 @@ pub(super) fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     set("unix_socket_directories", site.folders.run().into());
     set("port", port.to_string().into());
     arguments
-}
-
-/// Its socket.
-pub(super) fn socket(site: &ServerSite, port: u16) -> PathBuf {
-    site.folders.run().join(format!(".s.PGSQL.{port}"))
 }

@@ -2,17 +2,17 @@
 
 use super::find::InstalledServer;
 use super::processes::{SharedProcesses, living_in, signal, status_line};
-use dbtime_model::Product;
+use super::product::ServerPackage;
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// How long a server may take to end as it wants.
-const GENTLE: Duration = Duration::from_secs(20);
+const END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long one that was told to end at once may take.
-const HARD: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between two looks at a process.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -20,7 +20,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// A server's main process, which is this process's child, and those it started itself.
 pub(super) struct ServerProcess {
     child: Child,
-    product: Product,
+    package: &'static dyn ServerPackage,
     /// What all its processes run.
     program: PathBuf,
     /// Where all of them live.
@@ -34,8 +34,8 @@ pub(super) struct ServerProcess {
 impl ServerProcess {
     /// A server that has been started.
     pub(super) fn new(child: Child, of: &InstalledServer, data: PathBuf) -> Self {
-        let (product, program) = (of.identity.product, of.binary.clone());
-        Self { child, product, program, data, is_over: false, left: SharedProcesses::default() }
+        let (package, program) = (of.package, of.binary.clone());
+        Self { child, package, program, data, is_over: false, left: SharedProcesses::default() }
     }
 
     /// Of the main process.
@@ -87,11 +87,11 @@ impl ServerProcess {
             return;
         }
         self.resume();
-        // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
-        let is_postgres = self.product == Product::Postgres;
-        let gentle = if is_postgres { Signal::INT } else { Signal::TERM };
-        if !self.ends_within(gentle, GENTLE) && is_postgres {
-            self.ends_within(Signal::QUIT, HARD);
+        let (properly, at_once) = self.package.end_signals();
+        if !self.ends_within(properly, END_TIMEOUT)
+            && let Some(at_once) = at_once
+        {
+            self.ends_within(at_once, KILL_TIMEOUT);
         }
         self.kill();
     }
@@ -118,7 +118,7 @@ impl ServerProcess {
     /// and perhaps the port.
     fn clear(&mut self) {
         let begun = Instant::now();
-        while begun.elapsed() < HARD {
+        while begun.elapsed() < KILL_TIMEOUT {
             let left = self.others();
             if left.is_empty() {
                 break;
@@ -131,7 +131,7 @@ impl ServerProcess {
     /// Stops the main process and waits until it stands still: then it starts no others.
     fn freeze(&mut self) {
         let begun = Instant::now();
-        while self.ended().is_none() && begun.elapsed() < HARD {
+        while self.ended().is_none() && begun.elapsed() < KILL_TIMEOUT {
             signal(self.pid(), Signal::STOP);
             if status_line(self.pid(), "State").is_some_and(|state| state.starts_with('T')) {
                 break;

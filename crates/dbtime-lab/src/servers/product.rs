@@ -1,59 +1,88 @@
-//! What a server is, by what its binary says of itself: `mysqld` may be MariaDB.
+//! What a private server of each product is like, and what an installed one is by what its binary
+//! prints: `mysqld` may be MariaDB.
 
+use super::login::PrivateLogin;
+use super::mysql::{MARIADB, MYSQL};
+use super::postgres::POSTGRES;
+use super::site::ServerSite;
+use crate::error::LabError;
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::Server;
 use dbtime_model::Product;
+use rustix::process::Signal;
+use std::ffi::OsString;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
-/// How a product is packaged, and what its servers are like when they are new. SQLite has none.
-pub(super) trait ServerPackage {
+/// How a product is packaged, and how a private server of it is made, started, logged in to and
+/// ended.
+pub(super) trait ServerPackage: fmt::Debug + Sync {
+    /// The product.
+    fn product(&self) -> Product;
+
     /// What the server's binary may be called.
-    fn binaries(self) -> &'static [&'static str];
+    fn binaries(&self) -> &'static [&'static str];
 
     /// How to come by it where it is missing.
-    fn install_hint(self) -> &'static str;
+    fn install_hint(&self) -> &'static str;
 
     /// The user that packages of this product make for it.
-    fn system_user(self) -> &'static str;
+    fn system_user(&self) -> &'static str;
+
+    /// By which arguments the binary prints its version.
+    fn version_arguments(&self) -> &'static [&'static str];
+
+    /// The version in the line that it prints; `None` where that is another product's.
+    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str>;
 
     /// The user that a private server lets in.
-    fn database_user(self) -> &'static str;
+    fn database_user(&self) -> &'static str;
 
     /// The file in a private server's folder by which the product's own clients log in.
-    fn login_file(self) -> &'static str;
+    fn login_file(&self) -> &'static str;
+
+    /// What stands in that file.
+    fn login_text(&self, login: &PrivateLogin, socket: &Path, port: u16) -> String;
+
+    /// The server behind a socket, with this login.
+    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server>;
+
+    /// Makes the data folder.
+    ///
+    /// Errors: files of the installation are missing, or one of its programs fails.
+    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError>;
+
+    /// Statements that the server executes when it first starts, before it lets anybody in; `None`
+    /// where it takes none.
+    fn first_statements(&self, site: &ServerSite) -> Option<String>;
+
+    /// What the server is started with.
+    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString>;
+
+    /// Its socket.
+    fn socket(&self, site: &ServerSite, port: u16) -> PathBuf;
+
+    /// The signal by which it ends properly, and one that ends it at once where that fails.
+    fn end_signals(&self) -> (Signal, Option<Signal>);
+
+    /// The signal by which the watchdog ends it, as kill(1) names it.
+    fn watchdog_signal(&self) -> &'static str;
 }
 
-impl ServerPackage for Product {
-    fn binaries(self) -> &'static [&'static str] {
-        match self {
-            Self::Mariadb => &["mariadbd", "mysqld"],
-            Self::Mysql => &["mysqld"],
-            Self::Postgres => &["postgres"],
-            Self::Sqlite => &[],
-        }
-    }
+/// Every product of which there are private servers. To add one, write its file and a line here.
+const PACKAGES: [&dyn ServerPackage; 3] = [&MARIADB, &MYSQL, &POSTGRES];
 
-    fn install_hint(self) -> &'static str {
-        match self {
-            Self::Mariadb => "install it (Debian: apt-get install mariadb-server-core)",
-            Self::Mysql => {
-                "install MySQL's own server (a stable Debian has only MariaDB; \
-                 unstable has mysql-server-core)"
-            }
-            Self::Postgres => "install it (Debian: apt-get install postgresql)",
-            Self::Sqlite => "it is part of dbtime",
-        }
-    }
+/// The package of a product.
+///
+/// Errors: it has no servers.
+pub(super) fn package(product: Product) -> Result<&'static dyn ServerPackage, LabError> {
+    let found = PACKAGES.into_iter().find(|package| package.product() == product);
+    found.ok_or_else(|| LabError::Usage(format!("there is no private server of {product}")))
+}
 
-    fn system_user(self) -> &'static str {
-        if self.speaks_mysql() { "mysql" } else { "postgres" }
-    }
-
-    fn database_user(self) -> &'static str {
-        if self.speaks_mysql() { "root" } else { "postgres" }
-    }
-
-    fn login_file(self) -> &'static str {
-        if self.speaks_mysql() { "client.cnf" } else { "pgpass" }
-    }
+/// The package that has a binary of this name.
+pub(super) fn package_of_binary(name: &str) -> Option<&'static dyn ServerPackage> {
+    PACKAGES.into_iter().find(|package| package.binaries().contains(&name))
 }
 
 /// What a binary says of itself.
@@ -68,21 +97,12 @@ pub(super) struct ServerIdentity {
 }
 
 impl ServerIdentity {
-    /// Reads the line that `--version` prints; `None` where it is neither server.
+    /// Reads the line that `--version` prints; `None` where it is none of these servers.
     pub(super) fn read(line: &str) -> Option<Self> {
         let line = line.lines().find(|line| !line.trim().is_empty())?;
-        let (product, version) = match line.split_once(" Ver ") {
-            Some((_, rest)) => {
-                let version = rest.split_whitespace().next()?;
-                let is_maria = line.to_ascii_lowercase().contains("mariadb");
-                (if is_maria { Product::Mariadb } else { Product::Mysql }, version)
-            }
-            None => {
-                let rest = line.strip_prefix("postgres (")?;
-                let (_, rest) = rest.split_once(')')?;
-                (Product::Postgres, rest.split_whitespace().next()?)
-            }
-        };
+        let (product, version) = PACKAGES
+            .iter()
+            .find_map(|package| Some((package.product(), package.version_in(line)?)))?;
         Some(Self { product, version: version.to_owned(), number: number(version)? })
     }
 }
@@ -161,6 +181,17 @@ mod tests {
         {
             assert_eq!(ServerIdentity::read(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn every_server_has_a_package() {
+        for product in Product::SERVERS {
+            assert_eq!(package(product).expect("there is one").product(), product);
+        }
+        let error = package(Product::Sqlite).expect_err("it has no servers");
+        assert!(error.to_string().contains("SQLite"), "{error}");
+        assert_eq!(package_of_binary("postgres").map(|p| p.product()), Some(Product::Postgres));
+        assert!(package_of_binary("bash").is_none());
     }
 
     #[test]

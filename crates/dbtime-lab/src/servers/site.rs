@@ -74,14 +74,14 @@ impl ServerSite {
         request: ServerRequest,
         installed: InstalledServer,
     ) -> Result<Self, LabError> {
-        let account = ServerAccount::of(request.product)?;
+        let account = ServerAccount::of(installed.package)?;
         if let Some(account) = &account {
             check_reach(account, &installed.binary)?;
         }
         let folders = ServerFolders::make(request.data.as_deref(), account.as_ref())?;
         let watchdog =
             ServerWatchdog::over(&installed.binary, &folders.all()).map_err(no_watchdog)?;
-        let login = PrivateLogin::new(installed.identity.product)?;
+        let login = PrivateLogin::new(installed.package)?;
         Ok(Self { request, installed, login, account, watchdog, folders })
     }
 

@@ -4,15 +4,12 @@ use super::cpus;
 use super::health::{self, HealthStatus};
 use super::launch::option;
 use super::log::LogFrom;
-use super::mysql;
 use super::port;
-use super::postgres;
 use super::preload;
 use super::process::{POLL_INTERVAL, ServerProcess};
 use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
 use crate::error::LabError;
-use dbtime_model::Product;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -40,11 +37,7 @@ pub(super) struct StartedServer {
 /// Makes the data folder.
 pub(super) fn make_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
     audience.report(format!("{}: making its data folder", site.installed.identity));
-    if site.installed.identity.product.speaks_mysql() {
-        mysql::make_data(site, audience.stop)
-    } else {
-        postgres::make_data(site, audience.stop)
-    }
+    site.installed.package.make_data(site, audience.stop)
 }
 
 /// Starts the server on a free port, or the one that was asked for.
@@ -74,7 +67,7 @@ pub(super) fn first(
             Err(failure) => return Err(failure.into_error(port)),
             Ok(started) => {
                 removed?;
-                let path = site.folders.login(site.installed.identity.product);
+                let path = site.folders.login(site.installed.package);
                 let written = site.login.write(&path, &started.socket, port);
                 return written.map(|()| started).map_err(|error| site.no_login(&error));
             }
@@ -85,10 +78,7 @@ pub(super) fn first(
 /// The file of statements that a server executes when it first starts, where one sets its password
 /// by that: those of the user come behind.
 fn first_statements(site: &ServerSite) -> Result<Option<PathBuf>, LabError> {
-    if !site.installed.identity.product.speaks_mysql() {
-        return Ok(None);
-    }
-    let mut text = mysql::close(site);
+    let Some(mut text) = site.installed.package.first_statements(site) else { return Ok(None) };
     if let Some(path) = settings::value(&site.request.settings, "init_file") {
         text += &fs::read_to_string(path)
             .map_err(|error| LabError::Usage(format!("--server-set init_file={path}: {error}")))?;
@@ -114,7 +104,7 @@ struct StartAttempt<'a> {
     port: u16,
     /// How long it may take.
     limit: Duration,
-    /// Statements that a server of MySQL's kind executes before it lets anybody in.
+    /// Statements that it executes before it lets anybody in.
     script: Option<&'a Path>,
 }
 
@@ -151,20 +141,17 @@ fn on_port(
 ) -> Result<StartedServer, StartFailure> {
     let port = attempt.port;
     audience.report(format!("{}: starting", site.installed.identity));
-    let product = site.installed.identity.product;
-    let (mut arguments, socket, signal) = match product {
-        Product::Postgres => {
-            (postgres::arguments(site, port), postgres::socket(site, port), "QUIT")
-        }
-        _ => (mysql::arguments(site, port), mysql::socket(site), "KILL"),
-    };
+    let package = site.installed.package;
+    let mut arguments = package.arguments(site, port);
+    let socket = package.socket(site, port);
     arguments.extend(attempt.script.map(|path| option("init-file", path)));
     let mut launch = site.launch(site.installed.binary.clone(), arguments);
     launch.environment.splice(0..0, site.request.environment.iter().cloned());
     launch.cpus = site.request.cpus.clone();
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
-    let child = site.watchdog.start(signal, || launch.start(Stdio::null(), &path))?;
+    let child =
+        site.watchdog.start(package.watchdog_signal(), || launch.start(Stdio::null(), &path))?;
     let process = ServerProcess::new(child, &site.installed, site.folders.data());
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;

@@ -1,5 +1,5 @@
 //! Targets: what the load is driven against, from its name to its figures. A file each; to add one,
-//! add its file and its line in [`Target::from_str`].
+//! add its file, and its form in `target_form.rs`.
 
 mod null;
 mod private;
@@ -27,9 +27,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::Arc;
-use target_form::FORMS;
 
 /// What the load is driven against.
 #[derive(Clone, Debug)]
@@ -164,38 +162,6 @@ pub(crate) struct TargetFacts {
     pub(crate) target: TargetInfo,
     /// What a reader must know of it.
     pub(crate) warnings: Vec<Warning>,
-}
-
-impl FromStr for Target {
-    type Err = LabError;
-
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        let kind: Arc<dyn TargetKind> = match TargetForm::of(text) {
-            Some(TargetForm::Null) => Arc::new(null::NullTargetKind::parse(text)?),
-            Some(TargetForm::Sqlite) => Arc::new(sqlite::SqliteTargetKind::parse(text)?),
-            Some(TargetForm::Server(product)) => {
-                Arc::new(server::ExistingServer::parse(text, product)?)
-            }
-            Some(TargetForm::Private(product)) => {
-                Arc::new(private::PrivateTarget::parse(text, product)?)
-            }
-            None => return Err(no_target(text)),
-        };
-        Ok(Self(kind))
-    }
-}
-
-/// A text that names none.
-fn no_target(text: &str) -> LabError {
-    let scheme = text.split([':', '?']).next().unwrap_or(text);
-    let name = |form: &&&str| form.split(':').next().unwrap_or_default().to_owned();
-    let near = FORMS.iter().find(|form| strsim::damerau_levenshtein(&name(form), scheme) <= 2);
-    let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
-    LabError::Usage(format!(
-        "`{}` is no target: write {}{hint}",
-        without_password(text),
-        FORMS.join(", ")
-    ))
 }
 
 /// A server that is there, by its URL.

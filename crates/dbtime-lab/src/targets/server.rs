@@ -9,14 +9,13 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
 use crate::servers::PrivateServer;
-use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget, MysqlTargetError};
-use dbtime_engines::databases::postgres::{PostgresServer, PostgresTarget, PostgresTargetError};
+use dbtime_engines::databases::{self, ServerUrlError};
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
 use dbtime_engines::server::{LoadedRows, Server, ServerError, ServerOptions, TableLoader};
-use dbtime_engines::socket::{Address, AddressError};
+use dbtime_engines::socket::Address;
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
@@ -51,12 +50,7 @@ pub(super) struct ReadyServer {
 impl ExistingServer {
     pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
         let variable = |name: &str| std::env::var(name).ok();
-        let server: Arc<dyn Server> = if product == Product::Postgres {
-            Arc::new(PostgresServer::new(PostgresTarget::parse(text, &variable)?))
-        } else {
-            Arc::new(MysqlServer::new(MysqlTarget::parse(text, variable)?))
-        };
-        Ok(Self { server })
+        Ok(Self { server: databases::server(product, text, &variable)? })
     }
 }
 
@@ -266,8 +260,7 @@ impl PreparedTarget for ReadyServer {
         record.validity.warnings.push(Warning {
             kind: WarningKind::Target,
             text: format!("the private server had ended before the run did: {ended}"),
-            remedy: "server.log in the record's folder says why (--no-record keeps none)"
-                .to_owned(),
+            remedy: "server.log in the record's folder says why (--no-record keeps none)".to_owned(),
         });
     }
 }
@@ -322,24 +315,11 @@ impl From<ServerError> for LabError {
     }
 }
 
-impl From<MysqlTargetError> for LabError {
-    fn from(error: MysqlTargetError) -> Self {
-        match error {
-            MysqlTargetError::Address(AddressError::Unknown { .. }) => {
-                Self::UnknownHost(error.to_string())
-            }
-            _ => Self::Usage(error.to_string()),
-        }
-    }
-}
-
-impl From<PostgresTargetError> for LabError {
-    fn from(error: PostgresTargetError) -> Self {
-        match error {
-            PostgresTargetError::Address(AddressError::Unknown { .. }) => {
-                Self::UnknownHost(error.to_string())
-            }
-            _ => Self::Usage(error.to_string()),
+impl From<ServerUrlError> for LabError {
+    fn from(error: ServerUrlError) -> Self {
+        match error.is_unknown_host() {
+            true => Self::UnknownHost(error.to_string()),
+            false => Self::Usage(error.to_string()),
         }
     }
 }

@@ -1,19 +1,23 @@
 //! What a target is, by the form of its text. Everything that has to know goes by this.
 
+use super::null::NullTargetKind;
+use super::private::PrivateTarget;
+use super::server::ExistingServer;
+use super::sqlite::SqliteTargetKind;
+use super::{Target, TargetKind};
+use crate::error::LabError;
+use dbtime_engines::server::url::without_password;
 use dbtime_model::Product;
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// The forms `--target` takes.
-pub(super) const FORMS: [&str; 9] = [
-    "sqlite",
-    "sqlite:PATH",
-    "mariadb",
-    "mysql",
-    "postgres",
-    "mysql://USER@HOST/DATABASE",
-    "mariadb://USER@HOST/DATABASE",
-    "postgres://USER@HOST/DATABASE",
-    "null",
-];
+pub(super) fn forms() -> Vec<String> {
+    let words = Product::SERVERS.map(|product| product.name().to_owned());
+    let urls = Product::SERVERS.map(|product| format!("{}://USER@HOST/DATABASE", product.name()));
+    let files = ["sqlite", "sqlite:PATH"].map(str::to_owned);
+    files.into_iter().chain(words).chain(urls).chain(["null".to_owned()]).collect()
+}
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,35 @@ impl TargetForm {
     }
 }
 
+impl FromStr for Target {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let kind: Arc<dyn TargetKind> = match TargetForm::of(text) {
+            Some(TargetForm::Null) => Arc::new(NullTargetKind::parse(text)?),
+            Some(TargetForm::Sqlite) => Arc::new(SqliteTargetKind::parse(text)?),
+            Some(TargetForm::Server(product)) => Arc::new(ExistingServer::parse(text, product)?),
+            Some(TargetForm::Private(product)) => Arc::new(PrivateTarget::parse(text, product)?),
+            None => return Err(no_target(text)),
+        };
+        Ok(Self(kind))
+    }
+}
+
+/// A text that names none.
+fn no_target(text: &str) -> LabError {
+    let scheme = text.split([':', '?']).next().unwrap_or(text);
+    let forms = forms();
+    let name = |form: &str| form.split(':').next().unwrap_or_default().to_owned();
+    let near = forms.iter().find(|form| strsim::damerau_levenshtein(&name(form), scheme) <= 2);
+    let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
+    LabError::Usage(format!(
+        "`{}` is no target: write {}{hint}",
+        without_password(text),
+        forms.join(", ")
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +110,6 @@ mod tests {
         for text in ["", "oracle", "oracle://a/b", "postgresql", "pgsql", "pgsql://a/b"] {
             assert_eq!(TargetForm::of(text), None, "{text}");
         }
-        assert!(FORMS.iter().all(|form| TargetForm::of(form).is_some()));
+        assert!(forms().iter().all(|form| TargetForm::of(form).is_some()));
     }
 }
