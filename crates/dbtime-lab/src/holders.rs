@@ -179,7 +179,7 @@ fn identified(
     let oldest = if product == Product::Postgres { (9, 6) } else { (5, 5) };
     if (parsed.major, parsed.minor) < oldest {
         return Err(LabError::Target(format!(
-            "{target} is {} {version}, which does not tell who holds locks: that takes {}.{}; \
+            "{target} is {} {version}, which does not show who holds locks: that takes {}.{}; \
              leave out --login",
             product.title(),
             oldest.0,

@@ -161,7 +161,7 @@ fn end_of(status: ExitStatus) -> String {
             Some(name) => format!("was killed by signal {signal} ({name:?})"),
             None => format!("was killed by signal {signal}"),
         },
-        (None, Some(code)) => format!("ended with exit code {code} and told no outcome"),
+        (None, Some(code)) => format!("ended with exit code {code} and reported no outcome"),
         (None, None) => "ended".to_owned(),
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
     facts.extend(connections(record));
     if record.warnings > 0 {
         let text = format!("{} came with the answers", counted(record.warnings, "warning"));
-        facts.push(("the server said", text));
+        facts.push(("server messages", text));
     }
     facts
 }

@@ -105,9 +105,9 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
             "measured from the instant each transaction was due"
         }
         Basis::Response => {
-            "closed loop with a pool: measured from the instant the client asked"
+            "closed loop with a pool: measured from the instant the client was ready"
         }
-        Basis::Service => "closed loop: measured from the instant the client asked",
+        Basis::Service => "closed loop: measured from the instant the client was ready",
     }
 }
 
@@ -439,7 +439,7 @@ pub(crate) fn measuring_cost(record: &RunRecord) -> Option<String> {
     let pairs = counted(cost.pairs.into(), "pair");
     Some(match cost.low_us <= 0.0 {
         true => format!(
-            "measuring costs too little to be told from noise ({range} of {} in {pairs} of slices \
+            "measuring costs too little to stand out from noise ({range} of {} in {pairs} of slices \
              with and without)",
             us(cost.without_us)
         ),

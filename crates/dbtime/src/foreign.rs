@@ -67,7 +67,7 @@ pub(crate) fn workload(
         Some(suffix) if suffix == "lua" => (sysbench(file, load)?, read()?),
         _ => {
             return Err(CommandFailure::usage(format!(
-                "--script {path}: the suffix says whose language it is in: .sql for pgbench's, \
+                "--script {path}: the suffix names its language: .sql for pgbench's, \
                  .lua for sysbench's"
             )));
         }

@@ -17,7 +17,7 @@ pub(super) fn cause(record: &RunRecord) -> LatenessCause {
     let causes: [fn(&RunRecord) -> Option<LatenessCause>; 6] =
         [standstill, steal, foreign, busy, run_queue, timer];
     let unknown = || {
-        ("for no reason that its figures tell".to_owned(), "repeat the run on a quieter machine")
+        ("for no reason that its figures show".to_owned(), "repeat the run on a quieter machine")
     };
     causes.iter().find_map(|cause| cause(record)).unwrap_or_else(unknown)
 }

@@ -242,10 +242,10 @@ fn identify(
     let mut command = launch.command();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("does not start ({error})"))?;
-    let (out, err) = read_within(child, VERSION_TIMEOUT).ok_or("does not say what it is")?;
+    let (out, err) = read_within(child, VERSION_TIMEOUT).ok_or("does not print its version")?;
     ServerIdentity::read(&out).ok_or_else(|| {
         let first_line = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
-        format!("says `{}` of itself", first_line.unwrap_or("nothing").trim())
+        format!("prints `{}` as its version", first_line.unwrap_or("nothing").trim())
     })
 }
 

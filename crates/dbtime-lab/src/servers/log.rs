@@ -48,7 +48,7 @@ impl<'a> LogFrom<'a> {
         if lines.is_empty() {
             return "it printed nothing".to_owned();
         }
-        format!("its log says:\n    {}", lines.join("\n    "))
+        format!("its log:\n    {}", lines.join("\n    "))
     }
 }
 
@@ -94,6 +94,6 @@ mod tests {
         let log = LogFrom::end_of(&path);
         fs::write(&path, b"old\nnew \xff\n").expect("written");
         assert_eq!(log.text(), "new \u{fffd}\n");
-        assert_eq!(log.quote(), "its log says:\n    new \u{fffd}");
+        assert_eq!(log.quote(), "its log:\n    new \u{fffd}");
     }
 }

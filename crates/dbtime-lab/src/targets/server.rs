@@ -260,7 +260,7 @@ impl PreparedTarget for ReadyServer {
         record.validity.warnings.push(Warning {
             kind: WarningKind::Target,
             text: format!("the private server had ended before the run did: {ended}"),
-            remedy: "server.log in the record's folder says why (--no-record keeps none)".to_owned(),
+            remedy: "see server.log in the record's folder (--no-record keeps none)".to_owned(),
         });
     }
 }

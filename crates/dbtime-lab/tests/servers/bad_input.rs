@@ -70,8 +70,8 @@ fn programs_that_are_something_else() {
         let prefix = Some(dir.path().to_owned());
         refused(&ServerRequest { prefix, ..ServerRequest::new(product) }).to_string()
     };
-    assert!(of(Product::Mysql).contains("/mysqld says `bash 5.2` of itself"));
-    assert!(of(Product::Postgres).contains("/postgres says `nothing` of itself"));
+    assert!(of(Product::Mysql).contains("/mysqld prints `bash 5.2` as its version"));
+    assert!(of(Product::Postgres).contains("/postgres prints `nothing` as its version"));
     write("postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 19.1'\n");
     assert!(of(Product::Postgres).contains("there is no initdb beside "));
     write("mysqld", "#!/bin/sh\necho 'mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL)'\n");

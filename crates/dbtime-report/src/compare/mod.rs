@@ -27,6 +27,6 @@ pub const SCHEMA: u32 = 1;
 /// Why there is none.
 const NO_VERDICT: &str = "No verdict: these are single runs. A difference between them may come from what was changed, \
      or from anything else that differs between one run and the next (caches, file layout, \
-     neighbours on the machine), and two runs cannot tell which. To learn it, repeat both in \
+     neighbours on the machine), and two runs cannot show which. To learn it, repeat both in \
      random order with the server restarted between runs, and look whether the two groups of \
      results overlap.";

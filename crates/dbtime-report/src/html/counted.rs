@@ -14,7 +14,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
         HtmlHeading::Figure("In all"),
         HtmlHeading::Text("What it counts"),
     ];
-    let mut table = HtmlTable::new("Status counters that tell most, per transaction and in all", heads);
+    let mut table = HtmlTable::new("Key status counters, per transaction and in all", heads);
     for counter in &info.key_counters {
         table.row(row(counter).map(HtmlCell::text).into());
     }

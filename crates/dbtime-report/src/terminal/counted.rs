@@ -20,7 +20,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
         table.row(vec![name.into(), each.into(), all, meaning]);
     }
     if table.is_empty() {
-        page.text("none of the counters that tell most counted anything", TextRole::Dim);
+        page.text("none of the key counters counted anything", TextRole::Dim);
     } else {
         page.table(&table);
     }

@@ -258,7 +258,7 @@ fn whole_note(whole: &WholeMachine) -> String {
     let share = |time: Nanos| percent(100.0 * time.as_secs() / whole.wall.as_secs().max(1e-9));
     let missed = match whole.missed {
         0 => String::new(),
-        missed => format!(" Of {} switches the kernel did not tell.", count(missed)),
+        missed => format!(" The kernel did not report {} switches.", count(missed)),
     };
     let lost = match whole.lost {
         0 => String::new(),

@@ -211,7 +211,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         (ledger.unparsed, "connections from before spoke what was not understood"),
         (
             ledger.unseen_arrivals,
-            "times the kernel did not tell that a thread got a CPU; its own record did",
+            "times the kernel did not report that a thread got a CPU; its own record did",
         ),
     ] {
         if trouble > 0 {

@@ -104,7 +104,7 @@ fn rates(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, taken: usize) {
 fn trouble(scene: &TopScene) -> String {
     let ledger = &scene.ledger;
     let kinds = [
-        (ledger.dropped, "requests were too many to be told of one by one"),
+        (ledger.dropped, "requests were too many to be listed one by one"),
         (ledger.tls, "encrypted connections cannot be followed"),
         (ledger.compressed, "compressed connections cannot be followed"),
         (ledger.no_storage, "reads and writes had no room in the kernel"),

@@ -283,7 +283,7 @@ fn load(spec: &RunSpec) -> Result<LoadRequest, CommandFailure> {
         ),
         (
             think.is_some() && !is_closed,
-            "--think belongs to a closed loop: with --rate the schedule says when transactions are \
+            "--think belongs to a closed loop: with --rate the schedule sets when transactions are \
              due"
             .to_owned(),
         ),
