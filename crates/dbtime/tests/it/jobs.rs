@@ -120,7 +120,7 @@ fn shorten(flag: &str, word: &mut String, is_trace: bool) {
         ("--time", _) if !is_trace => "1s",
         ("--time", _) => "2s",
         ("--rate", _) if word.starts_with("auto") => "100/s",
-        ("--repeat", _) => "2",
+        ("--repeat", _) => "1",
         ("--sweep", _) => {
             // Two values of a factor make a table.
             let mut commas = word.match_indices(',').map(|(at, _)| at);
