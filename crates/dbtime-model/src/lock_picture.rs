@@ -1,9 +1,10 @@
 //! Who waits for whom as a server itself has it, at one instant.
 
 use crate::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// A session as its server has it. Texts are the server's, and may hold anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSession {
     /// What ends it takes: MySQL's connection id, PostgreSQL's process of the backend. PostgreSQL
     /// has prepared transactions under 0.

@@ -291,9 +291,13 @@ impl Parts {
     }
 }
 
-/// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds.
+/// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds. In
+/// binary formats: which parts were measured, and the nanoseconds of all.
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if !to.is_human_readable() {
+            return (self.measured.0, self.ns).serialize(to);
+        }
         let present = || Part::ALL.into_iter().filter(|part| self.get(*part) != 0);
         let mut map = to.serialize_map(Some(present().count()))?;
         for part in present() {
@@ -315,7 +319,11 @@ impl Serialize for InMicroseconds {
 /// What is not in it came to nothing; names that this program does not know are passed over.
 impl<'de> Deserialize<'de> for Parts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(PartsVisitor)
+        if from.is_human_readable() {
+            return from.deserialize_map(PartsVisitor);
+        }
+        let (measured, ns) = <(u32, [i64; PART_COUNT])>::deserialize(from)?;
+        Ok(Self { ns, measured: PartSet(measured) })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Counts by a number, of which only those are kept that are something. As data they are a list
-/// of all up to the last of these.
+/// Counts by a number, of which only those are kept that are something. As JSON they are a list
+/// of all up to the last of these, in binary formats those that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SparseCounts {
     /// Shape: by their numbers; none is 0.
@@ -61,6 +61,9 @@ impl FromIterator<u64> for SparseCounts {
 
 impl Serialize for SparseCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if !to.is_human_readable() {
+            return self.counts.serialize(to);
+        }
         let behind = self.counts.last().map_or(0, |(last, _)| last + 1);
         to.collect_seq((0..behind).map(|number| self.of(number)))
     }
@@ -68,7 +71,14 @@ impl Serialize for SparseCounts {
 
 impl<'a> Deserialize<'a> for SparseCounts {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
-        Vec::<u64>::deserialize(from).map(|all| all.into_iter().collect())
+        if from.is_human_readable() {
+            return Vec::<u64>::deserialize(from).map(|all| all.into_iter().collect());
+        }
+        let mut counts = Self::default();
+        for (number, count) in Vec::<(u32, u64)>::deserialize(from)? {
+            counts.add_to(number, count);
+        }
+        Ok(counts)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::traced_files::FileWait;
 use crate::{MonoNanos, Nanos, Parts, WireProtocol};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
@@ -32,12 +32,10 @@ pub enum TextState {
     None,
 }
 
-/// Most of most requests is nothing, which need not be written each time.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 /// A request that is over, from the read that brought it to the write that ended its answer.
+///
+/// Its own serialized form is for binary formats between processes, and the one in which recordings
+/// of the versions 1 and 2 are read; what is written as JSON is in `traced_json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedRequest {
     /// Its connection, from 1 in the order of first sight.
@@ -50,24 +48,23 @@ pub struct TracedRequest {
     #[serde(rename = "start_us")]
     pub start: MonoNanos,
     /// When the first piece of its answer had been handed to the kernel.
-    #[serde(rename = "first_sent_us", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "first_sent_us")]
     pub first_sent: Option<MonoNanos>,
     /// When the last piece had been; without an answer, when the server turned to the next request.
     #[serde(rename = "end_us")]
     pub end: MonoNanos,
     /// Whose connection it is, as far as that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<Arc<SessionLogin>>,
     /// What its client speaks.
     pub protocol: WireProtocol,
     /// Its command in the protocol: a number of MySQL's, a message's first byte of PostgreSQL's.
     pub command: u8,
     /// PostgreSQL: how often it executes something; 0 elsewhere.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub executes: u32,
     /// Where these are several statements, each of them; text and rows are those of the one that
     /// took longest, or that is likely to have.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub statements: Vec<ExecutedStatement>,
     /// Bytes of the command, also of those that were not kept.
     pub length: u32,
@@ -82,17 +79,16 @@ pub struct TracedRequest {
     pub writes: u32,
     /// Rows that it sent or changed, as the answer says; of several results together. `None` where
     /// it does not say, or was not whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub rows: Option<u64>,
     /// The server's error, where the answer begins with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
     /// What became of it.
     #[serde(alias = "fate")]
     pub outcome: RequestOutcome,
     /// How long it was there before it was read; `None` where that was not seen. Not part of the
     /// response.
-    #[serde(rename = "server_queue_us", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "server_queue_us")]
     pub server_queue: Option<Nanos>,
     /// Where the response went, each part measured on its own.
     ///
@@ -100,23 +96,21 @@ pub struct TracedRequest {
     /// the CPU.
     pub parts: Parts,
     /// The number of the last system call that is among [`Part::Other`](crate::Part::Other).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub other_call: Option<u16>,
     /// Its longest wait for a lock, and who let that go.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
     /// Who had the CPU for longest while it could have run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptor: Option<Preemptor>,
     /// The files that it waited for: those with the longest waits, eight at most, and what is left
     /// of each part.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub files: Vec<FileWait>,
     /// What became of it in the query cache.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub cache: QueryCache,
     /// Whether its text, literals included, holds what was searched for while it was watched.
-    #[serde(skip)]
+    #[serde(default)]
     pub is_match: bool,
 }
 
@@ -130,14 +124,14 @@ pub struct ExecutedStatement {
     /// How often it was executed in a row.
     pub executes: u32,
     /// Rows that it sent or changed, all times together, where the answer says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub rows: Option<u64>,
     /// From when the server turned to it until it turned to the next; `None` where that was not
     /// seen. Unit of the file: microseconds.
-    #[serde(default, rename = "length_us", skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "length_us")]
     pub length: Option<Nanos>,
     /// Whether further statements are in it, for which there was no room.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub has_others: bool,
 }
 
@@ -150,10 +144,10 @@ pub struct SessionLogin {
     /// The database, likewise; empty: none.
     pub database: String,
     /// What a MySQL or MariaDB server calls the connection, where its greeting was seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub id: Option<u64>,
     /// The client's address and port; `None`: it comes by a Unix socket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub client: Option<SocketAddr>,
 }
 
@@ -167,13 +161,10 @@ pub struct Blocker {
     /// The connection whose request it served, or had served last; `None`: none that is watched.
     pub connection: Option<u64>,
     /// What the server calls that connection, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_id: Option<u64>,
     /// Whether the client of that connection had gone by then.
-    #[serde(skip_serializing_if = "is_default")]
     pub has_left: bool,
     /// What its transaction had done, where it had more than one statement.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction: Option<Arc<BlockingTransaction>>,
     /// What the server calls what was waited for, where it says so.
     pub lock: Option<Cow<'static, str>>,
@@ -257,13 +248,45 @@ impl TracedRequest {
 }
 
 /// What a server calls an error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// MySQL's number.
     Number(u16),
     /// PostgreSQL's SQLSTATE, letters and digits.
     SqlState(String),
+}
+
+/// The code by itself, as JSON has it: a number or a string.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum BareErrorCode {
+    Number(u16),
+    SqlState(String),
+}
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let is_bare = to.is_human_readable();
+        match self {
+            Self::Number(number) if is_bare => number.serialize(to),
+            Self::SqlState(state) if is_bare => state.serialize(to),
+            Self::Number(number) => Ok::<_, &str>(number).serialize(to),
+            Self::SqlState(state) => Err::<u16, _>(state).serialize(to),
+        }
+    }
+}
+
+impl<'a> Deserialize<'a> for ErrorCode {
+    fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
+        if !from.is_human_readable() {
+            let code = Result::<u16, String>::deserialize(from)?;
+            return Ok(code.map_or_else(Self::SqlState, Self::Number));
+        }
+        Ok(match BareErrorCode::deserialize(from)? {
+            BareErrorCode::Number(number) => Self::Number(number),
+            BareErrorCode::SqlState(state) => Self::SqlState(state),
+        })
+    }
 }
 
 impl fmt::Display for ErrorCode {

@@ -2,10 +2,11 @@
 
 use crate::traced::TracedRequest;
 use crate::{MonoNanos, Nanos, Part};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// What a connection is at.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiveConnection {
     /// When that was seen.
     pub at: MonoNanos,
@@ -16,7 +17,7 @@ pub struct LiveConnection {
 }
 
 /// What a connection does now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionActivity {
     /// Nothing: its last request is over.
     Idle,

@@ -36,7 +36,7 @@ pub struct TraceTotals {
     pub parts: Parts,
     /// The files that they waited for, in no order. Of statements that share a text but not how
     /// they fared, one has them all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub files: Vec<FileWait>,
     /// Responses.
     #[serde(rename = "fine")]
@@ -122,7 +122,7 @@ pub enum StatementName {
 
 /// Which row of the tables it is, while servers are watched: in a row of its own a statement is
 /// another one each time that it has got one. The default is the row of all that have none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RowNumber {
     /// The kernel's number of the statement.
     pub statement: u64,
@@ -208,10 +208,10 @@ pub struct TracedTotals {
     /// Who pre-empted them, longest first.
     pub preemptors: Vec<Preemption>,
     /// Whose locks they waited for, longest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub lock_waits: Vec<LockWaitTotals>,
     /// What replacing rows may have cost; `None`: no row was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub replaced: Option<ReplacedStatements>,
 }
 

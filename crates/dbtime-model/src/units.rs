@@ -128,16 +128,23 @@ impl Sub for MonoNanos {
 }
 
 impl Serialize for Nanos {
-    /// Microseconds, as everywhere in JSON; the field's name ends in `_us`.
+    /// Microseconds, as everywhere in JSON; the field's name ends in `_us`. Binary formats, which
+    /// only processes of one dbtime use among themselves, have the nanoseconds.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_f64(self.as_micros())
+        match to.is_human_readable() {
+            true => to.serialize_f64(self.as_micros()),
+            false => to.serialize_u64(self.0),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Nanos {
-    /// Reads microseconds; negative ones and NaN give zero.
+    /// Reads what [`Nanos::serialize`] writes; negative microseconds and NaN give zero.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        f64::deserialize(from).map(|us| Self((us * 1e3).round() as u64))
+        match from.is_human_readable() {
+            true => f64::deserialize(from).map(|us| Self((us * 1e3).round() as u64)),
+            false => u64::deserialize(from).map(Self),
+        }
     }
 }
 

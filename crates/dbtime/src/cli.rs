@@ -102,6 +102,10 @@ pub(crate) enum CliCommand {
     #[cfg(feature = "trace")]
     #[command(name = dbtime_observe::trace::HELPER, hide = true)]
     TraceHelper,
+    /// What `trace` and `top` start to read what clients send, without rights.
+    #[cfg(feature = "trace")]
+    #[command(name = dbtime_lab::tracing::READER, hide = true)]
+    TraceReader,
     /// Print shell completions.
     Completions(CompletionsArgs),
     /// Write the manual pages into a folder.

@@ -1,13 +1,14 @@
 //! Who holds the locks that others wait for now: asked of the server, and of nobody while nobody
 //! waits.
 
+use super::trace_session::TraceSession;
 use crate::error::LabError;
 use crate::holders::HolderLogin;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Nanos, Part};
-use dbtime_observe::trace::{Capture, FingerprintCache, TracedServer};
+use dbtime_observe::trace::FingerprintCache;
 use std::sync::Arc;
 
 /// How often it is looked whether somebody waits.
@@ -96,16 +97,21 @@ impl HolderWatch {
     /// Has connections from before the watching called as the server calls them: where it is known
     /// which of the servers was asked. To be called once the watching has begun. A server that does
     /// not answer is watched all the same.
-    pub(super) fn list_sessions(&mut self, capture: &Capture, servers: &[TracedServer]) {
-        let Some(login) = &mut self.login else { return };
-        let alike = servers.iter().filter(|server| server.protocol == login.protocol());
-        let [server] = alike.collect::<Vec<_>>()[..] else { return };
-        let asked = now();
+    ///
+    /// # Errors
+    /// Nothing is watched any more.
+    pub(super) fn list_sessions(&mut self, session: &mut TraceSession) -> Result<(), LabError> {
+        let Some(login) = &mut self.login else { return Ok(()) };
+        let mut alike =
+            session.servers().iter().filter(|server| server.protocol == login.protocol());
+        let (Some(server), None) = (alike.next(), alike.next()) else { return Ok(()) };
+        let (process, at) = (server.process, now());
         match login.sessions() {
-            Ok(sessions) => capture.list_sessions(server.process, asked, sessions),
+            Ok(sessions) => session.list_sessions(process, at, sessions),
             Err(error) => {
                 self.login = None;
                 self.lose(&error.to_string());
+                Ok(())
             }
         }
     }
@@ -130,12 +136,12 @@ impl HolderWatch {
     ///
     /// # Errors
     /// The kernel does not let it look at connections.
-    pub fn poll(&mut self, capture: &mut Capture) -> Result<bool, LabError> {
+    pub fn poll(&mut self, session: &mut TraceSession) -> Result<bool, LabError> {
         let Some(mut login) = self.login.take() else { return Ok(false) };
         let mut has_changed = false;
         if now() >= self.due {
             self.due = now() + CHECK_INTERVAL;
-            has_changed = self.consider(&mut login, &capture.connections()?);
+            has_changed = self.consider(&mut login, &session.connections()?);
         }
         let begun = login.begun();
         match login.go_on() {

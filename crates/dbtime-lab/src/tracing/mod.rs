@@ -2,12 +2,35 @@
 //!
 //! A [`TraceSession`] is what `dbtime trace`, `dbtime top` and a traced run have in common. It
 //! prints nothing: what there is to know on the way are notes, a sentence each.
+//!
+//! ```text
+//!   this process                reader                        helper
+//!     TraceSession  ── frames ──  TraceReader
+//!     HolderWatch                   Capture      ── messages ──  loads, attaches, opens
+//!     what it shows                 recording                    (keeps the rights)
+//!                                 (no rights, seccomp)
+//! ```
 
 mod cost_limiter;
 mod holder_watch;
+mod reader_messages;
+mod reader_process;
 mod server_set;
+mod trace_options;
+mod trace_reader;
 mod trace_recording;
 mod trace_session;
 
 pub use holder_watch::{HolderOptions, HolderWatch};
-pub use trace_session::{TraceOptions, TraceOutcome, TraceProgress, TraceSession};
+pub use reader_process::READER;
+pub use trace_options::TraceOptions;
+pub use trace_reader::serve_reader;
+pub use trace_session::{DetachingReader, TraceOutcome, TraceProgress, TraceSession};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The time of day, where this machine is.
+fn wall_clock(zone: &TimeZone) -> String {
+    Timestamp::now().to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}

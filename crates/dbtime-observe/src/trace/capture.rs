@@ -14,7 +14,6 @@ use super::kernel::refusal::kernel;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
 use super::kernel::sum_layout;
 use super::privilege::helper::{Helper, ProbeGroup};
-use super::privilege::terminal::BorrowedTerminal;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
 use super::probes::server_probes::{Probes, ProgramFacts};
@@ -34,7 +33,7 @@ use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use libbpf_rs::{MapCore, MapFlags, Object};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -64,8 +63,10 @@ pub struct Capture {
     /// What the kernel takes to run a program, beside what that does.
     dispatch: Nanos,
     since: MonoNanos,
-    /// CPU time of this process and its helper before that.
+    /// CPU time of this process, its helper and whoever is charged before that.
     spent: Nanos,
+    /// Another process whose CPU time is a cost of watching.
+    charged: Option<u32>,
     departures: u64,
     swept: Instant,
     /// What the hit of a probe takes, once somebody wanted to know.
@@ -126,6 +127,7 @@ impl Capture {
             dispatch: Nanos::ZERO,
             since: now(),
             spent: Nanos::ZERO,
+            charged: None,
             departures: 0,
             swept: Instant::now(),
             trap: None,
@@ -171,21 +173,24 @@ impl Capture {
         sandbox::enter()
     }
 
-    /// Has a terminal restored where this process ends, however that ends, before it has given it
-    /// back. To be called while the terminal is as it is to be again.
+    /// Has a terminal restored where this process ends, however that ends, before whoever has lent
+    /// it has given it back. `files` are those of [`BorrowedTerminal::lend`](super::BorrowedTerminal::lend).
     ///
     /// # Errors
     /// It is none, or the helper has ended.
-    pub fn lend_terminal(
-        &mut self,
-        input: impl AsFd,
-        output: impl AsFd,
-    ) -> Result<BorrowedTerminal, TraceError> {
-        self.helper.lend(input.as_fd(), output.as_fd())
+    pub fn lend_terminal(&mut self, files: &[BorrowedFd<'_>]) -> Result<(), TraceError> {
+        self.helper.lend(files)
+    }
+
+    /// Counts CPU time that another process takes from now on as a cost of watching.
+    pub fn charge(&mut self, process: u32) {
+        self.charged = Some(process);
+        self.spent += crate::process::cpu_time(process).unwrap_or_default();
     }
 
     fn own_cpu(&self) -> Nanos {
-        process_cpu() + self.helper.cpu()
+        let charged = self.charged.and_then(|process| crate::process::cpu_time(process));
+        process_cpu() + self.helper.cpu() + charged.unwrap_or_default()
     }
 
     /// Does less for each request from now on, so that watching costs less.

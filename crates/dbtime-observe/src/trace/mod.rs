@@ -36,7 +36,7 @@ pub use capture::{AttachedPrograms, Capture, CaptureResult};
 pub use decode::fingerprint_cache::FingerprintCache;
 pub use decode::literals::LiteralFilter;
 pub use kernel::stream::{CaptureConfig, CaptureDepth};
-pub use privilege::helper::{COMMAND as HELPER, serve as help};
+pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
 pub use privilege::signals::HeldSignals;
 pub use privilege::terminal::BorrowedTerminal;
 pub use servers::{ServerFilter, TracedServer, servers};
@@ -46,6 +46,24 @@ use dbtime_model::WireProtocol;
 use postgres_files::catalogs::open_catalog;
 use postgres_files::file_names::FileNames;
 use serde::{Deserialize, Serialize};
+
+/// Gives up what this process may do beyond what anybody may. To be called while there are no other
+/// threads.
+///
+/// # Errors
+/// The kernel does not take the rights back.
+pub fn give_up_rights() -> Result<(), TraceError> {
+    privilege::rights::give_up(|| true)
+}
+
+/// Leaves this process with the system calls that it takes to read and write what is open: all
+/// threads are there.
+///
+/// # Errors
+/// The kernel has no such filters.
+pub fn confine() -> Result<(), TraceError> {
+    privilege::sandbox::enter()
+}
 
 /// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process
 /// itself may read what says so. For tests.
@@ -116,6 +134,9 @@ pub enum TraceError {
     /// What keeps the right to attach is not there.
     #[error("the helper that attaches to servers {0}")]
     Helper(String),
+    /// What reads what comes from clients is not there.
+    #[error("the reader of what comes from clients {0}")]
+    Reader(String),
     /// Rights cannot be given up.
     #[error(
         "what comes from clients is not read with rights that could do harm, and these cannot be \

@@ -40,6 +40,8 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Top(args) => top::run(&args),
         #[cfg(feature = "trace")]
         CliCommand::TraceHelper => trace::help(),
+        #[cfg(feature = "trace")]
+        CliCommand::TraceReader => trace::read(),
         CliCommand::Completions(args) => Ok(completions::run(&args)),
         CliCommand::Manual(args) => manual::run(&args),
         CliCommand::Usage(args) => usage::run(&args),

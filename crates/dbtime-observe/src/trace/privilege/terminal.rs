@@ -24,13 +24,22 @@ const ENDING: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 const CONGESTION: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// A terminal that this process has for itself. Where it ends before the terminal has been given
-/// back, the helper restores it.
+/// back, the helper restores it. (A reader of its own, between both, may be killed as well.)
 #[derive(Debug)]
 pub struct BorrowedTerminal(PipeWriter);
 
 impl BorrowedTerminal {
-    pub(crate) fn new(pipe: PipeWriter) -> Self {
-        Self(pipe)
+    /// Lends this process's terminal, for [`Capture::lend_terminal`](crate::trace::Capture::lend_terminal)
+    /// in whichever process has the helper: its input, its output, and the end of a pipe. To be
+    /// called while the terminal is as it is to be again.
+    ///
+    /// # Errors
+    /// There are no more files.
+    pub fn lend() -> io::Result<(Self, [OwnedFd; 3])> {
+        let (given_back, pipe) = io::pipe()?;
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((Self(pipe), [input, output, given_back.into()]))
     }
 
     /// To be called once the terminal is as it was: from here on the helper leaves it alone.
@@ -128,7 +137,7 @@ mod tests {
         let mut raw = tcgetattr(&near).expect("modes");
         raw.make_raw();
         tcsetattr(&near, OptionalActions::Now, &raw).expect("set");
-        (far.into(), near, BorrowedTerminal::new(pipe), lent)
+        (far.into(), near, BorrowedTerminal(pipe), lent)
     }
 
     fn is_canonical(terminal: &File) -> bool {

@@ -67,7 +67,7 @@ impl TopFeed {
 
     /// Counts from now on.
     pub(super) fn restart(&mut self, session: &mut TraceSession) -> Result<(), CommandFailure> {
-        self.first = TraceSnapshot::now(session.capture().totals()?);
+        self.first = TraceSnapshot::now(session.totals()?);
         self.last = self.first.clone();
         self.rates.clear();
         self.lock_waits.clear();
@@ -96,7 +96,7 @@ impl TopFeed {
 
     /// What there is to show now, and since the last time.
     pub(super) fn scene(&mut self, session: &mut TraceSession) -> Result<TopScene, CommandFailure> {
-        let counted = TraceSnapshot::now(session.capture().totals()?);
+        let counted = TraceSnapshot::now(session.totals()?);
         let (lately, whole) = (counted.since(&self.last), counted.since(&self.first));
         let rate = lately.all.count as f64 / lately.length.as_secs().max(1e-9);
         self.rates.truncate(MOST_RATES - 1);
@@ -108,11 +108,11 @@ impl TopFeed {
             lately,
             whole,
             rates: self.rates.iter().rev().copied().collect(),
-            connections: session.capture().connections()?,
+            connections: session.connections()?,
             lock_waits: self.lock_waits.iter().cloned().collect(),
             login: LoginScene::default(),
             slowest: self.slowest.clone(),
-            ledger: session.capture().ledger()?,
+            ledger: session.ledger()?,
         })
     }
 }

@@ -35,13 +35,14 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         adds_up: true,
         keeps_literals: args.raw_sql,
         buffer_bytes: BUFFER_BYTES,
+        borrows_terminal: true,
         ..TraceOptions::default()
     };
     let login = args.login.options(args.raw_sql);
     let attached = TraceSession::attach(&options, &login, interrupt::quietly)?;
     let (mut session, holders, stop) = attached;
     let feed = TopFeed::new(&mut session)?;
-    let notes = session.unavailable();
+    let notes = session.unavailable().to_vec();
     let mut top = Top {
         session,
         feed,
@@ -53,18 +54,18 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         notes,
     };
     let ended = {
-        let mut terminal = Terminal::open(top.session.capture())?;
+        let mut terminal = Terminal::open(top.session.take_terminal())?;
         top.session.confine()?;
         top.watch(&mut terminal, &stop)
     };
     // While the screen was there, there was no room for them.
     top.notes.iter().for_each(|note| screen::note(note));
-    let TraceOutcome { end, attached, .. } = top.session.finish()?;
+    let TraceOutcome { end, reader, .. } = top.session.finish()?;
     screen::result(&ledger_lines(&end.ledger));
     if let Some(cost) = end.cost {
         screen::result(&cost_line(&cost, end.ledger.ended, end.length));
     }
-    drop(attached);
+    drop(reader);
     ended.map(|()| ProcessExit::Fine)
 }
 
@@ -107,7 +108,7 @@ impl Top {
                 self.feed.servers = self.session.servers().iter().map(short_name).collect();
                 self.count()?;
             }
-            let has_found = self.holders.poll(self.session.capture())?;
+            let has_found = self.holders.poll(&mut self.session)?;
             if has_found && !self.state.is_frozen {
                 self.scene.login = login_scene(&self.holders);
             }

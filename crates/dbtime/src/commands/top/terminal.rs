@@ -2,23 +2,21 @@
 //! once, the tracer's helper sees to that.
 
 use crate::exit::CommandFailure;
-use dbtime_observe::trace::{BorrowedTerminal, Capture};
+use dbtime_observe::trace::BorrowedTerminal;
 use dbtime_report::top::{TopScene, TopState, draw};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
-use std::io::{stdin, stdout};
 use std::time::Duration;
 
 pub(super) struct Terminal {
     own: DefaultTerminal,
-    borrowed: BorrowedTerminal,
+    borrowed: Option<BorrowedTerminal>,
     has_changed: bool,
 }
 
 impl Terminal {
-    /// Takes the whole screen.
-    pub(super) fn open(capture: &mut Capture) -> Result<Self, CommandFailure> {
-        let borrowed = capture.lend_terminal(stdin(), stdout())?;
+    /// Takes the whole screen, which the helper restores where this process is killed.
+    pub(super) fn open(borrowed: Option<BorrowedTerminal>) -> Result<Self, CommandFailure> {
         // It also sees to it that a panic gives the screen back before it is told of.
         let own = ratatui::try_init().map_err(CommandFailure::environment)?;
         // What listens for keys is made with the first question for one.
@@ -60,6 +58,8 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         ratatui::restore();
-        self.borrowed.give_back();
+        if let Some(borrowed) = &mut self.borrowed {
+            borrowed.give_back();
+        }
     }
 }

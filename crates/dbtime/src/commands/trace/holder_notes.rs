@@ -33,7 +33,7 @@ impl HolderNotes {
 
     /// As [`HolderWatch::poll`]; prints what is new.
     pub(super) fn poll(&mut self, session: &mut TraceSession) -> Result<(), CommandFailure> {
-        if !self.holders.poll(session.capture())? {
+        if !self.holders.poll(session)? {
             return Ok(());
         }
         self.show_notes();

@@ -26,15 +26,16 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         ticks: (args.summary && !args.json).then(|| LiveTicks::new(args.every, since)),
         session,
     };
-    print_notes(&watch.session.unavailable());
-    let names = watch.session.server_names();
-    names.iter().for_each(|name| screen::note(&format!("watching {name}")));
-    watch.view.begin(&watch.session.heading())?;
+    print_notes(watch.session.unavailable());
+    let heading = watch.session.heading();
+    heading.servers.iter().for_each(|name| screen::note(&format!("watching {name}")));
+    watch.view.begin(heading)?;
     let ended = watch.watch(&stop, args.time.map(|time| since + time));
     // What was seen is printed, also when nothing more can be, or be recorded.
     let failed = ended.err().map(CommandFailure::report);
-    let exit = watch.finish(args)?;
-    Ok(failed.unwrap_or(exit))
+    let exit = watch.finish(args);
+    // Where both fail, it is for the same reason.
+    failed.map_or(exit, Ok)
 }
 
 fn options(args: &TraceArgs) -> TraceOptions {
@@ -51,6 +52,7 @@ fn options(args: &TraceArgs) -> TraceOptions {
         buffer_bytes: args.buffer << 10,
         max_cost_pct: args.max_cost,
         record: args.record.clone(),
+        borrows_terminal: false,
     }
 }
 
@@ -74,7 +76,7 @@ impl LiveWatch<'_> {
             self.view.show(&progress.requests)?;
             print_notes(&progress.notes);
             if let Some(ticks) = &mut self.ticks {
-                ticks.print(&self.session)?;
+                ticks.print(&mut self.session)?;
             }
             self.holders.poll(&mut self.session)?;
             if self.session.is_over() {
@@ -86,13 +88,13 @@ impl LiveWatch<'_> {
 
     fn finish(mut self, args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         let outcome = self.session.finish()?;
-        let TraceOutcome { requests, end, unrecorded, notes, attached } = outcome;
+        let TraceOutcome { requests, end, unrecorded, notes, reader } = outcome;
         self.view.show(&requests)?;
         print_notes(&notes);
         let failed = unrecorded.map(|error| CommandFailure::from(error).report());
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
         // Whoever waits for the report does not wait for this.
-        drop(attached);
+        drop(reader);
         let is_whole = end.ledger.is_whole();
         let exit =
             if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine };
@@ -112,7 +114,7 @@ impl LiveTicks {
         Self { every, due: since + every, last: (since, 0) }
     }
 
-    fn print(&mut self, session: &TraceSession) -> Result<(), CommandFailure> {
+    fn print(&mut self, session: &mut TraceSession) -> Result<(), CommandFailure> {
         let at = now();
         if at < self.due {
             return Ok(());

@@ -24,6 +24,12 @@ pub(crate) fn help() -> Result<ProcessExit, CommandFailure> {
     Ok(ProcessExit::Fine)
 }
 
+/// Is the reader of a `dbtime trace` or `dbtime top` that has started this process.
+pub(crate) fn read() -> Result<ProcessExit, CommandFailure> {
+    dbtime_lab::tracing::serve_reader()?;
+    Ok(ProcessExit::Fine)
+}
+
 impl From<TraceError> for CommandFailure {
     fn from(error: TraceError) -> Self {
         Self::Environment(error.into())

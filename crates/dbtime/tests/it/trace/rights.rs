@@ -2,6 +2,7 @@
 
 use super::*;
 use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
@@ -17,17 +18,24 @@ fn folder(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
 }
 
-/// The helper of a tracer.
-fn helper(tracer: u32) -> u32 {
+/// The one process that a process has started, which has this name.
+fn child(of: u32, name: &str) -> u32 {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let numbers = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
-    let mut children = numbers.filter(|one| status(&folder(*one), "PPid") == tracer.to_string());
-    let helper = children.next().expect("it has a helper");
-    assert_eq!(
-        (status(&folder(helper), "Name").as_str(), children.next()),
-        ("dbtime-helper", None)
-    );
-    helper
+    let mut children = numbers.filter(|one| status(&folder(*one), "PPid") == of.to_string());
+    let child = children.next().expect("it has a child");
+    assert_eq!((status(&folder(child), "Name").as_str(), children.next()), (name, None));
+    child
+}
+
+/// The reader of a tracer.
+fn reader(tracer: u32) -> u32 {
+    child(tracer, "dbtime-reader")
+}
+
+/// The helper of its reader.
+fn helper(tracer: u32) -> u32 {
+    child(reader(tracer), "dbtime-helper")
 }
 
 fn pid(of: u32) -> Pid {
@@ -42,12 +50,16 @@ fn wait_for_the_end_of(process: u32) {
     }
 }
 
-/// Every thread of the tracer: no capability, not root's files, and few system calls.
+/// Every thread of the tracer and its reader: no capability, not root's files, and few system calls.
 fn has_no_rights(tracer: u32) {
-    let threads = std::fs::read_dir(folder(tracer).join("task")).expect("threads").flatten();
-    let threads: Vec<PathBuf> = threads.map(|thread| thread.path()).collect();
-    assert!(threads.len() >= 2, "one of them hears signals: {threads:?}");
-    for thread in &threads {
+    let threads = |of: u32| {
+        let threads = std::fs::read_dir(folder(of).join("task")).expect("threads").flatten();
+        threads.map(|thread| thread.path()).collect::<Vec<PathBuf>>()
+    };
+    let mut all = threads(tracer);
+    assert!(all.len() >= 2, "one of them waits for signals: {all:?}");
+    all.extend(threads(reader(tracer)));
+    for thread in &all {
         let of = |name| status(thread, name);
         for set in ["CapEff", "CapPrm", "CapInh", "CapAmb"] {
             assert_eq!(of(set).trim_matches('0'), "", "{set}");
@@ -65,10 +77,38 @@ fn what_reads_has_no_rights_and_what_has_them_ends_with_it() {
     };
     RawClient::connect(&server).query("DO 1");
     has_no_rights(tracer.child.id());
-    let helper = helper(tracer.child.id());
+    let (reader, helper) = (reader(tracer.child.id()), helper(tracer.child.id()));
     assert_ne!(status(&folder(helper), "CapEff").trim_matches('0'), "");
     tracer.child.kill().expect("it is there");
     tracer.child.wait().expect("it has ended");
+    [reader, helper].into_iter().for_each(wait_for_the_end_of);
+}
+
+#[test]
+fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(mut tracer) = Tracer::start(&sandbox, &server, "--record it.trace") else { return };
+    let reader = reader(tracer.child.id());
+    RawClient::connect(&server).query("DO 1");
+    tracer.child.kill().expect("it is there");
+    tracer.child.wait().expect("it has ended");
+    wait_for_the_end_of(reader);
+    sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
+}
+
+#[test]
+fn a_reader_that_is_killed_is_named() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let (reader, helper) = (reader(tracer.child.id()), helper(tracer.child.id()));
+    kill_process(pid(reader), Signal::KILL).expect("it is there");
+    let status = tracer.child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(3));
+    let mut err = String::new();
+    tracer.told.read_to_string(&mut err).expect("text");
+    let cause =
+        format!("the reader of what comes from clients (process {reader}) was ended by signal 9");
+    assert_eq!(err.matches(&cause).count(), 1, "{err}");
     wait_for_the_end_of(helper);
 }
 

@@ -26,14 +26,14 @@ const MOST_FILES: usize = 64;
 
 /// One end.
 #[derive(Debug)]
-pub(crate) struct Channel(OwnedFd);
+pub struct MessageChannel(OwnedFd);
 
-impl Channel {
+impl MessageChannel {
     /// Both ends.
     ///
     /// # Errors
     /// The system has no file for it.
-    pub(crate) fn pair() -> io::Result<(Self, Self)> {
+    pub fn pair() -> io::Result<(Self, Self)> {
         let (one, other) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Self(one), Self(other)))
@@ -43,7 +43,7 @@ impl Channel {
     ///
     /// # Errors
     /// It was not started so.
-    pub(super) fn inherited() -> io::Result<Self> {
+    pub fn inherited() -> io::Result<Self> {
         let input = rustix::stdio::stdin();
         match rustix::net::sockopt::socket_type(input)? {
             SocketType::SEQPACKET => Ok(Self(input.try_clone_to_owned()?)),
@@ -52,7 +52,7 @@ impl Channel {
     }
 
     /// For another process.
-    pub(super) fn into_file(self) -> OwnedFd {
+    pub fn into_file(self) -> OwnedFd {
         self.0
     }
 
@@ -60,7 +60,7 @@ impl Channel {
     ///
     /// # Errors
     /// Nobody is at the other end, or it is too long.
-    pub(crate) fn send(&self, words: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub fn send(&self, words: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let words = serde_json::to_vec(words)?;
         if words.len() > MOST || files.len() > MOST_FILES {
             return Err(Errno::MSGSIZE.into());
@@ -79,7 +79,7 @@ impl Channel {
     ///
     /// # Errors
     /// It is none of these words, or it was cut.
-    pub(super) fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         let mut words = vec![0; MOST];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_FILES))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
@@ -107,7 +107,7 @@ impl Channel {
     }
 
     /// Whether nobody is at the other end any more.
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         let mut ends = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::empty())];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         let told = poll(&mut ends, Some(&at_once));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn words_come_with_their_files() {
-        let (one, other) = Channel::pair().expect("files are free");
+        let (one, other) = MessageChannel::pair().expect("files are free");
         let (reader, mut writer) = io::pipe().expect("files are free");
         one.send(&("first", 1), &[reader.as_fd()]).expect("sent");
         one.send(&("second", 2), &[]).expect("sent");
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_too_odd_is_refused() {
-        let (one, other) = Channel::pair().expect("files are free");
+        let (one, other) = MessageChannel::pair().expect("files are free");
         let long = "x".repeat(MOST - 2);
         one.send(&long, &[]).expect("it fits");
         assert_eq!(other.receive::<String>().expect("whole").expect("there").0.len(), MOST - 2);

@@ -15,16 +15,15 @@ mod channel;
 mod serve;
 mod words;
 
+pub use channel::MessageChannel;
 pub use serve::serve;
 pub(crate) use words::{ProbeGroup, ProbeSites};
 
-use super::terminal::BorrowedTerminal;
 use crate::trace::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::Catalog;
 use crate::trace::servers::{ServerFilter, TracedServer};
-use channel::Channel;
 use dbtime_model::Nanos;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -41,7 +40,7 @@ pub const COMMAND: &str = "trace-helper";
 #[derive(Debug)]
 pub(crate) struct Helper {
     /// `None` once it has been told to go.
-    channel: Option<Channel>,
+    channel: Option<MessageChannel>,
     child: Child,
 }
 
@@ -55,7 +54,7 @@ impl Helper {
     /// The system does not start a process.
     pub(crate) fn start() -> Result<Self, TraceError> {
         let failed = |error: std::io::Error| TraceError::Helper(format!("is not there: {error}"));
-        let (channel, other) = Channel::pair().map_err(failed)?;
+        let (channel, other) = MessageChannel::pair().map_err(failed)?;
         let child = Command::new("/proc/self/exe")
             .arg0("dbtime")
             .arg(COMMAND)
@@ -147,21 +146,15 @@ impl Helper {
         Ok(said)
     }
 
-    /// Has a terminal restored when this process ends before it has given it back.
+    /// Has a terminal restored where it has not been given back by the time this process ends.
+    /// `files` are those of [`BorrowedTerminal::lend`](crate::trace::BorrowedTerminal::lend).
     ///
     /// # Errors
     /// It is none, or the helper has ended.
-    pub(crate) fn lend(
-        &mut self,
-        input: BorrowedFd<'_>,
-        output: BorrowedFd<'_>,
-    ) -> Result<BorrowedTerminal, TraceError> {
+    pub(crate) fn lend(&mut self, files: &[BorrowedFd<'_>]) -> Result<(), TraceError> {
         let failed =
             |why: String| TraceError::Helper(format!("cannot look after the terminal: {why}"));
-        let (given_back, pipe) = std::io::pipe().map_err(|error| failed(error.to_string()))?;
-        let files = [input, output, given_back.as_fd()];
-        self.ask::<Result<(), String>>(&HelperRequest::Lend, &files)?.0.map_err(failed)?;
-        Ok(BorrowedTerminal::new(pipe))
+        self.ask::<Result<(), String>>(&HelperRequest::Lend, files)?.0.map_err(failed)
     }
 
     /// What a trap takes on this machine.

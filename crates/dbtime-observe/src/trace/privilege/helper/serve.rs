@@ -2,7 +2,7 @@
 
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
-use super::channel::Channel;
+use super::channel::MessageChannel;
 use super::words::{HelperRequest, ProbeGroup};
 use crate::trace::TraceError;
 use crate::trace::kernel::dispatch::call_time;
@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// It was not started by dbtime, or what it is asked makes no sense.
 pub fn serve() -> Result<(), TraceError> {
     let failed = |error: io::Error| TraceError::Helper(format!("is not asked by dbtime: {error}"));
-    let channel = Channel::inherited().map_err(failed)?;
+    let channel = MessageChannel::inherited().map_err(failed)?;
     // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.

@@ -1,0 +1,126 @@
+//! The reader's process, as its session has it.
+
+use super::reader_messages::{
+    FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart, RequestBatch,
+};
+use crate::error::LabError;
+use dbtime_model::traced::TracedRequest;
+use dbtime_observe::trace::{BorrowedTerminal, MessageChannel, TraceError};
+use serde::de::DeserializeOwned;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+
+/// The first argument that makes this program a reader.
+pub const READER: &str = "trace-reader";
+
+/// A reader. It ends when this is dropped, which waits for that: what is attached goes with it.
+#[derive(Debug)]
+pub(super) struct ReaderProcess {
+    /// `None` once it is to end, or has ended.
+    stream: Option<FrameStream<UnixStream>>,
+    child: Child,
+}
+
+impl ReaderProcess {
+    /// Starts one, with the rights of this process, and waits until it watches.
+    pub(super) fn start(
+        start: &ReaderStart,
+    ) -> Result<(Self, ReaderBegin, Option<BorrowedTerminal>), LabError> {
+        let failed = |error: io::Error| reader_error(format!("is not there: {error}"));
+        let (channel, other) = MessageChannel::pair().map_err(failed)?;
+        let child = Command::new("/proc/self/exe")
+            .arg0("dbtime")
+            .arg(READER)
+            .stdin(Stdio::from(other.into_file()))
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        let (stream, far) = UnixStream::pair().map_err(failed)?;
+        let mut reader = Self { stream: Some(FrameStream::new(stream)), child };
+        let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
+        let (terminal, lent) = lent.map_err(failed)?.unzip();
+        let mut files: Vec<BorrowedFd<'_>> = vec![far.as_fd()];
+        files.extend(lent.iter().flatten().map(AsFd::as_fd));
+        channel.send(start, &files).map_err(|_| reader.ended())?;
+        drop((far, lent));
+        let begin = reader.reply()?;
+        Ok((reader, begin, terminal))
+    }
+
+    /// The reply to a command.
+    pub(super) fn call<T: DeserializeOwned>(
+        &mut self,
+        command: &ReaderCommand,
+    ) -> Result<T, LabError> {
+        self.send(command)?;
+        self.reply()
+    }
+
+    /// The reply to a command that hands requests on, and these.
+    pub(super) fn call_with_requests<T: DeserializeOwned>(
+        &mut self,
+        command: &ReaderCommand,
+    ) -> Result<(Vec<TracedRequest>, T), LabError> {
+        self.send(command)?;
+        let mut requests = Vec::new();
+        loop {
+            let batch: RequestBatch = self.receive()?;
+            if batch.is_empty() {
+                break;
+            }
+            requests.extend(batch);
+        }
+        Ok((requests, self.reply()?))
+    }
+
+    fn send(&mut self, command: &ReaderCommand) -> Result<(), LabError> {
+        let sent = self.stream.as_mut().map(|stream| stream.send(command));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.ended()),
+        }
+    }
+
+    fn reply<T: DeserializeOwned>(&mut self) -> Result<T, LabError> {
+        Ok(self.receive::<Result<T, ReaderError>>()??)
+    }
+
+    fn receive<T: DeserializeOwned>(&mut self) -> Result<T, LabError> {
+        let received = self.stream.as_mut().and_then(|stream| stream.receive().transpose());
+        match received {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(reader_error(format!("sends what is no message: {error}")))
+            }
+            _ => Err(self.ended()),
+        }
+    }
+
+    /// The error of a reader that is not there any more.
+    #[cold]
+    fn ended(&mut self) -> LabError {
+        self.stream = None;
+        let status = self.child.wait().ok();
+        let how = match status.and_then(|status| status.signal()) {
+            Some(signal) => format!(" by signal {signal}"),
+            None => String::new(),
+        };
+        reader_error(format!("(process {}) was ended{how}", self.child.id()))
+    }
+}
+
+impl Drop for ReaderProcess {
+    fn drop(&mut self) {
+        // It ends when the other end of its stream is closed.
+        self.stream = None;
+        // One that is not waited for is only not taken out of the system's list.
+        let _ = self.child.wait();
+    }
+}
+
+fn reader_error(why: String) -> LabError {
+    TraceError::Reader(why).into()
+}

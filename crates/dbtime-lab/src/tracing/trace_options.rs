@@ -1,0 +1,55 @@
+//! What is watched, and what becomes of it.
+
+use dbtime_model::Nanos;
+use dbtime_observe::trace::{CaptureConfig, ServerFilter};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is watched, and what becomes of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TraceOptions {
+    /// Which servers.
+    pub servers: ServerFilter,
+    /// Only requests of this user are added up.
+    pub user: Option<String>,
+    /// Only those in this database are.
+    pub database: Option<String>,
+    /// Whether requests are handed on one by one.
+    pub hands_on: bool,
+    /// Whether they are added up.
+    pub adds_up: bool,
+    /// Whether texts keep their literals.
+    pub keeps_literals: bool,
+    /// Requests whose text holds this are marked.
+    pub pattern: Option<String>,
+    /// The step of the coarse distribution; `None`: powers of two.
+    pub step: Option<Nanos>,
+    /// Room for requests that nobody has taken yet. Unit: bytes. Shape: a power of two.
+    pub buffer_bytes: u32,
+    /// Where watching takes more than this share of one CPU, it does less. Unit: percent.
+    pub max_cost_pct: Option<f64>,
+    /// A new file for everything that is seen.
+    pub record: Option<PathBuf>,
+    /// Whether this process takes the whole terminal, which is to be restored if it is killed.
+    pub borrows_terminal: bool,
+}
+
+impl TraceOptions {
+    /// The same for the kernel's side.
+    pub(super) fn capture_config(&self) -> CaptureConfig {
+        let is_reduced = self.max_cost_pct.is_some();
+        CaptureConfig {
+            user: self.user.clone(),
+            database: self.database.clone(),
+            is_on: self.hands_on,
+            // What is too dear to be handed on is added up.
+            adds_up: self.adds_up || is_reduced,
+            follows_unix: self.servers.ports.is_empty(),
+            follows_new: self.servers.follows_new(),
+            step: self.step.map_or(0, |step| (step.0 / 1000) as u32),
+            buffer: self.buffer_bytes,
+            keeps_literals: self.keeps_literals,
+            pattern: self.pattern.clone(),
+        }
+    }
+}

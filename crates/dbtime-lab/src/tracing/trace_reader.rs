@@ -1,0 +1,254 @@
+//! The reader: a process of its own, which understands what clients send and servers answer. It has
+//! no rights, and few system calls; a helper attaches for it.
+//!
+//! Whatever goes wrong here, by hostile bytes for instance, ends this process alone. It answers
+//! commands one behind the other; requests wait in the kernel's buffer until they are polled.
+
+use super::cost_limiter::CostLimiter;
+use super::reader_messages::{
+    BATCH_REQUESTS, FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderOutcome,
+    ReaderProgress, ReaderStart, TotalsMessage,
+};
+use super::server_set::ServerSet;
+use super::trace_options::TraceOptions;
+use super::trace_recording::{NewTraceFile, TraceRecording};
+use super::wall_clock;
+use crate::error::LabError;
+use dbtime_machine::now;
+use dbtime_model::Nanos;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
+use dbtime_observe::trace::{
+    AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError, TracedServer,
+};
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// Is the reader of the process that has started this one; returns when that has ended or has no
+/// more use for it.
+///
+/// # Errors
+/// It was not started by dbtime, or its messages make no sense.
+pub fn serve_reader() -> Result<(), LabError> {
+    let failed = |error: io::Error| {
+        LabError::from(TraceError::Reader(format!("is not started by dbtime: {error}")))
+    };
+    let channel = MessageChannel::inherited().map_err(failed)?;
+    // Ctrl-C is for all processes of a terminal; the session ends this one.
+    let _held = HeldSignals::hold();
+    // Instead of that of the link it was started by.
+    rustix::thread::set_name(c"dbtime-reader").map_err(|error| failed(error.into()))?;
+    let Some((start, files)) = channel.receive::<ReaderStart>().map_err(failed)? else {
+        return Ok(()); // whoever has started it is gone
+    };
+    drop(channel);
+    let mut files = files.into_iter();
+    let stream = files.next().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+    let mut stream = FrameStream::new(UnixStream::from(stream));
+    match TraceReader::attach(&start, &files.collect::<Vec<_>>()) {
+        Ok((reader, begin)) => {
+            stream.send(&Ok::<_, ReaderError>(begin)).map_err(failed)?;
+            reader.serve(&mut stream).map_err(failed)
+        }
+        Err(error) => stream.send(&Err::<ReaderBegin, _>(ReaderError::from(error))).map_err(failed),
+    }
+}
+
+/// Servers that are watched, and what becomes of what is seen.
+struct TraceReader {
+    capture: Capture,
+    servers: ServerSet,
+    limiter: Option<CostLimiter>,
+    recording: Option<TraceRecording>,
+    zone: TimeZone,
+    /// Those that the session knows.
+    known_servers: Vec<TracedServer>,
+}
+
+impl TraceReader {
+    /// Begins to watch; this process has no rights afterwards, and few system calls.
+    fn attach(start: &ReaderStart, terminal: &[OwnedFd]) -> Result<(Self, ReaderBegin), LabError> {
+        let options = &start.options;
+        let servers = ServerSet::find(options.servers.clone())?;
+        let config = options.capture_config();
+        // What is opened is opened with the rights of whoever has started dbtime: later there are
+        // none.
+        let file = options.record.as_deref().map(NewTraceFile::create).transpose()?;
+        let zone = TimeZone::system();
+        let mut capture = Capture::attach(servers.servers(), &config)?;
+        let began = wall_clock(&zone);
+        if let Some(process) = start.charged {
+            capture.charge(process);
+        }
+        if !terminal.is_empty() {
+            let files: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
+            capture.lend_terminal(&files)?;
+        }
+        let limiter = options.max_cost_pct;
+        let limiter = limiter.map(|most| CostLimiter::new(most, config.is_on, capture.since()));
+        let known_servers = servers.servers().to_vec();
+        let mut reader = Self { capture, servers, limiter, recording: None, zone, known_servers };
+        let heading = reader.heading(options, began);
+        reader.recording = file.map(|file| TraceRecording::begin(file, &heading)).transpose()?;
+        reader.capture.confine()?;
+        let unavailable = reader.servers.unavailable(&reader.capture);
+        let begin = ReaderBegin { heading, servers: reader.known_servers.clone(), unavailable };
+        Ok((reader, begin))
+    }
+
+    /// What stands at the beginning of a recording.
+    fn heading(&self, options: &TraceOptions, began: String) -> TraceBegin {
+        let follows_unix = options.servers.ports.is_empty();
+        let servers = self.known_servers.iter();
+        TraceBegin {
+            version: VERSION,
+            since: self.capture.since(),
+            clock: began,
+            servers: servers.map(|server| server_name(server, follows_unix)).collect(),
+            raw_sql: options.keeps_literals,
+            step: options.step.unwrap_or(Nanos::ZERO),
+        }
+    }
+
+    /// Answers commands until the last one, or until nobody is there to send any.
+    fn serve(mut self, stream: &mut FrameStream<UnixStream>) -> io::Result<()> {
+        loop {
+            let Some(command) = stream.receive()? else {
+                // Nobody wants to know what it came to; a recording is to have its end.
+                return self.finish().map(drop).or(Ok(()));
+            };
+            match command {
+                ReaderCommand::Poll => match self.poll() {
+                    Ok((requests, progress)) => {
+                        send_requests(stream, requests)?;
+                        stream.send(&Ok::<_, ReaderError>(progress))?;
+                    }
+                    Err(error) => {
+                        send_requests(stream, Vec::new())?;
+                        stream.send(&Err::<ReaderProgress, _>(ReaderError::from(error)))?;
+                    }
+                },
+                ReaderCommand::Statements => reply(stream, self.statements())?,
+                ReaderCommand::Totals => {
+                    let totals = self.capture.totals().map(TotalsMessage::from);
+                    reply(stream, totals.map_err(LabError::from))?;
+                }
+                ReaderCommand::Connections => {
+                    reply(stream, self.capture.connections().map_err(LabError::from))?;
+                }
+                ReaderCommand::Ledger => {
+                    reply(stream, self.capture.ledger().map_err(LabError::from))?;
+                }
+                ReaderCommand::ListSessions { process, at, sessions } => {
+                    self.capture.list_sessions(process, at, sessions);
+                    reply(stream, Ok(()))?;
+                }
+                ReaderCommand::Finish => return self.hand_over(stream),
+            }
+        }
+    }
+
+    /// The last reply. What is attached goes behind it: nobody has to wait for that.
+    fn hand_over(self, stream: &mut FrameStream<UnixStream>) -> io::Result<()> {
+        match self.finish() {
+            Ok((requests, outcome, attached)) => {
+                send_requests(stream, requests)?;
+                stream.send(&Ok::<_, ReaderError>(outcome))?;
+                drop(attached);
+            }
+            Err(error) => {
+                send_requests(stream, Vec::new())?;
+                stream.send(&Err::<ReaderOutcome, _>(ReaderError::from(error)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come.
+    fn poll(&mut self) -> Result<(Vec<TracedRequest>, ReaderProgress), LabError> {
+        self.capture.tend()?;
+        let requests = self.capture.take()?;
+        let requests = self.record(requests)?;
+        let mut notes = Vec::new();
+        if let Some(limiter) = &mut self.limiter {
+            notes.extend(limiter.check(&mut self.capture)?);
+        }
+        notes.extend(self.servers.poll(&mut self.capture)?);
+        let servers = self.servers.servers();
+        let servers = (self.known_servers != servers).then(|| servers.to_vec());
+        if let Some(servers) = &servers {
+            self.known_servers.clone_from(servers);
+        }
+        let is_over = self.servers.is_over();
+        Ok((requests, ReaderProgress { notes, servers, is_over }))
+    }
+
+    /// How many statements have ended; `None` where requests are only counted.
+    fn statements(&self) -> Result<Option<u64>, LabError> {
+        match self.limiter.as_ref().and_then(CostLimiter::added_up) {
+            Some(_) => Ok(None),
+            None => Ok(Some(self.capture.statements()?)),
+        }
+    }
+
+    /// Records requests, where there is a recording; else they come back.
+    fn record(&mut self, requests: Vec<TracedRequest>) -> Result<Vec<TracedRequest>, LabError> {
+        let Some(recording) = &mut self.recording else { return Ok(requests) };
+        let added = recording.add(&requests);
+        if added.is_err() {
+            // Anything behind the gap, the end above all, would hide it.
+            self.recording = None;
+        }
+        added.map(|()| Vec::new())
+    }
+
+    /// Ends the watching.
+    fn finish(mut self) -> Result<(Vec<TracedRequest>, ReaderOutcome, AttachedPrograms), LabError> {
+        let length = now() - self.capture.since();
+        let (zone, is_recorded) = (self.zone, self.recording.is_some());
+        let added_up = self.limiter.as_ref().and_then(CostLimiter::added_up);
+        let recording = self.recording.take();
+        let CaptureResult { requests, ledger, cost, totals, attached } = self.capture.detach()?;
+        let clock = wall_clock(&zone);
+        let end = TraceEnd { length, added_up, clock, ledger, cost: Some(cost), totals };
+        let written = recording.map(|recording| recording.finish(&requests, &end)).transpose();
+        let (note, unrecorded) = match written {
+            Ok(note) => (note, None),
+            Err(error) => (None, Some(error)),
+        };
+        let requests = if is_recorded { Vec::new() } else { requests };
+        let outcome = ReaderOutcome::new(end, unrecorded, note.into_iter().collect());
+        Ok((requests, outcome, attached))
+    }
+}
+
+fn reply<T: Serialize>(
+    stream: &mut FrameStream<UnixStream>,
+    reply: Result<T, LabError>,
+) -> io::Result<()> {
+    stream.send(&reply.map_err(ReaderError::from))
+}
+
+/// Sends requests in batches, the last of which is empty.
+fn send_requests(
+    stream: &mut FrameStream<UnixStream>,
+    requests: Vec<TracedRequest>,
+) -> io::Result<()> {
+    requests.chunks(BATCH_REQUESTS).try_for_each(|batch| stream.send(&batch))?;
+    stream.send(&Vec::<TracedRequest>::new())
+}
+
+/// What a server is called, for people.
+fn server_name(server: &TracedServer, follows_unix: bool) -> String {
+    let TracedServer { process, program, ports, .. } = server;
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    let socket = if follows_unix { " and its Unix socket" } else { "" };
+    let ports = match ports.len() {
+        0 => "its Unix socket".to_owned(),
+        _ => format!("port {}{socket}", ports.join(", ")),
+    };
+    format!("{program}, process {process}, {ports}")
+}
