@@ -21,7 +21,7 @@ in_dbtime() {
 }
 
 recorded() {
-    local case=$1 tracer helper ticks
+    local case=$1 tracer helper watchers ticks
     shift
     rm -f "$folder/it.trace"
     begin_tracer --raw-sql --record "$folder/it.trace"

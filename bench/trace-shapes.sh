@@ -15,7 +15,7 @@ length=${LENGTH:-6}
 heavy=500
 
 side_summary() {
-    local tracer helper ticks
+    local tracer helper watchers ticks
     begin_tracer --summary
     ticks=$(tracer_ticks)
     on_client_cpu python3 bench/shapes.py "$socket" "$rate" "$length" "$heavy"

@@ -1,14 +1,15 @@
 # A tracer beside a load, for the scripts beside it, which source this behind servers.bash.
 
-# Starts `dbtime trace` of $server with the options given, and waits until it watches. Sets `tracer`
-# and `helper`, its processes.
+# Starts `dbtime trace` of $server with the options given, and waits until it watches. Sets `tracer`,
+# its process, `helper`, the one that attaches for it, and `watchers`, all of them.
 begin_tracer() {
     # What an earlier one said is not to be taken for this one's word.
     rm -f "$folder/trace.err"
     "$dbtime" trace -p "$server" "$@" >"$folder/trace" 2>"$folder/trace.err" &
     tracer=$!
     wait_for watching "$folder/trace.err"
-    helper=$(helper_of "$tracer")
+    watchers=$(descendants "$tracer")
+    helper=${watchers##* }
 }
 
 end_tracer() {
@@ -26,16 +27,25 @@ wait_for() {
     fail "the tracer: $(cat "$folder/trace.err")"
 }
 
-# The process that attaches for a tracer.
-helper_of() {
-    local children
-    children=$(cat "/proc/$1/task/$1/children")
-    echo "${children% }"
+# A process and its line of children: the tracer, its reader, the reader's helper. (Older tracers
+# are their own readers.)
+descendants() {
+    local process=$1 all=$1
+    while read -r process _ <"/proc/$process/task/$process/children" && [ -n "$process" ]; do
+        all="$all $process"
+    done
+    echo "$all"
 }
 
-# CPU time of both processes, in ticks of the kernel.
+# A file of /proc of each of these processes.
+of_watchers() {
+    local process
+    for process in $watchers; do cat "/proc/$process/$1"; done
+}
+
+# CPU time of all of them, in ticks of the kernel.
 tracer_ticks() {
-    cat "/proc/$tracer/stat" "/proc/$helper/stat" | awk '{ sum += $14 + $15 } END { print sum }'
+    of_watchers stat | awk '{ sum += $14 + $15 } END { print sum }'
 }
 
 # Their CPU since they had used so many ticks, in percent of one CPU, over so many seconds.
@@ -44,9 +54,9 @@ tracer_cpu() {
         'BEGIN { printf "%.1f", 100 * ticks / hz / s }'
 }
 
-# The most memory that both have had, in MB.
+# The most memory that all of them have had, in MB. Pages that they share count for each.
 tracer_peak() {
-    cat "/proc/$tracer/status" "/proc/$helper/status" |
+    of_watchers status |
         awk '/^VmHWM/ { sum += $2 } END { printf "%.1f", sum / 1024 }'
 }
 

@@ -5,26 +5,26 @@
 //!
 //! ```text
 //!   this process                reader                        helper
-//!     TraceSession  ── frames ──  TraceReader
+//!     TraceSession  ── frames ──  CaptureReader
 //!     HolderWatch                   Capture      ── messages ──  loads, attaches, opens
 //!     what it shows                 recording                    (keeps the rights)
 //!                                 (no rights, seccomp)
 //! ```
 
+mod capture_reader;
 mod cost_limiter;
 mod holder_watch;
 mod reader_messages;
 mod reader_process;
 mod server_set;
 mod trace_options;
-mod trace_reader;
 mod trace_recording;
 mod trace_session;
 
+pub use capture_reader::serve_reader;
 pub use holder_watch::{HolderOptions, HolderWatch};
 pub use reader_process::READER;
 pub use trace_options::TraceOptions;
-pub use trace_reader::serve_reader;
 pub use trace_session::{DetachingReader, TraceOutcome, TraceProgress, TraceSession};
 
 use jiff::Timestamp;

@@ -174,7 +174,7 @@ impl Capture {
     }
 
     /// Has a terminal restored where this process ends, however that ends, before whoever has lent
-    /// it has given it back. `files` are those of [`BorrowedTerminal::lend`](super::BorrowedTerminal::lend).
+    /// it has given it back. `files` are those of `BorrowedTerminal::lend`.
     ///
     /// # Errors
     /// It is none, or the helper has ended.
@@ -189,7 +189,7 @@ impl Capture {
     }
 
     fn own_cpu(&self) -> Nanos {
-        let charged = self.charged.and_then(|process| crate::process::cpu_time(process));
+        let charged = self.charged.and_then(crate::process::cpu_time);
         process_cpu() + self.helper.cpu() + charged.unwrap_or_default()
     }
 

@@ -109,7 +109,7 @@ fn connections_and_sums_arrive_as_they_were() {
     assert_eq!(received, Some(live));
     let mut statement = StatementTotals::nothing_of(StatementName::Text("DO ?".into()));
     statement.row = RowNumber { statement: 7, since: 9 };
-    statement.totals.responses.add_to(300, 4);
+    statement.totals.responses.add(300, 4);
     let totals = TracedTotals { statements: vec![statement], ..TracedTotals::default() };
     let message = TotalsMessage::from(totals.clone());
     let received: Option<TotalsMessage> = written(&message).receive().expect("a message");

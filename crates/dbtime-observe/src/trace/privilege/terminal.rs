@@ -29,9 +29,9 @@ const CONGESTION: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 pub struct BorrowedTerminal(PipeWriter);
 
 impl BorrowedTerminal {
-    /// Lends this process's terminal, for [`Capture::lend_terminal`](crate::trace::Capture::lend_terminal)
-    /// in whichever process has the helper: its input, its output, and the end of a pipe. To be
-    /// called while the terminal is as it is to be again.
+    /// Lends this process's terminal to whichever process restores it (`Capture::lend_terminal`):
+    /// its input, its output, and the end of a pipe. To be called while the terminal is as it is
+    /// to be again.
     ///
     /// # Errors
     /// There are no more files.

@@ -50,7 +50,7 @@ fn wait_for_the_end_of(process: u32) {
     }
 }
 
-/// Every thread of the tracer and its reader: no capability, not root's files, and few system calls.
+/// Every thread of the tracer and its reader: no capability, not root's files, few system calls.
 fn has_no_rights(tracer: u32) {
     let threads = |of: u32| {
         let threads = std::fs::read_dir(folder(of).join("task")).expect("threads").flatten();

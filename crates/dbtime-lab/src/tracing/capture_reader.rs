@@ -48,7 +48,7 @@ pub fn serve_reader() -> Result<(), LabError> {
     let mut files = files.into_iter();
     let stream = files.next().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
     let mut stream = FrameStream::new(UnixStream::from(stream));
-    match TraceReader::attach(&start, &files.collect::<Vec<_>>()) {
+    match CaptureReader::attach(&start, &files.collect::<Vec<_>>()) {
         Ok((reader, begin)) => {
             stream.send(&Ok::<_, ReaderError>(begin)).map_err(failed)?;
             reader.serve(&mut stream).map_err(failed)
@@ -58,7 +58,7 @@ pub fn serve_reader() -> Result<(), LabError> {
 }
 
 /// Servers that are watched, and what becomes of what is seen.
-struct TraceReader {
+struct CaptureReader {
     capture: Capture,
     servers: ServerSet,
     limiter: Option<CostLimiter>,
@@ -68,7 +68,7 @@ struct TraceReader {
     known_servers: Vec<TracedServer>,
 }
 
-impl TraceReader {
+impl CaptureReader {
     /// Begins to watch; this process has no rights afterwards, and few system calls.
     fn attach(start: &ReaderStart, terminal: &[OwnedFd]) -> Result<(Self, ReaderBegin), LabError> {
         let options = &start.options;
