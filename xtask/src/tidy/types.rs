@@ -147,7 +147,6 @@ const UNDECIDED: &[(&str, &[&str])] = &[
         &[
             "Blockers",
             "Catalog",
-            "Channel",
             "Constants",
             "Cpu",
             "Helper",
